@@ -1,0 +1,34 @@
+"""kinmem: lasting memory for agents.
+
+    import kinmem
+
+    with kinmem.open("ana") as memory:
+        memory.memorize("The office closes at six", subject="office")
+        for hit in memory.recall("when does the office close?").hits:
+            print(hit.memory.content, hit.why)
+"""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kinmem.service import Service
+
+__version__ = "0.1.0"
+__all__ = ["open"]
+
+# Before numpy is imported: with two BLAS threads on a busy machine a product of 0.3 ms takes 8-24.
+for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+
+def open(kin: str = "default", home: str | Path | None = None) -> "Service":
+    """The memory of one Kin: see Service. Close it, or use it in a with statement.
+
+    `home` is the folder that holds all Kins, KINMEM_HOME (~/.kinmem) by default. The built-in
+    embedder is loaded in the background; the first call that needs it waits.
+    """
+    from kinmem.wiring import open_kin  # late: `import kinmem` stays light
+
+    return open_kin(kin, home)

@@ -1,0 +1,85 @@
+"""One thread per open Kin for what nobody should wait for."""
+
+import logging
+import threading
+from collections.abc import Callable
+
+from kinmem.errors import KinmemError
+
+logger = logging.getLogger(__name__)
+
+IDLE_SECONDS = 5.0
+# A provider that is down is asked again after this long, or at the next wake.
+RETRY_SECONDS = 30.0
+
+
+class Background:
+    """Prepares once, then works whenever it is woken and every few seconds."""
+
+    def __init__(
+        self, prepare: Callable[[], None], work: Callable[[], bool], patience: float | None
+    ) -> None:
+        """`work` does a part and says whether more is left; both may raise KinmemError.
+
+        `patience` is how long await_ready waits, in seconds; None: until prepare has ended.
+        """
+        self._prepare = prepare
+        self._work = work
+        self._patience = patience
+        self._ready = threading.Event()
+        self._woken = threading.Event()
+        self._rest = threading.Condition()
+        self._resting = False
+        self._failed = False
+        self.stopping = False
+        self._thread = threading.Thread(target=self._run, name="kinmem-background", daemon=True)
+        self._thread.start()
+
+    def await_ready(self) -> None:
+        """Wait until prepare has ended, well or badly, but not longer than patience."""
+        self._ready.wait(self._patience)
+
+    def wake(self) -> None:
+        """There is something to do."""
+        with self._rest:
+            self._resting = False
+        self._woken.set()
+
+    def settle(self, timeout: float | None) -> bool:
+        """Wait until nothing is left to do; False if time runs out or the work fails."""
+        self.wake()
+        with self._rest:
+            done = self._rest.wait_for(lambda: self._resting, timeout)
+            return done and not self._failed
+
+    def close(self) -> None:
+        """Stop after the part in hand."""
+        self.stopping = True
+        self._woken.set()
+        if self._thread is not threading.current_thread():
+            self._thread.join(timeout=10)
+
+    def _run(self) -> None:
+        self._attempt(self._prepare)
+        self._ready.set()
+        while not self.stopping:
+            self._woken.clear()
+            more = self._attempt(self._work)
+            if more and not self.stopping:
+                continue
+            with self._rest:
+                self._resting = not self._woken.is_set()
+                self._rest.notify_all()
+            self._woken.wait(RETRY_SECONDS if self._failed else IDLE_SECONDS)
+
+    def _attempt(self, part: Callable[[], bool | None]) -> bool:
+        """Do a part; a failure is logged and tried again later."""
+        try:
+            more = bool(part())
+        except KinmemError as error:
+            if not self._failed:
+                logger.warning("background work waits: %s", error)
+            self._failed = True
+            return False
+        self._failed = False
+        return more

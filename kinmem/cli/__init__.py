@@ -1,0 +1,47 @@
+"""The command line: the same verbs as the tools, for people.
+
+Exit code   when
+0           done; nothing found is also an answer
+1           it could not be done: storage_*, model, config, internal
+2           the command line cannot be meant: an unknown option, a missing argument (usage)
+3           refused: invalid, too_large, not_found, conflict, refused
+4           doctor --strict: nothing is broken, but something wants a look
+130         interrupted
+
+Errors are one sentence on stderr, `code: message`; with --json {"error": {code, message, retry}}.
+
+What `kinmem --help` needs is imported at the top, everything else by the command that runs: help
+and completion must not wait for mcp, numpy or a model. tests/cli/test_start.py holds us to it.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line; the exit code. The console script `kinmem`."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a Latin-1 terminal must not end us
+    try:
+        return _run(words)
+    except BrokenPipeError:  # kinmem list --all | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        from kinmem.cli.failure import report
+
+        return report(error, as_json="--json" in words)
+
+
+def _run(words: list[str]) -> int:
+    from typer.main import get_command
+
+    from kinmem.cli.app import app
+
+    code = get_command(app).main(words, prog_name="kinmem", standalone_mode=False)
+    return code if isinstance(code, int) else 0

@@ -1,0 +1,143 @@
+"""Memories and answers as people read them."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from kinmem.cli.explain import explanation
+from kinmem.cli.ids import short_id
+from kinmem.cli.terminal import one_line, safe
+from kinmem.rules.when import age_in_words
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from kinmem.models import Answer, Forgotten, Memory, Review, Stored
+    from kinmem.service import Service
+
+DIM = "dim"
+DEGRADED = {
+    "embedding": "Found by words only: the embedder is not usable. kinmem doctor says why.",
+    "pending": "Some memories have no vector yet and were looked for by words only; kinmem reembed makes them.",
+}
+
+
+def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Iterator[RenderableType]:
+    """The hits of a recall, best first, each with its reasons if asked for."""
+    best = answer.hits[0].score if answer.hits else 0.0
+    for place, hit in enumerate(answer.hits, 1):
+        parts = [memory_card(hit.memory, memory, excerpt=hit.excerpt, place=place)]
+        if explain:
+            parts.append(Padding(explanation(hit.why, hit.score, best), (0, 0, 1, 4)))
+        yield Group(*parts)
+    if not answer.hits:
+        yield Text(_nothing(memory))
+    for reason in answer.degraded:
+        yield Text(DEGRADED.get(reason, reason), style="yellow")
+
+
+def memory_card(
+    one: "Memory", memory: "Service", *, excerpt: str | None = None, place: int | None = None
+) -> RenderableType:
+    """What it says, then in one line what it is."""
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(justify="right", min_width=2, style=DIM)
+    grid.add_column(overflow="fold")
+    content = one.content if excerpt is None else f"… {excerpt} …"
+    grid.add_row("" if place is None else str(place), Text(safe(content), style="bold"))
+    grid.add_row("", Text(" · ".join(_facts(one, memory)), style=DIM))
+    if one.source_context:
+        grid.add_row("", Text(f"from: {one_line(one.source_context)}", style=DIM))
+    return grid
+
+
+def listing(found: "list[Memory]", cursor: str | None, memory: "Service") -> Iterator[RenderableType]:
+    """One line per memory."""
+    if not found:
+        yield Text(_nothing(memory))
+        return
+    table = Table(box=None, pad_edge=False, header_style=DIM)
+    table.add_column("id", no_wrap=True, style="cyan")
+    table.add_column("age", no_wrap=True)
+    table.add_column("category", no_wrap=True)
+    table.add_column("subject", no_wrap=True, max_width=20, overflow="ellipsis")
+    table.add_column("whose", no_wrap=True)
+    table.add_column("content", no_wrap=True, overflow="ellipsis", ratio=1)
+    for one in found:
+        mark = "" if one.state == "active" else f"({one.state}) "
+        cells = (short_id(one.id), age(one.content_updated_at, memory), one.category)
+        told = (one_line(one.subject or ""), whose(one, memory), mark + one_line(one.content))
+        table.add_row(*(Text(cell) for cell in (*cells, *told)))
+    yield table
+    if cursor is not None:
+        yield Text(f"There is more: --cursor {cursor}, or --all", style=DIM)
+
+
+def what_became(stored: "Stored", memory: "Service") -> Iterator[RenderableType]:
+    """The answer to memorize."""
+    if stored.id is None:
+        return
+    if stored.status == "duplicate_of":
+        yield Text("Known already; nothing was stored twice:", style="yellow")
+    yield memory_card(memory.store.get(stored.id), memory)
+
+
+def forgotten(done: "Forgotten", memory: "Service") -> Iterator[RenderableType]:
+    """The answer to forget."""
+    if done.restorable_until is None:
+        yield Text(f"Erased {short_id(done.id)} for good.")
+        return
+    day = done.restorable_until.astimezone(memory.settings.general.zone).date()
+    yield Text(f"Forgotten. Until {day} it comes back with: kinmem restore {short_id(done.id)}")
+
+
+def issues(found: "Review", memory: "Service") -> Iterator[RenderableType]:
+    """What a review found, each with the memories it is about."""
+    yield Text(safe(found.summary), style="bold")
+    ids = [id for issue in found.issues for id in issue.memory_ids]
+    known = memory.store.memories(ids)
+    for issue in found.issues:
+        yield Text(f"\n{issue.type}: {safe(issue.description)}", style="yellow")
+        for id in issue.memory_ids:
+            content = one_line(known[id].content) if id in known else "(gone)"
+            yield Text(f"  {short_id(id)}  {content}", overflow="ellipsis", no_wrap=True)
+        yield Text(f"  suggestion: {issue.suggestion}", style=DIM)
+        if issue.suggested_content:
+            yield Text(f"  as: {one_line(issue.suggested_content)}", style=DIM)
+
+
+def whose(one: "Memory", memory: "Service") -> str:
+    """private, shared, or the Kin that shared it."""
+    return one.scope if one.kin == memory.kin else f"shared by {one.kin}"
+
+
+def age(moment: "datetime", memory: "Service") -> str:
+    """How long ago, in words."""
+    return age_in_words(moment, memory.clock())
+
+
+def _facts(one: "Memory", memory: "Service") -> Iterator[str]:
+    yield one.category
+    if one.subject:
+        yield one_line(one.subject)
+    yield whose(one, memory)
+    if one.state != "active":
+        yield one.state
+    if one.importance is not None:
+        yield f"importance {one.importance:g}"
+    if one.occurred_at:
+        yield f"happened {one.occurred_at.astimezone(memory.settings.general.zone).date()}"
+    if one.tags:
+        yield " ".join(f"#{one_line(tag)}" for tag in one.tags)
+    yield age(one.content_updated_at, memory)
+    yield short_id(one.id)
+
+
+def _nothing(memory: "Service") -> str:
+    if sum(memory.store.counts()["kin"].values()):
+        return "Nothing that fits."
+    return f"{memory.kin} remembers nothing yet. Try: kinmem memorize \"Bob is allergic to peanuts\""

@@ -1,0 +1,3 @@
+"""doctor."""
+import typer
+app = typer.Typer()

@@ -1,0 +1,105 @@
+"""What every command knows and how it is declared: whose memory, where it lies, how to answer."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kinmem.cli.terminal import json_text, show
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from kinmem.service import Service
+    from kinmem.settings import Settings
+
+PANEL = "Everywhere"
+Kin = Annotated[
+    str | None,
+    typer.Option("--kin", metavar="NAME", help="Whose memory; else KINMEM_KIN, else default.", rich_help_panel=PANEL),
+]
+Home = Annotated[
+    str | None,
+    typer.Option("--home", metavar="FOLDER", help="Where it is kept; else KINMEM_HOME, else ~/.kinmem.", rich_help_panel=PANEL),
+]
+Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.", rich_help_panel=PANEL)]
+
+
+@dataclass(frozen=True)
+class Here:
+    """The options that stand before or after every command."""
+
+    kin: str | None = None
+    home: str | None = None
+    json: bool = False
+
+    def settings(self, **flags: Any) -> "Settings":
+        """The settings in force; flags are variables and values given on the command line."""
+        from kinmem.settings import load
+
+        return load({"KINMEM_KIN": self.kin, "KINMEM_HOME": self.home, **flags})
+
+    @contextmanager
+    def memory(self) -> "Iterator[Service]":
+        """The Kin's memory, closed when the command is done."""
+        from kinmem.wiring import open_service
+
+        settings = self.settings()
+        log_to_stderr(settings.general.log_level)
+        with open_service(settings) as service:
+            yield service
+
+    def tell(self, value: Any, *shown: "RenderableType") -> None:
+        """Answer: the value as JSON, or what is shown of it to people."""
+        if self.json:
+            typer.echo(json_text(value))
+        else:
+            show(*shown)
+
+
+def log_to_stderr(level: str) -> None:
+    """stdout belongs to answers."""
+    import logging
+
+    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
+
+
+def command(
+    app: typer.Typer, name: str | None = None, **display: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Declare a command: a function of Here and its own options; --kin, --home and --json come on top."""
+
+    def declare(body: Callable[..., None]) -> Callable[..., None]:
+        def run(ctx: typer.Context, **given: Any) -> None:
+            before: Here = ctx.find_root().obj
+            kin, home, as_json = (given.pop(name) for name in ("kin", "home", "as_json"))
+            body(Here(kin or before.kin, home or before.home, as_json or before.json), **given)
+
+        own = list(inspect.signature(body).parameters.values())[1:]
+        parameters = [CONTEXT, *own, *EVERYWHERE]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        run.__name__, run.__doc__ = body.__name__, body.__doc__
+        app.command(name, **display)(run)
+        return body
+
+    return declare
+
+
+def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+CONTEXT = inspect.Parameter(
+    "ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context
+)
+EVERYWHERE = (
+    _option("kin", Kin, None),
+    _option("home", Home, None),
+    _option("as_json", Json, False),
+)

@@ -1,0 +1,32 @@
+"""The Kins under one home folder. Only the command line looks at more than one: it is the owner's."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from kinmem.errors import KinmemError
+from kinmem.settings import KIN_NAME
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kinmem.settings import Settings
+
+
+def kin_names(home: "Path") -> list[str]:
+    """Who has a file, by name."""
+    return sorted(file.stem for file in (home / "kins").glob("*.db") if KIN_NAME.fullmatch(file.stem))
+
+
+def kins_under(settings: "Settings") -> Iterator[dict[str, Any]]:
+    """Each Kin with what it holds; one whose file cannot be opened comes with the reason instead."""
+    from kinmem.wiring import open_service
+
+    for name in kin_names(settings.home):
+        general = settings.general.model_copy(update={"kin": name})
+        try:
+            with open_service(settings.model_copy(update={"general": general})) as service:
+                counts = service.store.counts()
+                own = counts["kin"].get(name, 0)
+                yield {"kin": name, "memories": own, "current": name == settings.general.kin}
+        except KinmemError as error:
+            yield {"kin": name, "error": f"{error.code}: {error}", "current": name == settings.general.kin}

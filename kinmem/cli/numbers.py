@@ -1,0 +1,40 @@
+"""stats as a table and as JSON."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from kinmem.service import Stats
+
+
+def numbers(stats: "Stats") -> dict[str, Any]:
+    """For programs."""
+    return {
+        "kin": stats.kin,
+        "memories": {table: dict(counts) for table, counts in stats.counts.items()},
+        "embedder": stats.embedder,
+        "embedders": [
+            {"name": one.embedder, "dimension": one.dimension, "done": one.done, "total": one.total}
+            for one in stats.embedders
+        ],
+    }
+
+
+def stats_tables(stats: "Stats") -> Iterator[Table]:
+    """For people."""
+    table = Table.grid(padding=(0, 2))
+    table.add_row(Text("Kin", style="dim"), Text(stats.kin, style="bold"))
+    total = sum(stats.counts.get("kin", {}).values())
+    table.add_row(Text("memories", style="dim"), Text(f"{total:,}"))
+    for name in ("state", "scope", "category"):
+        counts = sorted(stats.counts.get(name, {}).items(), key=lambda item: -item[1])
+        told = ", ".join(f"{key} {count:,}" for key, count in counts) or "none"
+        table.add_row(Text(f"by {name}", style="dim"), Text(told))
+    for one in stats.embedders:
+        told = f"{one.done:,} of {one.total:,} vectors by {one.embedder} ({one.dimension} wide)"
+        mark = "" if one.embedder == stats.embedder else ", no longer configured"
+        table.add_row(Text("meaning", style="dim"), Text(told + mark))
+    yield table

@@ -1,0 +1,103 @@
+"""kin, token, config, reembed: who is there, who may come in, what is set."""
+
+from typing import Annotated
+
+import typer
+
+from kinmem.cli.here import Here, command
+
+PANEL = "Look after"
+app = typer.Typer()
+kins = typer.Typer(help="The Kins that have a memory here.")
+tokens = typer.Typer(help="Who may come in over HTTP, and as which Kin.")
+
+
+@command(kins, "list")
+def kin_list(here: Here) -> None:
+    """Every Kin with a memory under the home folder, and how much it holds."""
+    from kinmem.cli.tables import kin_table
+    from kinmem.cli.kins import kins_under
+
+    settings = here.settings()
+    found = list(kins_under(settings))
+    here.tell({"home": str(settings.home), "kins": found}, kin_table(found, settings))
+
+
+@command(kins, "current")
+def kin_current(here: Here) -> None:
+    """Whose memory commands use, and what says so."""
+    from rich.text import Text
+
+    settings = here.settings()
+    kin, origin = settings.general.kin, settings.origins.get("KINMEM_KIN", "default")
+    here.tell({"kin": kin, "origin": origin}, Text(f"{kin} ({origin})"))
+
+
+@command(tokens, "add")
+def token_add(
+    here: Here,
+    name: Annotated[str, typer.Argument(metavar="KIN", help="Whose memory the token opens.", show_default=False)],
+    note: Annotated[str | None, typer.Option("--note", metavar="TEXT", help="To know it by later.")] = None,
+    days: Annotated[int | None, typer.Option("--days", metavar="N", help="How long it is valid; else until revoked.")] = None,
+) -> None:
+    """Make a token for a Kin. It is shown once."""
+    from rich.text import Text
+
+    from kinmem.tokens import Tokens
+
+    token = Tokens(here.settings().home).add(name, note, days)
+    if not here.json:
+        typer.echo("Shown only this once; clients send it as `Authorization: Bearer TOKEN`.", err=True)
+    here.tell({"token": token, "kin": name}, Text(token, overflow="fold", no_wrap=True))
+
+
+@command(tokens, "list")
+def token_list(here: Here) -> None:
+    """The tokens that were made, without their secrets."""
+    from kinmem.cli.tables import token_rows, token_table
+    from kinmem.tokens import Tokens
+
+    rows = token_rows(Tokens(here.settings().home).tokens())
+    here.tell({"tokens": rows}, token_table(rows))
+
+
+@command(tokens, "revoke")
+def token_revoke(
+    here: Here,
+    token_id: Annotated[str, typer.Argument(metavar="ID", help="From token list.", show_default=False)],
+) -> None:
+    """Close a token for good, at once for running servers too."""
+    from kinmem.cli.tables import token_rows, token_table
+    from kinmem.tokens import Tokens
+
+    rows = token_rows([Tokens(here.settings().home).revoke(token_id)])
+    here.tell(rows[0], token_table(rows))
+
+
+@command(app, rich_help_panel=PANEL)
+def config(
+    here: Here,
+    changed: Annotated[bool, typer.Option("--changed", help="Only what is not the default.")] = False,
+) -> None:
+    """Every setting, its value and where that comes from."""
+    from kinmem.cli.tables import setting_rows, setting_table
+    from kinmem.cli.unread import without_effect
+
+    settings = here.settings()
+    rows = [row for row in setting_rows(settings) if not changed or row["origin"] != "default"]
+    unread = without_effect(settings)
+    here.tell({"settings": rows, "unread": unread}, *setting_table(rows, unread, settings))
+
+
+@command(app, rich_help_panel=PANEL)
+def reembed(here: Here) -> None:
+    """Give every memory a vector of the configured embedder. Can be stopped and taken up again."""
+    from rich.text import Text
+
+    from kinmem.cli.progress import bar
+
+    with here.memory() as memory:
+        with bar() as progress:
+            made = memory.reembed(progress)
+        embedder = memory.stats().embedder
+    here.tell({"made": made, "embedder": embedder}, Text(f"{made:,} vectors made with {embedder}."))

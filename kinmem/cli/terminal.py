@@ -1,0 +1,63 @@
+"""What may reach a terminal, and how wide it is. Memories are data: no escape sequence in them acts."""
+
+import json
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+# Controls, bidirectional overrides, zero-width and tag characters: they would move the cursor,
+# turn text around or hide it. The zero-width joiner stays, emoji are made with it.
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+# What lines of a pipe or a file are laid out for; a terminal says its own width.
+PIPE_WIDTH = 120
+
+
+def safe(text: str) -> str:
+    """The text with every invisible or acting character shown as its escape, \\u001b for ESC."""
+    return UNSEEN.sub(_escaped, text)
+
+
+def one_line(text: str) -> str:
+    """The safe text on one line."""
+    return " ".join(safe(text).split())
+
+
+def json_text(value: Any) -> str:
+    """JSON for programs and people: letters as they are, invisible characters escaped."""
+    return safe(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def console(*, err: bool = False) -> "Console":
+    """A console for stdout or stderr: colour only on a terminal without NO_COLOR, no markup."""
+    from rich.console import Console
+
+    stream = sys.stderr if err else sys.stdout
+    width = None if stream.isatty() or os.environ.get("COLUMNS") else PIPE_WIDTH
+    return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)
+
+
+def show(*renderables: "RenderableType") -> None:
+    """Write to stdout; lines that are not for a terminal end where their text ends."""
+    out = console()
+    if out.is_terminal:
+        for renderable in renderables:
+            out.print(renderable)
+        return
+    import typer
+
+    with out.capture() as captured:
+        for renderable in renderables:
+            out.print(renderable)
+    for line in captured.get().splitlines():
+        typer.echo(line.rstrip())
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return json.dumps(match.group())[1:-1]

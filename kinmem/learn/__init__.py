@@ -1,0 +1,1 @@
+"""Something said becomes a memory, or is known already."""

@@ -1,0 +1,99 @@
+"""Stage 1 of learning: what a caller says is checked and becomes the draft of a memory."""
+
+from collections.abc import Mapping
+from datetime import datetime, tzinfo
+from typing import Any
+
+import uuid_utils
+
+from kinmem.errors import InvalidInput
+from kinmem.learn.chunk import chunks_of
+from kinmem.llm.base import Embedder
+from kinmem.models import Channel, Chunks, Draft, Memory, Note, State
+from kinmem.rules.border import (
+    checked_category,
+    checked_content,
+    checked_context,
+    checked_expiry,
+    checked_importance,
+    checked_scope,
+    checked_subject,
+    checked_tags,
+    checked_time,
+)
+from kinmem.rules.evidence import evidence
+from kinmem.rules.similarity import content_hash
+
+# How far a memory is believed follows from the way it came in, never from what it says of itself.
+TRUST: Mapping[Channel, float] = {
+    "user": 1.0,
+    "explicit": 0.8,
+    "extraction": 0.6,
+    "consolidation": 0.6,
+    "import": 0.3,
+}
+
+
+def draft_of(note: Note, kin: str, embedder: Embedder, now: datetime, zone: tzinfo) -> Draft:
+    """The note as a memory of this Kin, with its chunks but without vectors. Raises InvalidInput."""
+    content = checked_content(note.content)
+    speaker = checked_subject(note.speaker)
+    memory = Memory(
+        id=str(uuid_utils.uuid7()),
+        kin=kin,
+        scope=checked_scope(note.scope),
+        content=content,
+        content_hash=content_hash(content),
+        category=checked_category(note.category),
+        subject=checked_subject(note.subject),
+        source_context=checked_context(note.source_context),
+        importance=checked_importance(note.importance),
+        occurred_at=checked_time(note.occurred_at, "occurredAt", zone),
+        manual_tags=checked_tags(note.tags),
+        expires_at=checked_expiry(note.expires, now, zone),
+        speaker=speaker,
+        evidence=evidence(content, speaker),
+        channel=note.channel,
+        trust=TRUST[note.channel],
+        client=note.client,
+        session=note.session,
+        created_at=now,
+        content_updated_at=now,
+    )
+    return Draft(memory, Chunks(chunks_of(content, embedder)))
+
+
+def changed_fields(
+    changes: Mapping[str, Any], old: Memory, now: datetime, zone: tzinfo
+) -> dict[str, Any]:
+    """What update_memory was asked to change in `old`, as fields of Memory. Raises InvalidInput."""
+    fields: dict[str, Any] = {}
+    for name, value in changes.items():
+        match name:
+            case "content":
+                fields["content"] = checked_content(value)
+                fields["content_hash"] = content_hash(fields["content"])
+                fields["evidence"] = evidence(fields["content"], old.speaker)
+            case "category":
+                fields["category"] = checked_category(value)
+            case "subject":
+                fields["subject"] = checked_subject(value)
+            case "scope":
+                fields["scope"] = checked_scope(value)
+            case "importance":
+                fields["importance"] = checked_importance(value)
+            case "tags":
+                fields["manual_tags"] = checked_tags(value or ())
+            case "source_context":
+                fields["source_context"] = checked_context(value)
+            case "occurred_at":
+                fields["occurred_at"] = checked_time(value, "occurredAt", zone)
+            case "expires":
+                fields["expires_at"] = checked_expiry(value, now, zone)
+            case "pinned":
+                fields["pinned"] = bool(value)
+            case "archived":
+                fields["state"] = State.ARCHIVED if value else State.ACTIVE
+            case _:
+                raise InvalidInput(f"update_memory cannot change {name!r}")
+    return fields

@@ -1,0 +1,24 @@
+"""What is known of a request to a provider while it runs, however deep in a library it is made."""
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from kinmem.llm.deadline import Deadline
+
+
+@dataclass
+class Exchange:
+    """One request: its limit, and what the connection saw of it."""
+
+    deadline: Deadline
+    sent: bool = False
+    status: int | None = None
+    """HTTP status; None before there was an answer."""
+    retry_after: float | None = None
+    """Seconds the provider asks to wait."""
+    problem: str | None = None
+    """Why the answer was refused on the way."""
+
+
+current: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
+"""The exchange of this thread."""

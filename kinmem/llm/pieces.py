@@ -1,0 +1,103 @@
+"""Cuts a text into parts that a model reads whole."""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kinmem.text import sentences
+
+WORD = re.compile(r"\S+\s*|\s+")
+# A long run without a space is an address, code, or a script that needs none.
+PUNCTUATED = re.compile(r"(?<=[!-/:-@\[-`{-~、，；：])")
+ZERO_WIDTH_JOINER = "\u200d"
+LOOK_BACK = 8
+
+
+@dataclass(frozen=True)
+class Window:
+    """What a model reads at once: characters as the caller wants it, tokens as the model counts."""
+
+    characters: int
+    tokens: int
+    count: Callable[[str], int]
+
+    def holds(self, text: str) -> bool:
+        return len(text) <= self.characters and self.count(text) <= self.tokens
+
+
+def pieces(text: str, window: Window) -> list[str]:
+    """Consecutive parts that the window holds; only white space between them is lost.
+
+    A text that fits comes back as it is. Cuts fall behind sentences, where a sentence is too long
+    behind words, and within a word only if it is too long by itself.
+    """
+    if window.holds(text):
+        return [text]
+    return [part.strip() for part in _cut(text, window, SPLITS) if not part.isspace()]
+
+
+def _words(text: str) -> list[str]:
+    return WORD.findall(text)
+
+
+def _punctuated(text: str) -> list[str]:
+    return [part for part in PUNCTUATED.split(text) if part]
+
+
+SPLITS: tuple[Callable[[str], list[str]], ...] = (sentences, _words, _punctuated)
+
+
+def _cut(text: str, window: Window, splits: tuple[Callable[[str], list[str]], ...]) -> list[str]:
+    """Each way to split is tried on what the one before left too long; letters are the last."""
+    if window.holds(text):
+        return [text]
+    if not splits:
+        return _prefixes(text, window)
+    split, *finer = splits
+    groups = _grouped(split(text), window)
+    return [part for group in groups for part in _cut(group, window, tuple(finer))]
+
+
+def _grouped(parts: list[str], window: Window) -> list[str]:
+    """Neighbours joined while the sum of their counts fits; a part that does not stays alone.
+
+    The count of a sum may differ from the sum of the counts: whoever uses a group counts it again.
+    """
+    groups: list[list[str]] = []
+    characters = tokens = 0
+    for part in parts:
+        count = window.count(part)
+        characters += len(part)
+        tokens += count
+        if not groups or characters > window.characters or tokens > window.tokens:
+            groups.append([])
+            characters, tokens = len(part), count
+        groups[-1].append(part)
+    return ["".join(group) for group in groups]
+
+
+def _prefixes(text: str, window: Window) -> list[str]:
+    """As many letters as the window holds, again and again, without parting a letter's accents."""
+    parts = []
+    while text:
+        lengths = range(1, min(len(text), window.characters) + 1)
+        fitting = bisect_right(lengths, window.tokens, key=lambda n: window.count(text[:n]))
+        end = _before_letter(text, max(1, fitting))
+        parts.append(text[:end])
+        text = text[end:]
+    return parts
+
+
+def _before_letter(text: str, end: int) -> int:
+    """The last place to cut, a few letters back at most, that leaves no accent or joiner alone."""
+    candidates = range(end, max(0, end - LOOK_BACK), -1)
+    return next((n for n in candidates if not _joined(text, n)), end)
+
+
+def _joined(text: str, place: int) -> bool:
+    if place >= len(text):
+        return False
+    before, after = text[place - 1], text[place]
+    return ZERO_WIDTH_JOINER in (before, after) or unicodedata.category(after).startswith("M")

@@ -1,0 +1,365 @@
+"""The nouns that several parts of kinmem share. No behaviour beyond what follows from the fields."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
+"""Shape (dimension,), float32, unit length."""
+Vectors = NDArray[np.float32]
+"""Shape (count, dimension), float32, each row of unit length."""
+
+Scope = Literal["private", "shared"]
+Category = Literal[
+    "fact",
+    "preference",
+    "decision",
+    "knowledge",
+    "identity",
+    "relationship",
+    "event",
+    "activity",
+    "plan",
+    "context",
+    "ephemeral",
+]
+CATEGORIES: tuple[Category, ...] = get_args(Category)
+Channel = Literal["user", "explicit", "extraction", "consolidation", "import"]
+
+
+class State(StrEnum):
+    """Where a memory stands in its life; only active and stale ones are recalled unasked."""
+
+    ACTIVE = "active"
+    STALE = "stale"
+    ARCHIVED = "archived"
+    DELETED = "deleted"
+    QUARANTINED = "quarantined"
+    SUPERSEDED = "superseded"
+
+
+LIVE = (State.ACTIVE, State.STALE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One thing remembered. Times are aware and in UTC; see DESIGN section 3 for the groups."""
+
+    id: str
+    kin: str
+    """Owner and author."""
+    scope: Scope
+    content: str
+    category: Category
+    subject: str | None = None
+    source_context: str | None = None
+    """One or two sentences: where it was learned."""
+    content_hash: str
+    language: str | None = None
+
+    importance: float | None = None
+    """1 to 10; None until scored, and then read as 5."""
+    confidence: float = 1.0
+    evidence: float = 0.0
+    """How much of an answer its text can hold, whatever the question (rules/evidence.py)."""
+    pinned: bool = False
+    priority: float | None = None
+
+    speaker: str | None = None
+    """Who said it: a name, or the role user, assistant or tool."""
+    channel: Channel = "explicit"
+    trust: float = 0.8
+    client: str | None = None
+    session: str | None = None
+    turn_id: str | None = None
+    model: str | None = None
+
+    occurred_at: datetime | None = None
+    state: State = State.ACTIVE
+    tier: Literal["hot", "warm", "archive"] = "warm"
+    tier_reason: str | None = None
+    expires_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    superseded_by: str | None = None
+
+    recalled_count: int = 0
+    recalled_at: datetime | None = None
+    stability: float = 1.0
+
+    created_at: datetime
+    content_updated_at: datetime
+    scored_at: datetime | None = None
+    deleted_at: datetime | None = None
+
+    generation: int = 0
+    manual_tags: tuple[str, ...] = ()
+    auto_tags: tuple[str, ...] = ()
+
+    title: str | None = None
+    description: str | None = None
+    source: str = "tool"
+    source_ref: str | None = None
+    status: Literal["pending", "ingested", "failed"] = "ingested"
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    ingest_metadata: Mapping[str, Any] = field(default_factory=dict)
+    tagged_at: datetime | None = None
+    linked_at: datetime | None = None
+
+    version: int = 1
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Manual tags, then automatic ones that do not repeat them."""
+        return self.manual_tags + tuple(tag for tag in self.auto_tags if tag not in self.manual_tags)
+
+    @property
+    def said_at(self) -> datetime:
+        """When it happened or was said; when it was stored, if that is not known."""
+        return self.occurred_at or self.created_at
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of a memory's history."""
+
+    seq: int
+    at: datetime
+    kin: str
+    memory_id: str
+    action: str
+    """created, updated, moved, forgotten, restored, erased, superseded."""
+    before: Mapping[str, Any]
+    """The fields that changed, as they were; empty for created."""
+    after: Mapping[str, Any]
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which memories may be found at all. None does not restrict; an empty Filters finds the live ones."""
+
+    category: Category | None = None
+    subject: str | None = None
+    """Compared without regard to case."""
+    scope: Scope | None = None
+    """private: own private ones; shared: everybody's shared ones."""
+    tags: tuple[str, ...] = ()
+    """All of them."""
+    since: datetime | None = None
+    until: datetime | None = None
+    """Both compare said_at: since <= said_at < until."""
+    as_of: datetime | None = None
+    """What was valid at that moment, superseded ones included."""
+    include_archived: bool = False
+    states: tuple[State, ...] | None = None
+    """Exactly these states, whatever else is said."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether nothing but being live is asked."""
+        return self == Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A memory that shares words with a question."""
+
+    memory_id: str
+    score: float
+    """BM25, higher is better."""
+
+
+class Candidate(NamedTuple):
+    """What scoring needs to know of a memory; read by the hundred, so it is a row and no more."""
+
+    id: str
+    content: str
+    source_context: str | None
+    category: str
+    subject: str | None
+    speaker: str | None
+    kin: str
+    scope: Scope
+    state: str
+    importance: float | None
+    confidence: float
+    trust: float
+    evidence: float
+    recalled_count: int
+    said_at: str
+    """Times are UTC in ISO 8601, of one width."""
+    content_updated_at: str
+    recalled_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The candidates of one question and how they were found."""
+
+    candidates: list[Candidate]
+    cosines: dict[str, list[float]]
+    """By id: of each chunk, in the order of the text; no key for memories without vectors."""
+    nearest: list[str]
+    """Ids by meaning, nearest first."""
+    matches: dict[str, float]
+    """By id: BM25, best first."""
+    noise: float
+    """Cosine up to which nearness says nothing."""
+    degraded: tuple[str, ...] = ()
+
+
+Why = dict[str, float]
+"""Why a hit scores what it scores. Names beginning with + are added up, then the sum is multiplied
+by those beginning with x; the others inform."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate with its reasons so far."""
+
+    candidate: Candidate
+    score: float
+    why: Why
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory that answers, with its score and the reasons for it."""
+
+    memory: Memory
+    score: float
+    why: Why
+    excerpt: str | None = None
+    """The part to show where the whole would be too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What recall returns."""
+
+    hits: list[Hit]
+    degraded: tuple[str, ...] = ()
+    """What could not be used: embedding (no model), pending (some memories have no vector yet)."""
+    abstained: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a listing."""
+
+    memories: list[Memory]
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What became of one thing that was to be memorized."""
+
+    status: Literal["created", "duplicate_of", "refused"]
+    id: str | None = None
+    """The new memory's id, on duplicate_of the existing one's, None when refused."""
+    reason: str | None = None
+    """Why it was refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What became of a memory that was to be forgotten."""
+
+    id: str
+    status: Literal["forgotten", "erased"]
+    restorable_until: datetime | None = None
+
+
+IssueKind = Literal["duplicate", "contradiction", "stale", "clutter", "expired"]
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """Something a review found worth a look; nothing is changed by finding it."""
+
+    type: IssueKind
+    memory_ids: tuple[str, ...]
+    description: str
+    suggestion: Literal["delete", "merge", "update", "keep"]
+    suggested_content: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a review found, the clearest first."""
+
+    issues: list[Issue]
+    summary: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """What a caller wants remembered, before it is checked. Times are text or aware datetimes."""
+
+    content: str
+    category: str = "fact"
+    subject: str | None = None
+    importance: float | None = None
+    scope: str = "private"
+    source_context: str | None = None
+    occurred_at: str | datetime | None = None
+    tags: tuple[str, ...] = ()
+    expires: str | datetime | None = None
+    speaker: str | None = None
+    channel: Channel = "explicit"
+    client: str | None = None
+    session: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """The parts of one memory's content that are searched by meaning, in order."""
+
+    texts: tuple[str, ...]
+    vectors: Vectors | None = None
+    """One row per text; None: pending."""
+    embedder: str | None = None
+    """Who made the vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A checked memory with its chunks; not stored yet."""
+
+    memory: Memory
+    chunks: Chunks
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A chunk that has no vector of some embedder yet."""
+
+    chunk: int
+    """Key of the chunk in its file."""
+    scope: Scope
+    memory_id: str
+    text: str
+    fresh: bool
+    """Whether its memory was stored without being compared with what is known by meaning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How far an embedder's vectors reach."""
+
+    embedder: str
+    dimension: int
+    done: int
+    total: int
+
+    @property
+    def share(self) -> float:
+        """Between 0 and 1; 1 where there is nothing to embed."""
+        return self.done / self.total if self.total else 1.0

@@ -1,0 +1,1 @@
+"""A question becomes hits; pipeline.py has the order of the stages."""

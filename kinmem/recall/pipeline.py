@@ -1,0 +1,52 @@
+"""How a question is answered. Each line is a stage in a file of its name."""
+
+from collections.abc import Sequence
+
+from kinmem.clock import Clock
+from kinmem.llm.base import Embedder
+from kinmem.models import Answer, Filters, Hit, Scored
+from kinmem.recall.excerpt import excerpted
+from kinmem.recall.fuse import fuse
+from kinmem.recall.neighbours import lift
+from kinmem.recall.profiles import profile_named
+from kinmem.recall.question import understand
+from kinmem.recall.search import search
+from kinmem.recall.trim import trim
+from kinmem.recall.weigh import weigh
+from kinmem.settings import Settings
+from kinmem.store.base import Store
+
+
+class Recall:
+    """Answers "what do we know about this?" for one Kin."""
+
+    def __init__(
+        self, store: Store, embedders: Sequence[Embedder], settings: Settings, clock: Clock
+    ) -> None:
+        self._store = store
+        self._embedders = embedders
+        self._settings = settings.recall
+        self._clock = clock
+
+    def __call__(self, text: str, limit: int, filters: Filters, mode: str | None = None) -> Answer:
+        """Hits, best first, none where nothing fits. Raises InvalidInput for an unknown mode."""
+        settings = self._settings
+        profile = profile_named(mode or settings.profile)
+        question = understand(text, self._store.names())
+        found = search(
+            question, filters, self._store, self._embedders, settings.similarity_threshold
+        )
+        scored = fuse(found, settings.fusion or profile.fusion, settings)
+        if profile.weighing == "bounded":
+            scored = lift(scored)
+        scored = weigh(scored, question, profile, settings, self._clock())
+        hits = self._read(trim(scored, limit, settings))
+        return Answer(excerpted(hits, question.words, settings.tokens), found.degraded)
+
+    def _read(self, scored: Sequence[Scored]) -> list[Hit]:
+        memories = self._store.memories([one.candidate.id for one in scored])
+        return [
+            Hit(memories[one.candidate.id], one.score, one.why)
+            for one in scored
+            if one.candidate.id in memories
+        ]

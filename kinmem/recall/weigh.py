@@ -1,0 +1,189 @@
+"""Stage 5: everything but relevance. Writes each factor into the hit's reasons."""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from kinmem.models import Candidate, Scored, Why
+from kinmem.recall.profiles import Profile, Weighing
+from kinmem.recall.question import Question
+from kinmem.retention import Fading, retention
+from kinmem.rules.evidence import is_standing
+from kinmem.settings import RecallSettings
+from kinmem.text import folded, words
+
+DAY = 86400.0
+
+# The default profile's bonuses, added where a candidate is relevant at all: below GATE they fade
+# with relevance. Measured one at a time in docs/benchmarks.md.
+GATE = 0.3
+BY_THE_ONE_NAMED = 0.25
+SAID_BY_USER = 0.3
+STANDING_WISH = 0.15
+# Importance, age and use together move a score by a tenth at most: a clearly better match wins.
+# Importance 1 to 10 alone spans 0.6 to 1.5; its fourth root spans just that tenth.
+LEAST, MOST = 0.9, 1.1
+WORTH_POWER = 0.25
+STALE = 0.8
+MOST_USE = 1.2  # popularity must not feed itself
+
+# KinBot's category factors of decay: facts fade ten times more slowly than decisions.
+DECAY = {"fact": 0.1, "knowledge": 0.1, "preference": 0.3, "decision": 1.0}
+ASKED_FOR: Mapping[str, re.Pattern[str]] = {
+    "preference": re.compile(
+        r"\b(prefer\w*|likes?|loves?|enjoys?|favou?rites?|fond of|rather|taste|préf\w+|aime|adore"
+        r"|favori|goût|plutôt)\b",
+        re.IGNORECASE,
+    ),
+    "decision": re.compile(
+        r"\b(decid\w+|decisions?|chose|chosen|choice|plan|planned|commit|agreed?|décid\w+|décision"
+        r"|choix|choisi|planifié|convenu|engagé)\b",
+        re.IGNORECASE,
+    ),
+    "knowledge": re.compile(
+        r"\b(how (?:to|do|does|can)|explain|tutorial|guide|method|technique|process|comment faire"
+        r"|tutoriel|méthode|procédé)\b",
+        re.IGNORECASE,
+    ),
+}
+
+
+def weigh(
+    scored: Sequence[Scored],
+    question: Question,
+    profile: Profile,
+    settings: RecallSettings,
+    now: datetime,
+) -> list[Scored]:
+    """Best first, ties by age, oldest first. The score is what `total` makes of the reasons."""
+    weighing = WEIGHINGS[profile.weighing]
+    weighed = []
+    for one in scored:
+        why = weighing(one, question, profile, settings, now)
+        weighed.append(Scored(one.candidate, total(why), why))
+    return sorted(weighed, key=lambda one: (-one.score, one.candidate.id))
+
+
+def total(why: Why) -> float:
+    """The score that reasons explain: the sum of the + parts times the product of the x parts."""
+    parts = sum(value for name, value in why.items() if name[0] == "+")
+    return parts * math.prod(value for name, value in why.items() if name[0] == "x")
+
+
+def _bounded(
+    one: Scored, question: Question, profile: Profile, settings: RecallSettings, now: datetime
+) -> Why:
+    candidate, why = one.candidate, dict(one.why)
+    gate = min(1.0, max(0.0, one.score / GATE))
+    for name, bonus in _bonuses(candidate, question):
+        why[name] = bonus * gate
+    worth = _importance(candidate) * _use(candidate) * _decay(candidate, settings, now)
+    if candidate.state == "stale":
+        worth *= STALE
+    why["xworth"] = min(MOST, max(LEAST, worth**WORTH_POWER))
+    return why
+
+
+def _bonuses(candidate: Candidate, question: Question) -> list[tuple[str, float]]:
+    bonuses = [("+evidence", candidate.evidence)] if candidate.evidence else []
+    if candidate.speaker in (None, "user") and question.of_user:
+        bonuses.append(("+said by user", SAID_BY_USER))
+    if len(question.named) == 1 and _is_about(candidate, question.named):
+        bonuses.append(("+named", BY_THE_ONE_NAMED))
+    if question.wants_help and is_standing(candidate.content, candidate.speaker):
+        bonuses.append(("+standing wish", STANDING_WISH))
+    return bonuses
+
+
+def _is_about(candidate: Candidate, named: frozenset[str]) -> bool:
+    """Said by, or about, or shared by the one that the question names."""
+    who = (candidate.speaker, candidate.subject, candidate.kin if candidate.scope == "shared" else None)
+    return any(name is not None and folded(name) in named for name in who)
+
+
+def _kinbot(
+    one: Scored, question: Question, profile: Profile, settings: RecallSettings, now: datetime
+) -> Why:
+    candidate, why = one.candidate, dict(one.why)
+    age = _days(candidate.content_updated_at, now)
+    why["xdecay"] = _decay(candidate, settings, now)
+    why["ximportance"] = _importance(candidate)
+    why["xuse"] = 1 + 0.05 * math.log2(1 + candidate.recalled_count)
+    if candidate.subject and _mentions(question.text, candidate.subject):
+        why["xsubject"] = settings.subject_boost
+    asked = ASKED_FOR.get(candidate.category)
+    if asked is not None and asked.search(question.text):
+        why["xcategory"] = settings.category_boost
+    if settings.recency_boost:
+        why["xrecency"] = _recency_step(age)
+    return why
+
+
+def _kore(
+    one: Scored, question: Question, profile: Profile, settings: RecallSettings, now: datetime
+) -> Why:
+    why = dict(one.why)
+    level = math.ceil((one.candidate.importance or 5.0) / 2)
+    why["xretention"] = _retention(one.candidate, profile, now)
+    why["ximportance"] = level / 5
+    return why
+
+
+def _linear(
+    one: Scored, question: Question, profile: Profile, settings: RecallSettings, now: datetime
+) -> Why:
+    """Keyoku's sum of signals, each between 0 and 1; relevance stands for the semantic one."""
+    candidate = one.candidate
+    idle = _days(candidate.recalled_at or candidate.content_updated_at, now)
+    signals = {
+        "semantic": min(1.0, max(0.0, one.score)),
+        "recency": 1 / (1 + math.log1p(idle)),
+        "retention": _retention(candidate, profile, now),
+        "importance": (5.0 if candidate.importance is None else candidate.importance) / 10,
+        "confidence": candidate.confidence,
+    }
+    why = {name.lstrip("+"): value for name, value in one.why.items()}
+    return why | {f"+{name}": share * signals[name] for name, share in profile.shares.items()}
+
+
+WEIGHINGS: Mapping[
+    Weighing, Callable[[Scored, Question, Profile, RecallSettings, datetime], Why]
+] = {"bounded": _bounded, "kinbot": _kinbot, "kore": _kore, "linear": _linear}
+
+
+def _importance(candidate: Candidate) -> float:
+    return 0.5 + (5.0 if candidate.importance is None else candidate.importance) / 10
+
+
+def _decay(candidate: Candidate, settings: RecallSettings, now: datetime) -> float:
+    """KinBot's temporal decay: by category, slower the more important, never below the floor."""
+    age = _days(candidate.content_updated_at, now)
+    importance = 5.0 if candidate.importance is None else candidate.importance
+    speed = settings.decay_lambda * DECAY.get(candidate.category, 1.0) * (1.5 - importance / 10)
+    return max(settings.decay_floor, math.exp(-speed * age))
+
+
+def _use(candidate: Candidate) -> float:
+    return min(MOST_USE, 1 + 0.05 * math.log2(1 + candidate.recalled_count))
+
+
+def _retention(candidate: Candidate, profile: Profile, now: datetime) -> float:
+    idle = _days(candidate.recalled_at or candidate.content_updated_at, now)
+    fading = Fading(candidate.category, candidate.importance, candidate.recalled_count, idle)
+    return retention(fading, profile.curve)
+
+
+def _recency_step(days: float) -> float:
+    return 1.5 if days <= 1 else 1.25 if days <= 7 else 1.1 if days <= 30 else 1.0
+
+
+def _mentions(question: str, subject: str) -> bool:
+    """Whole words, without regard to case and accents: "Al" is not in "also"."""
+    asked, wanted = " ".join(words(folded(question))), " ".join(words(folded(subject)))
+    return bool(wanted) and f" {wanted} " in f" {asked} "
+
+
+def _days(then: str, now: datetime) -> float:
+    """Never negative: a clock that was wrong must not make anything younger than new."""
+    return max(0.0, (now - datetime.fromisoformat(then)).total_seconds() / DAY)

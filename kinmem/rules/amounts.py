@@ -1,0 +1,235 @@
+"""Numbers, times, dates and units in one spelling each, so that equal ones are equal strings."""
+
+import re
+
+from kinmem.rules.vocabulary import by_word
+
+COUNTING = by_word(
+    """
+    0: zero
+    1: one
+    2: two zwei deux dois duas
+    3: three drei trois tres tre três
+    4: four vier quatre cuatro quattro quatro
+    5: five fünf cinq cinco cinque
+    6: six sechs seis
+    7: seven sieben siete sette sete
+    8: eight acht huit ocho oito
+    9: nine neun neuf nueve nove
+    10: ten zehn dix diez dieci dez
+    11: eleven undici onze
+    12: twelve zwölf douze doce dodici doze
+    13: thirteen
+    14: fourteen
+    15: fifteen
+    16: sixteen
+    17: seventeen
+    18: eighteen
+    19: nineteen
+    20: twenty zwanzig vingt veinte venti vinte
+    30: thirty dreißig trente treinta trenta trinta
+    40: forty vierzig quarante cuarenta quaranta quarenta
+    50: fifty fünfzig cinquante cincuenta cinquanta cinquenta
+    60: sixty
+    70: seventy
+    80: eighty
+    90: ninety
+    1st: first
+    2nd: second
+    3rd: third
+    4th: fourth
+    5th: fifth
+    6th: sixth
+    7th: seventh
+    8th: eighth
+    9th: ninth
+    10th: tenth
+    11th: eleventh
+    12th: twelfth
+    """
+)
+"""Number words. Left out where another language has the word oftener: once, due, sei, elf, un, eins."""
+
+UNITS = by_word(
+    """
+    %: % percent prozent pourcent
+    km: km kilometer kilometers kilometre kilometres kilómetros chilometri quilômetros
+    m: m meter meters metre metres mètres metros metri
+    cm: cm centimeter centimeters centimetre centimetres
+    mm: mm millimeter millimeters millimetres
+    mile: mile miles mi
+    foot: foot feet ft
+    inch: inch inches
+    kg: kg kilo kilos kilogram kilograms kilogramm
+    g: g gram grams gramm grammes
+    pound: pound pounds lb lbs
+    l: l liter liters litre litres litros litri
+    ml: ml milliliter milliliters
+    s: s sec secs seconds sekunden secondes segundos secondi
+    min: min mins minute minutes minuten minutos minuti
+    h: h hr hrs hour hours stunde stunden heure heures hora horas ora ore
+    day: day days tag tage tagen jour jours día días giorno giorni dia dias 天
+    week: week weeks woche wochen semaine semaines semana semanas settimana settimane
+    month: month months monat monate monaten mes meses mese mesi mês 个月
+    year: year years yr yrs jahr jahre jahren ans année années año años anno anni ano anos 年 岁
+    $: $ usd dollar dollars
+    €: € eur euro euros
+    £: £ gbp
+    ¥: ¥ jpy yen
+    chf: chf
+    °C: °c
+    °F: °f
+    kb: kb
+    mb: mb
+    gb: gb
+    tb: tb
+    ms: ms millisecond milliseconds
+    km/h: km/h kmh
+    mph: mph
+    thousand: thousand tausend mille mil
+    million: million millions millionen millones milioni milhões mio
+    billion: billion billions bn milliarden milliards
+    """
+)
+"""Read as units only right behind a number."""
+
+_MONTHS = by_word(
+    """
+    01: january januar jänner janvier enero gennaio janeiro jan
+    02: february februar février febrero febbraio fevereiro feb
+    03: march märz mars marzo março mar
+    04: april avril abril aprile apr
+    05: may mai mayo maggio maio
+    06: june juni juin junio giugno junho jun
+    07: july juli juillet julio luglio julho jul
+    08: august août agosto aug
+    09: september septembre septiembre settembre setembro sept sep
+    10: october oktober octobre octubre ottobre outubro oct okt
+    11: november novembre noviembre novembro nov
+    12: december dezember décembre diciembre dicembre dezembro dec dez
+    """
+)
+_ALSO_WORDS = {
+    "may",
+    "march",
+    "mars",
+    "mai",
+    "mar",
+    "jan",
+    "jun",
+    "jul",
+    "dec",
+    "sep",
+    "set",
+    "dez",
+}
+DAY_NAMES = {
+    word: f"--{month}" for word, month in _MONTHS.items() if word not in _ALSO_WORDS
+} | by_word(
+    """
+    -W-1: monday montag lundi lunes lunedì segunda-feira
+    -W-2: tuesday dienstag mardi martes martedì terça-feira
+    -W-3: wednesday mittwoch mercredi miércoles mercoledì quarta-feira
+    -W-4: thursday donnerstag jeudi jueves giovedì quinta-feira
+    -W-5: friday freitag vendredi viernes venerdì sexta-feira
+    -W-6: saturday samstag sonnabend samedi sábado sabato
+    -W-7: sunday sonntag dimanche domingo domenica
+    -W-1s: mondays montags
+    -W-2s: tuesdays dienstags
+    -W-3s: wednesdays mittwochs
+    -W-4s: thursdays donnerstags
+    -W-5s: fridays freitags
+    -W-6s: saturdays samstags
+    -W-7s: sundays sonntags
+    yesterday: yesterday gestern hier ayer ieri ontem
+    today: today heute aujourd'hui hoy oggi hoje
+    tomorrow: tomorrow morgen demain mañana domani amanhã
+    tonight: tonight
+    """
+)
+"""Weekdays, months and relative days; a month that is also a common word counts beside a number only."""
+CAPITAL_MONTHS = {"May": "--05", "March": "--03"}
+"""Months if written so within a sentence."""
+
+_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_OF = r"(?:of\s|de\s|del\s|di\s)?"
+_WRITTEN = re.compile(
+    rf"""
+    (?<![\w.,:/-])(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.|º|°)?\s{_OF}
+        (?P<month>{_MONTH})\b\.?(?:,?\s{_OF}(?P<year>\d{{4}})\b)?
+    | \b(?P<month2>{_MONTH})\b\.?,?\s(?:
+        (?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\b(?![.:,/-]\d)(?:,?\s(?P<year2>\d{{4}})\b)?
+        | {_OF}(?P<year3>\d{{4}})\b )
+    | (?P<year4>\d{{4}})年(?P<month4>\d{{1,2}})月(?:(?P<day4>\d{{1,2}})[日号])?
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def dates_in_iso(text: str) -> str:
+    """The text with written dates as ISO 8601: 8 May 2023 is 2023-05-08, May 8th is --05-08."""
+
+    def iso(found: re.Match[str]) -> str:
+        part = {name.rstrip("234"): value for name, value in found.groupdict().items() if value}
+        month = _MONTHS.get(part["month"].lower(), part["month"].zfill(2))
+        day = f"-{part['day'].zfill(2)}" if "day" in part else ""
+        return f" {part.get('year', '-')}-{month}{day} "
+
+    return _WRITTEN.sub(iso, text)
+
+
+_THOUSANDS = re.compile(r"(\d{1,3}(?:,\d{3})+|\d{1,3}(?:'\d{3})+)(\.\d+)?")
+_DOTTED_THOUSANDS = re.compile(r"(\d{1,3}(?:\.\d{3}){2,}|\d{1,3}(?:\.\d{3})+(?=,))(,\d+)?")
+_DECIMAL = re.compile(r"(\d+)[.,](\d+)")
+_TIME = re.compile(r"(\d{1,2})[:.](\d\d)(?::00)?")
+_YMD = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})")
+_YM = re.compile(r"\d{4}-(?:0\d|1[0-2])|--\d\d(?:-\d\d)?|(?:19|20)\d\d")
+_DMY = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})")
+
+
+def date(literal: str) -> str | None:
+    """The digits as an ISO date, None if they are not surely one; a year alone is a date.
+
+    05/08/2023 is read either way by different people, so it stays as written, without zeros.
+    """
+    if _YM.fullmatch(literal):
+        return literal
+    if found := _YMD.fullmatch(literal):
+        year, month, day = (int(part) for part in found.groups())
+    elif found := _DMY.fullmatch(literal):
+        day, month, year = int(found[1]), int(found[3]), int(found[4])
+        if found[2] != "." and day <= 12 and month <= 12 and day != month:
+            return f"{day}/{month}/{year}"
+        if month > 12:
+            day, month = month, day
+    else:
+        return None
+    return f"{year:04}-{month:02}-{day:02}" if 1 <= month <= 12 and 1 <= day <= 31 else None
+
+
+def time(literal: str, half: str) -> str | None:
+    """The digits as HH:MM; `half` is a, p or empty. None if they are no time of day."""
+    found = _TIME.fullmatch(literal)
+    if half and (found or literal.isdecimal()):
+        hour, minute = (int(found[1]), found[2]) if found else (int(literal), "00")
+        return f"{hour % 12 + 12 * (half == 'p'):02}:{minute}" if hour <= 12 else None
+    if found and ":" in literal and int(found[1]) < 24:
+        return f"{int(found[1]):02}:{found[2]}"
+    return None
+
+
+def number(literal: str) -> str:
+    """The digits without marks between thousands and without a fraction of zeros.
+
+    1,000 and 1000.0 are 1000; 3.10 is not 3.1 (it may be a version), 007 not 7 (it may be a code);
+    1.000 stays, since it is a thousand in Berlin and one in London.
+    """
+    if found := _THOUSANDS.fullmatch(literal):
+        literal = found[1].replace(",", "").replace("'", "") + (found[2] or "")
+    elif found := _DOTTED_THOUSANDS.fullmatch(literal):
+        literal = found[1].replace(".", "") + (found[2] or "")
+    if found := _DECIMAL.fullmatch(literal):
+        whole, part = found.groups()
+        doubtful = len(part) == 3
+        return literal if doubtful else whole if not part.strip("0") else f"{whole}.{part}"
+    return literal

@@ -1,0 +1,126 @@
+"""What callers say, checked: each function gives the value as kinmem uses it, or says what is wrong with it."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, tzinfo
+from typing import cast, get_args
+
+from kinmem.errors import InvalidInput
+from kinmem.models import CATEGORIES, Category, Filters, Scope, State
+from kinmem.rules.when import parse_expiry, parse_time
+from kinmem.text import clean
+
+CONTENT_BYTES = 64 * 1024
+SUBJECT_BYTES = 256
+CONTEXT_BYTES = 2 * 1024
+TAG_BYTES = 64
+TAGS = 50
+
+
+def checked_category(value: str) -> Category:
+    if value not in CATEGORIES:
+        raise InvalidInput(f"category {value!r} is none of {', '.join(CATEGORIES)}")
+    return cast(Category, value)
+
+
+def checked_scope(value: str) -> Scope:
+    if value not in get_args(Scope):
+        raise InvalidInput(f"scope {value!r} is neither private nor shared")
+    return cast(Scope, value)
+
+
+def checked_importance(value: float | None) -> float | None:
+    if value is not None and not 1 <= value <= 10:
+        raise InvalidInput(f"importance {value} is not between 1 (mundane) and 10 (critical)")
+    return value
+
+
+def checked_state(value: str) -> State:
+    try:
+        return State(value)
+    except ValueError:
+        raise InvalidInput(f"state {value!r} is none of {', '.join(State)}") from None
+
+
+def checked_content(value: str) -> str:
+    return clean(value, "content", CONTENT_BYTES)
+
+
+def checked_subject(value: str | None) -> str | None:
+    """One line; nothing but white space counts as none."""
+    if value is None or not value.strip():
+        return None
+    return " ".join(clean(value, "subject", SUBJECT_BYTES).split())
+
+
+def checked_context(value: str | None) -> str | None:
+    if value is None or not value.strip():
+        return None
+    return clean(value, "sourceContext", CONTEXT_BYTES)
+
+
+def checked_tags(values: Iterable[str]) -> tuple[str, ...]:
+    """Lower case, one line each, without repeats, in order; at most 50."""
+    tags = dict.fromkeys(
+        " ".join(clean(tag, "a tag", TAG_BYTES).casefold().split()) for tag in values
+    )
+    if len(tags) > TAGS:
+        raise InvalidInput(f"{len(tags)} tags; at most {TAGS} fit a memory")
+    return tuple(tags)
+
+
+def checked_time(
+    value: str | datetime | None, what: str, zone: tzinfo, *, end: bool = False
+) -> datetime | None:
+    """In UTC; a time without a zone is read in `zone`. `end` takes the end of a day, month or year."""
+    if value is None:
+        return None
+    try:
+        if isinstance(value, datetime):
+            return (value if value.tzinfo else value.replace(tzinfo=zone)).astimezone(UTC)
+        return parse_time(value, zone, end=end).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput(
+            f"{what}: {error}; write a date such as 2026-05-08 or a time such as 2026-05-08T14:30"
+        ) from error
+
+
+def checked_expiry(value: str | datetime | None, now: datetime, zone: tzinfo) -> datetime | None:
+    """In UTC, later than now; text may be a time or a duration such as 30d."""
+    if value is None:
+        return None
+    if isinstance(value, datetime):
+        value = value.isoformat()
+    try:
+        return parse_expiry(value, now, zone).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput(f"expires: {error}; write 30d, 12h or a time to come") from error
+
+
+def checked_filters(
+    zone: tzinfo,
+    *,
+    category: str | None = None,
+    subject: str | None = None,
+    scope: str | None = None,
+    tags: Iterable[str] = (),
+    since: str | datetime | None = None,
+    until: str | datetime | None = None,
+    as_of: str | datetime | None = None,
+    include_archived: bool = False,
+    state: str | None = None,
+) -> Filters:
+    """`since` and `until` are inclusive: a date means the whole day."""
+    filters = Filters(
+        category=None if category is None else checked_category(category),
+        subject=checked_subject(subject),
+        scope=None if scope is None else checked_scope(scope),
+        tags=checked_tags(tags),
+        since=checked_time(since, "since", zone),
+        until=checked_time(until, "until", zone, end=True),
+        as_of=checked_time(as_of, "as_of", zone, end=True),
+        include_archived=include_archived,
+        states=None if state is None else (checked_state(state),),
+    )
+    if filters.since and filters.until and filters.since >= filters.until:
+        raise InvalidInput(f"since {since} is not before until {until}")
+    return filters

@@ -1,0 +1,69 @@
+"""How much of an answer a memory's text can hold, whatever the question.
+
+In real talk most turns are reactions ("Wow, that's great!") or questions back. Statements that
+people make about themselves, with names, numbers and times in them, are what is asked for later.
+Computed once, when a text is stored. Measured with everything else alike (docs/benchmarks.md):
+without it recall@10 falls by 2.7 points on LoCoMo and 3.6 on BEAM.
+"""
+
+import math
+import re
+
+from kinmem.text import content_words, sentences
+
+ROLES = frozenset({"user", "assistant", "tool", "system"})
+
+ABOUT_SELF = 0.05
+PREFERENCE = 0.05
+STANDING = 0.1
+DETAIL = 0.08
+MOST_DETAILS = 8
+STATED = 0.03
+MOST_STATED = 20
+QUESTION = 0.08
+# What comes first tells; scanning the rest of a long text would only cost time.
+HEAD = 400
+
+SELF = re.compile(r"\b(?:I|I['’]m|I['’]ve|my|we|our)\b")
+PREFERS = re.compile(
+    r"\bI(?:['’]d| would)? (?:\w+ )?(?:prefer|like to|love|hate|enjoy)|my (?:preference|favou?rite)\b",
+    re.IGNORECASE,
+)
+INSTRUCTS = re.compile(
+    r"\W*(?:please )?(?:always|never|from now on|remember|whenever)\b", re.IGNORECASE
+)
+PROPER = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
+NUMBER = re.compile(r"\d+")
+TIME = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|week(?:end)?s?|months?|years?|since"
+    r"|recently|just|morning|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march"
+    r"|april|may|june|july|august|september|october|november|december|\d{4}|summer|winter|spring"
+    r"|fall)\b",
+    re.IGNORECASE,
+)
+
+
+def evidence(text: str, speaker: str | None) -> float:
+    """Between about -0.1 and 0.5; 0 for what assistants and tools say."""
+    if speaker in ROLES - {"user"}:
+        return 0.0
+    head = text[:HEAD]
+    value = ABOUT_SELF * bool(SELF.search(head[:200])) + PREFERENCE * bool(PREFERS.search(head))
+    value += STANDING * is_standing(text, speaker)
+    if speaker is not None and speaker != "user":
+        value += _of_talk(text, head)
+    return value
+
+
+def is_standing(text: str, speaker: str | None) -> bool:
+    """Whether a person asks for something once and for all: "Always show the unit"."""
+    return speaker not in ROLES - {"user"} and bool(INSTRUCTS.match(text))
+
+
+def _of_talk(text: str, head: str) -> float:
+    """Among people much is small talk: details and statements tell the rest from it."""
+    details = sum(len(found.findall(head)) for found in (PROPER, TIME, NUMBER))
+    stated = [part for part in sentences(text[: 4 * HEAD]) if not part.rstrip().endswith("?")]
+    value = DETAIL * math.log1p(min(details, MOST_DETAILS))
+    value += STATED * math.log1p(min(len(content_words(" ".join(stated))), MOST_STATED))
+    return value - QUESTION * text.rstrip().endswith("?")

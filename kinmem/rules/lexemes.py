@@ -1,0 +1,206 @@
+"""A text as lexemes, each in one spelling: what is compared when two texts are called the same."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from kinmem.rules import amounts
+from kinmem.rules.vocabulary import (
+    COMMON,
+    CONTRACTIONS,
+    ELISIONS,
+    ENDINGS,
+    FUNCTION_WORDS,
+    IS_BEFORE,
+    JOINING,
+    MARKERS,
+    PASSED,
+    SAME,
+)
+
+Kind = Literal["word", "name", "number", "unit", "date", "break", "question"]
+
+
+class Lexeme(NamedTuple):
+    form: str
+    """Canonical; empty for a break."""
+    kind: Kind
+
+
+# Scripts written without spaces: each sign is a word of its own.
+UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+)
+_TYPOGRAPHY = str.maketrans(
+    {"’": "'", "‘": "'", "ʼ": "'", "–": "-", "−": "-", "‐": "-", "‑": "-", "⁄": "/", "—": ";"}
+    | {"\u00ad": None, "\u200b": None, "\ufeff": None, "。": ".", "、": ",", "؟": "?"}
+)
+
+# Each repetition is possessive, bounded, or of a class of its own: time grows with the length only.
+_LEXEME = re.compile(
+    r"""
+      (?P<amount>(?<![\w.])(?:(?P<currency>[$€£¥])\s?)?(?P<digits>-?\d++(?:[.,:'/-]\d++)*+)
+        (?:\s?(?P<half>[apAP])\.?[mM]\b\.?|(?P<unit>%|°\w|[€$£¥]|[^\W\d_]{1,12}))?
+        (?![\w@\\=]|/\w))
+    | (?P<date>--\d\d(?:-\d\d)?(?!\w))
+    | (?P<code>(?<!\S)["'(\[<`*]*+(?:--?[A-Za-z]\S*+|\.\w\S*+|[^\s@\\_=/]*+[@\\_=/]\S*+))
+    | (?P<face>[:;=]-?[()DP|](?!\w))
+    | (?P<word>[^\W\d_]\w*+(?:'[^\W\d_]++)*+(?:\.\w++)*+(?:\+\+|\#)?|\w++)
+    | (?P<question>\?)
+    | (?P<stop>[.!…\n:]++(?!\w))
+    | (?P<comma>[,;()\[\]{}|.:\n]++|(?<=\s)&(?=\s))
+    | (?P<quiet>["“”„«»¡¿·•*`'\s]++|-(?![$€£¥]))
+    | (?P<symbol>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_CODE = re.compile(r"""["'(\[<`*]*+(?:--?[A-Za-z]|\.\w|[^\s@\\_=/]*+[\\_=/])""")
+_SLASHED_CAPITALS = re.compile(r"[A-Z]++(?:/[A-Z]++)++")
+_BRITISH = re.compile(r"(?<=[a-z]{4})is(?=(?:e|ed|es|ing|ation)$)")
+_BREAK = Lexeme("", "break")
+
+
+def lexemes(text: str) -> list[Lexeme]:
+    """Words, names, numbers with their units, dates and breaks in order; articles and fillers left out.
+
+    A number word is a number, a contraction its words. A name is capitalised within a sentence or
+    is an identifier: letters with digits, a path, an address, capitals only. Case counts only in
+    identifiers, where it may be a password's.
+    """
+    found = list(_read(_prepared(text)))
+    language = _language(found)
+    passed, joining = PASSED[language], JOINING[language]
+    return [
+        _BREAK if lexeme.form in joining else lexeme
+        for lexeme in found
+        if lexeme.kind != "word" or lexeme.form not in passed
+    ]
+
+
+def case_counts(chunk: str) -> bool:
+    """Whether upper and lower case differ in this word: paths, flags, code, and what mixes digits in.
+
+    Passwords do; mail addresses, TCP/IP and plain words do not.
+    """
+    if _CODE.match(chunk):
+        return not _SLASHED_CAPITALS.fullmatch(chunk)
+    return chunk.upper() != chunk != chunk.lower() and any(map(str.isdigit, chunk))
+
+
+def _prepared(text: str) -> str:
+    if not text.isascii():
+        text = re.sub(r"(?<=\d)[\u00a0\u202f](?=\d{3})", ",", text)
+        text = unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHY)
+    if re.search(r"\d", text):
+        text = amounts.dates_in_iso(text)
+    return text if text.isascii() else UNSPACED.sub(r" \g<0> ", text)
+
+
+def _language(found: list[Lexeme]) -> str:
+    """The language most of whose frequent words occur; English if none does, or as many of another."""
+    forms = {lexeme.form for lexeme in found if lexeme.kind == "word"}
+    return max(MARKERS, key=lambda language: len(forms & MARKERS[language]))
+
+
+def _read(text: str) -> Iterator[Lexeme]:
+    loud = text.isupper()
+    first, counted = True, False
+    for match in _LEXEME.finditer(text):
+        group = match.lastgroup
+        if group == "quiet":
+            continue
+        new = _lexemes_of(match, first, loud, counted)
+        yield from new
+        first = group in ("stop", "question") or (first and group == "comma")
+        counted = new[-1].kind == "number"
+
+
+def _lexemes_of(match: re.Match[str], first: bool, loud: bool, counted: bool) -> list[Lexeme]:
+    raw = match[0]
+    match match.lastgroup:
+        case "word":
+            return _word(raw, first, loud, counted)
+        case "amount":
+            return _amount(match)
+        case "code":
+            return _code(raw)
+        case "date":
+            return [Lexeme(raw, "date")]
+        case "question":
+            return [Lexeme("?", "question")]
+        case "stop" | "comma":
+            return [_BREAK]
+        case _:
+            return [_symbol(raw, counted)]
+
+
+def _symbol(raw: str, counted: bool) -> Lexeme:
+    if counted and raw in amounts.UNITS:
+        return Lexeme(amounts.UNITS[raw], "unit")
+    return Lexeme("not" if raw == "!" else raw, "word")
+
+
+def _code(raw: str) -> list[Lexeme]:
+    """An identifier as it is written, without the sentence's marks round it."""
+    bare = raw.strip("\"'`*()[]<>,;:!?").rstrip("./")
+    form = bare if case_counts(bare) else bare.casefold()
+    name = Lexeme(form or raw, "name")
+    return [name, Lexeme("?", "question")] if raw.endswith("?") else [name]
+
+
+def _amount(match: re.Match[str]) -> list[Lexeme]:
+    digits, unit = match["digits"], (match["unit"] or match["currency"] or "").casefold()
+    if moment := amounts.time(digits, (match["half"] or "").lower()):
+        return [Lexeme(moment, "number")]
+    if unit in ("st", "nd", "rd", "th"):
+        return [Lexeme(digits + unit, "number")]
+    if unit and unit not in amounts.UNITS:
+        return [Lexeme(digits + unit, "name")]
+    if not unit and (day := amounts.date(digits)):
+        return [Lexeme(day, "date")]
+    number = Lexeme(amounts.number(digits), "number")
+    return [number, Lexeme(amounts.UNITS[unit], "unit")] if unit else [number]
+
+
+def _word(raw: str, first: bool, loud: bool, counted: bool) -> list[Lexeme]:
+    if not raw.isalpha() and any(c.isdigit() or c == "_" for c in raw):
+        return [Lexeme(raw if case_counts(raw) else raw.casefold(), "name")]
+    if not first and raw in amounts.CAPITAL_MONTHS:
+        return [Lexeme(amounts.CAPITAL_MONTHS[raw], "date")]
+    if "." in raw and len(raw) == 2 * raw.count(".") + 1:
+        raw = raw.replace(".", "")  # U.S., e.g.
+    capital = raw[0].isupper() and not loud
+    named = capital and (not first or raw.isupper() and len(raw) > 1)
+    return [
+        _canonical(form, named or capital and form not in COMMON, counted)
+        for form in _parts(raw.casefold())
+    ]
+
+
+def _parts(word: str) -> list[str]:
+    """What an apostrophe or a habit has drawn together, as separate words."""
+    if word in CONTRACTIONS:
+        return CONTRACTIONS[word].split()
+    head, mark, tail = word.rpartition("'")
+    if not mark or word in amounts.DAY_NAMES:
+        return [word]
+    if tail == "t" and head.endswith("n"):
+        return [head[:-1], "not"]
+    if tail in ENDINGS:
+        return [head, ENDINGS[tail]]
+    if tail == "s" and head in IS_BEFORE:
+        return [head, "is"]
+    return [head, tail] if head in ELISIONS else [word]
+
+
+def _canonical(form: str, named: bool, counted: bool) -> Lexeme:
+    if form in amounts.DAY_NAMES:
+        return Lexeme(amounts.DAY_NAMES[form], "date")
+    if form in amounts.COUNTING:
+        return Lexeme(amounts.COUNTING[form], "number")
+    if counted and form in amounts.UNITS:
+        return Lexeme(amounts.UNITS[form], "unit")
+    form = SAME.get(form) or _BRITISH.sub("iz", form)
+    is_function_word = form in FUNCTION_WORDS and len(form) > 1 or form == "i"
+    return Lexeme(form, "name" if named and not is_function_word else "word")

@@ -1,0 +1,157 @@
+"""How two texts relate: one ladder for memorizing, learning, sleep and review."""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from hashlib import blake2b
+
+from kinmem.rules import vocabulary
+from kinmem.rules.atoms import Atoms, Contrast, contrast, is_content, opposed
+from kinmem.rules.lexemes import case_counts
+
+
+class Kinship(Enum):
+    """From the same text to nothing in common."""
+
+    SAME_TEXT = "same text"
+    DUPLICATE = "duplicate"
+    """The same statement: one of them is enough."""
+    CONTAINED = "contained"
+    """One says all that the other says, clause by clause; `contains` tells which."""
+    NEAR = "near"
+    """No atom differs, but each may say what the other does not: to be merged, never dropped."""
+    CONTRADICTS = "contradicts"
+    """About the same thing, and not both are so now."""
+    DIFFERENT = "different"
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """Cosines from which two texts are so close; they belong to an embedder."""
+
+    duplicate: float = 0.95
+    near: float = 0.85
+    related: float = 0.60
+
+
+SEPARATING = {"question", "person", "modality", "tense", "quantity", "order"}
+"""Differences with which two texts speak of different things, or do not both say that it is so."""
+
+
+def compare(a: str, b: str, cosine: float, ladder: Ladder) -> Kinship:
+    """How two texts relate. Symmetric; never raises, and no cosine outweighs a differing atom.
+
+    The same text but for case, white space and marks is SAME_TEXT. If atoms differ, CONTRADICTS
+    from `related` on where not both can be so, else DIFFERENT. Otherwise, from `duplicate` on,
+    DUPLICATE if no word but articles and fillers is left over; from `near` on, CONTAINED if every
+    clause of the one stands in the other, else NEAR; else DIFFERENT.
+    """
+    if normalised(a) == normalised(b):
+        return Kinship.SAME_TEXT
+    pair = contrast(a, b)
+    if kinds := pair.kinds():
+        excluded = cosine >= ladder.related and _excluded(pair, set(kinds))
+        return Kinship.CONTRADICTS if excluded else Kinship.DIFFERENT
+    if cosine >= ladder.duplicate and not pair.lost and not pair.gained:
+        return Kinship.DUPLICATE
+    if cosine >= ladder.near:
+        stands_in = _stands_in(pair.left, pair.right) or _stands_in(pair.right, pair.left)
+        return Kinship.CONTAINED if stands_in else Kinship.NEAR
+    return Kinship.DIFFERENT
+
+
+def contains(whole: str, part: str) -> bool:
+    """Whether `whole` says all that `part` says, clause by clause, and differs from it in no atom.
+
+    A tea drinker's green tea does not contain tea: `I like tea` says more.
+    """
+    pair = contrast(whole, part)
+    return not pair.kinds() and _stands_in(pair.right, pair.left)
+
+
+def _stands_in(part: Atoms, whole: Atoms) -> bool:
+    return bool(part.clauses) and Counter(part.clauses) <= Counter(whole.clauses)
+
+
+_BULLET = re.compile(r"^[-*•·]\s+")
+_STOPS = re.compile(r"(?<=[^\s.!…,;:])[.!…,;:]+$")
+_QUOTES = "\"'“”„«»‘’`"
+
+
+def normalised(text: str) -> str:
+    """NFKC, lower case, white space collapsed; no bullet before it, quotes round it, stop behind it.
+
+    A question mark stays, and the case of code and passwords does.
+    """
+    words = unicodedata.normalize("NFKC", text).split()
+    kept = " ".join(word if case_counts(word) else word.casefold() for word in words)
+    bare = _STOPS.sub("", _BULLET.sub("", unicodedata.normalize("NFKC", kept)))
+    quoted = len(bare) > 1 and bare[0] in _QUOTES and bare[-1] in _QUOTES
+    return _STOPS.sub("", bare.strip(_QUOTES)) if quoted else bare
+
+
+def content_hash(text: str) -> str:
+    """128 bits of BLAKE2b over the normalised text, in hexadecimal."""
+    return blake2b(normalised(text).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _excluded(pair: Contrast, kinds: set[str]) -> bool:
+    """Whether not both can be so: the same thing is denied, turned round or given another value."""
+    ours, theirs = (set(filter(is_content, side.words)) for side in (pair.left, pair.right))
+    about_the_same = 10 * len(ours & theirs) >= 3 * min(len(ours), len(theirs))
+    if not about_the_same or kinds & SEPARATING:
+        return False
+    lost, gained = _rest(pair.left, pair.lost, pair.gained), _rest(pair.right, pair.gained, pair.lost)
+    if lost and gained:
+        return _has_another_value(pair.left, lost) and _has_another_value(pair.right, gained)
+    if "negation" in kinds or _turned_round(pair):
+        return True
+    return _has_another_amount(pair) and (_is_state(pair.left) or bool(_cues(pair.left)))
+
+
+def _rest(side: Atoms, words: Iterable[str], others: Collection[str]) -> set[str]:
+    """The content words among these that are neither amounts nor negations nor opposed to others."""
+    known = side.numbers | side.dates | side.units | vocabulary.NEGATORS | vocabulary.CONCORD
+    return {
+        word
+        for word in words
+        if is_content(word) and word not in known and not opposed((word,), others)
+    }
+
+
+def _turned_round(pair: Contrast) -> bool:
+    """Whether a word stands against its opposite; big and small, in and out may be of two things."""
+    free = vocabulary.PLACES | vocabulary.ATTRIBUTES.keys()
+    return opposed(pair.lost.keys() - free, pair.gained.keys() - free)
+
+
+def _has_another_amount(pair: Contrast) -> bool:
+    """Whether a number stands in place of a number, a date of a date or a unit of a unit."""
+    left, right = pair.left, pair.right
+    return any(
+        ours & pair.lost.keys() and theirs & pair.gained.keys()
+        for ours, theirs in (
+            (left.numbers, right.numbers),
+            (left.dates, right.dates),
+            (left.units, right.units),
+        )
+    )
+
+
+def _is_state(side: Atoms) -> bool:
+    """Whether it tells of no event: events of other days or numbers do not exclude each other."""
+    return not any(word in vocabulary.PAST or word.endswith("ed") for word in side.words)
+
+
+def _cues(side: Atoms) -> set[str]:
+    return vocabulary.SINGLE_VALUED & set(side.words)
+
+
+def _has_another_value(side: Atoms, values: set[str]) -> bool:
+    """Whether the words are what the side says of something that has one value: lives in Lyon."""
+    cues = _cues(side)
+    before = {word: place for place, word in enumerate(side.words) if word in cues or word == "be"}
+    return bool(cues) and min(map(side.words.index, values)) > max(before.values())

@@ -1,0 +1,140 @@
+"""Times as people and programs write them: intervals in a question, ISO 8601, durations, ages."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, tzinfo
+
+from kinmem.rules.when_calendar import day_of, month_of, year_of
+from kinmem.rules.when_phrases import Plain, likely_languages, named_time
+
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+
+MINUTE, HOUR, DAY = 60, 3_600, 86_400  # seconds
+WEEK, MONTH, YEAR = 7 * DAY, 30 * DAY, 365 * DAY
+LONGEST = 100 * YEAR
+
+MOMENT = re.compile(
+    r"(?P<date>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)"
+    r"(?P<offset>Z|[+-]\d\d(?::?\d\d)?)?",
+    re.ASCII | re.IGNORECASE,
+)
+DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", re.ASCII)
+
+SHORT_DURATION = re.compile(r"(\d{1,9}) ?(mo|[mhdwy])", re.ASCII | re.IGNORECASE)
+SHORT_UNITS = {"m": MINUTE, "h": HOUR, "d": DAY, "w": WEEK, "mo": MONTH, "y": YEAR}
+ISO_DURATION = re.compile(
+    r"P(?:(\d{1,9})Y)?(?:(\d{1,9})M)?(?:(\d{1,9})W)?(?:(\d{1,9})D)?"
+    r"(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})S)?)?",
+    re.ASCII | re.IGNORECASE,
+)
+ISO_UNITS = (YEAR, MONTH, WEEK, DAY, HOUR, MINUTE, 1)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A stretch of time, half-open: start <= t < end; None is unbounded."""
+
+    start: datetime | None
+    end: datetime | None
+
+
+def spoken_interval(question: str, now: datetime) -> tuple[Interval, str] | None:
+    """The one stretch of time that a question names in words, and the phrase that named it.
+
+    English, German, French, Spanish, Italian, Portuguese. None if there is no such time, if there
+    are two, if it is to come, or if the words could mean something else. `now` is aware; so is
+    the result, in its zone.
+    """
+    plain = Plain.of(question)
+    wall = now.replace(tzinfo=None)
+    named = [
+        time
+        for language in likely_languages(plain)
+        if (time := named_time(plain, language, wall)) is not None
+    ]
+    if len({time.stretch for time in named}) != 1:
+        return None
+    longest = max(named, key=lambda time: time.end - time.start)
+    start, end = (edge and edge.replace(tzinfo=now.tzinfo) for edge in longest.stretch)
+    phrase = question[plain.places[longest.start] : plain.places[longest.end]]
+    return Interval(start, end), phrase.strip()
+
+
+def parse_time(text: str, zone: tzinfo, *, end: bool = False) -> datetime:
+    """An ISO 8601 date or time as an aware datetime in `zone`, its own if it gives no other.
+
+    A bare year, month or date means its first moment, or with `end` the first moment after it.
+    Raises ValueError for anything else, and for years outside 1 to 9998.
+    """
+    try:
+        moment = _time(text.strip().upper(), zone, end)
+        moment.astimezone(UTC)  # raises beyond the calendar: near year 1, east of Greenwich
+    except (ValueError, OverflowError):
+        raise ValueError(
+            f"{text[:40]!r} is not a date or time; write it like 2023-05-08 or 2023-05-08T13:56Z"
+        ) from None
+    return moment
+
+
+def _time(text: str, zone: tzinfo, end: bool) -> datetime:
+    if bare := DATE.fullmatch(text):
+        year, month, day = (int(part or 0) for part in bare.groups())
+        if day:
+            stretch = day_of(date(year, month, day))
+        else:
+            stretch = month_of(year, month) if month else year_of(year)
+        return stretch[end].replace(tzinfo=zone)
+    if not MOMENT.fullmatch(text):
+        raise ValueError
+    moment = datetime.fromisoformat(text)
+    return moment.replace(tzinfo=zone) if moment.tzinfo is None else moment.astimezone(zone)
+
+
+def parse_duration(text: str) -> timedelta:
+    """How long '90m', '12h', '30d', '2w', '6mo', '1y' or ISO 8601 'P30D', 'PT12H' is.
+
+    A month has 30 days, a year 365. Raises ValueError for anything else, zero, and over 100 years.
+    """
+    if short := SHORT_DURATION.fullmatch(text.strip()):
+        seconds = int(short[1]) * SHORT_UNITS[short[2].lower()]
+    elif iso := ISO_DURATION.fullmatch(text.strip()):
+        counts = (int(count or 0) for count in iso.groups())
+        seconds = sum(count * unit for count, unit in zip(counts, ISO_UNITS, strict=True))
+    else:
+        raise ValueError(f"{text[:40]!r} is not a duration; write it like 30d, 12h, 6mo or P30D")
+    if not 0 < seconds <= LONGEST:
+        raise ValueError(f"{text[:40]!r} is out of range; a duration is over 0 and up to 100 years")
+    return timedelta(seconds=seconds)
+
+
+def parse_expiry(text: str, now: datetime, zone: tzinfo) -> datetime:
+    """A duration from `now`, or a time; a bare date, month or year lasts until it is over.
+
+    Raises ValueError if it is neither, or not in the future.
+    """
+    try:
+        return (now + parse_duration(text)).astimezone(zone)
+    except OverflowError:
+        raise ValueError(f"{text[:40]!r} from now is beyond the calendar") from None
+    except ValueError:
+        expiry = parse_time(text, zone, end=True)
+    if expiry <= now:
+        raise ValueError(f"{text[:40]!r} is over already; give a time to come, or 30d")
+    return expiry
+
+
+def age_in_words(then: datetime, now: datetime) -> str:
+    """'just now', '5m ago', '3h ago', '12d ago', '4mo ago', '2y ago'; rounded down."""
+    seconds = int(now.timestamp() - then.timestamp())
+    for name, unit in reversed(SHORT_UNITS.items()):
+        if seconds >= unit and name != "w":
+            return f"{seconds // unit}{name} ago"
+    return "just now"
+
+
+def spoken_date(moment: datetime) -> str:
+    """'8 May 2023': the form in which dates are indexed as text, whatever the locale."""
+    return f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}"

@@ -1,0 +1,179 @@
+"""What the words for a time mean on a calendar: each meaning gives a stretch of wall-clock time.
+
+Weeks start on Monday; seasons are the northern ones, whole months, winter from December.
+A time without a year or week of its own is the most recent one that has begun.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+
+Stretch = tuple[datetime, datetime]  # half-open, without a zone
+
+DAY, WEEK, MONTH, YEAR = 0, 1, 2, 3
+WINTER = 0
+SATURDAY = 5
+
+# From hour to hour, counted from the day's midnight; generous, since nobody agrees on them.
+PARTS_OF_DAY = ((4, 12), (12, 18), (17, 24), (18, 30))
+NIGHT = 3
+
+
+@dataclass(frozen=True)
+class Slots:
+    """What a phrase said; a number that it did not say is None.
+
+    Months count from 1; weekdays, seasons and parts of the day from 0: Monday, winter, morning.
+    """
+
+    n: int = 1
+    unit: int = DAY
+    year: int | None = None
+    month: int = 0
+    day: int = 0
+    weekday: int = 0
+    season: int = WINTER
+    part: int | None = None
+
+
+def _days(first: date, after: date) -> Stretch:
+    return datetime.combine(first, time()), datetime.combine(after, time())
+
+
+def day_of(day: date, part: int | None = None) -> Stretch:
+    """The whole day, or the part of it, which may reach into the next morning."""
+    if part is None:
+        return _days(day, day + timedelta(days=1))
+    midnight = datetime.combine(day, time())
+    begin, end = PARTS_OF_DAY[part]
+    return midnight + timedelta(hours=begin), midnight + timedelta(hours=end)
+
+
+def _first_of_month(day: date, months: int = 0) -> date:
+    """The first day of the month so many months on from the day's."""
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return date(year, month + 1, 1)
+
+
+def _same_day(day: date, months: int) -> date:
+    """The day so many months on, or the last of its month if that is shorter."""
+    first = _first_of_month(day, months)
+    last = _first_of_month(first, 1) - timedelta(days=1)
+    return first + timedelta(days=min(day.day, last.day) - 1)
+
+
+def _unit(unit: int, back: int, today: date) -> Stretch:
+    """The whole day, week, month or year so many of them ago."""
+    if unit == DAY:
+        return day_of(today - timedelta(days=back))
+    if unit == WEEK:
+        monday = today - timedelta(days=today.weekday(), weeks=back)
+        return _days(monday, monday + timedelta(weeks=1))
+    if unit == MONTH:
+        return _days(_first_of_month(today, -back), _first_of_month(today, 1 - back))
+    return year_of(today.year - back)
+
+
+def year_of(year: int) -> Stretch:
+    return _days(date(year, 1, 1), date(year + 1, 1, 1))
+
+
+def _rolling(slots: Slots, today: date) -> Stretch:
+    """From the same day so many units ago up to and with today."""
+    if slots.unit in (DAY, WEEK):
+        first = today - timedelta(days=slots.n * (7 if slots.unit == WEEK else 1))
+    else:
+        first = _same_day(today, -slots.n * (12 if slots.unit == YEAR else 1))
+    return _days(first, today + timedelta(days=1))
+
+
+def _weekend(today: date, back: int = 0) -> Stretch:
+    """Saturday and Sunday of the calendar week so many weeks ago."""
+    saturday = today - timedelta(days=today.weekday() - SATURDAY, weeks=back)
+    return _days(saturday, saturday + timedelta(days=2))
+
+
+def _weekday(slots: Slots, today: date) -> Stretch:
+    """The most recent one before today."""
+    back = (today.weekday() - slots.weekday - 1) % 7 + 1
+    return day_of(today - timedelta(days=back), slots.part)
+
+
+def month_of(year: int, month: int) -> Stretch:
+    first = date(year, month, 1)
+    return _days(first, _first_of_month(first, 1))
+
+
+def _date(slots: Slots, today: date) -> Stretch:
+    """Without a year the most recent such day; 29 February may be eight years back.
+
+    Raises ValueError for a day that no calendar has.
+    """
+    if slots.year is not None:
+        return day_of(date(slots.year, slots.month, slots.day), slots.part)
+    for year in range(today.year, today.year - 9, -1):
+        if (slots.month, slots.day) == (2, 29) and not _is_leap(year):
+            continue
+        if (day := date(year, slots.month, slots.day)) <= today:
+            return day_of(day, slots.part)
+    raise ValueError("no such day")
+
+
+def _is_leap(year: int) -> bool:
+    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+
+
+def _season(season: int, year: int) -> Stretch:
+    """Winter begins in the December of its year."""
+    first = date(year, 12 if season == WINTER else season * 3, 1)
+    return _days(first, _first_of_month(first, 3))
+
+
+def _season_and_year(slots: Slots, today: date) -> Stretch:
+    """Raises ValueError for a winter, since it could be either of two."""
+    if slots.season == WINTER or slots.year is None:
+        raise ValueError("a year has two winters")
+    return _season(slots.season, slots.year)
+
+
+def _latest(stretches: list[Stretch], limit: date, edge: int) -> Stretch:
+    """The last of the stretches whose beginning (edge 0) or end (edge 1) is not after the limit."""
+    midnight = datetime.combine(limit, time())
+    return max(stretch for stretch in stretches if stretch[edge] <= midnight)
+
+
+def _seasons(slots: Slots, today: date) -> list[Stretch]:
+    return [_season(slots.season, today.year - back) for back in range(3)]
+
+
+def _months(slots: Slots, today: date) -> list[Stretch]:
+    return [month_of(today.year - back, slots.month) for back in range(2)]
+
+
+MEANINGS: dict[str, Callable[[Slots, date], Stretch]] = {
+    "today": lambda slots, today: day_of(today),
+    "yesterday": lambda slots, today: day_of(today - timedelta(days=1), slots.part),
+    "day before yesterday": lambda slots, today: day_of(today - timedelta(days=2), slots.part),
+    "last night": lambda slots, today: day_of(today - timedelta(days=1), NIGHT),
+    "part of today": lambda slots, today: day_of(today, slots.part),
+    "this unit": lambda slots, today: _unit(slots.unit, 0, today),
+    "last unit": lambda slots, today: _unit(slots.unit, 1, today),
+    "rolling": _rolling,
+    "ago": lambda slots, today: _unit(slots.unit, slots.n, today),
+    "this weekend": lambda slots, today: _weekend(today),
+    "last weekend": lambda slots, today: _weekend(today, 1),
+    "weekend": lambda slots, today: _weekend(today, 0 if today.weekday() >= SATURDAY else 1),
+    "last weekday": _weekday,
+    "weekday": _weekday,
+    "last month name": lambda slots, today: _latest(_months(slots, today), today, edge=1),
+    "month": lambda slots, today: _latest(_months(slots, today), today, edge=0),
+    "month and year": lambda slots, today: month_of(slots.year or today.year, slots.month),
+    "date": _date,
+    "year": lambda slots, today: year_of(slots.year or today.year),
+    "last season": lambda slots, today: _latest(_seasons(slots, today), today, edge=1),
+    "season": lambda slots, today: _latest(_seasons(slots, today), today, edge=0),
+    "season and year": _season_and_year,
+}
+
+# The most recent one is meant, counted from the later time if two are joined.
+FLOATING = {"month", "weekday", "season", "date"}

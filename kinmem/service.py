@@ -1,0 +1,319 @@
+"""What kinmem does for one Kin, once, for every way in: tools, command line, Python."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Any, Self
+
+from kinmem.background import Background
+from kinmem.clock import Clock, utc_now
+from kinmem.errors import InvalidInput
+from kinmem.learn.chunk import chunks_of
+from kinmem.learn.pipeline import Memorize
+from kinmem.learn.prepare import changed_fields
+from kinmem.llm.base import Embedder
+from kinmem.models import (
+    Answer,
+    Chunks,
+    Coverage,
+    Event,
+    Forgotten,
+    Memory,
+    Note,
+    Page,
+    Review,
+    State,
+    Stored,
+)
+from kinmem.recall.pipeline import Recall
+from kinmem.rules.border import checked_filters
+from kinmem.settings import Settings
+from kinmem.store.base import Sort, Store
+from kinmem.text import clean
+from kinmem.upkeep.embed import Embed
+from kinmem.upkeep.review import review
+
+QUERY_BYTES = 8 * 1024
+BATCH = 100
+CACHED_ANSWERS = 500
+
+Progress = Callable[[int, int, str], None]
+"""Called with: done, total, what is being done."""
+Time = str | datetime
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What a Kin's memory holds and how it is doing."""
+
+    kin: str
+    counts: Mapping[str, Mapping[str, int]]
+    """By state, scope and category; see Store.counts."""
+    embedders: list[Coverage]
+    embedder: str
+    """The configured one."""
+
+
+class Service:
+    """One Kin's memory. Every method may be called from any thread.
+
+    Times are aware datetimes or ISO 8601 text, read in KINMEM_TZ. All methods raise InvalidInput
+    for arguments that cannot be meant, and StoreError when the database cannot do it.
+    Opened by kinmem.open or wiring; close it, or use it in a with statement.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        embedders: Sequence[Embedder],
+        settings: Settings,
+        *,
+        clock: Clock = utc_now,
+        patience: float | None = None,
+    ) -> None:
+        """`embedders`: the configured one, then those that may stand in for recall while it is filling.
+
+        `patience` bounds the seconds that a call waits for the embedder to load; None waits.
+        """
+        self.store = store
+        self.settings = settings
+        self.clock = clock
+        self._embedder = embedders[0]
+        self._embed = Embed(store, self._embedder)
+        self._recall = Recall(store, embedders, settings, clock)
+        self._memorize = Memorize(store, self._embedder, settings, clock)
+        self._background = Background(self._prepare, self._work, patience)
+        self._answers: OrderedDict[object, Answer] = OrderedDict()
+
+    @property
+    def kin(self) -> str:
+        """Whose memory this is."""
+        return self.store.kin
+
+    # the six tools
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        category: str | None = None,
+        subject: str | None = None,
+        scope: str | None = None,
+        tags: Iterable[str] = (),
+        since: Time | None = None,
+        until: Time | None = None,
+        as_of: Time | None = None,
+        mode: str | None = None,
+        include_archived: bool = False,
+    ) -> Answer:
+        """What is remembered about the question, best first; every hit says why it was found.
+
+        `limit` is 1-100, MEMORY_MAX_RELEVANT by default; `mode` names a ranking profile. Returned
+        memories count as used.
+        """
+        query = clean(query, "query", QUERY_BYTES)
+        limit = self.settings.recall.max_relevant if limit is None else limit
+        if not 1 <= limit <= 100:
+            raise InvalidInput(f"limit {limit} is not between 1 and 100")
+        filters = checked_filters(
+            self.settings.general.zone,
+            category=category,
+            subject=subject,
+            scope=scope,
+            tags=tags,
+            since=since,
+            until=until,
+            as_of=as_of,
+            include_archived=include_archived,
+        )
+        self._background.await_ready()
+        now = self.clock()
+        # Ages and recency change with the minute, all else with the revision.
+        key = (query, limit, mode, filters, self.store.revision, now.replace(second=0, microsecond=0))
+        answer = self._answers.get(key)
+        if answer is None:
+            answer = self._recall(query, limit, filters, mode)
+            if not answer.degraded:
+                self._answers[key] = answer
+                while len(self._answers) > CACHED_ANSWERS:
+                    self._answers.popitem(last=False)
+        self.store.count_use([hit.memory.id for hit in answer.hits], now)
+        return answer
+
+    def memorize(self, content: str, **fields: Any) -> Stored:
+        """Remember one thing; the fields are those of Note. A statement that is known is not stored twice."""
+        self._background.await_ready()
+        return self._memorize.one(_note({"content": content, **fields}))
+
+    def memorize_many(self, items: Iterable[Note | Mapping[str, Any] | str]) -> list[Stored]:
+        """Remember several things; what became of each, in order.
+
+        They are stored at once, in transactions of 100; their vectors follow in the background (see
+        settle) and with them the search for semantic duplicates. An item that cannot be stored is
+        refused without harm to the others.
+        """
+        notes = [_note(item) for item in items]
+        stored: list[Stored] = []
+        for start in range(0, len(notes), BATCH):
+            stored += self._memorize.many(notes[start : start + BATCH])
+        self._background.wake()
+        return stored
+
+    def update_memory(
+        self, memory_id: str, *, if_version: int | None = None, **changes: Any
+    ) -> Memory:
+        """Change content, category, subject, scope, importance, tags, source_context, occurred_at, pinned,
+        expires or archived; None clears subject, importance, tags, source_context, occurred_at and expires.
+
+        Raises MemoryNotFound unless this Kin is the author, VersionConflict if somebody changed it
+        since `if_version`.
+        """
+        if not changes:
+            raise InvalidInput("nothing to change; name at least one field")
+        old = self.store.get(memory_id)
+        fields = changed_fields(changes, old, self.clock(), self.settings.general.zone)
+        chunks = None
+        if "content" in fields:
+            self._background.await_ready()
+            texts = chunks_of(fields["content"], self._embedder)
+            chunks = self._memorize.embedded(Chunks(texts))
+        return self.store.update(memory_id, fields, chunks=chunks, if_version=if_version)
+
+    def forget(self, memory_id: str, *, erase: bool = False) -> Forgotten:
+        """Take it out of use; it can be restored for KINMEM_PURGE_DAYS. `erase` removes it for good instead."""
+        if erase:
+            self.store.erase(memory_id)
+            self._answers.clear()
+            return Forgotten(memory_id, "erased")
+        now = self.clock()
+        memory = self.store.update(
+            memory_id, {"state": State.DELETED, "deleted_at": now}, action="forgotten"
+        )
+        days = timedelta(days=self.settings.general.purge_days)
+        return Forgotten(memory.id, "forgotten", (memory.deleted_at or now) + days)
+
+    def list_memories(
+        self,
+        *,
+        subject: str | None = None,
+        category: str | None = None,
+        scope: str | None = None,
+        tags: Iterable[str] = (),
+        state: str | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+        sort: Sort = "newest",
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page:
+        """One page of what is visible: live memories unless a state is named. `limit` is 1-200."""
+        if not 1 <= limit <= 200:
+            raise InvalidInput(f"limit {limit} is not between 1 and 200")
+        filters = checked_filters(
+            self.settings.general.zone,
+            category=category,
+            subject=subject,
+            scope=scope,
+            tags=tags,
+            since=since,
+            until=until,
+            state=state,
+        )
+        return self.store.page(filters, sort, limit, cursor)
+
+    def review_memories(
+        self,
+        *,
+        subject: str | None = None,
+        scope: str | None = None,
+        progress: Progress | None = None,
+    ) -> Review:
+        """Duplicates, contradictions, stale, expired and cluttering memories. Changes nothing."""
+        filters = checked_filters(self.settings.general.zone, subject=subject, scope=scope)
+        return review(self.store, self._embedder, filters, self.clock(), progress)
+
+    # for people and programs
+
+    def get(self, memory_id: str) -> Memory:
+        """A visible memory in whatever state; reading it counts as use."""
+        memory = self.store.get(memory_id)
+        self.store.count_use([memory.id], self.clock())
+        return memory
+
+    def restore(self, memory_id: str) -> Memory:
+        """Bring back a forgotten or archived memory of one's own; a live one stays as it is."""
+        back = {"state": State.ACTIVE, "deleted_at": None, "superseded_by": None, "valid_to": None}
+        return self.store.update(memory_id, back, action="restored")
+
+    def history(self, memory_id: str, limit: int = 100) -> list[Event]:
+        """What happened to a visible memory, newest first."""
+        return self.store.history(memory_id, limit)
+
+    def subjects(self, prefix: str = "", limit: int = 100) -> list[str]:
+        """Known subjects that begin with the prefix, most used first."""
+        return self.store.subjects(prefix, limit)
+
+    def stats(self) -> Stats:
+        """Counts of memories and the state of their vectors."""
+        return Stats(self.kin, self.store.counts(), self.store.coverage(), self._embedder.name)
+
+    def reembed(self, progress: Progress | None = None) -> int:
+        """Give every chunk that lacks one a vector of the configured embedder, now; how many were made.
+
+        Raises ModelError when the embedder fails; what was done stays done, a second call goes on.
+        """
+        return self._embed.all(progress)
+
+    def settle(self, timeout: float | None = None) -> bool:
+        """Wait until the background work is done: vectors made, duplicates among them settled.
+
+        False if it is not done after `timeout` seconds, or cannot be (the embedder fails).
+        """
+        return self._background.settle(timeout)
+
+    def close(self) -> None:
+        """Stop background work and close the files. What is pending goes on when the Kin is opened next."""
+        self._background.close()
+        self.store.close()
+
+    def _prepare(self) -> None:
+        self._embedder.warm()
+        self._embed.enroll()
+
+    def _work(self) -> bool:
+        """What nobody waits for: vectors, the duplicates among them, counters. Whether more is left."""
+        self.store.flush_use()
+        more = False
+        for filled in self._embed.pool():
+            more = True
+            for chunk, vector in filled:
+                if chunk.fresh:
+                    self._memorize.settle(chunk.memory_id, vector)
+            if self._background.stopping:
+                break
+        return more
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _note(item: Note | Mapping[str, Any] | str) -> Note:
+    if isinstance(item, Note):
+        return item
+    if isinstance(item, str):
+        return Note(content=item)
+    try:
+        return Note(**item)
+    except TypeError as error:
+        raise InvalidInput(f"an item of memorize_many: {error}") from error

@@ -1,0 +1,148 @@
+"""`kinmem serve`: settings -> service -> MCP over the transport that the settings name."""
+
+import gc
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from kinmem.errors import StoreError
+from kinmem.settings import HOME_VARIABLE, Settings, load
+
+if TYPE_CHECKING:
+    from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
+
+    from kinmem.service import Service
+
+PATIENCE = 0.5
+"""Seconds that a call waits for the embedder to load; then words alone have to do."""
+SENT = 0.05
+"""Seconds after which an answer is surely on its way, so that background work cannot delay it."""
+
+
+def serve(settings: Settings) -> NoReturn:
+    """Serve until a signal, or over stdio the client, ends it; then end the process with code 0.
+
+    Raises ConfigError if the settings do not allow it.
+    """
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda *_: os._exit(0))  # until something is open that wants closing
+    log_to_stderr(settings.general.log_level)
+    services = Services(settings)
+    if settings.server.transport == "stdio":
+        _serve_stdio(services)
+    _serve_http(services)
+
+
+def _serve_stdio(services: "Services") -> NoReturn:
+    gc.disable()  # what is imported now stays; looking for garbage in it slows the start
+    from kinmem.protocol import build  # late, as all that loads mcp: half a second
+    from kinmem.transports.stdio import serve_stdio
+
+    server = build(services.get, middleware=[_after_listing(services.open_soon)])
+    gc.freeze()
+    gc.enable()
+    serve_stdio(server, services.close)
+
+
+def _serve_http(services: "Services") -> NoReturn:
+    from kinmem.protocol import build
+    from kinmem.transports.http import serve_http
+
+    serve_http(build(services.get), services)
+
+
+def _after_listing(then: Callable[[], None]) -> "ServerMiddleware[Any]":
+    """Clients that list the tools wait for the answer before they show anything; all else can follow."""
+
+    async def watch(ctx: "ServerRequestContext[Any, Any]", call_next: "CallNext") -> "HandlerResult":
+        result = await call_next(ctx)
+        if ctx.method == "tools/list":
+            then()
+        return result
+
+    return watch
+
+
+class Services:
+    """The services of this process: one for each Kin that has called, opened when it is needed."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._opened: dict[str, Future[Service]] = {}
+        self._closed = False
+        self._lock = threading.Lock()
+
+    def get(self, kin: str | None = None) -> "Service":
+        """The Kin's service, None is the process' own. Blocks until it is open; raises why it cannot be."""
+        name = kin or self.settings.general.kin
+        with self._lock:
+            if self._closed:
+                raise StoreError("kinmem is shutting down; ask again when it is back")
+            opened = self._opened.get(name)
+            if mine := opened is None:
+                opened = self._opened[name] = Future()
+        if mine:
+            self._open(name, opened)
+        return opened.result()
+
+    def open_soon(self) -> None:
+        """Open the process' own Kin in the background, and with it begin to load the embedder."""
+        later = threading.Timer(SENT, self._open_quietly)
+        later.daemon = True
+        later.start()
+
+    def close(self) -> None:
+        """Close all; whoever asks later is refused."""
+        with self._lock:
+            self._closed = True
+            opened = list(self._opened.values())
+        for service in opened:
+            if service.done() and not service.exception():
+                service.result().close()
+
+    def _open(self, name: str, opened: "Future[Service]") -> None:
+        try:
+            from kinmem.wiring import open_service
+
+            opened.set_result(open_service(self._settings_of(name), patience=PATIENCE))
+        except BaseException as error:
+            with self._lock:
+                del self._opened[name]  # the next call may have more luck
+            opened.set_exception(error)
+
+    def _open_quietly(self) -> None:
+        try:
+            self.get()
+        except Exception as error:
+            logging.getLogger(__name__).warning("the memory could not be opened: %s", error)
+
+    def _settings_of(self, name: str) -> Settings:
+        """Another Kin may have its own table in config.toml."""
+        if name == self.settings.general.kin:
+            return self.settings
+        return load({"KINMEM_KIN": name, HOME_VARIABLE: self.settings.home})
+
+
+def log_to_stderr(level: str) -> None:
+    """Ids and counts, no contents: the SDK's own messages below WARNING repeat what was sent."""
+    logging.basicConfig(
+        level=level, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s", force=True
+    )
+    if level == "INFO":
+        logging.getLogger("mcp").setLevel(logging.WARNING)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_without_values)
+
+
+def _without_values(record: logging.LogRecord) -> bool:
+    """A pydantic error shows the value it refuses, which may be a memory."""
+    error = record.exc_info[1] if record.exc_info else None
+    if error is not None and type(error).__name__ == "ValidationError":
+        record.exc_info = None
+        record.msg = f"{record.msg} ({type(error).__name__})"
+    return True

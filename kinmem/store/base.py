@@ -1,0 +1,198 @@
+"""What kinmem asks of a database. The contract test in tests/store/contract.py defines it."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+from kinmem.models import (
+    Candidate,
+    Chunks,
+    Coverage,
+    Draft,
+    Event,
+    Filters,
+    Match,
+    Memory,
+    Page,
+    Pending,
+    Scope,
+    Vector,
+    Vectors,
+)
+
+Sort = Literal["newest", "oldest", "importance", "used"]
+
+
+class Store(Protocol):
+    """One Kin's view: its private memories and everybody's shared ones, never another's private ones.
+
+    Every method may be called from any thread. Each write is one durable transaction together with
+    its history line; when it returns, kill -9 and power loss do not undo it. Any method may raise
+    StoreError, `storage_busy` after five seconds of waiting for another process.
+    Methods that change a memory raise MemoryNotFound unless `kin` is its author.
+    """
+
+    kin: str
+
+    # writing
+
+    def add(self, drafts: Sequence[Draft]) -> list[str]:
+        """Store all drafts, in order, in one transaction per scope; the ids under which they stand.
+
+        A draft whose statement is already live in the same scope is not stored again: its place
+        holds the id of the one that is. Drafts of one call are compared with each other as well.
+        Chunks without vectors are pending.
+        """
+        ...
+
+    def update(
+        self,
+        id: str,
+        changes: Mapping[str, Any],
+        *,
+        chunks: Chunks | None = None,
+        if_version: int | None = None,
+        reason: str | None = None,
+        action: str = "updated",
+    ) -> Memory:
+        """Set fields of Memory and give back what it is now; `version` goes up by one.
+
+        `chunks` must come with new content. Nothing to change is no
+        write. A new `scope` moves the memory under the same id: it is in the target before it
+        leaves the source. Raises VersionConflict when `if_version` is not the present one.
+        """
+        ...
+
+    def erase(self, id: str) -> None:
+        """Remove it for good: row, words, vectors, and its texts in the history."""
+        ...
+
+    def purge(self, before: datetime) -> int:
+        """Erase own memories that were forgotten before that moment; how many."""
+        ...
+
+    def count_use(self, ids: Iterable[str], at: datetime) -> None:
+        """Note that these were recalled; may be kept in memory until flush_use.
+
+        Not a change: no history, no new version or revision.
+        """
+        ...
+
+    def flush_use(self) -> None:
+        """Write what count_use has noted."""
+        ...
+
+    # reading
+
+    def get(self, id: str) -> Memory:
+        """A visible memory in whatever state. Raises MemoryNotFound."""
+        ...
+
+    def memories(self, ids: Collection[str]) -> dict[str, Memory]:
+        """The visible ones among these, by id, in whatever state."""
+        ...
+
+    def candidates(self, ids: Collection[str]) -> list[Candidate]:
+        """As memories, but only what scoring reads, and in no order."""
+        ...
+
+    def page(self, filters: Filters, sort: Sort, limit: int, cursor: str | None = None) -> Page:
+        """One page in the given order, ties by id. Raises InvalidInput for a cursor not of its own."""
+        ...
+
+    def same_statements(self, drafts: Sequence[Draft]) -> list[str | None]:
+        """For each draft the id of a live visible memory that states the same, own ones first.
+
+        The same: equal content_hash and occurred_at, and a subject and a speaker, each unless the
+        draft has none, that agree without regard to case.
+        """
+        ...
+
+    def nearest(
+        self, vector: Vector, embedder: str, limit: int, filters: Filters
+    ) -> list[str]:
+        """Ids of the memories with the nearest chunks, nearest first, at most `limit` per scope.
+
+        Exact in small stores; above some thousand chunks recall@limit is at least 0.98.
+        """
+        ...
+
+    def cosines(
+        self, vector: Vector, embedder: str, ids: Collection[str]
+    ) -> dict[str, list[float]]:
+        """Cosine of every chunk of these memories, in the order of the text; no key where none has a vector."""
+        ...
+
+    def first_vectors(self, embedder: str, ids: Collection[str]) -> dict[str, Vector]:
+        """The vector of the first chunk of each of these memories that has one."""
+        ...
+
+    def matching(self, words: Sequence[str], limit: int, filters: Filters) -> list[Match]:
+        """Memories that contain any of the words, best BM25 first, at most `limit` per scope.
+
+        Rows that contain all of them come first among equals. No words: no matches. Words are data:
+        no character of them is query syntax.
+        """
+        ...
+
+    def names(self) -> frozenset[str]:
+        """Who is known by name: speakers of visible memories and authors of shared ones, as
+        text.folded gives them; the roles user, assistant, tool and system are nobody's name.
+        """
+        ...
+
+    def subjects(self, prefix: str, limit: int) -> list[str]:
+        """Subjects of live visible memories that begin with the prefix (case ignored), most used first."""
+        ...
+
+    def history(self, id: str, limit: int = 100) -> list[Event]:
+        """What happened to a visible memory, newest first."""
+        ...
+
+    def counts(self) -> Mapping[str, Mapping[str, int]]:
+        """How many visible memories there are by `state`, `scope` and `category`, and of own `kin` ones."""
+        ...
+
+    @property
+    def revision(self) -> tuple[int, ...]:
+        """Changes whenever anything that recall reads has changed, by whichever process."""
+        ...
+
+    # vectors
+
+    def enroll(self, embedder: str, dimension: int) -> None:
+        """Keep vectors of this embedder from now on; every chunk without one becomes pending.
+
+        Raises StoreError if the name is known with another dimension.
+        """
+        ...
+
+    def pending(self, embedder: str, limit: int) -> list[Pending]:
+        """Chunks that wait for a vector of this embedder, oldest first; own and shared ones."""
+        ...
+
+    def is_filled(self, embedder: str) -> bool:
+        """Whether the embedder is enrolled and no chunk waits for it."""
+        ...
+
+    def fill(self, embedder: str, chunks: Sequence[Pending], vectors: Vectors) -> None:
+        """Store the vectors of these chunks; their memories are fresh no longer.
+
+        Chunks that are gone or were filled meanwhile are passed over.
+        """
+        ...
+
+    def coverage(self) -> list[Coverage]:
+        """Every enrolled embedder, the best covered first."""
+        ...
+
+    def retire(self, embedder: str) -> None:
+        """Drop an embedder's vectors. Unknown names are ignored."""
+        ...
+
+    def close(self) -> None:
+        """Write what is buffered and let go of the files. A second call does nothing."""
+        ...
+
+
+__all__ = ["Scope", "Sort", "Store"]

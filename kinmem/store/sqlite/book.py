@@ -1,0 +1,268 @@
+"""The memories of one file: rows, words, chunks and history lines, always changed together.
+
+Methods that take `db` run inside a transaction of the caller's (Database.writing).
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from kinmem.models import LIVE, Chunks, Draft, Event, Memory
+from kinmem.store.sqlite import vectors
+from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.filters import IS_LIVE
+from kinmem.store.sqlite.rows import (
+    COLUMNS,
+    INSERT,
+    as_json,
+    column,
+    memory_of,
+    row_of,
+    time_text,
+)
+from kinmem.store.sqlite.vectors import ChunkVectors
+from kinmem.store.sqlite.words import indexed, match_all, match_any
+
+INDEXED = frozenset({"content", "subject", "source_context", "speaker", "occurred_at"})
+# What a change of use or of place must not put into the history a second time.
+CREATED = (
+    "content", "category", "subject", "source_context", "importance", "speaker", "occurred_at",
+    "manual_tags", "expires_at", "scope",
+)  # fmt: skip
+# Weights of the columns content, subject, context: see recall/search.py for what was measured.
+COLUMN_WEIGHTS = "1.0, 1.0, 0.3"
+BEST_THEN_ALLOWED = f"""
+    WITH best AS MATERIALIZED (
+        SELECT rowid AS number, rank AS worse FROM words
+        WHERE words MATCH :words AND rank MATCH 'bm25({COLUMN_WEIGHTS})'
+        ORDER BY rank LIMIT :wide
+    )
+    SELECT m.id, -best.worse FROM best JOIN memories m ON m.rowid = best.number
+    WHERE {{}} ORDER BY best.worse LIMIT :limit
+    """
+ALLOWED_THEN_BEST = f"""
+    SELECT m.id, -w.rank FROM words w JOIN memories m ON m.rowid = w.rowid
+    WHERE w.words MATCH :words AND w.rank MATCH 'bm25({COLUMN_WEIGHTS})' AND {{}}
+    ORDER BY w.rank LIMIT :limit
+    """
+
+
+class Book:
+    """One database file, whoever's it is."""
+
+    def __init__(self, path: Path) -> None:
+        self.database = Database(path)
+        self.vectors = ChunkVectors(self.database)
+
+    # writing
+
+    def insert(self, db: apsw.Connection, draft: Draft, at: datetime) -> None:
+        """A new memory with its words, chunks and vectors or pending marks, and its history line."""
+        memory = draft.memory
+        row = self._insert_row(db, memory)
+        self._insert_chunks(db, row, memory.content, draft.chunks)
+        given = {name: getattr(memory, name) for name in CREATED if getattr(memory, name)}
+        self.note(db, at, memory, "created", {}, given)
+
+    def same(self, db: apsw.Connection, memory: Memory) -> str | None:
+        """The id of a live memory here that states the same; see Store.same_statements."""
+        return db.execute(  # type: ignore[no-any-return]
+            f"""
+            SELECT m.id FROM memories m
+            WHERE m.content_hash = :hash AND {IS_LIVE}
+                AND (m.expires_at IS NULL OR m.expires_at > :now)
+                AND m.occurred_at IS :occurred_at
+                AND (:subject IS NULL OR m.subject = :subject COLLATE NOCASE)
+                AND (:speaker IS NULL OR m.speaker = :speaker COLLATE NOCASE)
+            ORDER BY m.rowid LIMIT 1
+            """,
+            {
+                "hash": memory.content_hash,
+                "now": time_text(memory.created_at),
+                "occurred_at": column("occurred_at", memory.occurred_at),
+                "subject": memory.subject,
+                "speaker": memory.speaker,
+            },
+        ).get
+
+    def find(self, db: apsw.Connection, id: str) -> tuple[int, Memory] | None:
+        """Row number and memory of an id, in whatever state."""
+        row = db.execute(f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE m.id = ?", (id,)).fetchone()
+        return (row[0], memory_of(row[1:])) if row else None
+
+    def change(
+        self,
+        db: apsw.Connection,
+        row: int,
+        old: Memory,
+        changes: Mapping[str, Any],
+        chunks: Chunks | None,
+    ) -> Memory:
+        """Set fields, raise the version, and keep words and chunks in step. Writes no history line."""
+        new = replace(old, **changes, version=old.version + 1)
+        names = [*changes, "version"]
+        db.execute(
+            f"UPDATE memories SET {', '.join(f'{name} = ?' for name in names)} WHERE rowid = ?",
+            [*(column(name, getattr(new, name)) for name in names), row],
+        )
+        if INDEXED & changes.keys():
+            db.execute("DELETE FROM words WHERE rowid = ?", (row,))
+            self._insert_words(db, row, new)
+        if chunks is not None:
+            self._remove_chunks(db, row)
+            self._insert_chunks(db, row, new.content, chunks)
+        elif (old.state in LIVE) != (new.state in LIVE):
+            vectors.log(db, self._chunks_of(db, row))
+        return new
+
+    def note(
+        self,
+        db: apsw.Connection,
+        at: datetime,
+        memory: Memory,
+        action: str,
+        before: Mapping[str, Any],
+        after: Mapping[str, Any],
+        reason: str | None = None,
+    ) -> None:
+        """Append a history line and raise the revision."""
+        db.execute(
+            "INSERT INTO history (at, kin, memory_id, action, before, after, reason)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (time_text(at), memory.kin, memory.id, action, as_json(before), as_json(after), reason),
+        )
+        db.execute("UPDATE revision SET number = number + 1")
+
+    def delete(self, db: apsw.Connection, id: str) -> int | None:
+        """Remove the row, its words, chunks and vectors, not its history; its number, None if absent."""
+        row: int | None = db.execute("SELECT rowid FROM memories WHERE id = ?", (id,)).get
+        if row is not None:
+            self._remove_chunks(db, row)
+            db.execute("DELETE FROM words WHERE rowid = ?", (row,))
+            db.execute("DELETE FROM memories WHERE rowid = ?", (row,))
+            db.execute("UPDATE revision SET number = number + 1")
+        return row
+
+    def scrub(self, db: apsw.Connection, id: str) -> None:
+        """Blank what the history and other tables still say about an erased memory."""
+        db.execute(
+            "UPDATE history SET before = NULL, after = NULL, reason = NULL WHERE memory_id = ?",
+            (id,),
+        )
+        db.execute("DELETE FROM links WHERE source = :id OR target = :id", {"id": id})
+        db.execute("DELETE FROM conflicts WHERE newer = :id OR older = :id", {"id": id})
+
+    def copy_in(
+        self, db: apsw.Connection, memory: Memory, source: "Book", from_db: apsw.Connection, row: int
+    ) -> None:
+        """Take over a memory from another file under the same id, with its chunks and vectors."""
+        self.delete(db, memory.id)  # left by a move that was cut short
+        new_row = self._insert_row(db, memory)
+        for position, layer, text, old_chunk in from_db.execute(
+            "SELECT position, layer, text, id FROM chunks WHERE memory = ? ORDER BY position", (row,)
+        ).fetchall():
+            chunk = db.execute(
+                "INSERT INTO chunks (memory, position, layer, text) VALUES (?, ?, ?, ?) RETURNING id",
+                (new_row, position, layer, text),
+            ).get
+            self.vectors.queue(db, [chunk], None)
+            self.vectors.take_over(db, chunk, source.vectors, from_db, old_chunk)
+
+    # reading
+
+    def by_ids(self, ids: Collection[str]) -> list[tuple[int, Memory]]:
+        """Those of the ids that are here, in whatever state."""
+        rows = self.database.rows(
+            f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE m.id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(ids)),),
+        )
+        return [(row[0], memory_of(row[1:])) for row in rows]
+
+    def matching(
+        self, words: Sequence[str], limit: int, condition: str, bound: Mapping[str, Any]
+    ) -> list[tuple[str, float]]:
+        """(id, BM25, higher is better), best first; those with all the words first among equals."""
+        any_of, all_of = match_any(words), match_all(words)
+        if not any_of:
+            return []
+        bound = {**bound, "words": any_of, "limit": limit, "wide": 2 * limit}
+        # Joining every row that matches costs more than ranking them, so the best are joined only;
+        # too few of them allowed: then all of them after all.
+        found = self.database.rows(BEST_THEN_ALLOWED.format(condition), bound)
+        if len(found) < limit:
+            found = self.database.rows(ALLOWED_THEN_BEST.format(condition), bound)
+        if all_of != any_of and len({score for _, score in found}) < len(found):
+            bound["words"] = all_of
+            full = {id for id, _ in self.database.rows(ALLOWED_THEN_BEST.format(condition), bound)}
+            found.sort(key=lambda match: (-match[1], match[0] not in full))
+        return found  # type: ignore[return-value]
+
+    def history(self, id: str, limit: int) -> list[Event]:
+        """The lines about one memory, newest first."""
+        rows = self.database.rows(
+            """
+            SELECT seq, at, kin, memory_id, action, before, after, reason FROM history
+            WHERE memory_id = ? ORDER BY seq DESC LIMIT ?
+            """,
+            (id, limit),
+        )
+        return [
+            Event(
+                seq,
+                datetime.fromisoformat(at),
+                kin,
+                memory_id,
+                action,
+                json.loads(before or "{}"),
+                json.loads(after or "{}"),
+                reason,
+            )
+            for seq, at, kin, memory_id, action, before, after, reason in rows
+        ]
+
+    @property
+    def revision(self) -> int:
+        """Goes up with every change."""
+        return int(self.database.rows("SELECT number FROM revision")[0][0])
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.vectors.close()
+        self.database.close()
+
+    def _insert_row(self, db: apsw.Connection, memory: Memory) -> int:
+        row: int = db.execute(INSERT, row_of(memory)).get
+        self._insert_words(db, row, memory)
+        return row
+
+    def _insert_words(self, db: apsw.Connection, row: int, memory: Memory) -> None:
+        db.execute(
+            "INSERT INTO words (rowid, content, subject, context) VALUES (?, ?, ?, ?)",
+            (row, *indexed(memory)),
+        )
+
+    def _insert_chunks(self, db: apsw.Connection, row: int, content: str, chunks: Chunks) -> None:
+        ids = []
+        for position, text in enumerate(chunks.texts):
+            ids.append(
+                db.execute(
+                    "INSERT INTO chunks (memory, position, text) VALUES (?, ?, ?) RETURNING id",
+                    (row, position, None if text == content else text),
+                ).get
+            )
+        self.vectors.queue(db, ids, chunks.embedder)
+        if chunks.vectors is not None and chunks.embedder is not None:
+            self.vectors.put(db, chunks.embedder, ids, chunks.vectors)
+
+    def _chunks_of(self, db: apsw.Connection, row: int) -> list[int]:
+        return [id for (id,) in db.execute("SELECT id FROM chunks WHERE memory = ?", (row,))]
+
+    def _remove_chunks(self, db: apsw.Connection, row: int) -> None:
+        chunks = self._chunks_of(db, row)
+        self.vectors.remove(db, chunks)
+        db.execute("DELETE FROM chunks WHERE memory = ?", (row,))

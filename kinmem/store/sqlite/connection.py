@@ -1,0 +1,293 @@
+"""One database file: opening, protecting, migrating it. The only module that knows the driver.
+
+apsw brings its own SQLite and can load extensions; many Pythons' sqlite3 cannot.
+"""
+
+import importlib.util
+import logging
+import os
+import random
+import re
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from kinmem.errors import StoreCode, StoreError
+
+logger = logging.getLogger(__name__)
+
+APPLICATION_ID = 0x6B696E6D  # "kinm"
+# Below 3.51.3 two connections that write and checkpoint at once can corrupt a WAL file
+# (sqlite.org/wal.html, "WAL-reset bug").
+LEAST_SQLITE = (3, 51, 3)
+BUSY_SECONDS = 5.0
+MIGRATIONS = Path(__file__).with_name("migrations")
+
+Row = tuple[Any, ...]
+Bindings = Mapping[str, Any] | Sequence[Any]
+
+
+class Database:
+    """One SQLite file with a connection for writing and as many as needed for reading.
+
+    Threads read side by side; writes of one process follow one another. Nothing else in this
+    process may open the file: closing any other handle on it would drop SQLite's locks.
+    """
+
+    def __init__(self, path: Path, migrations: Path = MIGRATIONS) -> None:
+        """Open or make the file, and bring its schema up to date.
+
+        Raises StoreError: storage_newer for a file of a later kinmem, storage_foreign for somebody
+        else's, storage_damaged, storage_busy, storage_read_only, storage_unsupported.
+        """
+        self.path = path
+        self._pid = os.getpid()
+        self._steps = _numbered(migrations)
+        self._write_lock = threading.RLock()
+        self._idle: list[apsw.Connection] = []
+        self._closed = False
+        _check_engine()
+        with translated(path):
+            _make_private(path)
+            self._writer = self._connect()
+            self._migrate()
+            self._writer.execute("PRAGMA journal_mode = WAL")
+
+    @property
+    def version(self) -> int:
+        """The schema version this kinmem writes."""
+        return self._steps[-1][0]
+
+    @contextmanager
+    def reading(self) -> Iterator[apsw.Connection]:
+        """A connection for reading that is this thread's alone meanwhile."""
+        self._check_alive()
+        with translated(self.path):
+            try:
+                connection = self._idle.pop()
+            except IndexError:
+                connection = self._connect()
+                connection.execute("PRAGMA query_only = 1")
+            try:
+                yield connection
+            finally:
+                self._idle.append(connection)
+
+    def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
+        """All rows of one reading statement."""
+        with self.reading() as db:
+            return db.execute(sql, bindings).fetchall()
+
+    @contextmanager
+    def writing(self) -> Iterator[apsw.Connection]:
+        """A transaction: committed durably when the block ends, undone when it raises.
+
+        Raises storage_newer when another process has migrated the file since it was opened.
+        """
+        self._check_alive()
+        with self._write_lock, translated(self.path):
+            db = self._writer
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                if db.execute("PRAGMA user_version").get != self.version:
+                    raise StoreError(
+                        f"{self.path.name} was upgraded by a newer kinmem; restart this one",
+                        "storage_newer",
+                    )
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+
+    def truncate_wal(self) -> None:
+        """Move everything into the main file and empty the log, so that erased text is nowhere."""
+        with self._write_lock, translated(self.path):
+            self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+
+    def close(self) -> None:
+        """Close all connections. A second call does nothing."""
+        with self._write_lock:
+            if self._closed:
+                return
+            self._closed = True
+            while self._idle:
+                self._idle.pop().close()
+            self._writer.close()
+
+    def _check_alive(self) -> None:
+        if self._pid != os.getpid():
+            raise StoreError("a forked process must open its own store; SQLite cannot be shared")
+        if self._closed:
+            raise StoreError("the store is closed; open it again")
+
+    def _connect(self) -> apsw.Connection:
+        db = apsw.Connection(
+            str(self.path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOMUTEX
+        )
+        db.set_busy_handler(_patience())
+        db.enable_load_extension(True)
+        try:
+            db.load_extension(_vec0())
+        finally:
+            db.enable_load_extension(False)
+        db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+        db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        for pragma in PRAGMAS:
+            db.execute(f"PRAGMA {pragma}")
+        return db
+
+    def _migrate(self) -> None:
+        """Apply what is missing, in one transaction, after a backup; several processes may try at once."""
+        db = self._writer
+        found = self._checked_version()
+        if found == self.version:
+            return
+        if found:
+            self._back_up(found)
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            found = self._checked_version()
+            for number, script in self._steps:
+                if number > found:
+                    db.execute(script)
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            db.execute(f"PRAGMA user_version = {self.version}")
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+
+    def _checked_version(self) -> int:
+        """The file's schema version, 0 for a new file. Refuses what kinmem must not write to."""
+        application = self._writer.execute("PRAGMA application_id").get
+        version = int(self._writer.execute("PRAGMA user_version").get)
+        tables = self._writer.execute("SELECT count(*) FROM sqlite_schema").get
+        if application != APPLICATION_ID and (application or version or tables):
+            raise StoreError(
+                f"{self.path} is not a kinmem file; move it away or set KINMEM_HOME elsewhere",
+                "storage_foreign",
+            )
+        if version > self.version:
+            raise StoreError(
+                f"{self.path} has schema {version}, this kinmem writes {self.version};"
+                " install the newer kinmem that made it",
+                "storage_newer",
+            )
+        return version
+
+    def _back_up(self, version: int) -> None:
+        """A copy beside the file, named for the version it still has; an older one is replaced."""
+        copy = self.path.with_name(f"{self.path.name}.v{version}.bak")
+        copy.unlink(missing_ok=True)
+        os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        self._writer.execute("VACUUM INTO ?", (str(copy),))
+        logger.info("backed up %s before upgrading it from schema %d", self.path.name, version)
+
+
+PRAGMAS = (
+    "synchronous = FULL",  # 0 of 300 simulated power cuts lost an answered write, NORMAL 138
+    "foreign_keys = ON",
+    "secure_delete = ON",  # forgotten text must not stay in free pages
+    "cell_size_check = ON",
+    "temp_store = MEMORY",
+    "cache_size = -32768",  # KiB
+    "journal_size_limit = 67108864",
+    "wal_autocheckpoint = 1000",
+    "recursive_triggers = ON",
+)
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Driver errors inside become StoreError; errors of our own pass through."""
+    try:
+        yield
+    except apsw.Error as error:
+        code, said = _meaning(error)
+        raise StoreError(f"{path.name}: {said}", code) from error
+    except OSError as error:
+        code, said = ("storage_full", FULL) if error.errno == 28 else ("storage_failed", str(error))
+        raise StoreError(f"{path.name}: {said}", code) from error
+
+
+FULL = "the disk is full; nothing was changed, make room and try again"
+
+
+def _meaning(error: apsw.Error) -> tuple[StoreCode, str]:
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return "storage_busy", "another process is writing; try again in a moment"
+    if isinstance(error, apsw.FullError):
+        return "storage_full", FULL
+    if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
+        return "storage_read_only", "it cannot be opened for writing; check the folder's rights"
+    if isinstance(error, apsw.CorruptError | apsw.NotADBError):
+        return "storage_damaged", "the file is damaged; run kinmem doctor and restore a backup"
+    return "storage_failed", f"{type(error).__name__}: {error}; run kinmem doctor"
+
+
+def _check_engine() -> None:
+    found = tuple(map(int, apsw.sqlite_lib_version().split(".")))
+    if found < LEAST_SQLITE:
+        raise StoreError(
+            f"apsw brings SQLite {apsw.sqlite_lib_version()}, which can corrupt files that several"
+            " processes write; install apsw 3.51.3 or later",
+            "storage_unsupported",
+        )
+
+
+def _vec0() -> str:
+    """The extension's file. Found without importing sqlite_vec, which would load numpy (110 ms)."""
+    spec = importlib.util.find_spec("sqlite_vec")
+    if spec is None or not spec.submodule_search_locations:
+        raise StoreError("sqlite-vec is not installed; reinstall kinmem", "storage_unsupported")
+    return str(Path(spec.submodule_search_locations[0]) / "vec0")
+
+
+def _make_private(path: Path) -> None:
+    """Make folder (0700) and file (0600) before SQLite does; its -wal and -shm inherit the rights."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise StoreError(
+                f"{path} is not an ordinary file; kinmem does not follow links", "storage_foreign"
+            ) from None
+
+
+def _patience() -> Callable[[int], bool]:
+    """Waits of 0.3-8 ms at random, for five seconds; SQLite's own back-off starves some for seconds."""
+    started = 0.0
+
+    def wait(tries: int) -> bool:
+        nonlocal started
+        now = time.monotonic()
+        if tries == 0:
+            started = now
+        if now - started > BUSY_SECONDS:
+            return False
+        time.sleep(random.uniform(0.0003, 0.008))
+        return True
+
+    return wait
+
+
+def _numbered(folder: Path) -> list[tuple[int, str]]:
+    """The migrations by number, which must run from 1 without a gap."""
+    steps = sorted(
+        (int(match.group(1)), file.read_text(encoding="utf-8"))
+        for file in folder.iterdir()
+        if (match := re.fullmatch(r"(\d{4})_\w+\.sql", file.name))
+    )
+    if [number for number, _ in steps] != list(range(1, len(steps) + 1)) or not steps:
+        raise StoreError(f"the migrations in {folder} are incomplete; reinstall kinmem")
+    return steps

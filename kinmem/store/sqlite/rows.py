@@ -1,0 +1,65 @@
+"""Memories as rows and back."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import UTC, datetime
+from typing import Any
+
+from kinmem.models import Memory, State
+
+FIELDS = tuple(field.name for field in fields(Memory))
+COLUMNS = ", ".join(f"m.{name}" for name in FIELDS)
+INSERT = (
+    f"INSERT INTO memories ({', '.join(FIELDS)}) VALUES ({', '.join('?' * len(FIELDS))})"
+    " RETURNING rowid"
+)
+
+TIMES = frozenset(name for name in FIELDS if name.endswith(("_at", "valid_from", "valid_to")))
+TAGS = frozenset({"manual_tags", "auto_tags"})
+OBJECTS = frozenset({"metadata", "ingest_metadata"})
+
+
+def time_text(moment: datetime) -> str:
+    """UTC, always 27 characters, so that texts sort as times do."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
+
+
+def as_time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def column(name: str, value: Any) -> Any:
+    """The value of a field of Memory as it is stored; empty collections are NULL."""
+    if value is None:
+        return None
+    if name in TIMES:
+        return time_text(value)
+    if name in TAGS or name in OBJECTS:
+        return json.dumps(value, ensure_ascii=False) if value else None
+    return int(value) if isinstance(value, bool) else value
+
+
+def row_of(memory: Memory) -> list[Any]:
+    """The values of COLUMNS."""
+    return [column(name, getattr(memory, name)) for name in FIELDS]
+
+
+def memory_of(row: Sequence[Any]) -> Memory:
+    """The memory that a row of COLUMNS holds."""
+    values = dict(zip(FIELDS, row, strict=True))
+    for name in TIMES:
+        if values[name] is not None:
+            values[name] = datetime.fromisoformat(values[name])
+    for name in TAGS:
+        values[name] = tuple(json.loads(values[name])) if values[name] else ()
+    for name in OBJECTS:
+        values[name] = json.loads(values[name]) if values[name] else {}
+    values["state"] = State(values["state"])
+    values["pinned"] = bool(values["pinned"])
+    return Memory(**values)
+
+
+def as_json(values: Mapping[str, Any]) -> str:
+    """Changed fields for the history, as stored."""
+    return json.dumps({name: column(name, value) for name, value in values.items()}, ensure_ascii=False)

@@ -1,0 +1,389 @@
+"""The vectors of one file: vec0 tables, one per embedder, and copies of them in memory.
+
+vec0 scans exactly, about 1 ms per 1,000 vectors of 384. In a small file it answers alone; past
+IN_MEMORY_FROM chunks a VectorIndex takes over, loaded in the background and then kept fresh by
+vector_log. The index is a cache: what it says about a memory is checked when the row is read.
+"""
+
+import json
+import logging
+import threading
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from kinmem.errors import KinmemError, StoreError
+from kinmem.models import Chunks, Coverage, Vector, Vectors
+from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.filters import IS_LIVE
+from kinmem.store.vector_index import VectorIndex
+
+logger = logging.getLogger(__name__)
+
+IN_MEMORY_FROM = 2000
+LOADED_AT_ONCE = 5000
+# vec0 reserves space chunk by chunk: at its default of 1024 an empty file of 384 dimensions takes
+# 1.5 MB, and what churn leaves half empty is never reused (performance, section 2).
+VEC0_CHUNK = 128
+MOST_NEAREST = 4096  # vec0's own limit for k
+LOG_KEPT = 200_000
+
+
+@dataclass
+class _Copy:
+    index: VectorIndex
+    seq: int
+    """Entry of vector_log up to which the index is right."""
+    loaded: bool = False
+
+
+class ChunkVectors:
+    """Stores and searches the vectors of one file's chunks."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._copies: dict[int, _Copy] = {}
+        self._lock = threading.Lock()
+        self._closing = False
+        self._known: dict[str, tuple[int, int]] = {}
+
+    # embedders
+
+    def enroll(self, embedder: str, dimension: int) -> None:
+        """See Store.enroll."""
+        known = self._find(embedder)
+        if known is None:
+            with self._database.writing() as db:
+                db.execute(
+                    "INSERT OR IGNORE INTO embedders (name, dimension) VALUES (?, ?)",
+                    (embedder, dimension),
+                )
+                number = db.execute("SELECT id FROM embedders WHERE name = ?", (embedder,)).get
+                if not _has_table(db, number):
+                    db.execute(
+                        f"CREATE VIRTUAL TABLE vectors_{number} USING vec0 (chunk INTEGER PRIMARY"
+                        f" KEY, embedding float[{dimension:d}] distance_metric=cosine,"
+                        f" chunk_size={VEC0_CHUNK})"
+                    )
+                    db.execute("INSERT INTO pending SELECT ?, id FROM chunks", (number,))
+            known = self._find(embedder)
+        if known is None or known[1] != dimension:
+            raise StoreError(
+                f"{embedder} once gave vectors of another width than {dimension};"
+                " run kinmem reembed --drop with its name, then reembed"
+            )
+
+    def retire(self, embedder: str) -> None:
+        """See Store.retire."""
+        with self._database.writing() as db:
+            number = db.execute("SELECT id FROM embedders WHERE name = ?", (embedder,)).get
+            if number is not None:
+                db.execute(f"DROP TABLE vectors_{number:d}")
+                db.execute("DELETE FROM embedders WHERE id = ?", (number,))
+        with self._lock:
+            self._known.pop(embedder, None)
+            self._copies.pop(number or 0, None)
+
+    def coverage(self) -> list[Coverage]:
+        """One entry per enrolled embedder."""
+        rows = self._database.rows(
+            """
+            SELECT name, dimension, (SELECT count(*) FROM chunks),
+                (SELECT count(*) FROM pending WHERE pending.embedder = embedders.id)
+            FROM embedders
+            """
+        )
+        return [Coverage(name, width, total - waiting, total) for name, width, total, waiting in rows]
+
+    def is_filled(self, embedder: str) -> bool:
+        """See Store.is_filled."""
+        known = self._find(embedder)
+        return known is not None and not self._database.rows(
+            "SELECT 1 FROM pending WHERE embedder = ? LIMIT 1", known[:1]
+        )
+
+    def admit(self, chunks: Chunks) -> None:
+        """Enroll whoever made these vectors, before the transaction that stores them."""
+        if chunks.vectors is not None and chunks.embedder is not None:
+            self.enroll(chunks.embedder, chunks.vectors.shape[1])
+
+    def pending(self, embedder: str, limit: int) -> list[tuple[int, str, str, bool]]:
+        """(chunk, id of its memory, text, whether that is fresh), oldest first."""
+        known = self._find(embedder)
+        if known is None:
+            return []
+        return self._database.rows(  # type: ignore[return-value]
+            """
+            SELECT c.id, m.id, coalesce(c.text, m.content), m.status = 'pending'
+            FROM pending p JOIN chunks c ON c.id = p.chunk JOIN memories m ON m.rowid = c.memory
+            WHERE p.embedder = :embedder
+            ORDER BY p.chunk
+            LIMIT :limit
+            """,
+            {"embedder": known[0], "limit": limit},
+        )
+
+    # writing, inside a transaction of the caller's
+
+    def queue(self, db: apsw.Connection, chunks: Sequence[int], done_by: str | None) -> None:
+        """Let chunks wait for every embedder but the one that has done them."""
+        done = self._find(done_by) if done_by else None
+        waiting = [n for (n,) in db.execute("SELECT id FROM embedders") if not done or n != done[0]]
+        db.executemany(
+            "INSERT OR IGNORE INTO pending VALUES (?, ?)",
+            [(number, chunk) for number in waiting for chunk in chunks],
+        )
+
+    def put(
+        self, db: apsw.Connection, embedder: str, chunks: Sequence[int], vectors: Vectors
+    ) -> None:
+        """Store one vector per chunk; a chunk must not have one of this embedder yet."""
+        known = self._find(embedder)
+        if known is None:
+            raise StoreError(f"{embedder} is not enrolled")
+        db.executemany(
+            f"INSERT INTO vectors_{known[0]} (chunk, embedding) VALUES (?, ?)",
+            [(chunk, vector.tobytes()) for chunk, vector in zip(chunks, vectors, strict=True)],
+        )
+        db.executemany(
+            "DELETE FROM pending WHERE embedder = ? AND chunk = ?",
+            [(known[0], chunk) for chunk in chunks],
+        )
+        log(db, chunks)
+
+    def unfilled(self, db: apsw.Connection, embedder: str, chunks: Sequence[int]) -> set[int]:
+        """Which of these chunks exist and still wait for this embedder."""
+        known = self._find(embedder)
+        if known is None:
+            return set()
+        rows = db.execute(
+            "SELECT chunk FROM pending WHERE embedder = ?"
+            " AND chunk IN (SELECT value FROM json_each(?))",
+            (known[0], json.dumps(list(chunks))),
+        )
+        return {chunk for (chunk,) in rows}
+
+    def remove(self, db: apsw.Connection, chunks: Sequence[int]) -> None:
+        """Delete these chunks' vectors of every embedder."""
+        for (number,) in db.execute("SELECT id FROM embedders").fetchall():
+            db.executemany(
+                f"DELETE FROM vectors_{number:d} WHERE chunk = ?", [(chunk,) for chunk in chunks]
+            )
+        log(db, chunks)
+
+    def take_over(
+        self,
+        db: apsw.Connection,
+        chunk: int,
+        source: "ChunkVectors",
+        from_db: apsw.Connection,
+        old_chunk: int,
+    ) -> None:
+        """Copy the vectors of a chunk of another file, of those embedders that are enrolled here."""
+        for number, name in from_db.execute("SELECT id, name FROM embedders").fetchall():
+            vector = from_db.execute(
+                f"SELECT embedding FROM vectors_{number:d} WHERE chunk = ?", (old_chunk,)
+            ).get
+            if vector is not None and self._find(name):
+                self.put(db, name, [chunk], np.frombuffer(vector, np.float32).reshape(1, -1))
+
+    # searching
+
+    def nearest(
+        self, vector: Vector, embedder: str, limit: int, allowed: str | None, bound: dict[str, Any]
+    ) -> list[tuple[int, float]]:
+        """(row of the memory, cosine of its best chunk), nearest first, at most `limit` memories.
+
+        `allowed` is a condition on `memories m`; None: the live ones.
+        """
+        known = self._find(embedder)
+        if known is None:
+            return []
+        copy = self._fresh_copy(*known)
+        # A long memory takes several places among the nearest chunks.
+        chunks = min(3 * limit, MOST_NEAREST)
+        if copy is None:
+            found = self._scan(known[0], vector, chunks, allowed or IS_LIVE, bound)
+        else:
+            rows = None if allowed is None else self._rowids(allowed, bound)
+            _, memories, cosines = copy.index.search(vector, chunks, allowed=rows)
+            found = list(zip(memories.tolist(), cosines.tolist(), strict=True))
+        best: dict[int, float] = {}
+        for memory, cosine in found:
+            best.setdefault(memory, cosine)
+        return list(best.items())[:limit]
+
+    def cosines(self, vector: Vector, embedder: str, rows: Collection[int]) -> dict[int, list[float]]:
+        """Per memory row the cosines of its chunks, in the order of the text."""
+        known = self._find(embedder)
+        if known is None or not rows:
+            return {}
+        result: dict[int, list[float]] = {}
+        copy = self._copies.get(known[0])
+        if copy is not None and copy.loaded:
+            chunks, memories, cosines = copy.index.cosines(vector, np.array(sorted(rows), np.int64))
+            for at in np.argsort(chunks, kind="stable").tolist():
+                result.setdefault(int(memories[at]), []).append(float(cosines[at]))
+            return result
+        found = self._database.rows(
+            f"""
+            SELECT c.memory, 1 - vec_distance_cosine(v.embedding, :vector)
+            FROM chunks c JOIN vectors_{known[0]} v ON v.chunk = c.id
+            WHERE c.memory IN (SELECT value FROM json_each(:rows))
+            ORDER BY c.memory, c.position
+            """,
+            {"vector": vector.tobytes(), "rows": json.dumps(list(rows))},
+        )
+        for memory, cosine in found:
+            result.setdefault(memory, []).append(cosine)
+        return result
+
+    def first(self, embedder: str, ids: Collection[str]) -> list[tuple[str, Vector]]:
+        """(id of the memory, vector of its first chunk) where there is one."""
+        known = self._find(embedder)
+        if known is None:
+            return []
+        rows = self._database.rows(
+            f"""
+            SELECT m.id, v.embedding
+            FROM memories m JOIN chunks c ON c.memory = m.rowid AND c.position = 0
+            JOIN vectors_{known[0]} v ON v.chunk = c.id
+            WHERE m.id IN (SELECT value FROM json_each(?))
+            """,
+            (json.dumps(list(ids)),),
+        )
+        return [(id, np.frombuffer(vector, np.float32)) for id, vector in rows]
+
+    def close(self) -> None:
+        """Let a copy that is loading stop."""
+        self._closing = True
+
+    def _scan(
+        self, number: int, vector: Vector, limit: int, condition: str, bound: dict[str, Any]
+    ) -> list[tuple[int, float]]:
+        rows = self._database.rows(
+            f"""
+            WITH near AS (
+                SELECT chunk, distance FROM vectors_{number}
+                WHERE embedding MATCH :vector AND k = :limit AND chunk IN (
+                    SELECT c.id FROM chunks c JOIN memories m ON m.rowid = c.memory
+                    WHERE {condition}
+                )
+            )
+            SELECT c.memory, 1 - near.distance
+            FROM near JOIN chunks c ON c.id = near.chunk
+            ORDER BY near.distance, c.id
+            """,
+            {**bound, "vector": vector.tobytes(), "limit": limit},
+        )
+        return rows  # type: ignore[return-value]
+
+    def _rowids(self, condition: str, bound: dict[str, Any]) -> NDArray[np.int64]:
+        rows = self._database.rows(
+            f"SELECT m.rowid FROM memories m WHERE {condition} ORDER BY m.rowid", bound
+        )
+        return np.fromiter((row[0] for row in rows), np.int64, len(rows))
+
+    def _find(self, embedder: str) -> tuple[int, int] | None:
+        """Number and dimension of an enrolled embedder."""
+        found = self._known.get(embedder)
+        if found is None:
+            rows = self._database.rows(
+                "SELECT id, dimension FROM embedders WHERE name = ?", (embedder,)
+            )
+            if rows:
+                found = self._known[embedder] = (rows[0][0], rows[0][1])
+        return found
+
+    # the copy in memory
+
+    def _fresh_copy(self, number: int, dimension: int) -> _Copy | None:
+        """The copy, brought up to date; None while the file is small or the copy is loading."""
+        copy = self._copies.get(number)
+        if copy is None:
+            most = self._database.rows("SELECT max(id) FROM chunks")[0][0] or 0
+            if most >= IN_MEMORY_FROM:
+                self._start_loading(number, dimension)
+            return None
+        if not copy.loaded:
+            return None
+        (first, last) = self._database.rows("SELECT min(seq), max(seq) FROM vector_log")[0]
+        if last is not None and last > copy.seq:
+            if first > copy.seq + 1:
+                with self._lock:
+                    self._copies.pop(number, None)
+                return None
+            with self._lock:
+                self._catch_up(number, copy)
+        return copy
+
+    def _start_loading(self, number: int, dimension: int) -> None:
+        with self._lock:
+            if number in self._copies:
+                return
+            copy = self._copies[number] = _Copy(VectorIndex(dimension), 0)
+        threading.Thread(
+            target=self._load, args=(number, copy), name="kinmem-vectors", daemon=True
+        ).start()
+
+    def _load(self, number: int, copy: _Copy) -> None:
+        """Read all live vectors in blocks. What changes meanwhile is in the log after `seq`."""
+        try:
+            copy.seq = self._database.rows("SELECT max(seq) FROM vector_log")[0][0] or 0
+            after = 0
+            while not self._closing:
+                rows = self._live_vectors(number, "v.chunk > ? ORDER BY v.chunk LIMIT ?", (after, LOADED_AT_ONCE))
+                if not rows:
+                    copy.loaded = True
+                    return
+                _put(copy.index, rows)
+                after = rows[-1][0]
+        except KinmemError:
+            logger.warning("vectors could not be loaded; the exact scan goes on answering", exc_info=True)
+
+    def _catch_up(self, number: int, copy: _Copy) -> None:
+        rows = self._database.rows(
+            "SELECT seq, chunk FROM vector_log WHERE seq > ? ORDER BY seq", (copy.seq,)
+        )
+        if not rows:
+            return
+        changed = {chunk for _, chunk in rows}
+        live = self._live_vectors(
+            number, "v.chunk IN (SELECT value FROM json_each(?))", (json.dumps(list(changed)),)
+        )
+        copy.index.drop(changed - {row[0] for row in live})
+        _put(copy.index, live)
+        copy.seq = rows[-1][0]
+
+    def _live_vectors(self, number: int, which: str, bound: Sequence[Any]) -> list[tuple[int, int, bytes]]:
+        return self._database.rows(  # type: ignore[return-value]
+            f"""
+            SELECT v.chunk, c.memory, v.embedding
+            FROM vectors_{number} v JOIN chunks c ON c.id = v.chunk
+            JOIN memories m ON m.rowid = c.memory AND {IS_LIVE}
+            WHERE {which}
+            """,
+            bound,
+        )
+
+
+def log(db: apsw.Connection, chunks: Collection[int]) -> None:
+    """Note that these chunks' vectors, or whether they are live, have changed."""
+    db.executemany("INSERT INTO vector_log (chunk) VALUES (?)", [(chunk,) for chunk in chunks])
+
+
+def _has_table(db: apsw.Connection, number: int) -> bool:
+    return bool(db.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vectors_{number}",)).get)
+
+
+def _put(index: VectorIndex, rows: Sequence[tuple[int, int, bytes]]) -> None:
+    if not rows:
+        return
+    chunks = np.array([row[0] for row in rows], np.int64)
+    memories = np.array([row[1] for row in rows], np.int64)
+    vectors = np.frombuffer(b"".join(row[2] for row in rows), np.float32).reshape(len(rows), -1)
+    index.put(chunks, memories, vectors)

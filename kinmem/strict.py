@@ -1,0 +1,183 @@
+"""How a plain function becomes a tool: checked arguments in, a small flat answer or a short error out.
+
+The SDK's own tools drop unknown arguments, show pydantic's titles and `anyOf null` to the model,
+answer bad arguments with pydantic's three lines per field, and send null for what is not there.
+"""
+
+import difflib
+import inspect
+import json
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, cast, get_args, get_origin
+
+import anyio.to_thread
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
+from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model, model_validator
+from typing_extensions import Unpack, get_type_hints
+
+from kinmem.calls import current_call
+from kinmem.errors import InvalidInput, KinmemError
+
+logger = logging.getLogger(__name__)
+
+
+class Arguments(ArgModelBase):
+    """What a tool takes. An argument that is null counts as absent, unless null says something."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tidy(cls, given: Any) -> Any:
+        fields = {field.alias or name: field for name, field in cls.model_fields.items()}
+        tidy = {}
+        for name, value in given.items() if isinstance(given, Mapping) else ():
+            annotation = fields[name].annotation if name in fields else None
+            if value is None and name in fields and type(None) not in get_args(annotation):
+                continue
+            tidy[name] = _unquoted(value) if _is_container(annotation) else value
+        return tidy
+
+
+class Answer(BaseModel):
+    """What a tool gives. Fields that are None are left out."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+
+class StrictTool(Tool):
+    """A tool whose function gets the call and only those arguments that were given."""
+
+    async def run(
+        self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
+    ) -> Any:
+        """Call the function on a worker thread. The only place where errors become text for a model."""
+        try:
+            work = partial(self.fn, current_call(), **self._checked(arguments))
+            answer = cast(Answer, await anyio.to_thread.run_sync(work))
+        except KinmemError as error:
+            raise ToolError(f"{error.code}: {error}") from error
+        except Exception as error:
+            raise UnexpectedToolError(
+                f"internal: {self.name} failed in a way that kinmem did not foresee; its log tells more"
+            ) from error
+        sent = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+        text = json.dumps(sent, ensure_ascii=False, separators=(",", ":"))
+        return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=sent)
+
+    def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        model = self.fn_metadata.arg_model
+        try:
+            checked = model.model_validate(given)
+        except ValidationError as error:
+            raise InvalidInput(_in_short(error, list(self.parameters["properties"]))) from None
+        return {name: getattr(checked, name) for name in checked.model_fields_set}
+
+
+def tool(
+    function: Callable[..., Answer], title: str, hints: ToolAnnotations, *, always_load: bool = False
+) -> StrictTool:
+    """The function as a tool: its name, its parameters after the call, its docstring, its answer."""
+    arguments = _arguments_of(function)
+    answer: type[Answer] = inspect.signature(function).return_annotation
+    return StrictTool(
+        fn=function,
+        name=function.__name__,
+        title=title,
+        description=" ".join((function.__doc__ or "").split()),
+        parameters=lean(arguments.model_json_schema()),
+        fn_metadata=FuncMetadata(
+            arg_model=arguments,
+            output_schema=lean(answer.model_json_schema(mode="serialization")),
+        ),
+        is_async=False,
+        annotations=hints,
+        meta={"anthropic/alwaysLoad": True} if always_load else None,
+    )
+
+
+def without_nulls(given: Any) -> Any:
+    """The object without its null members."""
+    if not isinstance(given, Mapping):
+        return given
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def lean(schema: Any) -> Any:
+    """The JSON schema without what only costs: titles, null alternatives, empty defaults."""
+    if isinstance(schema, list):
+        return [lean(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {
+        name: lean(part)
+        for name, part in schema.items()
+        if not (name == "title" and isinstance(part, str))
+        and not (name == "default" and part in (None, False))
+    }
+    options = kept.get("anyOf", [])
+    if {"type": "null"} in options:
+        kept.pop("anyOf")
+        (only,) = [option for option in options if option != {"type": "null"}]
+        kept = {**only, **kept}
+    return kept
+
+
+def _arguments_of(function: Callable[..., Any]) -> type[Arguments]:
+    """A model of the parameters after the first; `**rest: Unpack[SomeTypedDict]` stands for its keys."""
+    hints = get_type_hints(function, include_extras=True)
+    fields: dict[str, Any] = {}
+    for parameter in list(inspect.signature(function).parameters.values())[1:]:
+        hint = hints[parameter.name]
+        if parameter.kind is parameter.VAR_KEYWORD and get_origin(hint) is Unpack:
+            (shared,) = get_args(hint)
+            for name, part in get_type_hints(shared, include_extras=True).items():
+                fields[name] = (part, None)
+        elif parameter.default is parameter.empty:
+            fields[parameter.name] = (hint, ...)
+        else:
+            fields[parameter.name] = (hint, parameter.default)
+    return create_model(function.__name__, __base__=Arguments, **fields)
+
+
+def _is_container(annotation: Any) -> bool:
+    """Whether the annotation, or one of its alternatives, is a list or an object."""
+    if any(_is_container(option) for option in get_args(annotation) if get_origin(annotation)):
+        return True
+    return (get_origin(annotation) or annotation) in (list, tuple, dict)
+
+
+def _unquoted(value: Any) -> Any:
+    """Claude Desktop sends lists and objects as JSON inside a string."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _in_short(error: ValidationError, names: list[str]) -> str:
+    """What is wrong, in one sentence that repeats nothing of the values."""
+    return "; ".join(_told(problem, names) for problem in error.errors(include_url=False)[:3])
+
+
+def _told(problem: Any, names: list[str]) -> str:
+    where = ".".join(str(part) for part in problem["loc"])
+    match problem["type"]:
+        case "missing":
+            return f"{where} is missing"
+        case "extra_forbidden":
+            (nearest,) = difflib.get_close_matches(str(problem["loc"][-1]), names, n=1, cutoff=0.0)
+            return f"there is no argument {where[:60]!r}; did you mean {nearest!r}?"
+        case "literal_error":
+            return f"{where} must be one of {problem['ctx']['expected']}"
+        case _:
+            message = problem["msg"].replace("Input should", "must").removeprefix("Value error, ")
+            return f"{where}: {message}" if where else message

@@ -1,0 +1,159 @@
+"""Bearer tokens: who may speak over HTTP, and as which Kin.
+
+$KINMEM_HOME/tokens.json holds a digest of each token, never the token. Once it lists any token,
+even a revoked or expired one, every HTTP request needs a valid one; delete the file to go back.
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from kinmem.clock import Clock, utc_now
+from kinmem.errors import ConfigError, InvalidInput
+from kinmem.settings import kin_name
+
+try:
+    import fcntl
+except ImportError:  # Windows: two `kinmem token` commands at the same moment are on their own
+    fcntl = None  # type: ignore[assignment]
+
+FILE = "tokens.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What is kept of a token. Times are ISO 8601 in UTC."""
+
+    id: str
+    kin: str
+    digest: str
+    created_at: str
+    expires_at: str | None = None
+    revoked_at: str | None = None
+    note: str | None = None
+
+    def valid(self, now: datetime) -> bool:
+        """Whether it opens anything at that moment."""
+        return self.revoked_at is None and (
+            self.expires_at is None or now < datetime.fromisoformat(self.expires_at)
+        )
+
+
+class Tokens:
+    """The tokens of one home folder, read again whenever the file has changed.
+
+    Every method raises ConfigError if the file cannot be trusted or read.
+    """
+
+    def __init__(self, home: Path, clock: Clock = utc_now) -> None:
+        self._file = home / FILE
+        self._clock = clock
+        self._stamp: tuple[int, ...] | None = None
+        self._tokens: dict[str, Token] = {}
+
+    def add(self, kin: str, note: str | None = None, days: int | None = None) -> str:
+        """A new token for the Kin, valid for so many days or until revoked. It is shown only here."""
+        if days is not None and not 1 <= days <= 36500:
+            raise InvalidInput(f"a token cannot last {days} days; use 1 to 36,500")
+        id, now = secrets.token_hex(4), self._clock()
+        text = f"kmk_{id}_{secrets.token_urlsafe(32)}"
+        token = Token(
+            id=id,
+            kin=kin_name(kin),
+            digest=_digest(text),
+            created_at=now.isoformat(timespec="seconds"),
+            expires_at=days and (now + timedelta(days=days)).isoformat(timespec="seconds") or None,
+            note=note,
+        )
+        with self._locked():
+            self._write({**self._read(), id: token})
+        return text
+
+    def revoke(self, id: str) -> Token:
+        """Close the token with this id for good, at once for running servers too."""
+        with self._locked():
+            tokens = self._read()
+            if id not in tokens:
+                raise InvalidInput(f"no token has the id {id!r}; `kinmem token list` shows them")
+            now = self._clock().isoformat(timespec="seconds")
+            revoked = replace(tokens[id], revoked_at=tokens[id].revoked_at or now)
+            self._write({**tokens, id: revoked})
+        return revoked
+
+    def tokens(self) -> list[Token]:
+        """All that were ever added, oldest first."""
+        return sorted(self._read().values(), key=lambda token: (token.created_at, token.id))
+
+    def usable(self) -> bool:
+        """Whether anybody can get in with a token now."""
+        now = self._clock()
+        return any(token.valid(now) for token in self._read().values())
+
+    def verify(self, text: str) -> str | None:
+        """The Kin that this token speaks for, None if it is unknown, expired or revoked."""
+        parts = text.split("_", 2)
+        token = self._read().get(parts[1]) if len(parts) == 3 else None
+        expected = token.digest if token else ""
+        if not hmac.compare_digest(_digest(text), expected) or token is None:
+            return None
+        return token.kin if token.valid(self._clock()) else None
+
+    def _read(self) -> dict[str, Token]:
+        try:
+            found = self._file.stat()
+            stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
+            if stamp != self._stamp:
+                if os.name == "posix" and found.st_mode & 0o022:
+                    raise ConfigError(f"others may write {self._file}; run chmod 600 on it")
+                document = json.loads(self._file.read_text(encoding="utf-8"))
+                self._tokens = {entry["id"]: Token(**entry) for entry in document["tokens"]}
+                self._stamp = stamp
+        except FileNotFoundError:
+            self._tokens, self._stamp = {}, None
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise ConfigError(
+                f"{self._file} cannot be read: {error}; correct it, or delete it and add tokens again"
+            ) from error
+        return self._tokens
+
+    def _write(self, tokens: dict[str, Token]) -> None:
+        """Replace the file in one step, so that a server never reads half of it."""
+        document = {"version": 1, "tokens": [asdict(token) for token in tokens.values()]}
+        draft = self._file.with_name(f"{FILE}.{secrets.token_hex(4)}")
+        try:
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                json.dump(document, file, indent=1)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(self._file)
+        except OSError as error:
+            draft.unlink(missing_ok=True)
+            raise ConfigError(f"{self._file} cannot be written: {error}") from error
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """One writer at a time, in any process."""
+        lock = self._file.with_suffix(".lock")
+        try:
+            lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise ConfigError(f"{lock} cannot be opened: {error}") from error
+        try:
+            if fcntl:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+
+def _digest(text: str) -> str:
+    """A plain digest is enough: 256 random bits cannot be guessed, so nothing needs slowing down."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

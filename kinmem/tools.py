@@ -1,0 +1,209 @@
+"""The six tools as a model sees them: names, types, and what each is for. No logic.
+
+Docstrings and parameters cost every session: under 200 characters each, 6,000 for all six.
+"""
+
+from typing import Annotated, Literal
+
+from mcp.types import ToolAnnotations
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, with_config
+from typing_extensions import Required, TypedDict, Unpack
+
+from kinmem.calls import Call
+from kinmem.errors import InvalidInput
+from kinmem.models import Category, Note, Scope, State
+from kinmem.strict import StrictTool, tool, without_nulls
+from kinmem.wire import Forgotten, Listed, Memory, Memorized, MemorizedItem, Recalled, Reviewed
+
+Tags = list[str]
+Importance = Annotated[float, Field(ge=1, le=10, description="1 mundane to 10 critical")]
+SourceContext = Annotated[
+    str | None, Field(alias="sourceContext", description="where it was learned, 1-2 sentences")
+]
+OccurredAt = Annotated[
+    str | None, Field(alias="occurredAt", description="ISO time it happened, if known")
+]
+Expires = Annotated[str, Field(description="ISO time, or a span such as 30d")]
+Since = Annotated[str, Field(description="ISO date or time, inclusive")]
+MemoryId = Annotated[str, Field(max_length=100), WithJsonSchema({"type": "string"})]
+StateName = Annotated[State, WithJsonSchema({"type": "string", "enum": [*State]})]
+Mode = Literal[
+    "relevance",
+    "kinbot",
+    "kore",
+    "recent",
+    "important",
+    "historical",
+    "comprehensive",
+    "balanced",
+]
+
+
+class Details(TypedDict, total=False):
+    """What may be said of a memory besides its content."""
+
+    category: Category
+    subject: Annotated[str | None, Field(description="whom or what it is about")]
+    importance: Importance | None
+    scope: Annotated[Scope, Field(description="shared: all Kins read it")]
+    source_context: SourceContext
+    occurred_at: OccurredAt
+    tags: Tags | None
+    expires: Expires | None
+
+
+@with_config(ConfigDict(extra="forbid"))
+class Item(Details, total=False):
+    """One of a batch."""
+
+    content: Required[str]
+
+
+class Changes(Details, total=False):
+    """What update_memory may change."""
+
+    content: str
+    pinned: Annotated[bool, Field(description="never fades")]
+    archived: Annotated[bool, Field(description="kept, but not recalled")]
+
+
+Items = Annotated[
+    list[Annotated[Item, BeforeValidator(without_nulls)]],
+    Field(min_length=1, max_length=100),
+    WithJsonSchema(
+        {
+            "type": "array",
+            "items": {"type": "object", "required": ["content"]},
+            "description": "instead of content: up to 100 objects with these fields",
+        }
+    ),
+]
+
+
+def recall(
+    call: Call,
+    query: str,
+    limit: Annotated[int, Field(ge=1, le=20)] | None = None,
+    category: Category | None = None,
+    subject: str | None = None,
+    scope: Scope | None = None,
+    tags: Tags | None = None,
+    since: Since | None = None,
+    until: Since | None = None,
+    as_of: Annotated[str, Field(description="answer from what was valid then")] | None = None,
+    mode: Annotated[Mode, Field(description="ranking")] | None = None,
+    include_archived: bool = False,
+    explain: Annotated[bool, Field(description="add score and why")] = False,
+) -> Recalled:
+    """Search memory by meaning and words, best first. Call it before answering about the user,
+    people, projects or anything said earlier."""
+    answer = call.service.recall(
+        query,
+        limit=limit,
+        category=category,
+        subject=subject,
+        scope=scope,
+        tags=tags or (),
+        since=since,
+        until=until,
+        as_of=as_of,
+        mode=mode,
+        include_archived=include_archived,
+    )
+    return Recalled.of(answer, call.service, explain)
+
+
+def memorize(
+    call: Call,
+    content: Annotated[str, Field(description="one self-contained statement")] | None = None,
+    items: Items | None = None,
+    **details: Unpack[Details],
+) -> Memorized:
+    """Store a lasting fact, preference, decision or piece of knowledge: content, or items for
+    several. Known ones are not stored twice. Private unless shared."""
+    if (content is None) == (items is None) or (items and details):
+        raise InvalidInput("give either content with its details, or items that each have their own")
+    if items:
+        notes = [Note(**item, client=call.client) for item in items]
+        stored = call.service.memorize_many(notes)
+        return Memorized(items=[MemorizedItem.of(one) for one in stored])
+    assert content is not None
+    return Memorized.of(call.service.memorize(content, **details, client=call.client))
+
+
+def update_memory(
+    call: Call, memory_id: MemoryId, if_version: int | None = None, **changes: Unpack[Changes]
+) -> Memory:
+    """Correct or reclassify one of your memories; what is not named stays. null clears subject,
+    tags or expires. if_version guards against concurrent changes."""
+    service = call.service
+    return Memory.whole(service.update_memory(memory_id, if_version=if_version, **changes), service)
+
+
+def forget(
+    call: Call,
+    memory_id: MemoryId,
+    erase: Annotated[bool, Field(description="for good, cannot be restored")] = False,
+) -> Forgotten:
+    """Take one of your memories out of use when it is wrong or no longer wanted. It can be restored
+    for a while, unless erased."""
+    forgotten = call.service.forget(memory_id, erase=erase)
+    return Forgotten.of(forgotten, call.service.settings.general.zone)
+
+
+def list_memories(
+    call: Call,
+    subject: str | None = None,
+    category: Category | None = None,
+    scope: Annotated[Scope, Field(description="shared: everybody's")] | None = None,
+    tags: Tags | None = None,
+    state: StateName | None = None,
+    since: Since | None = None,
+    until: Since | None = None,
+    sort: Literal["newest", "oldest", "importance", "used"] = "newest",
+    limit: Annotated[int, Field(ge=1, le=200)] = 50,
+    cursor: Annotated[str, Field(description="nextCursor of the page before")] | None = None,
+) -> Listed:
+    """Page through what is stored, with ids, tags and states. To find something particular use
+    recall instead."""
+    page = call.service.list_memories(
+        subject=subject,
+        category=category,
+        scope=scope,
+        tags=tags or (),
+        state=state,
+        since=since,
+        until=until,
+        sort=sort,
+        limit=limit,
+        cursor=cursor,
+    )
+    return Listed.of(page, call.service)
+
+
+def review_memories(
+    call: Call, subject: str | None = None, scope: Scope | None = None
+) -> Reviewed:
+    """Find duplicates, contradictions, stale, expired and cluttering memories. Changes nothing: act
+    on it with update_memory and forget."""
+    review = call.service.review_memories(subject=subject, scope=scope, progress=call.progress())
+    return Reviewed.of(review)
+
+
+def _hints(*, reads: bool = False, destroys: bool = False) -> ToolAnnotations:
+    """Every tool may be repeated without harm, and none reaches beyond the memory."""
+    return ToolAnnotations(
+        read_only_hint=reads, destructive_hint=destroys, idempotent_hint=True, open_world_hint=False
+    )
+
+
+def tools() -> list[StrictTool]:
+    """All six, always the same, in this order."""
+    return [
+        tool(recall, "Recall memories", _hints(reads=True), always_load=True),
+        tool(memorize, "Memorize", _hints(), always_load=True),
+        tool(update_memory, "Update a memory", _hints(destroys=True)),
+        tool(forget, "Forget a memory", _hints(destroys=True)),
+        tool(list_memories, "List memories", _hints(reads=True)),
+        tool(review_memories, "Review memories", _hints(reads=True)),
+    ]

@@ -1,0 +1,1 @@
+"""How messages reach the server: standard input and output, or HTTP."""

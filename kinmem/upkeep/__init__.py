@@ -1,0 +1,1 @@
+"""Memories become better ones: vectors made, duplicates settled, reviews."""

@@ -1,0 +1,194 @@
+"""What the tools answer: small flat models with the wire's names; what is None is left out."""
+
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from pydantic import AliasGenerator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from kinmem.rules.when import age_in_words
+from kinmem.strict import Answer
+
+if TYPE_CHECKING:
+    from kinmem import models
+    from kinmem.service import Service
+
+LISTED_CHARACTERS = 2000
+"""list_memories shows this much of a memory; kinmem://memories/{id} shows all of it."""
+
+
+class Wire(Answer):
+    model_config = ConfigDict(
+        populate_by_name=True, alias_generator=AliasGenerator(serialization_alias=to_camel)
+    )
+
+
+class Memory(Wire):
+    """One memory. A long one comes as an excerpt, marked truncated, instead of its content."""
+
+    id: str
+    content: str | None = None
+    excerpt: str | None = None
+    truncated: bool | None = None
+    category: str
+    subject: str | None = None
+    importance: float | None = None
+    scope: str
+    author_kin_name: Annotated[str | None, Field(description="another Kin, who shared it")] = None
+    source_context: str | None = None
+    occurred_at: str | None = None
+    age: Annotated[str, Field(description="since it was stored or its content edited")]
+    state: str
+    tags: list[str] | None = None
+    pinned: bool | None = None
+    expires: str | None = None
+    version: int | None = None
+    score: float | None = None
+    why: dict[str, float | str] | None = None
+
+    @classmethod
+    def brief(cls, memory: "models.Memory", service: "Service", excerpt: str | None = None) -> Self:
+        """As much as a reader of many memories needs."""
+        zone = service.settings.general.zone
+        return cls(
+            id=memory.id,
+            content=memory.content if excerpt is None else None,
+            excerpt=excerpt,
+            truncated=None if excerpt is None else True,
+            category=memory.category,
+            subject=memory.subject,
+            importance=memory.importance,
+            scope=memory.scope,
+            author_kin_name=memory.kin if memory.kin != service.kin else None,
+            source_context=memory.source_context,
+            occurred_at=stamp(memory.occurred_at, zone),
+            age=age_in_words(memory.content_updated_at, service.clock()),
+            state=memory.state,
+        )
+
+    @classmethod
+    def listed(cls, memory: "models.Memory", service: "Service") -> Self:
+        """With what one needs to tidy up; a very long content is cut."""
+        long = len(memory.content) > LISTED_CHARACTERS
+        excerpt = memory.content[:LISTED_CHARACTERS] + "…" if long else None
+        view = cls.brief(memory, service, excerpt)
+        view.tags = list(memory.tags) or None
+        view.pinned = memory.pinned or None
+        view.expires = stamp(memory.expires_at, service.settings.general.zone)
+        return view
+
+    @classmethod
+    def whole(cls, memory: "models.Memory", service: "Service") -> Self:
+        """Everything a caller may change, with the version to change it from."""
+        view = cls.listed(memory, service)
+        view.content, view.excerpt, view.truncated = memory.content, None, None
+        view.version = memory.version
+        return view
+
+
+class Recalled(Wire):
+    memories: list[Memory]
+    degraded: Annotated[
+        list[str] | None,
+        Field(description="what recall did without: embedding (words only), pending (some lack vectors)"),
+    ] = None
+    abstained: Annotated[bool | None, Field(description="nothing stored fits the question")] = None
+
+    @classmethod
+    def of(cls, answer: "models.Answer", service: "Service", explain: bool) -> Self:
+        memories = []
+        for hit in answer.hits:
+            view = Memory.brief(hit.memory, service, hit.excerpt)
+            if explain:
+                view.score, view.why = hit.score, hit.why
+            memories.append(view)
+        return cls(
+            memories=memories,
+            degraded=list(answer.degraded) or None,
+            abstained=answer.abstained or None,
+        )
+
+
+class MemorizedItem(Wire):
+    """What became of one thing: created, duplicate_of or refused."""
+
+    status: str | None = None
+    id: Annotated[str | None, Field(description="on duplicate_of the one that exists")] = None
+    duplicate_of: str | None = None
+    merged_into: str | None = None
+    supersedes: str | None = None
+    reason: str | None = None
+
+    @classmethod
+    def of(cls, stored: "models.Stored") -> Self:
+        known = stored.id if stored.status == "duplicate_of" else None
+        return cls(status=stored.status, id=stored.id, duplicate_of=known, reason=stored.reason)
+
+
+class Memorized(MemorizedItem):
+    """The one thing, or for a batch its items in order."""
+
+    items: list[MemorizedItem] | None = None
+
+
+class Forgotten(Wire):
+    id: str
+    status: str
+    restorable_until: str | None = None
+
+    @classmethod
+    def of(cls, forgotten: "models.Forgotten", zone: tzinfo) -> Self:
+        until = stamp(forgotten.restorable_until, zone)
+        return cls(id=forgotten.id, status=forgotten.status, restorable_until=until)
+
+
+class Listed(Wire):
+    memories: list[Memory]
+    next_cursor: str | None = None
+
+    @classmethod
+    def of(cls, page: "models.Page", service: "Service") -> Self:
+        views = [Memory.listed(memory, service) for memory in page.memories]
+        return cls(memories=views, next_cursor=page.next_cursor)
+
+
+class Issue(Wire):
+    type: str
+    memory_ids: list[str]
+    description: str
+    suggestion: str
+    suggested_content: str | None = None
+
+
+class Reviewed(Wire):
+    issues: list[Issue]
+    summary: str
+
+    @classmethod
+    def of(cls, review: "models.Review") -> Self:
+        issues = [
+            Issue(
+                type=issue.type,
+                memory_ids=list(issue.memory_ids),
+                description=issue.description,
+                suggestion=issue.suggestion,
+                suggested_content=issue.suggested_content,
+            )
+            for issue in review.issues
+        ]
+        return cls(issues=issues, summary=review.summary)
+
+
+def stamp(when: datetime | None, zone: tzinfo) -> str | None:
+    """ISO 8601 in the zone; a local midnight is written as the date it stands for."""
+    if when is None:
+        return None
+    local = when.astimezone(zone)
+    if local.time().replace(tzinfo=None) == local.time().min:
+        return local.date().isoformat()
+    return local.isoformat(timespec="seconds")
+
+
+def as_json(answer: Wire) -> dict[str, Any]:
+    """The answer as it is sent."""
+    return answer.model_dump(mode="json", by_alias=True, exclude_none=True)
