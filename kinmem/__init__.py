@@ -1,11 +1,11 @@
 """kinmem: lasting memory for agents.
 
-    import kinmem
+import kinmem
 
-    with kinmem.open("ana") as memory:
-        memory.memorize("The office closes at six", subject="office")
-        for hit in memory.recall("when does the office close?").hits:
-            print(hit.memory.content, hit.why)
+with kinmem.open("ana") as memory:
+    memory.memorize("The office closes at six", subject="office")
+    for hit in memory.recall("when does the office close?").hits:
+        print(hit.memory.content, hit.why)
 """
 
 import os

@@ -49,7 +49,7 @@ class Call:
         return " ".join(text.split())[:CLIENT_CHARACTERS] or None
 
     def progress(self) -> Callable[[int, int, str], None]:
-        """Tells the client from a worker thread how far its call is; raises when it was cancelled."""
+        """Tells the client, from a worker thread, how far its call is; raises once cancelled."""
         told = 0.0
 
         def report(done: int, total: int, what: str) -> None:

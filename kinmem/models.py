@@ -1,4 +1,4 @@
-"""The nouns that several parts of kinmem share. No behaviour beyond what follows from the fields."""
+"""The nouns that several parts of kinmem share, with no behaviour beyond their fields."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -116,7 +116,9 @@ class Memory:
     @property
     def tags(self) -> tuple[str, ...]:
         """Manual tags, then automatic ones that do not repeat them."""
-        return self.manual_tags + tuple(tag for tag in self.auto_tags if tag not in self.manual_tags)
+        return self.manual_tags + tuple(
+            tag for tag in self.auto_tags if tag not in self.manual_tags
+        )
 
     @property
     def said_at(self) -> datetime:
@@ -142,7 +144,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which memories may be found at all. None does not restrict; an empty Filters finds the live ones."""
+    """Which memories may be found at all. None restricts nothing; Filters() finds the live ones."""
 
     category: Category | None = None
     subject: str | None = None

@@ -42,8 +42,8 @@ them. Several at once go into items. Leave out small talk, guesses, what is in t
 and secrets such as passwords and keys.
 
 When something has changed, recall it and use update_memory instead of storing a second version; \
-when it is wrong or unwanted, use forget. list_memories is for browsing, review_memories for tidying \
-up now and then.
+when it is wrong or unwanted, use forget. list_memories is for browsing, review_memories for \
+tidying up now and then.
 
 Private or shared. Memories are private unless you say scope shared. Share only what every agent \
 (Kin) of this user should know: conventions, project decisions, plain facts. Do not share what was \
@@ -110,9 +110,9 @@ def _add_prompts(server: MCPServer[Any]) -> None:
         """Answer a question with what is remembered."""
         about = f" and subject {subject!r}" if subject else ""
         return (
-            f"Call recall with the question below{about}; if little comes back, ask once more in other"
-            " words. Then answer, say which memories the answer rests on and how old they are, and"
-            f" say plainly what is not remembered.\n\nQuestion: {question}"
+            f"Call recall with the question below{about}; if little comes back, ask once more in"
+            " other words. Then answer, say which memories the answer rests on and how old they"
+            f" are, and say plainly what is not remembered.\n\nQuestion: {question}"
         )
 
     @server.prompt(title="Remember this conversation")
@@ -121,10 +121,11 @@ def _add_prompts(server: MCPServer[Any]) -> None:
         about = f" about {subject}" if subject else ""
         return (
             f"Go through this conversation and pick what will still matter in later ones{about}:"
-            " facts, preferences, decisions with their reason, plans, corrections. Recall first what"
-            " is known already. Update what has changed with update_memory; store what is new with one"
-            " memorize call, as items of one self-contained statement each, with subject, sourceContext"
-            " and occurredAt where known. Share nothing unless I say so. Then show me what you stored."
+            " facts, preferences, decisions with their reason, plans, corrections. Recall first"
+            " what is known already. Update what has changed with update_memory; store what is new"
+            " with one memorize call, as items of one self-contained statement each, with subject,"
+            " sourceContext and occurredAt where known. Share nothing unless I say so. Then show"
+            " me what you stored."
         )
 
     @server.prompt(title="Tidy up the memory")
@@ -139,7 +140,7 @@ def _add_prompts(server: MCPServer[Any]) -> None:
 
 
 def _add_completion(server: MCPServer[Any]) -> None:
-    @server.completion()
+    @server.completion()  # type: ignore[no-untyped-call, untyped-decorator]
     async def complete(
         ref: PromptReference | ResourceTemplateReference,
         argument: CompletionArgument,

@@ -46,7 +46,7 @@ def retention(memory: Fading, curve: Curve) -> float:
 
 
 def _kin(memory: Fading, idle: float) -> float:
-    """Keyoku's stability by category, scaled by importance as Kore does, slowed by use as both do."""
+    """Keyoku's stability by category, scaled by importance as in Kore, slowed by use."""
     stability = STABILITY_DAYS[memory.category] * (0.5 + _importance(memory) / 10)
     return math.exp(-idle / (stability * _slowing(memory)))
 
@@ -58,8 +58,7 @@ def _keyoku(memory: Fading, idle: float) -> float:
 def _kore(memory: Fading, idle: float) -> float:
     """The seed's compound growth; the cap is ours, it keeps the power finite."""
     base = HALF_LIFE_DAYS[math.ceil(_importance(memory) / 2) - 1]
-    # 62 uses reach the cap from the shortest half-life
-    half_life = min(base * GROWTH_PER_USE ** min(memory.uses, 62), MOST_HALF_LIFE_DAYS)
+    half_life = min(base * GROWTH_PER_USE ** min(memory.uses, 100), MOST_HALF_LIFE_DAYS)
     return float(2 ** (-idle / half_life))
 
 

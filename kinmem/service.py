@@ -73,7 +73,7 @@ class Service:
         clock: Clock = utc_now,
         patience: float | None = None,
     ) -> None:
-        """`embedders`: the configured one, then those that may stand in for recall while it is filling.
+        """`embedders`: the configured one, then those that answer while its vectors are being made.
 
         `patience` bounds the seconds that a call waits for the embedder to load; None waits.
         """
@@ -132,7 +132,14 @@ class Service:
         self._background.await_ready()
         now = self.clock()
         # Ages and recency change with the minute, all else with the revision.
-        key = (query, limit, mode, filters, self.store.revision, now.replace(second=0, microsecond=0))
+        key = (
+            query,
+            limit,
+            mode,
+            filters,
+            self.store.revision,
+            now.replace(second=0, microsecond=0),
+        )
         answer = self._answers.get(key)
         if answer is None:
             answer = self._recall(query, limit, filters, mode)
@@ -144,7 +151,7 @@ class Service:
         return answer
 
     def memorize(self, content: str, **fields: Any) -> Stored:
-        """Remember one thing; the fields are those of Note. A statement that is known is not stored twice."""
+        """Remember one thing; the fields are those of Note. What is known is not stored twice."""
         self._background.await_ready()
         return self._memorize.one(_note({"content": content, **fields}))
 
@@ -165,8 +172,8 @@ class Service:
     def update_memory(
         self, memory_id: str, *, if_version: int | None = None, **changes: Any
     ) -> Memory:
-        """Change content, category, subject, scope, importance, tags, source_context, occurred_at, pinned,
-        expires or archived; None clears subject, importance, tags, source_context, occurred_at and expires.
+        """Change content, category, subject, scope, importance, tags, source_context, occurred_at,
+        pinned, expires or archived. None clears what can be empty.
 
         Raises MemoryNotFound unless this Kin is the author, VersionConflict if somebody changed it
         since `if_version`.
@@ -183,7 +190,7 @@ class Service:
         return self.store.update(memory_id, fields, chunks=chunks, if_version=if_version)
 
     def forget(self, memory_id: str, *, erase: bool = False) -> Forgotten:
-        """Take it out of use; it can be restored for KINMEM_PURGE_DAYS. `erase` removes it for good instead."""
+        """Take it out of use, restorable for KINMEM_PURGE_DAYS; with `erase` remove it for good."""
         if erase:
             self.store.erase(memory_id)
             self._answers.clear()
@@ -261,7 +268,7 @@ class Service:
         return Stats(self.kin, self.store.counts(), self.store.coverage(), self._embedder.name)
 
     def reembed(self, progress: Progress | None = None) -> int:
-        """Give every chunk that lacks one a vector of the configured embedder, now; how many were made.
+        """Make the vectors of the configured embedder that are missing, now; how many were made.
 
         Raises ModelError when the embedder fails; what was done stays done, a second call goes on.
         """
@@ -275,7 +282,7 @@ class Service:
         return self._background.settle(timeout)
 
     def close(self) -> None:
-        """Stop background work and close the files. What is pending goes on when the Kin is opened next."""
+        """Stop background work, close the files. What is pending goes on at the next opening."""
         self._background.close()
         self.store.close()
 
@@ -284,7 +291,7 @@ class Service:
         self._embed.enroll()
 
     def _work(self) -> bool:
-        """What nobody waits for: vectors, the duplicates among them, counters. Whether more is left."""
+        """Vectors, the duplicates among them, counters. Whether more may be left."""
         self.store.flush_use()
         more = False
         for filled in self._embed.pool():

@@ -57,9 +57,11 @@ def _serve_http(services: "Services") -> NoReturn:
 
 
 def _after_listing(then: Callable[[], None]) -> "ServerMiddleware[Any]":
-    """Clients that list the tools wait for the answer before they show anything; all else can follow."""
+    """A client that starts waits for the list of tools; all else can follow it."""
 
-    async def watch(ctx: "ServerRequestContext[Any, Any]", call_next: "CallNext") -> "HandlerResult":
+    async def watch(
+        ctx: "ServerRequestContext[Any, Any]", call_next: "CallNext"
+    ) -> "HandlerResult":
         result = await call_next(ctx)
         if ctx.method == "tools/list":
             then()
@@ -78,7 +80,7 @@ class Services:
         self._lock = threading.Lock()
 
     def get(self, kin: str | None = None) -> "Service":
-        """The Kin's service, None is the process' own. Blocks until it is open; raises why it cannot be."""
+        """The Kin's service; None is the process' own. Blocks until it is open or raises why."""
         name = kin or self.settings.general.kin
         with self._lock:
             if self._closed:

@@ -23,7 +23,9 @@ from kinmem.errors import ConfigError, InvalidInput
 
 KIN_NAME = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
 # Windows opens a device instead of a file under these names, whatever the extension.
-DEVICES = frozenset({"con", "prn", "aux", "nul"} | {f"{d}{n}" for d in ("com", "lpt") for n in range(10)})
+DEVICES = frozenset(
+    {"con", "prn", "aux", "nul"} | {f"{d}{n}" for d in ("com", "lpt") for n in range(10)}
+)
 
 
 def kin_name(name: str) -> str:
@@ -53,9 +55,23 @@ class Section(BaseModel):
 
 class GeneralSettings(Section):
     kin: str = setting("KINMEM_KIN", "default", "Whose memory this process serves.")
-    tz: str = setting("KINMEM_TZ", "", "Zone in which times without one are read and shown, e.g. Europe/Berlin; empty: the system's.")
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = setting("KINMEM_LOG_LEVEL", "WARNING", "How much is logged to stderr; INFO and above never hold contents.")
-    purge_days: int = setting("KINMEM_PURGE_DAYS", 90, "Days for which a forgotten memory can be restored.", ge=0, le=36500)
+    tz: str = setting(
+        "KINMEM_TZ",
+        "",
+        "Zone in which times without one are read and shown, e.g. Europe/Berlin; empty: the system's.",
+    )
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = setting(
+        "KINMEM_LOG_LEVEL",
+        "WARNING",
+        "How much is logged to stderr; INFO and above never hold contents.",
+    )
+    purge_days: int = setting(
+        "KINMEM_PURGE_DAYS",
+        90,
+        "Days for which a forgotten memory can be restored.",
+        ge=0,
+        le=36500,
+    )
 
     @field_validator("kin")
     @classmethod
@@ -69,7 +85,9 @@ class GeneralSettings(Section):
             try:
                 ZoneInfo(name)
             except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-                raise ValueError(f"no time zone is called {name!r}; use a name such as Europe/Berlin") from error
+                raise ValueError(
+                    f"no time zone is called {name!r}; use a name such as Europe/Berlin"
+                ) from error
         return name
 
     @cached_property
@@ -81,37 +99,142 @@ class GeneralSettings(Section):
 
 
 class ServerSettings(Section):
-    transport: Literal["stdio", "http", "sse", "streamable-http"] = setting("KINMEM_TRANSPORT", "stdio", "How clients reach the server; http, sse and streamable-http start the same server for both HTTP transports.")
-    host: str = setting("KINMEM_HOST", "127.0.0.1", "Address for HTTP; any but a loopback one needs a token.")
+    transport: Literal["stdio", "http", "sse", "streamable-http"] = setting(
+        "KINMEM_TRANSPORT",
+        "stdio",
+        "How clients reach the server; http, sse and streamable-http start the same server for both HTTP transports.",
+    )
+    host: str = setting(
+        "KINMEM_HOST", "127.0.0.1", "Address for HTTP; any but a loopback one needs a token."
+    )
     port: int = setting("KINMEM_PORT", 8765, "Port for HTTP; 0 takes a free one.", ge=0, le=65535)
-    allowed_hosts: str = setting("KINMEM_ALLOWED_HOSTS", "", "More host names that HTTP requests may carry in Host and Origin, separated by commas.")
+    allowed_hosts: str = setting(
+        "KINMEM_ALLOWED_HOSTS",
+        "",
+        "More host names that HTTP requests may carry in Host and Origin, separated by commas.",
+    )
 
 
 class EmbeddingSettings(Section):
-    model: str | None = setting("MEMORY_EMBEDDING_MODEL", None, "Embedding model, e.g. text-embedding-3-small, ollama/nomic-embed-text or providerId:modelId; unset: the built-in one.")
-    dimension: int | None = setting("MEMORY_EMBEDDING_DIMENSION", None, "Width to ask of models that offer several; unset: the model's own.", ge=8, le=4096)
-    deadline: float = setting("KINMEM_EMBEDDING_DEADLINE", 10.0, "Seconds in which an embedding call must be done, retries included.", gt=0, le=600)
+    model: str | None = setting(
+        "MEMORY_EMBEDDING_MODEL",
+        None,
+        "Embedding model, e.g. text-embedding-3-small, ollama/nomic-embed-text or providerId:modelId; unset: the built-in one.",
+    )
+    dimension: int | None = setting(
+        "MEMORY_EMBEDDING_DIMENSION",
+        None,
+        "Width to ask of models that offer several; unset: the model's own.",
+        ge=8,
+        le=4096,
+    )
+    deadline: float = setting(
+        "KINMEM_EMBEDDING_DEADLINE",
+        10.0,
+        "Seconds in which an embedding call must be done, retries included.",
+        gt=0,
+        le=600,
+    )
 
 
 class MemorizeSettings(Section):
-    duplicate_similarity: float | None = setting("KINMEM_DUPLICATE_SIMILARITY", None, "Cosine from which two texts may be the same statement; unset: calibrated for the embedder (0.95 for the built-in).", ge=0.5, le=1)
+    duplicate_similarity: float | None = setting(
+        "KINMEM_DUPLICATE_SIMILARITY",
+        None,
+        "Cosine from which two texts may be the same statement; unset: calibrated for the embedder (0.95 for the built-in).",
+        ge=0.5,
+        le=1,
+    )
 
 
 class RecallSettings(Section):
-    max_relevant: int = setting("MEMORY_MAX_RELEVANT", 10, "Memories that recall returns at most when it is not told a limit.", ge=1, le=20)
-    profile: Literal["relevance", "kinbot", "kore", "recent", "important", "historical", "comprehensive", "balanced"] = setting("MEMORY_RANKING_PROFILE", "relevance", "How hits are ranked; recall's `mode` overrides it.")
-    fusion: Literal["score", "rrf"] | None = setting("MEMORY_FUSION", None, "How words and meaning are joined: score or rrf; unset: as the profile says.")
-    similarity_threshold: float | None = setting("MEMORY_SIMILARITY_THRESHOLD", None, "Cosine below which meaning alone finds nothing; unset: calibrated for the embedder.", ge=0, le=1)
-    rrf_k: int = setting("MEMORY_RRF_K", 60, "Smoothing of rank fusion; higher lets low ranks count for more.", ge=1, le=10000)
-    fts_boost: float = setting("MEMORY_FTS_BOOST", 1.2, "Weight of words against meaning in rank fusion.", ge=0, le=100)
-    subject_boost: float = setting("MEMORY_SUBJECT_BOOST", 1.3, "Factor for memories whose subject the question names; 1 switches it off.", ge=0, le=100)
-    category_boost: float = setting("MEMORY_CATEGORY_BOOST", 1.25, "Factor for memories of a category that the question asks for; 1 switches it off.", ge=0, le=100)
-    decay_lambda: float = setting("MEMORY_TEMPORAL_DECAY_LAMBDA", 0.01, "How fast scores fall with age, a day; 0 switches it off.", ge=0, le=100)
-    decay_floor: float = setting("MEMORY_TEMPORAL_DECAY_FLOOR", 0.7, "What age leaves of a score at least.", ge=0, le=1)
-    recency_boost: bool = setting("MEMORY_RECENCY_BOOST", True, "Whether memories of the last day, week and month score 1.5, 1.25 and 1.1 times as much.")
-    adaptive_k: bool = setting("MEMORY_ADAPTIVE_K", True, "Whether results that fall far behind the best are left out.")
-    adaptive_k_min_score_ratio: float = setting("MEMORY_ADAPTIVE_K_MIN_SCORE_RATIO", 0.3, "Share of the best score that a result needs.", ge=0, le=1)
-    tokens: int = setting("KINMEM_RECALL_TOKENS", 6000, "Estimated tokens that one answer of recall holds at most; long memories are excerpted.", ge=200, le=200000)
+    max_relevant: int = setting(
+        "MEMORY_MAX_RELEVANT",
+        10,
+        "Memories that recall returns at most when it is not told a limit.",
+        ge=1,
+        le=20,
+    )
+    profile: Literal[
+        "relevance",
+        "kinbot",
+        "kore",
+        "recent",
+        "important",
+        "historical",
+        "comprehensive",
+        "balanced",
+    ] = setting(
+        "MEMORY_RANKING_PROFILE", "relevance", "How hits are ranked; recall's `mode` overrides it."
+    )
+    fusion: Literal["score", "rrf"] | None = setting(
+        "MEMORY_FUSION",
+        None,
+        "How words and meaning are joined: score or rrf; unset: as the profile says.",
+    )
+    similarity_threshold: float | None = setting(
+        "MEMORY_SIMILARITY_THRESHOLD",
+        None,
+        "Cosine below which meaning alone finds nothing; unset: calibrated for the embedder.",
+        ge=0,
+        le=1,
+    )
+    rrf_k: int = setting(
+        "MEMORY_RRF_K",
+        60,
+        "Smoothing of rank fusion; higher lets low ranks count for more.",
+        ge=1,
+        le=10000,
+    )
+    fts_boost: float = setting(
+        "MEMORY_FTS_BOOST", 1.2, "Weight of words against meaning in rank fusion.", ge=0, le=100
+    )
+    subject_boost: float = setting(
+        "MEMORY_SUBJECT_BOOST",
+        1.3,
+        "Factor for memories whose subject the question names; 1 switches it off.",
+        ge=0,
+        le=100,
+    )
+    category_boost: float = setting(
+        "MEMORY_CATEGORY_BOOST",
+        1.25,
+        "Factor for memories of a category that the question asks for; 1 switches it off.",
+        ge=0,
+        le=100,
+    )
+    decay_lambda: float = setting(
+        "MEMORY_TEMPORAL_DECAY_LAMBDA",
+        0.01,
+        "How fast scores fall with age, a day; 0 switches it off.",
+        ge=0,
+        le=100,
+    )
+    decay_floor: float = setting(
+        "MEMORY_TEMPORAL_DECAY_FLOOR", 0.7, "What age leaves of a score at least.", ge=0, le=1
+    )
+    recency_boost: bool = setting(
+        "MEMORY_RECENCY_BOOST",
+        True,
+        "Whether memories of the last day, week and month score 1.5, 1.25 and 1.1 times as much.",
+    )
+    adaptive_k: bool = setting(
+        "MEMORY_ADAPTIVE_K", True, "Whether results that fall far behind the best are left out."
+    )
+    adaptive_k_min_score_ratio: float = setting(
+        "MEMORY_ADAPTIVE_K_MIN_SCORE_RATIO",
+        0.3,
+        "Share of the best score that a result needs.",
+        ge=0,
+        le=1,
+    )
+    tokens: int = setting(
+        "KINMEM_RECALL_TOKENS",
+        6000,
+        "Estimated tokens that one answer of recall holds at most; long memories are excerpted.",
+        ge=200,
+        le=200000,
+    )
 
 
 class Provider(Section):
@@ -174,7 +297,14 @@ def knobs() -> Iterator[Knob]:
             for name, declared in cls.model_fields.items():
                 extra = declared.json_schema_extra
                 assert isinstance(extra, dict)
-                yield Knob(section, name, str(extra["variable"]), declared.default, declared.description or "", cls)
+                yield Knob(
+                    section,
+                    name,
+                    str(extra["variable"]),
+                    declared.default,
+                    declared.description or "",
+                    cls,
+                )
 
 
 def load(
@@ -188,12 +318,20 @@ def load(
     """
     environment = os.environ if environment is None else environment
     flags = {name: value for name, value in (flags or {}).items() if value is not None}
-    home = Path(str(flags.get(HOME_VARIABLE) or environment.get(HOME_VARIABLE) or DEFAULT_HOME)).expanduser().absolute()
+    home = (
+        Path(str(flags.get(HOME_VARIABLE) or environment.get(HOME_VARIABLE) or DEFAULT_HOME))
+        .expanduser()
+        .absolute()
+    )
     document = _read_file(home / "config.toml")
     providers, kins = document.pop("providers", {}), document.pop("kin", {})
     known = {knob.variable: knob for knob in knobs()}
     _refuse_unknown(environment, known, "the environment")
-    layers = [("config.toml", document), ("environment", _present(environment, known)), ("flag", flags)]
+    layers = [
+        ("config.toml", document),
+        ("environment", _present(environment, known)),
+        ("flag", flags),
+    ]
     kin = _winner("KINMEM_KIN", layers)
     if kin in kins:
         layers.insert(1, (f"config.toml [kin.{kin}]", kins[kin]))
@@ -211,7 +349,9 @@ def load(
     return _build(home, values, providers, origins)
 
 
-def unread(settings: Settings, reads: frozenset[str], environment: Mapping[str, str] | None = None) -> list[str]:
+def unread(
+    settings: Settings, reads: frozenset[str], environment: Mapping[str, str] | None = None
+) -> list[str]:
     """Variables that are set but have no effect: the ranking profile does not read them, or this version.
 
     `reads` are the ranking variables that the profile in force reads.
@@ -230,7 +370,9 @@ RANKING_VARIABLES = frozenset(
 def table() -> str:
     """The settings as a Markdown table, for the README."""
     lines = ["| variable | default | meaning |", "| --- | --- | --- |"]
-    lines.append(f"| `{HOME_VARIABLE}` | `{DEFAULT_HOME}` | Folder that holds everything kinmem stores. |")
+    lines.append(
+        f"| `{HOME_VARIABLE}` | `{DEFAULT_HOME}` | Folder that holds everything kinmem stores. |"
+    )
     for knob in knobs():
         default = "unset" if knob.default is None or knob.default == "" else f"`{knob.default}`"
         lines.append(f"| `{knob.variable}` | {default} | {knob.description} |")
@@ -268,7 +410,9 @@ def _refuse_unknown(
             continue
         nearest = difflib.get_close_matches(name, valid, n=1, cutoff=0.0)[0]
         if all_names or name.startswith("KINMEM_") or _is_near_miss(name, valid):
-            raise ConfigError(f"{where} sets {name}, which kinmem does not know; did you mean {nearest}?")
+            raise ConfigError(
+                f"{where} sets {name}, which kinmem does not know; did you mean {nearest}?"
+            )
 
 
 def _is_near_miss(name: str, valid: set[str]) -> bool:

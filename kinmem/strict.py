@@ -1,4 +1,4 @@
-"""How a plain function becomes a tool: checked arguments in, a small flat answer or a short error out.
+"""How a plain function becomes a tool: checked arguments in, a small answer or a short error out.
 
 The SDK's own tools drop unknown arguments, show pydantic's titles and `anyOf null` to the model,
 answer bad arguments with pydantic's three lines per field, and send null for what is not there.
@@ -19,7 +19,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model, model_validator
-from typing_extensions import Unpack, get_type_hints
+from typing_extensions import get_type_hints
 
 from kinmem.calls import current_call
 from kinmem.errors import InvalidInput, KinmemError
@@ -57,7 +57,7 @@ class StrictTool(Tool):
     async def run(
         self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
     ) -> Any:
-        """Call the function on a worker thread. The only place where errors become text for a model."""
+        """Call the function on a worker thread. Only here do errors become text for a model."""
         try:
             work = partial(self.fn, current_call(), **self._checked(arguments))
             answer = cast(Answer, await anyio.to_thread.run_sync(work))
@@ -65,11 +65,13 @@ class StrictTool(Tool):
             raise ToolError(f"{error.code}: {error}") from error
         except Exception as error:
             raise UnexpectedToolError(
-                f"internal: {self.name} failed in a way that kinmem did not foresee; its log tells more"
+                f"internal: {self.name} failed in an unforeseen way; the log on stderr tells more"
             ) from error
         sent = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
         text = json.dumps(sent, ensure_ascii=False, separators=(",", ":"))
-        return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=sent)
+        return CallToolResult(
+            content=[TextContent(type="text", text=text)], structured_content=sent
+        )
 
     def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
         model = self.fn_metadata.arg_model
@@ -81,9 +83,13 @@ class StrictTool(Tool):
 
 
 def tool(
-    function: Callable[..., Answer], title: str, hints: ToolAnnotations, *, always_load: bool = False
+    function: Callable[..., Answer],
+    title: str,
+    hints: ToolAnnotations,
+    *,
+    always_load: bool = False,
 ) -> StrictTool:
-    """The function as a tool: its name, its parameters after the call, its docstring, its answer."""
+    """The function as a tool: its name, docstring, parameters after the call, and answer."""
     arguments = _arguments_of(function)
     answer: type[Answer] = inspect.signature(function).return_annotation
     return StrictTool(
@@ -97,6 +103,7 @@ def tool(
             output_schema=lean(answer.model_json_schema(mode="serialization")),
         ),
         is_async=False,
+        context_kwarg=None,
         annotations=hints,
         meta={"anthropic/alwaysLoad": True} if always_load else None,
     )
@@ -130,12 +137,12 @@ def lean(schema: Any) -> Any:
 
 
 def _arguments_of(function: Callable[..., Any]) -> type[Arguments]:
-    """A model of the parameters after the first; `**rest: Unpack[SomeTypedDict]` stands for its keys."""
+    """A model of the parameters after the first; `**rest: Unpack[Keys]` stands for those keys."""
     hints = get_type_hints(function, include_extras=True)
     fields: dict[str, Any] = {}
     for parameter in list(inspect.signature(function).parameters.values())[1:]:
         hint = hints[parameter.name]
-        if parameter.kind is parameter.VAR_KEYWORD and get_origin(hint) is Unpack:
+        if parameter.kind is parameter.VAR_KEYWORD:
             (shared,) = get_args(hint)
             for name, part in get_type_hints(shared, include_extras=True).items():
                 fields[name] = (part, None)

@@ -1,4 +1,4 @@
-"""Text as kinmem sees it: cleaned at the border, cut into sentences, reduced to words worth a search."""
+"""Text as kinmem sees it: cleaned at the border, cut into sentences, reduced to its words."""
 
 import re
 import unicodedata
@@ -135,9 +135,9 @@ def folded(text: str) -> str:
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens a model reads: a quarter of the Latin characters, each other one whole.
+    """About how many tokens a model reads: one per four Latin characters, one per other one.
 
-    Exact counts need a tokenizer per model, and tiktoken downloads its tables (reference, section 14).
+    Exact counts need a tokenizer per model, and tiktoken downloads its tables at first use.
     """
     wide = sum(1 for c in text if ord(c) > 0x2E7F)
     return wide + (len(text) - wide + 3) // 4

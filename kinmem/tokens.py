@@ -59,7 +59,7 @@ class Tokens:
         self._tokens: dict[str, Token] = {}
 
     def add(self, kin: str, note: str | None = None, days: int | None = None) -> str:
-        """A new token for the Kin, valid for so many days or until revoked. It is shown only here."""
+        """A new token for the Kin, valid for so many days or until revoked. Only shown here."""
         if days is not None and not 1 <= days <= 36500:
             raise InvalidInput(f"a token cannot last {days} days; use 1 to 36,500")
         id, now = secrets.token_hex(4), self._clock()
@@ -89,7 +89,7 @@ class Tokens:
 
     def tokens(self) -> list[Token]:
         """All that were ever added, oldest first."""
-        return sorted(self._read().values(), key=lambda token: (token.created_at, token.id))
+        return list(self._read().values())
 
     def usable(self) -> bool:
         """Whether anybody can get in with a token now."""
@@ -119,7 +119,7 @@ class Tokens:
             self._tokens, self._stamp = {}, None
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise ConfigError(
-                f"{self._file} cannot be read: {error}; correct it, or delete it and add tokens again"
+                f"{self._file} cannot be read: {error}; correct it, or delete it and add new tokens"
             ) from error
         return self._tokens
 
@@ -128,7 +128,9 @@ class Tokens:
         document = {"version": 1, "tokens": [asdict(token) for token in tokens.values()]}
         draft = self._file.with_name(f"{FILE}.{secrets.token_hex(4)}")
         try:
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            with os.fdopen(
+                os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w"
+            ) as file:
                 json.dump(document, file, indent=1)
                 file.flush()
                 os.fsync(file.fileno())
@@ -155,5 +157,5 @@ class Tokens:
 
 
 def _digest(text: str) -> str:
-    """A plain digest is enough: 256 random bits cannot be guessed, so nothing needs slowing down."""
+    """A plain digest is enough: nobody guesses 256 random bits, however fast they try."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -3,19 +3,19 @@
 Docstrings and parameters cost every session: under 200 characters each, 6,000 for all six.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Required
 
 from mcp.types import ToolAnnotations
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, with_config
-from typing_extensions import Required, TypedDict, Unpack
+from typing_extensions import TypedDict, Unpack
 
 from kinmem.calls import Call
 from kinmem.errors import InvalidInput
 from kinmem.models import Category, Note, Scope, State
 from kinmem.strict import StrictTool, tool, without_nulls
-from kinmem.wire import Forgotten, Listed, Memory, Memorized, MemorizedItem, Recalled, Reviewed
+from kinmem.wire import Forgotten, Listed, Memorized, MemorizedItem, Memory, Recalled, Reviewed
 
-Tags = list[str]
+Tags = tuple[str, ...]
 Importance = Annotated[float, Field(ge=1, le=10, description="1 mundane to 10 critical")]
 SourceContext = Annotated[
     str | None, Field(alias="sourceContext", description="where it was learned, 1-2 sentences")
@@ -48,12 +48,17 @@ class Details(TypedDict, total=False):
     scope: Annotated[Scope, Field(description="shared: all Kins read it")]
     source_context: SourceContext
     occurred_at: OccurredAt
-    tags: Tags | None
     expires: Expires | None
 
 
+class NewDetails(Details, total=False):
+    """The same of a memory that is made."""
+
+    tags: Tags
+
+
 @with_config(ConfigDict(extra="forbid"))
-class Item(Details, total=False):
+class Item(NewDetails, total=False):
     """One of a batch."""
 
     content: Required[str]
@@ -63,6 +68,7 @@ class Changes(Details, total=False):
     """What update_memory may change."""
 
     content: str
+    tags: Tags | None
     pinned: Annotated[bool, Field(description="never fades")]
     archived: Annotated[bool, Field(description="kept, but not recalled")]
 
@@ -117,12 +123,14 @@ def memorize(
     call: Call,
     content: Annotated[str, Field(description="one self-contained statement")] | None = None,
     items: Items | None = None,
-    **details: Unpack[Details],
+    **details: Unpack[NewDetails],
 ) -> Memorized:
     """Store a lasting fact, preference, decision or piece of knowledge: content, or items for
     several. Known ones are not stored twice. Private unless shared."""
     if (content is None) == (items is None) or (items and details):
-        raise InvalidInput("give either content with its details, or items that each have their own")
+        raise InvalidInput(
+            "give either content with its details, or items that each have their own"
+        )
     if items:
         notes = [Note(**item, client=call.client) for item in items]
         stored = call.service.memorize_many(notes)
@@ -181,9 +189,7 @@ def list_memories(
     return Listed.of(page, call.service)
 
 
-def review_memories(
-    call: Call, subject: str | None = None, scope: Scope | None = None
-) -> Reviewed:
+def review_memories(call: Call, subject: str | None = None, scope: Scope | None = None) -> Reviewed:
     """Find duplicates, contradictions, stale, expired and cluttering memories. Changes nothing: act
     on it with update_memory and forget."""
     review = call.service.review_memories(subject=subject, scope=scope, progress=call.progress())

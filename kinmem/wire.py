@@ -90,7 +90,7 @@ class Recalled(Wire):
     memories: list[Memory]
     degraded: Annotated[
         list[str] | None,
-        Field(description="what recall did without: embedding (words only), pending (some lack vectors)"),
+        Field(description="what was missing: embedding (words only), pending (some lack vectors)"),
     ] = None
     abstained: Annotated[bool | None, Field(description="nothing stored fits the question")] = None
 
@@ -100,7 +100,7 @@ class Recalled(Wire):
         for hit in answer.hits:
             view = Memory.brief(hit.memory, service, hit.excerpt)
             if explain:
-                view.score, view.why = hit.score, hit.why
+                view.score, view.why = hit.score, dict(hit.why)
             memories.append(view)
         return cls(
             memories=memories,

@@ -30,7 +30,7 @@ def open_kin(kin: str, home: str | Path | None = None) -> Service:
 
 
 def embedders(settings: Settings) -> list[Embedder]:
-    """The configured embedder, and the built-in one after it: it may know what the other does not yet."""
+    """The configured embedder, then the built-in one, which may know more for a while."""
     if settings.embedding.model is None:
         return [_builtin()]
     return [_configured(settings), _builtin()]

@@ -40,7 +40,13 @@ def before(
     home: Home = None,
     as_json: Json = False,
     version: Annotated[
-        bool, typer.Option("--version", help="Show the versions of kinmem and its engine.", callback=_version, is_eager=True)
+        bool,
+        typer.Option(
+            "--version",
+            help="Show the versions of kinmem and its engine.",
+            callback=_version,
+            is_eager=True,
+        ),
     ] = False,
 ) -> None:
     ctx.obj = Here(kin, home, as_json)

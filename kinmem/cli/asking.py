@@ -15,17 +15,32 @@ PANEL = "Ask"
 @command(app, rich_help_panel=PANEL)
 def recall(
     here: Here,
-    question: Annotated[list[str], typer.Argument(metavar="QUESTION", help="In your own words.", show_default=False)],
-    limit: Annotated[int | None, typer.Option("--limit", "-n", metavar="1-100", help="At most so many.")] = None,
+    question: Annotated[
+        list[str], typer.Argument(metavar="QUESTION", help="In your own words.", show_default=False)
+    ],
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", metavar="1-100", help="At most so many.")
+    ] = None,
     category: take.Category = None,
     subject: take.Subject = None,
     scope: take.Scope = None,
     tag: take.Tags = None,
     since: take.Since = None,
     until: take.Until = None,
-    as_of: Annotated[str | None, typer.Option("--as-of", metavar="TIME", help="Answer from what was true then.")] = None,
-    mode: Annotated[str | None, typer.Option("--mode", metavar="PROFILE", help="Ranking: relevance, recent, important, historical, comprehensive, balanced, kinbot, kore.")] = None,
-    include_archived: Annotated[bool, typer.Option("--include-archived", help="Archived memories too.")] = False,
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="TIME", help="Answer from what was true then.")
+    ] = None,
+    mode: Annotated[
+        str | None,
+        typer.Option(
+            "--mode",
+            metavar="PROFILE",
+            help="Ranking: relevance, recent, important, historical, comprehensive, balanced, kinbot, kore.",
+        ),
+    ] = None,
+    include_archived: Annotated[
+        bool, typer.Option("--include-archived", help="Archived memories too.")
+    ] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show why each was found.")] = False,
 ) -> None:
     """What is remembered about a question, best first."""
@@ -60,12 +75,27 @@ def list_(
     subject: take.Subject = None,
     scope: take.Scope = None,
     tag: take.Tags = None,
-    state: Annotated[str | None, typer.Option("--state", metavar="NAME", help="active, stale, archived, deleted (forgotten), superseded; else what is alive.")] = None,
+    state: Annotated[
+        str | None,
+        typer.Option(
+            "--state",
+            metavar="NAME",
+            help="active, stale, archived, deleted (forgotten), superseded; else what is alive.",
+        ),
+    ] = None,
     since: take.Since = None,
     until: take.Until = None,
-    sort: Annotated[Literal["newest", "oldest", "importance", "used"], typer.Option("--sort", help="What comes first.")] = "newest",
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="1-200", help="So many a page.")] = 50,
-    cursor: Annotated[str | None, typer.Option("--cursor", help="Go on where the last page ended.", show_default=False)] = None,
+    sort: Annotated[
+        Literal["newest", "oldest", "importance", "used"],
+        typer.Option("--sort", help="What comes first."),
+    ] = "newest",
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="1-200", help="So many a page.")
+    ] = 50,
+    cursor: Annotated[
+        str | None,
+        typer.Option("--cursor", help="Go on where the last page ended.", show_default=False),
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Every page.")] = False,
 ) -> None:
     """What is stored, page by page."""

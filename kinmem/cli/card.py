@@ -19,11 +19,39 @@ if TYPE_CHECKING:
 Found = Mapping[str, Any]
 
 GROUPS = {
-    "what": ("id", "category", "subject", "source_context", "language", "title", "description", "tags"),
+    "what": (
+        "id",
+        "category",
+        "subject",
+        "source_context",
+        "language",
+        "title",
+        "description",
+        "tags",
+    ),
     "whose": ("kin", "scope"),
     "worth": ("importance", "confidence", "pinned", "priority"),
-    "who said it": ("speaker", "channel", "trust", "client", "session", "turn_id", "model", "source", "source_ref"),
-    "life": ("state", "tier", "tier_reason", "occurred_at", "valid_from", "valid_to", "expires_at", "superseded_by"),
+    "who said it": (
+        "speaker",
+        "channel",
+        "trust",
+        "client",
+        "session",
+        "turn_id",
+        "model",
+        "source",
+        "source_ref",
+    ),
+    "life": (
+        "state",
+        "tier",
+        "tier_reason",
+        "occurred_at",
+        "valid_from",
+        "valid_to",
+        "expires_at",
+        "superseded_by",
+    ),
     "use": ("recalled_count", "recalled_at", "stability"),
     "times": ("created_at", "content_updated_at", "scored_at", "deleted_at"),
     "change": ("version", "generation"),
@@ -34,7 +62,9 @@ def everything(one: "Memory", events: "Sequence[Event]", memory: "Service") -> d
     """The memory and its history for programs; what is not known is left out."""
     zone = memory.settings.general.zone
     known = {camel(field.name): getattr(one, field.name) for field in fields(one)}
-    told = {name: _plain(value, zone) for name, value in known.items() if value not in (None, (), {})}
+    told = {
+        name: _plain(value, zone) for name, value in known.items() if value not in (None, (), {})
+    }
     told["tags"] = list(one.tags)
     told["history"] = [
         {
@@ -50,7 +80,9 @@ def everything(one: "Memory", events: "Sequence[Event]", memory: "Service") -> d
     return told
 
 
-def whole_card(one: "Memory", events: "Sequence[Event]", memory: "Service") -> Iterator[RenderableType]:
+def whole_card(
+    one: "Memory", events: "Sequence[Event]", memory: "Service"
+) -> Iterator[RenderableType]:
     """The memory and its history for people."""
     yield Text(safe(one.content), style="bold")
     grid = Table.grid(padding=(0, 2))
@@ -59,7 +91,9 @@ def whole_card(one: "Memory", events: "Sequence[Event]", memory: "Service") -> I
         shown = [(name, value) for name, value in values if value not in (None, (), False)]
         for place, (name, value) in enumerate(shown):
             told = Text(_told(value, memory))
-            grid.add_row(Text("" if place else group, style="dim"), Text(name.replace("_", " ")), told)
+            grid.add_row(
+                Text("" if place else group, style="dim"), Text(name.replace("_", " ")), told
+            )
     yield grid
     yield Text("history", style="dim")
     for event in events:

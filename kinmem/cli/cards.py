@@ -55,7 +55,9 @@ def memory_card(
     return grid
 
 
-def listing(found: "list[Memory]", cursor: str | None, memory: "Service") -> Iterator[RenderableType]:
+def listing(
+    found: "list[Memory]", cursor: str | None, memory: "Service"
+) -> Iterator[RenderableType]:
     """One line per memory."""
     if not found:
         yield Text(_nothing(memory))
@@ -140,4 +142,4 @@ def _facts(one: "Memory", memory: "Service") -> Iterator[str]:
 def _nothing(memory: "Service") -> str:
     if sum(memory.store.counts()["kin"].values()):
         return "Nothing that fits."
-    return f"{memory.kin} remembers nothing yet. Try: kinmem memorize \"Bob is allergic to peanuts\""
+    return f'{memory.kin} remembers nothing yet. Try: kinmem memorize "Bob is allergic to peanuts"'

@@ -1,7 +1,7 @@
 """memorize, update, forget, restore: what changes a memory."""
 
 import sys
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -12,13 +12,18 @@ from kinmem.cli.terminal import show
 app = typer.Typer()
 PANEL = "Remember"
 
-Clearable = Literal["subject", "importance", "tags", "source-context", "occurred-at", "expires"]
+CLEARABLE = ("subject", "importance", "tags", "source-context", "occurred-at", "expires")
 
 
 @command(app, rich_help_panel=PANEL)
 def memorize(
     here: Here,
-    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="One statement; - reads it from stdin.", show_default=False)],
+    text: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TEXT", help="One statement; - reads it from stdin.", show_default=False
+        ),
+    ],
     category: take.Category = None,
     subject: take.Subject = None,
     importance: take.Importance = None,
@@ -27,7 +32,9 @@ def memorize(
     occurred_at: take.OccurredAt = None,
     tag: take.NewTags = None,
     expires: take.Expires = None,
-    speaker: Annotated[str | None, typer.Option("--speaker", metavar="NAME", help="Who said it.")] = None,
+    speaker: Annotated[
+        str | None, typer.Option("--speaker", metavar="NAME", help="Who said it.")
+    ] = None,
 ) -> None:
     """Remember something. What is known already is not stored twice."""
     from kinmem.cli.cards import what_became
@@ -61,7 +68,12 @@ def memorize(
 def update(
     here: Here,
     memory_id: take.Id,
-    content: Annotated[str | None, typer.Option("--content", metavar="TEXT", help="What it says from now on; - reads it from stdin.")] = None,
+    content: Annotated[
+        str | None,
+        typer.Option(
+            "--content", metavar="TEXT", help="What it says from now on; - reads it from stdin."
+        ),
+    ] = None,
     category: take.Category = None,
     subject: take.Subject = None,
     importance: take.Importance = None,
@@ -70,10 +82,23 @@ def update(
     occurred_at: take.OccurredAt = None,
     tag: take.NewTags = None,
     expires: take.Expires = None,
-    pinned: Annotated[bool | None, typer.Option("--pin/--unpin", help="Whether it never fades.")] = None,
-    archived: Annotated[bool | None, typer.Option("--archive/--unarchive", help="Whether it is kept but not recalled.")] = None,
-    clear: Annotated[list[Clearable] | None, typer.Option("--clear", help="Empty this field; repeat for several.")] = None,
-    if_version: Annotated[int | None, typer.Option("--if-version", metavar="N", help="Only if nobody changed it since version N.")] = None,
+    pinned: Annotated[
+        bool | None, typer.Option("--pin/--unpin", help="Whether it never fades.")
+    ] = None,
+    archived: Annotated[
+        bool | None,
+        typer.Option("--archive/--unarchive", help="Whether it is kept but not recalled."),
+    ] = None,
+    clear: Annotated[
+        list[str] | None,
+        typer.Option("--clear", help="Empty this field; repeat for several."),
+    ] = None,
+    if_version: Annotated[
+        int | None,
+        typer.Option(
+            "--if-version", metavar="N", help="Only if nobody changed it since version N."
+        ),
+    ] = None,
 ) -> None:
     """Change a memory of this Kin."""
     fields = {
@@ -89,15 +114,21 @@ def update(
         "pinned": pinned,
         "archived": archived,
     }
-    changes = _given(fields) | {name.replace("-", "_"): None for name in clear or ()}
-    _change(here, memory_id, lambda memory, id: memory.update_memory(id, if_version=if_version, **changes))
+    changes = _given(fields) | _cleared(clear or [])
+    _change(
+        here,
+        memory_id,
+        lambda memory, id: memory.update_memory(id, if_version=if_version, **changes),
+    )
 
 
 @command(app, rich_help_panel=PANEL)
 def forget(
     here: Here,
     memory_id: take.Id,
-    erase: Annotated[bool, typer.Option("--erase", help="For good: it cannot be restored.")] = False,
+    erase: Annotated[
+        bool, typer.Option("--erase", help="For good: it cannot be restored.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before erasing.")] = False,
 ) -> None:
     """Take a memory out of use. It can be restored for a while."""
@@ -141,6 +172,13 @@ def _change(here: Here, typed: str, change: Any) -> None:
 
 def _given(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _cleared(names: list[str]) -> dict[str, None]:
+    for name in names:
+        if name not in CLEARABLE:
+            raise typer.BadParameter(f"{name!r} is none of {', '.join(CLEARABLE)}", param_hint="--clear")
+    return {name.replace("-", "_"): None for name in names}
 
 
 def _content(words: list[str]) -> str:

@@ -1,3 +1,5 @@
 """doctor."""
+
 import typer
+
 app = typer.Typer()

@@ -10,7 +10,11 @@ PACKAGES = ("apsw", "sqlite-vec", "mcp", "onnxruntime")
 
 def versions() -> dict[str, str]:
     """By name; a package that is not installed says so."""
-    return {"kinmem": __version__, "Python": platform.python_version(), **{name: installed(name) for name in PACKAGES}}
+    return {
+        "kinmem": __version__,
+        "Python": platform.python_version(),
+        **{name: installed(name) for name in PACKAGES},
+    }
 
 
 def installed(name: str) -> str:

@@ -48,7 +48,11 @@ def _told(error: Exception) -> tuple[str, str, bool]:
     if isinstance(error, typer.Abort):
         return "refused", "not confirmed; nothing was changed", False
     said = f"{type(error).__name__}: {error}"
-    return "internal", f"{said}; KINMEM_LOG_LEVEL=DEBUG shows where, kinmem doctor may know why", False
+    return (
+        "internal",
+        f"{said}; KINMEM_LOG_LEVEL=DEBUG shows where, kinmem doctor may know why",
+        False,
+    )
 
 
 def _usage(error: typer.TyperException) -> str:

@@ -19,11 +19,21 @@ if TYPE_CHECKING:
 PANEL = "Everywhere"
 Kin = Annotated[
     str | None,
-    typer.Option("--kin", metavar="NAME", help="Whose memory; else KINMEM_KIN, else default.", rich_help_panel=PANEL),
+    typer.Option(
+        "--kin",
+        metavar="NAME",
+        help="Whose memory; else KINMEM_KIN, else default.",
+        rich_help_panel=PANEL,
+    ),
 ]
 Home = Annotated[
     str | None,
-    typer.Option("--home", metavar="FOLDER", help="Where it is kept; else KINMEM_HOME, else ~/.kinmem.", rich_help_panel=PANEL),
+    typer.Option(
+        "--home",
+        metavar="FOLDER",
+        help="Where it is kept; else KINMEM_HOME, else ~/.kinmem.",
+        rich_help_panel=PANEL,
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.", rich_help_panel=PANEL)]
 

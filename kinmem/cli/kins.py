@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 def kin_names(home: "Path") -> list[str]:
     """Who has a file, by name."""
-    return sorted(file.stem for file in (home / "kins").glob("*.db") if KIN_NAME.fullmatch(file.stem))
+    return sorted(
+        file.stem for file in (home / "kins").glob("*.db") if KIN_NAME.fullmatch(file.stem)
+    )
 
 
 def kins_under(settings: "Settings") -> Iterator[dict[str, Any]]:
@@ -29,4 +31,8 @@ def kins_under(settings: "Settings") -> Iterator[dict[str, Any]]:
                 own = counts["kin"].get(name, 0)
                 yield {"kin": name, "memories": own, "current": name == settings.general.kin}
         except KinmemError as error:
-            yield {"kin": name, "error": f"{error.code}: {error}", "current": name == settings.general.kin}
+            yield {
+                "kin": name,
+                "error": f"{error.code}: {error}",
+                "current": name == settings.general.kin,
+            }

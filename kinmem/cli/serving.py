@@ -15,10 +15,20 @@ def serve(
     here: Here,
     transport: Annotated[
         Literal["stdio", "http", "sse", "streamable-http"] | None,
-        typer.Option("--transport", help="stdio, for a client that starts kinmem; the others are one HTTP server."),
+        typer.Option(
+            "--transport",
+            help="stdio, for a client that starts kinmem; the others are one HTTP server.",
+        ),
     ] = None,
-    host: Annotated[str | None, typer.Option("--host", metavar="ADDRESS", help="For HTTP; any but this machine needs a token.")] = None,
-    port: Annotated[int | None, typer.Option("--port", metavar="N", help="For HTTP; 0 takes a free one.")] = None,
+    host: Annotated[
+        str | None,
+        typer.Option(
+            "--host", metavar="ADDRESS", help="For HTTP; any but this machine needs a token."
+        ),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", metavar="N", help="For HTTP; 0 takes a free one.")
+    ] = None,
 ) -> None:
     """Serve MCP, over stdio unless told otherwise."""
     start(here, transport, host, port)
@@ -27,7 +37,9 @@ def serve(
 @command(app, rich_help_panel=PANEL)
 def demo(
     here: Here,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the folder with the two memories.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the folder with the two memories.")
+    ] = False,
 ) -> None:
     """Watch two assistants remember, share, correct and forget, through the real server."""
     from kinmem.cli.demo import play
@@ -35,7 +47,9 @@ def demo(
     play(keep=keep)
 
 
-def start(here: Here, transport: str | None = None, host: str | None = None, port: int | None = None) -> None:
+def start(
+    here: Here, transport: str | None = None, host: str | None = None, port: int | None = None
+) -> None:
     """Serve until a signal or the client ends it."""
     from kinmem.serving import serve as run
 

@@ -36,9 +36,16 @@ def kin_current(here: Here) -> None:
 @command(tokens, "add")
 def token_add(
     here: Here,
-    name: Annotated[str, typer.Argument(metavar="KIN", help="Whose memory the token opens.", show_default=False)],
-    note: Annotated[str | None, typer.Option("--note", metavar="TEXT", help="To know it by later.")] = None,
-    days: Annotated[int | None, typer.Option("--days", metavar="N", help="How long it is valid; else until revoked.")] = None,
+    name: Annotated[
+        str, typer.Argument(metavar="KIN", help="Whose memory the token opens.", show_default=False)
+    ],
+    note: Annotated[
+        str | None, typer.Option("--note", metavar="TEXT", help="To know it by later.")
+    ] = None,
+    days: Annotated[
+        int | None,
+        typer.Option("--days", metavar="N", help="How long it is valid; else until revoked."),
+    ] = None,
 ) -> None:
     """Make a token for a Kin. It is shown once."""
     from rich.text import Text
@@ -47,7 +54,9 @@ def token_add(
 
     token = Tokens(here.settings().home).add(name, note, days)
     if not here.json:
-        typer.echo("Shown only this once; clients send it as `Authorization: Bearer TOKEN`.", err=True)
+        typer.echo(
+            "Shown only this once; clients send it as `Authorization: Bearer TOKEN`.", err=True
+        )
     here.tell({"token": token, "kin": name}, Text(token, overflow="fold", no_wrap=True))
 
 
@@ -64,7 +73,9 @@ def token_list(here: Here) -> None:
 @command(tokens, "revoke")
 def token_revoke(
     here: Here,
-    token_id: Annotated[str, typer.Argument(metavar="ID", help="From token list.", show_default=False)],
+    token_id: Annotated[
+        str, typer.Argument(metavar="ID", help="From token list.", show_default=False)
+    ],
 ) -> None:
     """Close a token for good, at once for running servers too."""
     from kinmem.cli.tables import token_rows, token_table
@@ -77,7 +88,9 @@ def token_revoke(
 @command(app, rich_help_panel=PANEL)
 def config(
     here: Here,
-    changed: Annotated[bool, typer.Option("--changed", help="Only what is not the default.")] = False,
+    changed: Annotated[
+        bool, typer.Option("--changed", help="Only what is not the default.")
+    ] = False,
 ) -> None:
     """Every setting, its value and where that comes from."""
     from kinmem.cli.tables import setting_rows, setting_table

@@ -92,7 +92,9 @@ def setting_rows(settings: Settings) -> Iterator[dict[str, Any]]:
         }
 
 
-def setting_table(rows: Sequence[Row], unread: Sequence[str], settings: Settings) -> Iterator[RenderableType]:
+def setting_table(
+    rows: Sequence[Row], unread: Sequence[str], settings: Settings
+) -> Iterator[RenderableType]:
     """The settings, those that were set standing out; then what has no effect."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("setting", "value", "from"):
@@ -104,7 +106,10 @@ def setting_table(rows: Sequence[Row], unread: Sequence[str], settings: Settings
         table.add_row(*(Text(cell, style=style) for cell in (row["variable"], told, row["origin"])))
     yield table
     for name in unread:
-        yield Text(f"{name} is set but changes nothing: the active ranking profile or this version does not read it.", style="yellow")
+        yield Text(
+            f"{name} is set but changes nothing: the active ranking profile or this version does not read it.",
+            style="yellow",
+        )
     file = settings.home / "config.toml"
     found = "is read" if file.exists() else "does not exist; it may hold the same names"
     yield Text(f"\n{file} {found}. What each means: README, or --json.", style="dim")

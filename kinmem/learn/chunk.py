@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from kinmem.llm.base import Embedder
 from kinmem.text import sentences
 
-# Kybernesis' sizes for chat, in characters: parts of about 800 that repeat up to 80 of the one before.
+# Kybernesis' sizes for chat, in characters: parts of about 800 that repeat up to 80 of the last.
 SIZE = 800
 OVERLAP = 80
 

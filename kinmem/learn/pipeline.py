@@ -80,7 +80,7 @@ class Memorize:
         return replace(draft, memory=replace(draft.memory, status="pending"))
 
     def settle(self, id: str, vector: Vector) -> None:
-        """Supersede a memory that was stored unseen if an older one says the same by this vector."""
+        """Supersede a memory that was stored unseen if an older one says the same."""
         ladder = self._ladder()
         neighbours = self._neighbours(vector, ladder)
         new = next((memory for memory, _ in neighbours if memory.id == id), None)
@@ -103,7 +103,7 @@ class Memorize:
         return verdict.known.id if isinstance(verdict, Skip) else None
 
     def _neighbours(self, vector: Vector, ladder: Ladder) -> list[tuple[Memory, float]]:
-        """The nearest memories of one chunk with their cosines; longer ones say more than one thing."""
+        """The nearest memories of a single chunk; longer ones say more than one thing."""
         ids = self._store.nearest(vector, self._embedder.name, COMPARED, Filters())
         cosines = self._store.cosines(vector, self._embedder.name, ids)
         near = [id for id in ids if len(cosines.get(id, ())) == 1 and cosines[id][0] >= ladder.near]

@@ -35,7 +35,7 @@ TRUST: Mapping[Channel, float] = {
 
 
 def draft_of(note: Note, kin: str, embedder: Embedder, now: datetime, zone: tzinfo) -> Draft:
-    """The note as a memory of this Kin, with its chunks but without vectors. Raises InvalidInput."""
+    """The note as a memory of this Kin, chunked, without vectors. Raises InvalidInput."""
     content = checked_content(note.content)
     speaker = checked_subject(note.speaker)
     memory = Memory(

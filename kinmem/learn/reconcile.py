@@ -23,16 +23,18 @@ class Skip:
 Verdict = Keep | Skip
 
 
-def reconcile(
-    new: Memory, neighbours: Sequence[tuple[Memory, float]], ladder: Ladder
-) -> Verdict:
+def reconcile(new: Memory, neighbours: Sequence[tuple[Memory, float]], ladder: Ladder) -> Verdict:
     """Skip for the first neighbour that makes the new memory superfluous, else Keep.
 
     Neighbours come with their cosine, nearest first. A neighbour about another subject, said by
     somebody else or at another time never does; nor does one that differs in an atom.
     """
     for known, cosine in neighbours:
-        if known.id != new.id and _same_occasion(new, known) and _says_all(known, new, cosine, ladder):
+        if (
+            known.id != new.id
+            and _same_occasion(new, known)
+            and _says_all(known, new, cosine, ladder)
+        ):
             return Skip(known)
     return Keep()
 

@@ -16,8 +16,10 @@ class Exchange:
     """HTTP status; None before there was an answer."""
     retry_after: float | None = None
     """Seconds the provider asks to wait."""
+    failure: str | None = None
+    """Why no answer came: refused, reset, late, not to be trusted."""
     problem: str | None = None
-    """Why the answer was refused on the way."""
+    """Why the answer that came was not let through."""
 
 
 current: ContextVar[Exchange | None] = ContextVar("exchange", default=None)

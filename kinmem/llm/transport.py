@@ -42,9 +42,11 @@ class GuardedTransport(httpx.BaseTransport):
             answer = self._pool(request.url).handle_request(_plain(request))
             return _checked(answer, request, exchange)
         except httpcore.TimeoutException as error:
-            raise httpx.ReadTimeout(str(error), request=request) from error
+            exchange.failure = "out of time"
+            raise httpx.ReadTimeout(exchange.failure, request=request) from error
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError) as error:
-            raise httpx.NetworkError(str(error), request=request) from error
+            exchange.failure = str(error) or type(error).__name__
+            raise httpx.NetworkError(exchange.failure, request=request) from error
 
     def close(self) -> None:
         for pool in self._pools.values():
@@ -192,5 +194,5 @@ def _left() -> float | None:
     if exchange is None:
         return None
     if not exchange.deadline.left:
-        raise httpcore.ReadTimeout("out of time")
+        raise httpcore.ReadTimeout
     return exchange.deadline.left

@@ -171,7 +171,7 @@ def _told(exchange: Exchange, error: Exception, key: object) -> str:
     if not exchange.sent:
         return f"litellm does not ask it: {scrubbed(str(error), key)}"
     if exchange.status is None:
-        return f"it cannot be reached ({type(error).__name__}); check the address and the network"
+        return f"it cannot be reached: {exchange.failure}; check the address and the network"
     if exchange.status < 400:
         return "its answer cannot be read; check that the address is an API of this kind"
     wait = f", and asks to wait {exchange.retry_after:g} s" if exchange.retry_after else ""

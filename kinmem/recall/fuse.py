@@ -23,7 +23,11 @@ def fuse(found: Found, fusion: Fusion, settings: RecallSettings) -> list[Scored]
     relevance = _by_score if fusion == "score" else _by_rank
     whys = relevance(found, settings)
     return [
-        Scored(candidate, sum(v for name, v in whys[candidate.id].items() if name[0] == "+"), whys[candidate.id])
+        Scored(
+            candidate,
+            sum(v for name, v in whys[candidate.id].items() if name[0] == "+"),
+            whys[candidate.id],
+        )
         for candidate in found.candidates
         if whys.get(candidate.id)
     ]
@@ -32,7 +36,9 @@ def fuse(found: Found, fusion: Fusion, settings: RecallSettings) -> list[Scored]
 def meaning(cosines: list[float]) -> float:
     """How near a memory of these parts is to the question: at most the best part's cosine."""
     first, best = cosines[0], max(cosines)
-    return FIRST_SHARE * first + (1 - FIRST_SHARE) * best - COST_PER_LN_PARTS * math.log(len(cosines))
+    return (
+        FIRST_SHARE * first + (1 - FIRST_SHARE) * best - COST_PER_LN_PARTS * math.log(len(cosines))
+    )
 
 
 def _by_score(found: Found, settings: RecallSettings) -> dict[str, Why]:

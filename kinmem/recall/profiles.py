@@ -36,7 +36,12 @@ KINBOT = RRF | {
 
 
 def _linear(
-    name: str, semantic: float, recency: float, retention: float, importance: float, confidence: float
+    name: str,
+    semantic: float,
+    recency: float,
+    retention: float,
+    importance: float,
+    confidence: float,
 ) -> Profile:
     shares = {
         "semantic": semantic,

@@ -10,15 +10,16 @@ from kinmem.text import content_words, folded
 ABOUT_ASKING = frozenset(
     """aspect aspects bring brought comprehensive complete conversation conversations different
     discussed discussion discussions give including item items list mention mentioned order overall
-    provide said say session sessions summarise summarize summary tell throughout told talked various
-    across""".split()
+    provide said say session sessions summarise summarize summary tell throughout told talked across
+    various""".split()
 )
 # The same for the text that is embedded (1.7 points on BEAM, none on LoCoMo).
 PHRASES = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        r"\b(?:throughout|across|in|during|over|based on|from) (?:all )?(?:of )?(?:our|my|these|the) "
-        r"(?:conversations?|sessions?|chats?|discussions?|requests?)(?: so far)?\b",
+        r"\b(?:throughout|across|in|during|over|based on|from) (?:all )?(?:of )?"
+        r"(?:our|my|these|the) (?:conversations?|sessions?|chats?|discussions?|requests?)"
+        r"(?: so far)?\b",
         r"[\s,.]*\bmention (?:only|just|exactly)(?: and only)? \w+ \w+\b[.?!]?",
         r",? ?\bin (?:chronological |the right )?order(?=[?.,!]|$)",
         r"\b(?:can|could|would|will) you (?:please )?(?:help me )?",
@@ -102,7 +103,9 @@ def _bare(text: str, named: list[str]) -> str:
     without_names = _tidy(text)
     for phrase in PHRASES:
         text = phrase.sub("", text)
-    return next((t for t in (_tidy(text), without_names) if content_words(t)), without_names) or text
+    return (
+        next((t for t in (_tidy(text), without_names) if content_words(t)), without_names) or text
+    )
 
 
 def _tidy(text: str) -> str:

@@ -24,7 +24,7 @@ def search(
     embedders: Sequence[Embedder],
     threshold: float | None,
 ) -> Found:
-    """Both arms; without vectors the words alone. `threshold` replaces the embedder's noise level."""
+    """Both arms; the words alone without vectors. `threshold` replaces the embedder's noise."""
     embedder = choose(embedders, store)
     vector, degraded = _embedded(question, embedder)
     if not store.is_filled(embedder.name):

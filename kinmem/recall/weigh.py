@@ -98,7 +98,11 @@ def _bonuses(candidate: Candidate, question: Question) -> list[tuple[str, float]
 
 def _is_about(candidate: Candidate, named: frozenset[str]) -> bool:
     """Said by, or about, or shared by the one that the question names."""
-    who = (candidate.speaker, candidate.subject, candidate.kin if candidate.scope == "shared" else None)
+    who = (
+        candidate.speaker,
+        candidate.subject,
+        candidate.kin if candidate.scope == "shared" else None,
+    )
     return any(name is not None and folded(name) in named for name in who)
 
 

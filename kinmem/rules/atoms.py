@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, groupby
+from itertools import chain, groupby, pairwise
 from os.path import commonprefix
 
 from kinmem.rules import vocabulary
@@ -18,6 +18,8 @@ Words = tuple[str, ...]
 
 SHORT = 4
 """In a text of so few content words each decides what is said."""
+CACHED = 4000
+"""Characters; a longer text is compared as a whole but seldom, and its atoms are large."""
 BEGINS_PHRASE = vocabulary.PLACES | vocabulary.PRONOUNS | vocabulary.LINKS
 
 
@@ -41,9 +43,13 @@ class Atoms:
     """The clauses end to end."""
 
 
-@lru_cache(maxsize=256)
 def atoms(text: str) -> Atoms:
     """The text's atoms; an empty text has none. Never raises."""
+    return _atoms(text) if len(text) <= CACHED else _atoms.__wrapped__(text)
+
+
+@lru_cache(maxsize=256)
+def _atoms(text: str) -> Atoms:
     found = lexemes(text)
     clauses = _clauses(found)
     return Atoms(
@@ -63,10 +69,9 @@ def _of(found: list[Lexeme], kind: Kind) -> frozenset[str]:
 
 
 def _numbers(found: list[Lexeme]) -> frozenset[str]:
-    after = [*found[1:], Lexeme("", "break")]
     return frozenset(
         lexeme.form + ("%" if follower.form == "%" else "")
-        for lexeme, follower in zip(found, after, strict=True)
+        for lexeme, follower in pairwise([*found, Lexeme("", "break")])
         if lexeme.kind == "number"
     )
 

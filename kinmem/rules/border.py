@@ -1,4 +1,4 @@
-"""What callers say, checked: each function gives the value as kinmem uses it, or says what is wrong with it."""
+"""What callers say, checked: the value as kinmem uses it, or InvalidInput saying what is wrong."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, tzinfo
@@ -19,7 +19,7 @@ TAGS = 50
 def checked_category(value: str) -> Category:
     if value not in CATEGORIES:
         raise InvalidInput(f"category {value!r} is none of {', '.join(CATEGORIES)}")
-    return cast(Category, value)
+    return value
 
 
 def checked_scope(value: str) -> Scope:
@@ -71,7 +71,7 @@ def checked_tags(values: Iterable[str]) -> tuple[str, ...]:
 def checked_time(
     value: str | datetime | None, what: str, zone: tzinfo, *, end: bool = False
 ) -> datetime | None:
-    """In UTC; a time without a zone is read in `zone`. `end` takes the end of a day, month or year."""
+    """In UTC; read in `zone` if it names none. `end` takes the end of a day, month or year."""
     if value is None:
         return None
     try:

@@ -26,7 +26,8 @@ HEAD = 400
 
 SELF = re.compile(r"\b(?:I|I['’]m|I['’]ve|my|we|our)\b")
 PREFERS = re.compile(
-    r"\bI(?:['’]d| would)? (?:\w+ )?(?:prefer|like to|love|hate|enjoy)|my (?:preference|favou?rite)\b",
+    r"\bI(?:['’]d| would)? (?:\w+ )?(?:prefer|like to|love|hate|enjoy)"
+    r"|my (?:preference|favou?rite)\b",
     re.IGNORECASE,
 )
 INSTRUCTS = re.compile(

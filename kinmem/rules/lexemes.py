@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from kinmem.rules import amounts
@@ -48,8 +49,8 @@ _LEXEME = re.compile(
     | (?P<face>[:;=]-?[()DP|](?!\w))
     | (?P<word>[^\W\d_]\w*+(?:'[^\W\d_]++)*+(?:\.\w++)*+(?:\+\+|\#)?|\w++)
     | (?P<question>\?)
-    | (?P<stop>[.!…\n:]++(?!\w))
-    | (?P<comma>[,;()\[\]{}|.:\n]++|(?<=\s)&(?=\s))
+    | (?P<stop>[.…\n:]++|(?<!!)!++(?!\w))
+    | (?P<comma>[,;()\[\]{}|]++|(?<=\s)&(?=\s))
     | (?P<quiet>["“”„«»¡¿·•*`'\s]++|-(?![$€£¥]))
     | (?P<symbol>.)
     """,
@@ -58,6 +59,8 @@ _LEXEME = re.compile(
 _CODE = re.compile(r"""["'(\[<`*]*+(?:--?[A-Za-z]|\.\w|[^\s@\\_=/]*+[\\_=/])""")
 _SLASHED_CAPITALS = re.compile(r"[A-Z]++(?:/[A-Z]++)++")
 _BRITISH = re.compile(r"(?<=[a-z]{4})is(?=(?:e|ed|es|ing|ation)$)")
+CACHED = 40
+"""Longer words are rare and would fill the cache."""
 _BREAK = Lexeme("", "break")
 
 
@@ -110,29 +113,31 @@ def _read(text: str) -> Iterator[Lexeme]:
         group = match.lastgroup
         if group == "quiet":
             continue
-        new = _lexemes_of(match, first, loud, counted)
+        if group == "word":
+            read = _word if len(match[0]) <= CACHED else _word.__wrapped__
+            new = read(match[0], first, loud, counted)
+        else:
+            new = _other(match, counted)
         yield from new
         first = group in ("stop", "question") or (first and group == "comma")
         counted = new[-1].kind == "number"
 
 
-def _lexemes_of(match: re.Match[str], first: bool, loud: bool, counted: bool) -> list[Lexeme]:
+def _other(match: re.Match[str], counted: bool) -> tuple[Lexeme, ...]:
     raw = match[0]
     match match.lastgroup:
-        case "word":
-            return _word(raw, first, loud, counted)
         case "amount":
             return _amount(match)
         case "code":
             return _code(raw)
         case "date":
-            return [Lexeme(raw, "date")]
+            return (Lexeme(raw, "date"),)
         case "question":
-            return [Lexeme("?", "question")]
+            return (Lexeme("?", "question"),)
         case "stop" | "comma":
-            return [_BREAK]
+            return (_BREAK,)
         case _:
-            return [_symbol(raw, counted)]
+            return (_symbol(raw, counted),)
 
 
 def _symbol(raw: str, counted: bool) -> Lexeme:
@@ -141,41 +146,42 @@ def _symbol(raw: str, counted: bool) -> Lexeme:
     return Lexeme("not" if raw == "!" else raw, "word")
 
 
-def _code(raw: str) -> list[Lexeme]:
+def _code(raw: str) -> tuple[Lexeme, ...]:
     """An identifier as it is written, without the sentence's marks round it."""
     bare = raw.strip("\"'`*()[]<>,;:!?").rstrip("./")
     form = bare if case_counts(bare) else bare.casefold()
     name = Lexeme(form or raw, "name")
-    return [name, Lexeme("?", "question")] if raw.endswith("?") else [name]
+    return (name, Lexeme("?", "question")) if raw.endswith("?") else (name,)
 
 
-def _amount(match: re.Match[str]) -> list[Lexeme]:
+def _amount(match: re.Match[str]) -> tuple[Lexeme, ...]:
     digits, unit = match["digits"], (match["unit"] or match["currency"] or "").casefold()
     if moment := amounts.time(digits, (match["half"] or "").lower()):
-        return [Lexeme(moment, "number")]
+        return (Lexeme(moment, "number"),)
     if unit in ("st", "nd", "rd", "th"):
-        return [Lexeme(digits + unit, "number")]
+        return (Lexeme(digits + unit, "number"),)
     if unit and unit not in amounts.UNITS:
-        return [Lexeme(digits + unit, "name")]
+        return (Lexeme(digits + unit, "name"),)
     if not unit and (day := amounts.date(digits)):
-        return [Lexeme(day, "date")]
+        return (Lexeme(day, "date"),)
     number = Lexeme(amounts.number(digits), "number")
-    return [number, Lexeme(amounts.UNITS[unit], "unit")] if unit else [number]
+    return (number, Lexeme(amounts.UNITS[unit], "unit")) if unit else (number,)
 
 
-def _word(raw: str, first: bool, loud: bool, counted: bool) -> list[Lexeme]:
+@lru_cache(maxsize=8192)
+def _word(raw: str, first: bool, loud: bool, counted: bool) -> tuple[Lexeme, ...]:
     if not raw.isalpha() and any(c.isdigit() or c == "_" for c in raw):
-        return [Lexeme(raw if case_counts(raw) else raw.casefold(), "name")]
+        return (Lexeme(raw if case_counts(raw) else raw.casefold(), "name"),)
     if not first and raw in amounts.CAPITAL_MONTHS:
-        return [Lexeme(amounts.CAPITAL_MONTHS[raw], "date")]
+        return (Lexeme(amounts.CAPITAL_MONTHS[raw], "date"),)
     if "." in raw and len(raw) == 2 * raw.count(".") + 1:
         raw = raw.replace(".", "")  # U.S., e.g.
     capital = raw[0].isupper() and not loud
     named = capital and (not first or raw.isupper() and len(raw) > 1)
-    return [
+    return tuple(
         _canonical(form, named or capital and form not in COMMON, counted)
         for form in _parts(raw.casefold())
-    ]
+    )
 
 
 def _parts(word: str) -> list[str]:

@@ -104,7 +104,10 @@ def _excluded(pair: Contrast, kinds: set[str]) -> bool:
     about_the_same = 10 * len(ours & theirs) >= 3 * min(len(ours), len(theirs))
     if not about_the_same or kinds & SEPARATING:
         return False
-    lost, gained = _rest(pair.left, pair.lost, pair.gained), _rest(pair.right, pair.gained, pair.lost)
+    lost, gained = (
+        _rest(pair.left, pair.lost, pair.gained),
+        _rest(pair.right, pair.gained, pair.lost),
+    )
     if lost and gained:
         return _has_another_value(pair.left, lost) and _has_another_value(pair.right, gained)
     if "negation" in kinds or _turned_round(pair):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache
+from itertools import chain
 
 from kinmem.rules.when_calendar import FLOATING, MEANINGS, Slots, Stretch
 from kinmem.rules.when_words import DAY, LANGUAGES, YEAR, Language
@@ -118,7 +119,7 @@ class Grammar:
             for template in templates
         ]
         links = "|".join(f"(?P<{name}>{words})" for name, words in language.links.items())
-        apart = f"(?:{fill['units']}) (?:{language.links['before']}|{language.links['after']})"
+        apart = f"{fill['units']} (?:{language.links['before']}|{language.links['after']})"
         self.link = re.compile(rf"(?:(?<!\w)|(?='))(?:(?P<apart>{apart})|{links})[ -]?\Z")
         self.pairs = [
             (re.compile(rf"(?<!\w)(?:{opening}) ?\Z"), re.compile(rf",? (?:{joining}) ?"))
@@ -128,7 +129,8 @@ class Grammar:
         self.past = frozenset(language.past.split())
         self.past_phrases = [re.compile(rf"(?<!\w)(?:{p})(?!\w)") for p in language.past_phrases]
         self.refused = frozenset(language.refused.split())
-        self.measures = re.compile(rf"(?<!\w)(?:{language.measures.format_map(fill)})(?!\w)")
+        phrases = language.refused_phrases.format_map(fill)
+        self.refused_phrases = re.compile(rf"(?<!\w)(?:{phrases})(?!\w)")
 
     def anchors(self, text: str) -> list[Anchor]:
         """In order, none over another; of two that overlap the earlier, then the longer, stays."""
@@ -157,12 +159,12 @@ class Grammar:
         )
 
     def refuses(self, text: str, anchors: list[Anchor]) -> bool:
-        """It asks for a plan, a birth or a distance; "gestern Morgen" is an anchor, not "morgen"."""
+        """It asks for a plan, a birth, a distance; "morgen" counts, but not in "gestern Morgen"."""
         starts = [0, *(anchor.end for anchor in anchors)]
         ends = [*(anchor.start for anchor in anchors), len(text)]
         outside = " ".join(text[a:b] for a, b in zip(starts, ends, strict=True))
         return not self.refused.isdisjoint(WORD.findall(outside)) or bool(
-            self.measures.search(text)
+            self.refused_phrases.search(text)
         )
 
 
@@ -184,7 +186,7 @@ def _fillings(language: Language) -> dict[str, str]:
     return {
         "n": f"(?P<n>[1-9][0-9]?[0-9]?|{_either(language.numbers)})",
         "unit": f"(?P<unit>{units})",
-        "units": units,
+        "units": f"(?:{units})",
         "period": f"(?P<unit>{periods})",
         "month": f"(?P<month>{_either(language.months)})",
         "mon": f"(?P<month>{_either(language.months + ', ' + language.short_months)})",
@@ -206,8 +208,10 @@ def grammar(language: Language) -> Grammar:
 
 @cache
 def _signals(language: Language) -> frozenset[str]:
-    """The words that tell the language; those of time ("mai", "semana") are shared by too many."""
-    words = [language.signals, language.past, language.refused, *language.links.values()]
+    """Every word of its vocabulary; what several languages share tells nothing and does no harm."""
+    words = [text for text in vars(language).values() if isinstance(text, str)]
+    templates = " ".join(chain.from_iterable(language.phrases.values()))
+    words += [*language.links.values(), re.sub(r"\{\w*\}|\(\?P<\w*>", " ", templates)]
     return frozenset(WORD.findall(" ".join(words)))
 
 

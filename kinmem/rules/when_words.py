@@ -24,7 +24,7 @@ NUMERIC_DATES = (
     rf"{THE}{DAY}\.{MONTH_NUMBER}\.{YEAR}",
 )
 DAY_FIRST = (f"{THE}{DAY}/{MONTH_NUMBER}/{YEAR}",)  # in English 5/8/2023 could be either day
-NUMERIC_MONTHS = (f"{YEAR}-{MONTH_NUMBER}",)
+NUMERIC_MONTHS = (f"{THE}{YEAR}-{MONTH_NUMBER}",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +34,9 @@ class Language:
     `phrases` maps a meaning to templates; `links` maps what stands before a time to alternatives,
     where `never` takes the time out of use (a topic, a habit, a purpose, an estimate, a list).
     `pairs` are the words before and between two times. A time followed by one of `not_before` is
-    no time of its own. `past` words show that a question looks back; with one of the `refused`, on
-    plans, dues and births, or asking for a distance in one of the `measures`, it gets no filter.
-    Words have accents where without them they would be others. `signals` tell the language.
+    no time of its own. `past` words show that a question looks back; they have accents where
+    without them they would be others. Those `refused` speak of plans, dues, births and distances,
+    for which no filter is right. `signals` are further words that tell the language.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Language:
     not_before: str
     past: str
     refused: str
-    measures: str
+    refused_phrases: str
     signals: str
     weekday_alone: bool = True
     past_phrases: tuple[str, ...] = ()
@@ -123,19 +123,20 @@ ENGLISH = Language(
         "|weekend after|morning after|not until|if|the|black|good|easter",
     },
     pairs=(("between", "and"), ("from", "to|until|till|through")),
-    not_before="'s|of|or|words|characters|tokens|lines|steps|people|boot|data|framework|onward|onwards|on(?= ?(?:[?.!,]|$))",
+    not_before="'s|of|or|words|characters|tokens|lines|steps|people|boot|data|framework|onward"
+    "|onwards|on(?= ?(?:[?.!,]|$))",
     past="did didn was wasn were weren had hadn said told mentioned talked spoke spoken discussed"
     " wrote written asked answered happened went gone met made got bought sold saw seen heard"
-    " learned learnt decided changed agreed noted been done started began begun stopped finished"
-    " visited called sent came gave given took taken felt thought ate eaten drank watched played"
-    " moved lived worked used wanted liked tried remembered saved stored explained suggested"
-    " recommended complained promised since",
-    refused="will shall ll won would gonna going tomorrow next upcoming coming future plan"
-    " plans planned planning schedule scheduled scheduling deadline deadlines due intend intends"
+    " learned learnt decided changed agreed noted been done started began begun stopped"
+    " finished visited called sent came gave given took taken felt thought ate eaten drank"
+    " watched played moved lived worked used wanted liked tried remembered saved stored"
+    " explained suggested recommended complained promised since",
+    refused="will shall ll won would gonna going tomorrow next upcoming coming future plan plans"
+    " planned planning schedule scheduled scheduling deadline deadlines due intend intends"
     " born birthday",
-    measures="how many {units}|how long",
+    refused_phrases="how many {units}|how long",
     signals="what who whom whose when where which how why the i you we he she it they me us my your"
-    " our is are am do does have has that this with about tell show there not and",
+    " our a an the is are am do does have has that this with about tell show there not and",
     weekday_alone=False,  # "the Friday meeting" is a topic
 )
 
@@ -197,21 +198,21 @@ GERMAN = Language(
     pairs=(("zwischen", "und"), ("von|vom|ab", "bis|bis zum")),
     not_before="des|worten|wortern|zeichen|euro|nacht|oder|(?:an|ab)(?= ?(?:[?.!,]|$))",
     past="war waren warst hatte hatten hattest wurde wurden gab sagte sagten erzahlte ging kam"
-    " machte machten meinte schrieb gesagt erzahlt erzaehlt erwahnt erwaehnt besprochen gesprochen"
-    " gemacht getan geschrieben gefragt geantwortet passiert geschehen gegangen gewesen gehabt"
-    " gekauft verkauft gesehen getroffen gehort gehoert gelernt beschlossen entschieden geandert"
-    " geaendert verandert gegessen getrunken gelesen gespielt besucht gearbeitet notiert gekommen"
-    " gefahren geredet diskutiert bekommen berichtet begonnen angefangen aufgehort gewollt gewohnt"
-    " gemerkt gespeichert erklart vorgeschlagen empfohlen versprochen seit",
-    refused="werde wirst wird werden werdet morgen ubermorgen uebermorgen nachste nachsten"
-    " nachster nachstes nachstem naechste naechsten naechster naechstes kommende kommenden"
-    " kommender kommendes zukunftig plan plane planen plant geplant vorhaben frist"
-    " fallig termine bevorstehende bevorstehenden geboren"
-    " geburtstag",
-    measures="wie viele {units}|wie lange",
+    " machte machten meinte schrieb gesagt erzahlt erzaehlt erwahnt erwaehnt besprochen"
+    " gesprochen gemacht getan geschrieben gefragt geantwortet passiert geschehen gegangen"
+    " gewesen gehabt gekauft verkauft gesehen getroffen gehort gehoert gelernt beschlossen"
+    " entschieden geandert geaendert verandert gegessen getrunken gelesen gespielt besucht"
+    " gearbeitet notiert gekommen gefahren geredet diskutiert bekommen berichtet begonnen"
+    " angefangen aufgehort gewollt gewohnt gemerkt gespeichert erklart vorgeschlagen empfohlen"
+    " versprochen seit",
+    refused="werde wirst wird werden werdet morgen ubermorgen uebermorgen nachste nachsten nachster"
+    " nachstes nachstem naechste naechsten naechster naechstes kommende kommenden kommender"
+    " kommendes zukunftig plan plane planen plant geplant vorhaben frist fallig termine"
+    " bevorstehende bevorstehenden geboren geburtstag",
+    refused_phrases="wie viele {units}|wie lange",
     signals="was wer wen wem wann wo wohin warum wie welche welcher welches welchen der die das dem"
-    " den des ein eine einen ich du er sie es wir ihr mich mir dir mein meine ist sind hat habe"
-    " haben hast und mit uber von fur nicht bei zu auf uns unser",
+    " den des ein eine einen ich du er sie es wir ihr mich mir dir mein meine ist sind hat"
+    " habe haben hast und mit uber von fur nicht bei zu auf uns unser hier",
 )
 
 FRENCH = Language(
@@ -269,22 +270,23 @@ FRENCH = Language(
     },
     pairs=(("entre", "et"), ("de|du|d'|depuis", "a|au|jusqu'a|jusqu'au|jusqu'en")),
     not_before="de|du|des|d'|que|ou|mots|euros|saint|prochain|prochaine|suivant|suivante",
-    past="etait etaient etais etions avait avaient avais avions raconte raconté mentionne mentionné"
-    " parlé discuté écrit demandé répondu passé allé allée allés rencontré acheté vendu vu entendu"
-    " appris décidé changé convenu noté commencé arrêté fini visité appelé envoyé venu venue reçu"
-    " pris mangé bu lu joué travaillé aimé essayé expliqué proposé promis disait disais disions"
-    " depuis",
+    past="etait etaient etais etions avait avaient avais avions raconte raconté mentionne"
+    " mentionné parlé discuté écrit demandé répondu passé allé allée allés rencontré acheté"
+    " vendu vu entendu appris décidé changé convenu noté commencé arrêté fini visité appelé"
+    " envoyé venu venue reçu pris mangé bu lu joué travaillé aimé essayé expliqué proposé"
+    " promis disait disais disions depuis",
     past_phrases=(  # "il dit" and "il fait" are the present
         "(?:ai|as|a|avons|avez|ont)(?:[- ](?:je|tu|on|t-il|t-elle|t-on|nous|vous|ils|elles))?"
         " (?:dit|fait|ecrit|ete)",
     ),
     refused="demain apres-demain prochain prochaine prochains prochaines vais vas va allons allez"
-    " vont sera serai seras seront aura aurai auras auront ferai fera feront prevu prevue prevus"
-    " prevues prevois prevoit planifie planifiee echeance venir projet projets nee né anniversaire",
-    measures="combien d[e'] ?(?:{units}|temps)",
+    " vont sera serai seras seront aura aurai auras auront ferai fera feront prevu prevue"
+    " prevus prevues prevois prevoit planifie planifiee echeance venir projet projets nee"
+    " naissance anniversaire",
+    refused_phrases="combien d[e'] ?(?:{units}|temps)|(?:suis|es|est)(?:[- ](?:je|tu|il|elle))? ne",
     signals="que qu quoi qui quand ou comment pourquoi quel quelle quels quelles le la les l un une"
-    " des du de d je j tu il elle on nous vous ils elles me m te t mon ma mes ai as avons avez ont"
-    " est sont dit fait avec dans sur pas et c ce cette au aux",
+    " des du de d je j tu il elle on nous vous ils elles me m te t mon ma mes ai as avons avez"
+    " ont est sont dit fait avec dans sur pas et c ce cette au aux",
 )
 
 SPANISH = Language(
@@ -352,19 +354,20 @@ SPANISH = Language(
     pairs=(("entre", "y|e"), ("de|del|desde", "a|al|hasta")),
     not_before="de|del|que|o|palabras|euros|santo|proximo|siguiente",
     past="dije dijo dijiste dijimos dijeron hice hizo hiciste hicimos hicieron fue fui fuiste"
-    " fuimos fueron era eran estaba estaban estuve estuvo estuvimos tuve tuvo tuvimos habia había"
-    " hablé habló hablaron hablaste contaste conté contó mencioné mencionó mencionaste pasó paso ocurrió"
-    " ocurrio compré compró vi vio vimos comí comió comimos decidí decidió decidimos escribí"
-    " escribió conocí conoció visité visitó visitamos pregunté preguntó aprendí empecé empezó"
-    " terminé terminó compraste visitaste dicho hecho hablado contado mencionado sido visto escrito"
-    " comprado visitado decidido comido leí leyó jugué jugó trabajé trabajó quise prometí desde",
+    " fuimos fueron era eran estaba estaban estuve estuvo estuvimos tuve tuvo tuvimos habia"
+    " había hablé habló hablaron hablaste contaste conté contó mencioné mencionó mencionaste"
+    " pasó paso ocurrió ocurrio compré compró vi vio vimos comí comió comimos decidí decidió"
+    " decidimos escribí escribió conocí conoció visité visitó visitamos pregunté preguntó"
+    " aprendí empecé empezó terminé terminó compraste visitaste dicho hecho hablado contado"
+    " mencionado sido visto escrito comprado visitado decidido comido leí leyó jugué jugó"
+    " trabajé trabajó quise prometí desde",
     refused="manana proximo proxima proximos proximas viene vienen voy vas va vamos van sera seran"
     " sere tendre tendra tendremos hare hara haremos ire iremos plan planes planeado planeada"
     " previsto prevista previstos programado programada plazo nacio naci cumpleanos",
-    measures="cuant[oa]s {units}|cuanto tiempo",
+    refused_phrases="cuant[oa]s {units}|cuanto tiempo",
     signals="que quien quienes cuando donde como cual cuales cuanto el la los las un una unos yo tu"
-    " nosotros me te se nos mi mis su de del en con he has ha hemos han es son esta y o por para"
-    " sobre no le",
+    " nosotros me te se nos mi mis su de del en con he has ha hemos han es son esta y o por"
+    " para sobre no le",
 )
 
 ITALIAN = Language(
@@ -442,14 +445,14 @@ ITALIAN = Language(
     ),
     not_before="di|del|dell'|della|che|o|parole|euro|santo|prossimo|prossima|seguente|in poi",
     past="detto fatto raccontato parlato menzionato discusso scritto chiesto risposto visto"
-    " comprato venduto incontrato deciso cambiato imparato mangiato bevuto letto giocato visitato"
-    " lavorato successo accaduto stato stata stati state andato andata andati venuto venuta"
-    " ricevuto preso iniziato cominciato finito sentito spiegato proposto promesso era erano ero"
-    " eravamo aveva avevo avevano disse dissi fece feci",
+    " comprato venduto incontrato deciso cambiato imparato mangiato bevuto letto giocato"
+    " visitato lavorato successo accaduto stato stata stati state andato andata andati venuto"
+    " venuta ricevuto preso iniziato cominciato finito sentito spiegato proposto promesso era"
+    " erano ero eravamo aveva avevo avevano disse dissi fece feci",
     refused="domani dopodomani prossimo prossima prossimi prossime sara saranno saro avro avra"
     " avranno faro fara faranno andro andra piani piano previsto prevista previsti programmato"
     " programmata scadenza futuro nato nata compleanno",
-    measures="quant[ie] {units}|quanto tempo|da quanto",
+    refused_phrases="quant[ie] {units}|quanto tempo|da quanto",
     signals="che cosa chi quando dove come perche quale quali quanto il lo la i gli le l un uno una"
     " io tu lui lei noi voi mi ti si ci di del della con ho hai ha abbiamo avete hanno e sono"
     " non mio mia c era sul",
@@ -517,15 +520,15 @@ PORTUGUESE = Language(
     pairs=(("entre", "e"), ("de|do|da|desde", "a|ao|ate|ate ao")),
     not_before="de|do|da|que|ou|palavras|euros|santa|proximo|proxima|seguinte",
     past="disse disseste dissemos disseram falei falou falaste falamos falaram fiz fez fizeste"
-    " fizemos fizeram foi fui fomos foram era eram estava estavam estive esteve tinha tinham tive"
-    " teve tivemos contei contou mencionei mencionou aconteceu comprei comprou vi viu vimos comi"
-    " comeu decidi decidiu decidimos escrevi escreveu conheci conheceu visitei visitou visitamos"
-    " perguntei perguntou aprendi comecei começou terminei terminou li leu joguei jogou trabalhei"
-    " trabalhou quis prometi houve dito feito falado visto desde",
+    " fizemos fizeram foi fui fomos foram era eram estava estavam estive esteve tinha tinham"
+    " tive teve tivemos contei contou mencionei mencionou aconteceu comprei comprou vi viu"
+    " vimos comi comeu decidi decidiu decidimos escrevi escreveu conheci conheceu visitei"
+    " visitou visitamos perguntei perguntou aprendi comecei começou terminei terminou li leu"
+    " joguei jogou trabalhei trabalhou quis prometi houve dito feito falado visto desde",
     refused="amanha proximo proxima proximos proximas vem vou vais vai vamos vao sera serao terei"
     " tera teremos farei fara faremos irei iremos plano planos planejado planejada planeado"
     " planeada previsto prevista prazo nasceu nasci aniversario",
-    measures="quant[oa]s {units}|quanto tempo",
+    refused_phrases="quant[oa]s {units}|quanto tempo",
     signals="que quem quando onde como qual quais quanto o a os as um uma eu tu voce ele ela nos me"
     " te se meu minha de do da em no na nos nas com e sao esta ha por para sobre nao lhe eles",
 )

@@ -24,7 +24,7 @@ Sort = Literal["newest", "oldest", "importance", "used"]
 
 
 class Store(Protocol):
-    """One Kin's view: its private memories and everybody's shared ones, never another's private ones.
+    """One Kin's view: its private memories and everybody's shared ones, never others' private ones.
 
     Every method may be called from any thread. Each write is one durable transaction together with
     its history line; when it returns, kill -9 and power loss do not undo it. Any method may raise
@@ -97,7 +97,7 @@ class Store(Protocol):
         ...
 
     def page(self, filters: Filters, sort: Sort, limit: int, cursor: str | None = None) -> Page:
-        """One page in the given order, ties by id. Raises InvalidInput for a cursor not of its own."""
+        """One page in the given order, ties by id. Raises InvalidInput for a foreign cursor."""
         ...
 
     def same_statements(self, drafts: Sequence[Draft]) -> list[str | None]:
@@ -108,9 +108,7 @@ class Store(Protocol):
         """
         ...
 
-    def nearest(
-        self, vector: Vector, embedder: str, limit: int, filters: Filters
-    ) -> list[str]:
+    def nearest(self, vector: Vector, embedder: str, limit: int, filters: Filters) -> list[str]:
         """Ids of the memories with the nearest chunks, nearest first, at most `limit` per scope.
 
         Exact in small stores; above some thousand chunks recall@limit is at least 0.98.
@@ -120,7 +118,7 @@ class Store(Protocol):
     def cosines(
         self, vector: Vector, embedder: str, ids: Collection[str]
     ) -> dict[str, list[float]]:
-        """Cosine of every chunk of these memories, in the order of the text; no key where none has a vector."""
+        """Cosine of every chunk of these memories, in the order of the text; no vectors, no key."""
         ...
 
     def first_vectors(self, embedder: str, ids: Collection[str]) -> dict[str, Vector]:
@@ -142,7 +140,7 @@ class Store(Protocol):
         ...
 
     def subjects(self, prefix: str, limit: int) -> list[str]:
-        """Subjects of live visible memories that begin with the prefix (case ignored), most used first."""
+        """Subjects of live visible memories that begin so (case ignored), most used first."""
         ...
 
     def history(self, id: str, limit: int = 100) -> list[Event]:
@@ -150,7 +148,7 @@ class Store(Protocol):
         ...
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
-        """How many visible memories there are by `state`, `scope` and `category`, and of own `kin` ones."""
+        """How many visible memories there are, by state, scope, category and author (`kin`)."""
         ...
 
     @property

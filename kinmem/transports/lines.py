@@ -64,7 +64,9 @@ def _lines(descriptor: int) -> Iterator[bytes | Refused]:
         if len(pending) > LINE_BYTES:
             pending.clear()
             skipping = True
-            yield Refused(INVALID_REQUEST, f"a message may have {LINE_BYTES:,} bytes, this has more")
+            yield Refused(
+                INVALID_REQUEST, f"a message may have {LINE_BYTES:,} bytes, this has more"
+            )
     if line := bytes(pending).strip():
         yield line
 
@@ -103,8 +105,10 @@ def _kind(
 
 
 def _ids(given: Any) -> list[RequestId]:
-    """Ids of the requests in it, if they are usable. A response's id is the receiver's own business."""
-    parts = [part for part in (given if isinstance(given, list) else [given]) if isinstance(part, dict)]
+    """Usable ids of the requests in it; the id of a response would name a request of our own."""
+    parts = [
+        part for part in (given if isinstance(given, list) else [given]) if isinstance(part, dict)
+    ]
     ids = [part.get("id") for part in parts if "result" not in part and "error" not in part]
     return [id for id in ids if isinstance(id, str | int) and not isinstance(id, bool)]
 

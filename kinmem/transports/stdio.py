@@ -100,7 +100,7 @@ class Pipe:
             to_client.close()
 
     def _start_reading(self, to_server: Stream, to_client: Stream) -> None:
-        """On a thread of its own: a read cannot be cancelled, and must not keep the process alive."""
+        """On a thread of its own: a read cannot be cancelled, and must not keep us alive."""
 
         def read() -> None:
             try:
@@ -135,7 +135,9 @@ class Pipe:
         return ServerMessageMetadata(on_request_unanswered=unanswered)
 
     async def _write(self, from_server: AsyncIterable[SessionMessage]) -> None:
-        one_at_a_time = anyio.CapacityLimiter(1)  # its own, so that slow calls do not hold up answers
+        one_at_a_time = anyio.CapacityLimiter(
+            1
+        )  # its own, so that slow calls do not hold up answers
         async for sent in from_server:
             text = sent.message.model_dump_json(by_alias=True, exclude_unset=True) + "\n"
             write = partial(self._put, text.encode())
@@ -145,7 +147,10 @@ class Pipe:
                 logger.info("the client no longer reads")
                 self._end_within(0)
                 continue
-            if isinstance(sent.message, JSONRPCResponse | JSONRPCError) and sent.message.id is not None:
+            if (
+                isinstance(sent.message, JSONRPCResponse | JSONRPCError)
+                and sent.message.id is not None
+            ):
                 self._in_hand[sent.message.id] -= 1
 
     def _put(self, data: bytes) -> None:
@@ -162,7 +167,9 @@ class Pipe:
         self._over.set()
 
     async def _finish(self) -> None:
-        while any(owed > 0 for owed in self._in_hand.values()) and time.monotonic() < self._deadline:
+        while (
+            any(owed > 0 for owed in self._in_hand.values()) and time.monotonic() < self._deadline
+        ):
             await anyio.sleep(0.01)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:

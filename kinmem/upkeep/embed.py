@@ -20,7 +20,7 @@ class Embed:
         self._embedder = embedder
 
     def enroll(self) -> None:
-        """Let every chunk have a vector of this embedder. Raises ModelError if it is out of reach."""
+        """Let every chunk have a vector of this embedder. Raises ModelError if it is away."""
         if all(known.embedder != self._embedder.name for known in self._store.coverage()):
             self._store.enroll(self._embedder.name, self._embedder.dimension)
 

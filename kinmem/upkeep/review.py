@@ -67,8 +67,12 @@ def _alone(memory: Memory, kin: str, now: datetime) -> Iterator[Issue]:
         return
     age = age_in_words(memory.said_at, now)
     if memory.expires_at and memory.expires_at <= now:
-        yield Issue("expired", (memory.id,), f"expired {age_in_words(memory.expires_at, now)}", "delete")
-    elif (coming := SPOKEN_OF_AS_COMING.search(memory.content)) and now - memory.said_at > COMING_WITHIN:
+        yield Issue(
+            "expired", (memory.id,), f"expired {age_in_words(memory.expires_at, now)}", "delete"
+        )
+    elif (
+        coming := SPOKEN_OF_AS_COMING.search(memory.content)
+    ) and now - memory.said_at > COMING_WITHIN:
         said = f'says "{coming.group()}", but was said {age}; write the date, or what came of it'
         yield Issue("stale", (memory.id,), said, "update")
     elif _left(memory, now) < FADED:
@@ -130,7 +134,9 @@ def _between(
             yield Issue("duplicate", ids, "say the same", "delete", _richer(older, newer).content)
         case Kinship.CONTAINED if _same_occasion(older, newer):
             richer = older if contains(older.content, newer.content) else newer
-            yield Issue("duplicate", ids, "one says all that the other does", "delete", richer.content)
+            yield Issue(
+                "duplicate", ids, "one says all that the other does", "delete", richer.content
+            )
         case Kinship.CONTRADICTS if _same_subject(older, newer):
             said = "cannot both be so now; the later one may have replaced the earlier"
             yield Issue("contradiction", ids, said, "update", newer.content)

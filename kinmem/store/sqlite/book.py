@@ -62,7 +62,7 @@ class Book:
     # writing
 
     def insert(self, db: apsw.Connection, draft: Draft, at: datetime) -> None:
-        """A new memory with its words, chunks and vectors or pending marks, and its history line."""
+        """A new memory with its words, chunks, vectors or pending marks, and history line."""
         memory = draft.memory
         row = self._insert_row(db, memory)
         self._insert_chunks(db, row, memory.content, draft.chunks)
@@ -92,7 +92,9 @@ class Book:
 
     def find(self, db: apsw.Connection, id: str) -> tuple[int, Memory] | None:
         """Row number and memory of an id, in whatever state."""
-        row = db.execute(f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE m.id = ?", (id,)).fetchone()
+        row = db.execute(
+            f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE m.id = ?", (id,)
+        ).fetchone()
         return (row[0], memory_of(row[1:])) if row else None
 
     def change(
@@ -103,7 +105,7 @@ class Book:
         changes: Mapping[str, Any],
         chunks: Chunks | None,
     ) -> Memory:
-        """Set fields, raise the version, and keep words and chunks in step. Writes no history line."""
+        """Set fields, raise the version, keep words and chunks in step. Writes no history line."""
         new = replace(old, **changes, version=old.version + 1)
         names = [*changes, "version"]
         db.execute(
@@ -139,7 +141,7 @@ class Book:
         db.execute("UPDATE revision SET number = number + 1")
 
     def delete(self, db: apsw.Connection, id: str) -> int | None:
-        """Remove the row, its words, chunks and vectors, not its history; its number, None if absent."""
+        """Remove row, words, chunks and vectors, not the history; its number if there was one."""
         row: int | None = db.execute("SELECT rowid FROM memories WHERE id = ?", (id,)).get
         if row is not None:
             self._remove_chunks(db, row)
@@ -158,16 +160,24 @@ class Book:
         db.execute("DELETE FROM conflicts WHERE newer = :id OR older = :id", {"id": id})
 
     def copy_in(
-        self, db: apsw.Connection, memory: Memory, source: "Book", from_db: apsw.Connection, row: int
+        self,
+        db: apsw.Connection,
+        memory: Memory,
+        source: "Book",
+        from_db: apsw.Connection,
+        row: int,
     ) -> None:
         """Take over a memory from another file under the same id, with its chunks and vectors."""
         self.delete(db, memory.id)  # left by a move that was cut short
         new_row = self._insert_row(db, memory)
-        for position, layer, text, old_chunk in from_db.execute(
-            "SELECT position, layer, text, id FROM chunks WHERE memory = ? ORDER BY position", (row,)
-        ).fetchall():
-            chunk = db.execute(
-                "INSERT INTO chunks (memory, position, layer, text) VALUES (?, ?, ?, ?) RETURNING id",
+        parts: list[Any] = from_db.execute(
+            "SELECT position, layer, text, id FROM chunks WHERE memory = ? ORDER BY position",
+            (row,),
+        ).fetchall()
+        for position, layer, text, old_chunk in parts:
+            chunk: Any = db.execute(
+                "INSERT INTO chunks (memory, position, layer, text) VALUES (?, ?, ?, ?)"
+                " RETURNING id",
                 (new_row, position, layer, text),
             ).get
             self.vectors.queue(db, [chunk], None)
@@ -178,7 +188,8 @@ class Book:
     def by_ids(self, ids: Collection[str]) -> list[tuple[int, Memory]]:
         """Those of the ids that are here, in whatever state."""
         rows = self.database.rows(
-            f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE m.id IN (SELECT value FROM json_each(?))",
+            f"SELECT m.rowid, {COLUMNS} FROM memories m"
+            " WHERE m.id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
         )
         return [(row[0], memory_of(row[1:])) for row in rows]
@@ -200,7 +211,7 @@ class Book:
             bound["words"] = all_of
             full = {id for id, _ in self.database.rows(ALLOWED_THEN_BEST.format(condition), bound)}
             found.sort(key=lambda match: (-match[1], match[0] not in full))
-        return found  # type: ignore[return-value]
+        return found
 
     def history(self, id: str, limit: int) -> list[Event]:
         """The lines about one memory, newest first."""

@@ -145,7 +145,7 @@ class Database:
         return db
 
     def _migrate(self) -> None:
-        """Apply what is missing, in one transaction, after a backup; several processes may try at once."""
+        """Apply what is missing, in one transaction, after a backup; several processes may try."""
         db = self._writer
         found = self._checked_version()
         if found == self.version:
@@ -245,7 +245,7 @@ def _check_engine() -> None:
 
 
 def _vec0() -> str:
-    """The extension's file. Found without importing sqlite_vec, which would load numpy (110 ms)."""
+    """The extension's file, found without importing sqlite_vec and with it numpy (110 ms)."""
     spec = importlib.util.find_spec("sqlite_vec")
     if spec is None or not spec.submodule_search_locations:
         raise StoreError("sqlite-vec is not installed; reinstall kinmem", "storage_unsupported")
@@ -253,7 +253,7 @@ def _vec0() -> str:
 
 
 def _make_private(path: Path) -> None:
-    """Make folder (0700) and file (0600) before SQLite does; its -wal and -shm inherit the rights."""
+    """Make folder (0700) and file (0600) before SQLite does; -wal and -shm inherit the rights."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY, 0o600))
@@ -265,7 +265,7 @@ def _make_private(path: Path) -> None:
 
 
 def _patience() -> Callable[[int], bool]:
-    """Waits of 0.3-8 ms at random, for five seconds; SQLite's own back-off starves some for seconds."""
+    """Waits of 0.3-8 ms at random, for five seconds; SQLite's own back-off is unfair."""
     started = 0.0
 
     def wait(tries: int) -> bool:

@@ -15,7 +15,7 @@ VALID_FROM = f"coalesce(m.valid_from, {SAID_AT})"
 
 
 def conditions(filters: Filters, kin: str, now: datetime) -> tuple[str, dict[str, Any]]:
-    """A WHERE clause without WHERE, and its bindings. Without filters: visible, live, not expired."""
+    """The text of a WHERE clause, and its bindings. No filters: visible, live, not expired."""
     parts = [VISIBLE]
     bound: dict[str, Any] = {"kin": kin, "now": time_text(now)}
     _life(filters, parts, bound)

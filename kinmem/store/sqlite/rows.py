@@ -62,4 +62,6 @@ def memory_of(row: Sequence[Any]) -> Memory:
 
 def as_json(values: Mapping[str, Any]) -> str:
     """Changed fields for the history, as stored."""
-    return json.dumps({name: column(name, value) for name, value in values.items()}, ensure_ascii=False)
+    return json.dumps(
+        {name: column(name, value) for name, value in values.items()}, ensure_ascii=False
+    )

@@ -6,6 +6,7 @@ import json
 import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -42,9 +43,7 @@ SORTS: Mapping[Sort, tuple[str, str]] = {
     "importance": ("coalesce(m.importance, 5)", "DESC"),
     "used": ("m.recalled_count", "DESC"),
 }
-CANDIDATE = ", ".join(
-    SAID_AT if name == "said_at" else f"m.{name}" for name in Candidate._fields
-)
+CANDIDATE = ", ".join(SAID_AT if name == "said_at" else f"m.{name}" for name in Candidate._fields)
 # The name of a Kin that nobody named is a common word, not a person.
 DEFAULT_KIN = "default"
 # Each use makes a memory fade 15 % more slowly (Kore); ten years are the most a half-life grows to.
@@ -129,7 +128,9 @@ class SqliteStore:
             row, old = self._mine(book.find(db, id), id)
             if if_version is not None and old.version != if_version:
                 raise VersionConflict(id, if_version, old.version)
-            changed = {name: value for name, value in changes.items() if getattr(old, name) != value}
+            changed = {
+                name: value for name, value in changes.items() if getattr(old, name) != value
+            }
             if not changed:
                 return old
             now = self._clock()
@@ -143,7 +144,7 @@ class SqliteStore:
     def _move(
         self, source: Book, id: str, scope: Scope, if_version: int | None, reason: str | None
     ) -> Memory:
-        """Insert in the target, commit, then delete in the source; in between nobody can change it."""
+        """Insert in the target, commit, delete in the source; meanwhile nobody can change it."""
         target = self._books[scope]
         now = self._clock()
         with source.database.writing() as from_db:
@@ -281,7 +282,7 @@ class SqliteStore:
                 "SELECT rowid, id FROM memories WHERE id IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(ids)),),
             )
-            names = dict(rows)
+            names: dict[int, str] = dict(rows)
             for row, values in book.vectors.cosines(vector, embedder, names.keys()).items():
                 result[names[row]] = values
         return result
@@ -306,7 +307,9 @@ class SqliteStore:
         revision, names = self._names
         if revision != self.revision:
             revision = self.revision
-            found = {folded(name) for book in self._books.values() for name in _distinct(book, "speaker")}
+            found = {
+                folded(name) for book in self._books.values() for name in _distinct(book, "speaker")
+            }
             found |= {folded(name) for name in _distinct(self._shared, "kin")}
             names = frozenset(found - ROLES - {DEFAULT_KIN})
             self._names = (revision, names)
@@ -336,8 +339,8 @@ class SqliteStore:
         counts: dict[str, dict[str, int]] = {"state": {}, "scope": {}, "category": {}, "kin": {}}
         for book in self._books.values():
             rows = book.database.rows(
-                f"SELECT m.state, m.scope, m.category, m.kin, count(*) FROM memories m WHERE {VISIBLE}"
-                " GROUP BY m.state, m.scope, m.category, m.kin",
+                "SELECT m.state, m.scope, m.category, m.kin, count(*) FROM memories m"
+                f" WHERE {VISIBLE} GROUP BY m.state, m.scope, m.category, m.kin",
                 {"kin": self.kin},
             )
             for *keys, count in rows:
@@ -395,10 +398,8 @@ class SqliteStore:
             book.vectors.retire(embedder)
 
     def close(self) -> None:
-        try:
+        with suppress(StoreError):  # counters are not worth an error at the end
             self.flush_use()
-        except StoreError:
-            pass  # counters are not worth an error at the end; what was answered is stored
         for book in self._books.values():
             book.close()
 

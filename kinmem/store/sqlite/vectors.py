@@ -97,7 +97,9 @@ class ChunkVectors:
             FROM embedders
             """
         )
-        return [Coverage(name, width, total - waiting, total) for name, width, total, waiting in rows]
+        return [
+            Coverage(name, width, total - waiting, total) for name, width, total, waiting in rows
+        ]
 
     def is_filled(self, embedder: str) -> bool:
         """See Store.is_filled."""
@@ -116,7 +118,7 @@ class ChunkVectors:
         known = self._find(embedder)
         if known is None:
             return []
-        return self._database.rows(  # type: ignore[return-value]
+        return self._database.rows(
             """
             SELECT c.id, m.id, coalesce(c.text, m.content), m.status = 'pending'
             FROM pending p JOIN chunks c ON c.id = p.chunk JOIN memories m ON m.rowid = c.memory
@@ -183,8 +185,9 @@ class ChunkVectors:
         from_db: apsw.Connection,
         old_chunk: int,
     ) -> None:
-        """Copy the vectors of a chunk of another file, of those embedders that are enrolled here."""
-        for number, name in from_db.execute("SELECT id, name FROM embedders").fetchall():
+        """Copy the vectors of another file's chunk, of the embedders that are enrolled here."""
+        rows: list[Any] = from_db.execute("SELECT id, name FROM embedders").fetchall()
+        for number, name in rows:
             vector = from_db.execute(
                 f"SELECT embedding FROM vectors_{number:d} WHERE chunk = ?", (old_chunk,)
             ).get
@@ -217,7 +220,9 @@ class ChunkVectors:
             best.setdefault(memory, cosine)
         return list(best.items())[:limit]
 
-    def cosines(self, vector: Vector, embedder: str, rows: Collection[int]) -> dict[int, list[float]]:
+    def cosines(
+        self, vector: Vector, embedder: str, rows: Collection[int]
+    ) -> dict[int, list[float]]:
         """Per memory row the cosines of its chunks, in the order of the text."""
         known = self._find(embedder)
         if known is None or not rows:
@@ -280,7 +285,7 @@ class ChunkVectors:
             """,
             {**bound, "vector": vector.tobytes(), "limit": limit},
         )
-        return rows  # type: ignore[return-value]
+        return rows
 
     def _rowids(self, condition: str, bound: dict[str, Any]) -> NDArray[np.int64]:
         rows = self._database.rows(
@@ -336,14 +341,18 @@ class ChunkVectors:
             copy.seq = self._database.rows("SELECT max(seq) FROM vector_log")[0][0] or 0
             after = 0
             while not self._closing:
-                rows = self._live_vectors(number, "v.chunk > ? ORDER BY v.chunk LIMIT ?", (after, LOADED_AT_ONCE))
+                rows = self._live_vectors(
+                    number, "v.chunk > ? ORDER BY v.chunk LIMIT ?", (after, LOADED_AT_ONCE)
+                )
                 if not rows:
                     copy.loaded = True
                     return
                 _put(copy.index, rows)
                 after = rows[-1][0]
         except KinmemError:
-            logger.warning("vectors could not be loaded; the exact scan goes on answering", exc_info=True)
+            logger.warning(
+                "vectors could not be loaded; the exact scan goes on answering", exc_info=True
+            )
 
     def _catch_up(self, number: int, copy: _Copy) -> None:
         rows = self._database.rows(
@@ -359,8 +368,10 @@ class ChunkVectors:
         _put(copy.index, live)
         copy.seq = rows[-1][0]
 
-    def _live_vectors(self, number: int, which: str, bound: Sequence[Any]) -> list[tuple[int, int, bytes]]:
-        return self._database.rows(  # type: ignore[return-value]
+    def _live_vectors(
+        self, number: int, which: str, bound: Sequence[Any]
+    ) -> list[tuple[int, int, bytes]]:
+        return self._database.rows(
             f"""
             SELECT v.chunk, c.memory, v.embedding
             FROM vectors_{number} v JOIN chunks c ON c.id = v.chunk
@@ -377,7 +388,9 @@ def log(db: apsw.Connection, chunks: Collection[int]) -> None:
 
 
 def _has_table(db: apsw.Connection, number: int) -> bool:
-    return bool(db.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vectors_{number}",)).get)
+    return bool(
+        db.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vectors_{number}",)).get
+    )
 
 
 def _put(index: VectorIndex, rows: Sequence[tuple[int, int, bytes]]) -> None:

@@ -1,7 +1,7 @@
 """What is indexed for the word search, and how a question's words become a MATCH expression.
 
 Both sides go through `spread`, so that they agree. FTS5's tokenizer drops all punctuation and
-keeps a run of Chinese or Japanese as one token: C# would be "c", and no part of 乌龙茶 could be found.
+keeps a run of Chinese or Japanese as one token: C# would be "c", and no part of 乌龙茶 found.
 """
 
 import re
@@ -26,7 +26,11 @@ def indexed(memory: Memory) -> tuple[str, str, str]:
         said.insert(0, memory.speaker)
     if memory.occurred_at:
         said.append(spoken_date(memory.occurred_at))
-    return spread("\n".join(said)), spread(memory.subject or ""), spread(memory.source_context or "")
+    return (
+        spread("\n".join(said)),
+        spread(memory.subject or ""),
+        spread(memory.source_context or ""),
+    )
 
 
 def spread(text: str) -> str:
@@ -47,7 +51,7 @@ def match_all(words: Sequence[str]) -> str:
 
 def _terms(words: Sequence[str]) -> list[str]:
     """Each word as a quoted phrase of its tokens: nothing of it can be read as query syntax."""
-    terms = {}
+    terms: dict[str, None] = {}
     for word in words:
         for part in spread(word).split():
             if tokens := TOKEN.findall(part):
