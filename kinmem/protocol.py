@@ -24,6 +24,7 @@ from pydantic import Field, ValidationError
 from kinmem import __version__
 from kinmem.calls import ServiceFor, current_call, identify
 from kinmem.errors import KinmemError, MemoryNotFound
+from kinmem.strict import in_short
 from kinmem.tools import tools
 from kinmem.wire import Memory, as_json
 
@@ -172,7 +173,9 @@ async def _refuse_bad_prompts(
     except ValueError as error:
         if ctx.method != "prompts/get" or isinstance(error, ValidationError):
             raise
-        raise MCPError(INVALID_PARAMS, str(error)) from error
+        cause = getattr(error.__cause__, "__cause__", None)
+        wrong = in_short(cause, ["subject"]) if isinstance(cause, ValidationError) else str(error)
+        raise MCPError(INVALID_PARAMS, wrong) from error
 
 
 @contextmanager

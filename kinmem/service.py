@@ -15,6 +15,7 @@ from kinmem.learn.pipeline import Memorize
 from kinmem.learn.prepare import changed_fields
 from kinmem.llm.base import Embedder
 from kinmem.models import (
+    LIVE,
     Answer,
     Chunks,
     Coverage,
@@ -181,6 +182,8 @@ class Service:
         if not changes:
             raise InvalidInput("nothing to change; name at least one field")
         old = self.store.get(memory_id)
+        if old.state == State.DELETED and changes.get("archived") is not False:
+            raise InvalidInput(f"memory {memory_id} is forgotten; archived=false brings it back first")
         fields = changed_fields(changes, old, self.clock(), self.settings.general.zone)
         chunks = None
         if "content" in fields:
@@ -195,12 +198,12 @@ class Service:
             self.store.erase(memory_id)
             self._answers.clear()
             return Forgotten(memory_id, "erased")
-        now = self.clock()
-        memory = self.store.update(
-            memory_id, {"state": State.DELETED, "deleted_at": now}, action="forgotten"
-        )
-        days = timedelta(days=self.settings.general.purge_days)
-        return Forgotten(memory.id, "forgotten", (memory.deleted_at or now) + days)
+        memory = self.store.get(memory_id)
+        if memory.state != State.DELETED:
+            gone = {"state": State.DELETED, "deleted_at": self.clock()}
+            memory = self.store.update(memory_id, gone, action="forgotten")
+        since = memory.deleted_at or self.clock()
+        return Forgotten(memory.id, "forgotten", since + self._bin_time)
 
     def list_memories(
         self,
@@ -251,7 +254,9 @@ class Service:
         return memory
 
     def restore(self, memory_id: str) -> Memory:
-        """Bring back a forgotten or archived memory of one's own; a live one stays as it is."""
+        """Bring back a forgotten, archived or superseded memory of one's own."""
+        if self.store.get(memory_id).state in LIVE:
+            return self.store.update(memory_id, {})
         back = {"state": State.ACTIVE, "deleted_at": None, "superseded_by": None, "valid_to": None}
         return self.store.update(memory_id, back, action="restored")
 
@@ -286,7 +291,12 @@ class Service:
         self._background.close()
         self.store.close()
 
+    @property
+    def _bin_time(self) -> timedelta:
+        return timedelta(days=self.settings.general.purge_days)
+
     def _prepare(self) -> None:
+        self.store.purge(self.clock() - self._bin_time)
         self._embedder.warm()
         self._embed.enroll()
 

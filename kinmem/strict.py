@@ -8,7 +8,7 @@ import difflib
 import inspect
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast, get_args, get_origin
 
@@ -78,7 +78,7 @@ class StrictTool(Tool):
         try:
             checked = model.model_validate(given)
         except ValidationError as error:
-            raise InvalidInput(_in_short(error, list(self.parameters["properties"]))) from None
+            raise InvalidInput(in_short(error, list(self.parameters["properties"]))) from None
         return {name: getattr(checked, name) for name in checked.model_fields_set}
 
 
@@ -128,12 +128,11 @@ def lean(schema: Any) -> Any:
         if not (name == "title" and isinstance(part, str))
         and not (name == "default" and part in (None, False))
     }
-    options = kept.get("anyOf", [])
-    if {"type": "null"} in options:
-        kept.pop("anyOf")
-        (only,) = [option for option in options if option != {"type": "null"}]
-        kept = {**only, **kept}
-    return kept
+    options = [option for option in kept.get("anyOf", []) if option != {"type": "null"}]
+    if len(options) == 1:
+        del kept["anyOf"]
+        return {**options[0], **kept}
+    return {**kept, "anyOf": options} if options else kept
 
 
 def _arguments_of(function: Callable[..., Any]) -> type[Arguments]:
@@ -170,21 +169,20 @@ def _unquoted(value: Any) -> Any:
     return value
 
 
-def _in_short(error: ValidationError, names: list[str]) -> str:
-    """What is wrong, in one sentence that repeats nothing of the values."""
+def in_short(error: ValidationError, names: Sequence[str]) -> str:
+    """What is wrong, in one sentence that repeats no values; `names` are the valid ones."""
     return "; ".join(_told(problem, names) for problem in error.errors(include_url=False)[:3])
 
 
-def _told(problem: Any, names: list[str]) -> str:
+def _told(problem: Any, names: Sequence[str]) -> str:
     where = ".".join(str(part) for part in problem["loc"])
     match problem["type"]:
         case "missing":
             return f"{where} is missing"
-        case "extra_forbidden":
+        case "extra_forbidden" | "unexpected_keyword_argument":
             (nearest,) = difflib.get_close_matches(str(problem["loc"][-1]), names, n=1, cutoff=0.0)
             return f"there is no argument {where[:60]!r}; did you mean {nearest!r}?"
         case "literal_error":
             return f"{where} must be one of {problem['ctx']['expected']}"
         case _:
-            message = problem["msg"].replace("Input should", "must").removeprefix("Value error, ")
-            return f"{where}: {message}" if where else message
+            return f"{where} {problem['msg']}".replace(" Input should", " must").strip()

@@ -3,7 +3,7 @@
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
-from pydantic import AliasGenerator, ConfigDict, Field
+from pydantic import AliasGenerator, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
 from kinmem.rules.when import age_in_words
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 LISTED_CHARACTERS = 2000
 """list_memories shows this much of a memory; kinmem://memories/{id} shows all of it."""
+
+
+def _plain(number: float | None) -> float | None:
+    """7 rather than 7.0."""
+    return int(number) if number is not None and number == int(number) else number
 
 
 class Wire(Answer):
@@ -32,7 +37,7 @@ class Memory(Wire):
     truncated: bool | None = None
     category: str
     subject: str | None = None
-    importance: float | None = None
+    importance: Annotated[float | None, PlainSerializer(_plain, return_type=float)] = None
     scope: str
     author_kin_name: Annotated[str | None, Field(description="another Kin, who shared it")] = None
     source_context: str | None = None

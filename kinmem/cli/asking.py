@@ -1,12 +1,10 @@
 """recall, list, show, review, stats: what the memory holds. None of them changes a memory."""
 
-from typing import Annotated, Literal
-
 import typer
 
 from kinmem.cli import options as take
 from kinmem.cli.here import Here, command
-from kinmem.cli.terminal import show
+from kinmem.cli.terminal import say
 
 app = typer.Typer()
 PANEL = "Ask"
@@ -15,37 +13,20 @@ PANEL = "Ask"
 @command(app, rich_help_panel=PANEL)
 def recall(
     here: Here,
-    question: Annotated[
-        list[str], typer.Argument(metavar="QUESTION", help="In your own words.", show_default=False)
-    ],
-    limit: Annotated[
-        int | None, typer.Option("--limit", "-n", metavar="1-100", help="At most so many.")
-    ] = None,
+    question: take.Question,
+    limit: take.Limit = None,
     category: take.Category = None,
     subject: take.Subject = None,
     scope: take.Scope = None,
     tag: take.Tags = None,
     since: take.Since = None,
     until: take.Until = None,
-    as_of: Annotated[
-        str | None, typer.Option("--as-of", metavar="TIME", help="Answer from what was true then.")
-    ] = None,
-    mode: Annotated[
-        str | None,
-        typer.Option(
-            "--mode",
-            metavar="PROFILE",
-            help="Ranking: relevance, recent, important, historical, comprehensive, balanced, kinbot, kore.",
-        ),
-    ] = None,
-    include_archived: Annotated[
-        bool, typer.Option("--include-archived", help="Archived memories too.")
-    ] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show why each was found.")] = False,
+    as_of: take.AsOf = None,
+    mode: take.Mode = None,
+    include_archived: take.IncludeArchived = False,
+    explain: take.Explain = False,
 ) -> None:
     """What is remembered about a question, best first."""
-    from kinmem.cli.cards import answer_cards
-
     with here.memory() as memory:
         answer = memory.recall(
             " ".join(question),
@@ -65,7 +46,9 @@ def recall(
 
             here.tell(as_json(Recalled.of(answer, memory, explain)))
         else:
-            show(*answer_cards(answer, memory, explain=explain))
+            from kinmem.cli.cards import answer_cards
+
+            say(*answer_cards(answer, memory, explain=explain))
 
 
 @command(app, "list", rich_help_panel=PANEL)
@@ -75,64 +58,47 @@ def list_(
     subject: take.Subject = None,
     scope: take.Scope = None,
     tag: take.Tags = None,
-    state: Annotated[
-        str | None,
-        typer.Option(
-            "--state",
-            metavar="NAME",
-            help="active, stale, archived, deleted (forgotten), superseded; else what is alive.",
-        ),
-    ] = None,
+    state: take.State = None,
     since: take.Since = None,
     until: take.Until = None,
-    sort: Annotated[
-        Literal["newest", "oldest", "importance", "used"],
-        typer.Option("--sort", help="What comes first."),
-    ] = "newest",
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", metavar="1-200", help="So many a page.")
-    ] = 50,
-    cursor: Annotated[
-        str | None,
-        typer.Option("--cursor", help="Go on where the last page ended.", show_default=False),
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Every page.")] = False,
+    sort: take.Sort = "newest",
+    limit: take.PageLimit = 50,
+    cursor: take.Cursor = None,
+    every: take.All = False,
 ) -> None:
     """What is stored, page by page."""
-    from kinmem.cli.cards import listing
-    from kinmem.models import Page
+    from kinmem.cli.pages import whole_page
 
     with here.memory() as memory:
-        found, more = [], True
-        while more:
-            page = memory.list_memories(
-                subject=subject,
-                category=category,
-                scope=scope,
-                tags=tag or (),
-                state=state,
-                since=since,
-                until=until,
-                sort=sort,
-                limit=200 if everything else limit,
-                cursor=cursor,
-            )
-            found += page.memories
-            cursor = page.next_cursor
-            more = everything and cursor is not None
+        page = whole_page(
+            memory,
+            every=every,
+            category=category,
+            subject=subject,
+            scope=scope,
+            tags=tag or (),
+            state=state,
+            since=since,
+            until=until,
+            sort=sort,
+            limit=limit,
+            cursor=cursor,
+        )
         if here.json:
             from kinmem.wire import Listed, as_json
 
-            here.tell(as_json(Listed.of(Page(found, cursor), memory)))
+            here.tell(as_json(Listed.of(page, memory)))
         else:
-            show(*listing(found, cursor, memory))
+            from kinmem.cli.cards import listing
+
+            say(*listing(page, memory))
 
 
 @command(app, rich_help_panel=PANEL)
 def show(here: Here, memory_id: take.Id) -> None:
     """Everything about one memory: where it comes from and what happened to it."""
-    from kinmem.cli.card import everything, whole_card
-    from kinmem.cli.ids import full_id
+    from kinmem.cli.pages import full_id
+    from kinmem.cli.whole import everything, whole_card
 
     with here.memory() as memory:
         id = full_id(memory, memory_id)
@@ -140,13 +106,12 @@ def show(here: Here, memory_id: take.Id) -> None:
         if here.json:
             here.tell(everything(one, events, memory))
         else:
-            show(*whole_card(one, events, memory))
+            say(*whole_card(one, events, memory))
 
 
 @command(app, rich_help_panel=PANEL)
 def review(here: Here, subject: take.Subject = None, scope: take.Scope = None) -> None:
     """Find duplicates, contradictions and what is out of date. Changes nothing."""
-    from kinmem.cli.cards import issues
     from kinmem.cli.progress import bar
 
     with here.memory() as memory:
@@ -157,14 +122,16 @@ def review(here: Here, subject: take.Subject = None, scope: take.Scope = None) -
 
             here.tell(as_json(Reviewed.of(found)))
         else:
-            show(*issues(found, memory))
+            from kinmem.cli.cards import issues
+
+            say(*issues(found, memory))
 
 
 @command(app, rich_help_panel=PANEL)
 def stats(here: Here) -> None:
     """How much is remembered, and whether all of it can be found by meaning."""
-    from kinmem.cli.numbers import numbers, stats_tables
+    from kinmem.cli.numbers import numbers, stats_table
 
     with here.memory() as memory:
         found = memory.stats()
-        here.tell(numbers(found), *stats_tables(found))
+    here.tell(numbers(found), stats_table(found))

@@ -1,6 +1,7 @@
 """Memories and answers as people read them."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -9,20 +10,18 @@ from rich.table import Table
 from rich.text import Text
 
 from kinmem.cli.explain import explanation
-from kinmem.cli.ids import short_id
+from kinmem.cli.pages import short_id
 from kinmem.cli.terminal import one_line, safe
 from kinmem.rules.when import age_in_words
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from kinmem.models import Answer, Forgotten, Memory, Review, Stored
+    from kinmem.models import Answer, Forgotten, Memory, Page, Review, Stored
     from kinmem.service import Service
 
-DIM = "dim"
+QUIET = "dim"
 DEGRADED = {
-    "embedding": "Found by words only: the embedder is not usable. kinmem doctor says why.",
-    "pending": "Some memories have no vector yet and were looked for by words only; kinmem reembed makes them.",
+    "embedding": "Found by words only: the embedder cannot be used. kinmem doctor says why.",
+    "pending": "Some memories have no vector yet and are found by words only: kinmem reembed.",
 }
 
 
@@ -32,10 +31,10 @@ def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Itera
     for place, hit in enumerate(answer.hits, 1):
         parts = [memory_card(hit.memory, memory, excerpt=hit.excerpt, place=place)]
         if explain:
-            parts.append(Padding(explanation(hit.why, hit.score, best), (0, 0, 1, 4)))
+            parts.append(Padding(explanation(hit.why, hit.score, best), (0, 0, 1, 3)))
         yield Group(*parts)
     if not answer.hits:
-        yield Text(_nothing(memory))
+        yield _nothing(memory)
     for reason in answer.degraded:
         yield Text(DEGRADED.get(reason, reason), style="yellow")
 
@@ -43,40 +42,35 @@ def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Itera
 def memory_card(
     one: "Memory", memory: "Service", *, excerpt: str | None = None, place: int | None = None
 ) -> RenderableType:
-    """What it says, then in one line what it is."""
+    """What it says, then what it is."""
     grid = Table.grid(padding=(0, 1))
-    grid.add_column(justify="right", min_width=2, style=DIM)
+    grid.add_column(justify="right", min_width=2, style=QUIET)
     grid.add_column(overflow="fold")
     content = one.content if excerpt is None else f"… {excerpt} …"
     grid.add_row("" if place is None else str(place), Text(safe(content), style="bold"))
-    grid.add_row("", Text(" · ".join(_facts(one, memory)), style=DIM))
+    grid.add_row("", Text(" · ".join(_facts(one, memory)), style=QUIET))
     if one.source_context:
-        grid.add_row("", Text(f"from: {one_line(one.source_context)}", style=DIM))
+        grid.add_row("", Text(f"from: {one_line(one.source_context)}", style=QUIET))
     return grid
 
 
-def listing(
-    found: "list[Memory]", cursor: str | None, memory: "Service"
-) -> Iterator[RenderableType]:
+def listing(page: "Page", memory: "Service") -> Iterator[RenderableType]:
     """One line per memory."""
-    if not found:
-        yield Text(_nothing(memory))
+    if not page.memories:
+        yield _nothing(memory)
         return
-    table = Table(box=None, pad_edge=False, header_style=DIM)
-    table.add_column("id", no_wrap=True, style="cyan")
-    table.add_column("age", no_wrap=True)
-    table.add_column("category", no_wrap=True)
-    table.add_column("subject", no_wrap=True, max_width=20, overflow="ellipsis")
-    table.add_column("whose", no_wrap=True)
-    table.add_column("content", no_wrap=True, overflow="ellipsis", ratio=1)
-    for one in found:
+    table = Table(box=None, pad_edge=False, header_style=QUIET)
+    for name in ("id", "age", "category", "subject", "whose"):
+        table.add_column(name, no_wrap=True, max_width=20, overflow="ellipsis")
+    table.add_column("content", no_wrap=True, overflow="ellipsis")
+    for one in page.memories:
         mark = "" if one.state == "active" else f"({one.state}) "
-        cells = (short_id(one.id), age(one.content_updated_at, memory), one.category)
+        what = (short_id(one.id), age(one.content_updated_at, memory), one.category)
         told = (one_line(one.subject or ""), whose(one, memory), mark + one_line(one.content))
-        table.add_row(*(Text(cell) for cell in (*cells, *told)))
+        table.add_row(*map(Text, (*what, *told)))
     yield table
-    if cursor is not None:
-        yield Text(f"There is more: --cursor {cursor}, or --all", style=DIM)
+    if page.next_cursor is not None:
+        yield Text(f"There is more: --cursor {page.next_cursor}, or --all", style=QUIET)
 
 
 def what_became(stored: "Stored", memory: "Service") -> Iterator[RenderableType]:
@@ -84,32 +78,30 @@ def what_became(stored: "Stored", memory: "Service") -> Iterator[RenderableType]
     if stored.id is None:
         return
     if stored.status == "duplicate_of":
-        yield Text("Known already; nothing was stored twice:", style="yellow")
+        yield Text("Known already, so nothing was stored:", style="yellow")
     yield memory_card(memory.store.get(stored.id), memory)
 
 
-def forgotten(done: "Forgotten", memory: "Service") -> Iterator[RenderableType]:
+def forgotten(done: "Forgotten", memory: "Service") -> RenderableType:
     """The answer to forget."""
     if done.restorable_until is None:
-        yield Text(f"Erased {short_id(done.id)} for good.")
-        return
+        return Text(f"Erased {short_id(done.id)} for good.")
     day = done.restorable_until.astimezone(memory.settings.general.zone).date()
-    yield Text(f"Forgotten. Until {day} it comes back with: kinmem restore {short_id(done.id)}")
+    return Text(f"Forgotten. Until {day} it comes back with: kinmem restore {short_id(done.id)}")
 
 
 def issues(found: "Review", memory: "Service") -> Iterator[RenderableType]:
     """What a review found, each with the memories it is about."""
     yield Text(safe(found.summary), style="bold")
-    ids = [id for issue in found.issues for id in issue.memory_ids]
-    known = memory.store.memories(ids)
+    known = memory.store.memories([id for issue in found.issues for id in issue.memory_ids])
     for issue in found.issues:
         yield Text(f"\n{issue.type}: {safe(issue.description)}", style="yellow")
         for id in issue.memory_ids:
             content = one_line(known[id].content) if id in known else "(gone)"
             yield Text(f"  {short_id(id)}  {content}", overflow="ellipsis", no_wrap=True)
-        yield Text(f"  suggestion: {issue.suggestion}", style=DIM)
+        yield Text(f"  suggestion: {issue.suggestion}", style=QUIET)
         if issue.suggested_content:
-            yield Text(f"  as: {one_line(issue.suggested_content)}", style=DIM)
+            yield Text(f"  as: {one_line(issue.suggested_content)}", style=QUIET)
 
 
 def whose(one: "Memory", memory: "Service") -> str:
@@ -117,7 +109,7 @@ def whose(one: "Memory", memory: "Service") -> str:
     return one.scope if one.kin == memory.kin else f"shared by {one.kin}"
 
 
-def age(moment: "datetime", memory: "Service") -> str:
+def age(moment: datetime, memory: "Service") -> str:
     """How long ago, in words."""
     return age_in_words(moment, memory.clock())
 
@@ -129,6 +121,8 @@ def _facts(one: "Memory", memory: "Service") -> Iterator[str]:
     yield whose(one, memory)
     if one.state != "active":
         yield one.state
+    if one.pinned:
+        yield "pinned"
     if one.importance is not None:
         yield f"importance {one.importance:g}"
     if one.occurred_at:
@@ -139,7 +133,7 @@ def _facts(one: "Memory", memory: "Service") -> Iterator[str]:
     yield short_id(one.id)
 
 
-def _nothing(memory: "Service") -> str:
+def _nothing(memory: "Service") -> Text:
     if sum(memory.store.counts()["kin"].values()):
-        return "Nothing that fits."
-    return f'{memory.kin} remembers nothing yet. Try: kinmem memorize "Bob is allergic to peanuts"'
+        return Text("Nothing fits.")
+    return Text(f'{memory.kin} remembers nothing yet. Try: kinmem memorize "Bob likes tea"')

@@ -2,43 +2,60 @@
 
 from collections.abc import Iterator, Mapping
 
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
 WIDTH = 24
 EIGHTHS = " ▏▎▍▌▋▊▉"
 
+MEANINGS = {
+    "meaning": "how near the meanings are",
+    "words": "words in common, rare ones count more",
+    "neighbours": "stands beside a good match in the same conversation",
+    "answers": "follows a question that matches",
+    "evidence": "tells something rather than asks",
+    "said by user": "the user's own words, not an assistant's",
+    "named": "said by or about the one who is named",
+    "standing wish": "a lasting wish for how to be helped",
+    "semantic": "how relevant it is",
+    "recency": "how lately it was used",
+    "retention": "how much of it has not faded",
+    "importance": "how important it is",
+    "confidence": "how sure it is",
+}
 
-def explanation(why: Mapping[str, float], score: float, best: float) -> Table:
-    """One line per part that was added, as long as its share of the best score; then how they make the score.
 
-    See models.Why: parts are added, their sum is multiplied by the factors; the rest informs.
+def explanation(why: Mapping[str, float], score: float, best: float) -> Group:
+    """A line for each part that was added, then how the parts make the score.
+
+    The whole width of a bar is the best score of the answer. See models.Why: parts are added, their
+    sum is multiplied by the factors; the rest informs.
     """
     grid = Table.grid(padding=(0, 1))
     parts = {name[1:]: value for name, value in why.items() if name.startswith("+")}
     for name, value in parts.items():
-        grid.add_row(Text(name), Text(bar(value, best), style="green"), Text(f"{value:+.3f}"))
-    total = Table.grid()
-    total.add_row(grid)
-    total.add_row(Text(" ".join(_sum(why, parts, score)), style="bold"))
+        drawn = Text(bar(value, best).ljust(WIDTH), style="green")
+        meant = Text(MEANINGS.get(name, ""), style="dim")
+        grid.add_row(Text(name), drawn, Text(f"{value:.3f}"), meant)
+    lines = [grid, Text(" ".join(_sum(why, parts, score)), style="bold")]
     noted = [f"{name} {value:.3f}" for name, value in why.items() if name[0] not in "+x"]
     if noted:
-        total.add_row(Text("noted: " + ", ".join(noted), style="dim"))
-    return total
+        lines.append(Text("besides: " + ", ".join(noted), style="dim"))
+    return Group(*lines)
 
 
 def bar(value: float, best: float) -> str:
     """A bar of up to WIDTH cells; the whole width is the best score."""
     if best <= 0 or value <= 0:
         return ""
-    eighths = round(min(value / best, 1.0) * WIDTH * 8)
-    return ("█" * (eighths // 8) + EIGHTHS[eighths % 8]).rstrip() or EIGHTHS[1]
+    eighths = max(1, round(min(value / best, 1.0) * WIDTH * 8))
+    return ("█" * (eighths // 8) + EIGHTHS[eighths % 8]).rstrip()
 
 
 def _sum(why: Mapping[str, float], parts: Mapping[str, float], score: float) -> Iterator[str]:
-    factors = {name[1:]: value for name, value in why.items() if name.startswith("x")}
-    if factors:
-        yield f"{sum(parts.values()):.3f}"
-        for name, value in factors.items():
-            yield f"× {name} {value:.3f}"
+    yield " + ".join(f"{value:.3f}" for value in parts.values())
+    factors = [(name[1:], value) for name, value in why.items() if name.startswith("x")]
+    for name, value in factors:
+        yield f"× {name} {value:.3f}"
     yield f"= {score:.3f}"

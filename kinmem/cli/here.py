@@ -1,14 +1,16 @@
-"""What every command knows and how it is declared: whose memory, where it lies, how to answer."""
+"""What every command knows and how it is declared: whose memory, where it is, how to answer."""
 
 import inspect
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from kinmem.cli.terminal import json_text, show
+from kinmem.cli import options as take
+from kinmem.cli.terminal import json_text, say
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -16,50 +18,30 @@ if TYPE_CHECKING:
     from kinmem.service import Service
     from kinmem.settings import Settings
 
-PANEL = "Everywhere"
-Kin = Annotated[
-    str | None,
-    typer.Option(
-        "--kin",
-        metavar="NAME",
-        help="Whose memory; else KINMEM_KIN, else default.",
-        rich_help_panel=PANEL,
-    ),
-]
-Home = Annotated[
-    str | None,
-    typer.Option(
-        "--home",
-        metavar="FOLDER",
-        help="Where it is kept; else KINMEM_HOME, else ~/.kinmem.",
-        rich_help_panel=PANEL,
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.", rich_help_panel=PANEL)]
-
 
 @dataclass(frozen=True)
 class Here:
-    """The options that stand before or after every command."""
+    """The options that may stand before or after every command."""
 
     kin: str | None = None
     home: str | None = None
     json: bool = False
 
     def settings(self, **flags: Any) -> "Settings":
-        """The settings in force; flags are variables and values given on the command line."""
+        """The settings in force; flags are variables and their values on the command line."""
         from kinmem.settings import load
 
-        return load({"KINMEM_KIN": self.kin, "KINMEM_HOME": self.home, **flags})
+        settings = load({"KINMEM_KIN": self.kin, "KINMEM_HOME": self.home, **flags})
+        level = settings.general.log_level
+        logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
+        return settings
 
     @contextmanager
     def memory(self) -> "Iterator[Service]":
         """The Kin's memory, closed when the command is done."""
         from kinmem.wiring import open_service
 
-        settings = self.settings()
-        log_to_stderr(settings.general.log_level)
-        with open_service(settings) as service:
+        with open_service(self.settings()) as service:
             yield service
 
     def tell(self, value: Any, *shown: "RenderableType") -> None:
@@ -67,20 +49,13 @@ class Here:
         if self.json:
             typer.echo(json_text(value))
         else:
-            show(*shown)
-
-
-def log_to_stderr(level: str) -> None:
-    """stdout belongs to answers."""
-    import logging
-
-    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
+            say(*shown)
 
 
 def command(
     app: typer.Typer, name: str | None = None, **display: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Declare a command: a function of Here and its own options; --kin, --home and --json come on top."""
+    """Declare a command: a function of Here and its options; those of every command come on top."""
 
     def declare(body: Callable[..., None]) -> Callable[..., None]:
         def run(ctx: typer.Context, **given: Any) -> None:
@@ -100,16 +75,15 @@ def command(
 
 
 def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-    )
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=default, annotation=annotation)
 
 
 CONTEXT = inspect.Parameter(
     "ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context
 )
 EVERYWHERE = (
-    _option("kin", Kin, None),
-    _option("home", Home, None),
-    _option("as_json", Json, False),
+    _option("kin", take.Kin, None),
+    _option("home", take.Home, None),
+    _option("as_json", take.Json, False),
 )

@@ -1,4 +1,4 @@
-"""The Kins under one home folder. Only the command line looks at more than one: it is the owner's."""
+"""The Kins under one home folder. Only its owner, at the command line, sees more than one."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ def kin_names(home: "Path") -> list[str]:
 
 
 def kins_under(settings: "Settings") -> Iterator[dict[str, Any]]:
-    """Each Kin with what it holds; one whose file cannot be opened comes with the reason instead."""
+    """Each Kin with what it holds, or with the reason why its file cannot be opened."""
     from kinmem.wiring import open_service
 
     for name in kin_names(settings.home):

@@ -1,6 +1,5 @@
 """stats as a table and as JSON."""
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
@@ -23,7 +22,7 @@ def numbers(stats: "Stats") -> dict[str, Any]:
     }
 
 
-def stats_tables(stats: "Stats") -> Iterator[Table]:
+def stats_table(stats: "Stats") -> Table:
     """For people."""
     table = Table.grid(padding=(0, 2))
     table.add_row(Text("Kin", style="dim"), Text(stats.kin, style="bold"))
@@ -37,4 +36,4 @@ def stats_tables(stats: "Stats") -> Iterator[Table]:
         told = f"{one.done:,} of {one.total:,} vectors by {one.embedder} ({one.dimension} wide)"
         mark = "" if one.embedder == stats.embedder else ", no longer configured"
         table.add_row(Text("meaning", style="dim"), Text(told + mark))
-    yield table
+    return table

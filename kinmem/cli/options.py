@@ -1,64 +1,122 @@
-"""Options that several commands take, declared once."""
+"""Options and arguments of the commands, declared once."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-Words = Annotated[list[str], typer.Argument(show_default=False)]
-Id = Annotated[
-    str,
-    typer.Argument(
-        metavar="ID",
-        help="The memory's id, or its last 8 characters as lists show them.",
-        show_default=False,
-    ),
+
+def option(names: str, metavar: str, help: str) -> Any:
+    """An option with a value: option("--limit -n", "N", "At most so many.")."""
+    return typer.Option(*names.split(), metavar=metavar, help=help, show_default=False)
+
+
+def flag(names: str, help: str) -> Any:
+    """An option without a value."""
+    return typer.Option(*names.split(), metavar="", help=help, show_default=False)
+
+
+def argument(metavar: str, help: str) -> Any:
+    return typer.Argument(metavar=metavar, help=help, show_default=False)
+
+
+# before or after every command
+Kin = Annotated[str | None, option("--kin", "NAME", "Whose memory; else KINMEM_KIN, else default.")]
+Home = Annotated[
+    str | None, option("--home", "FOLDER", "Where it is; else KINMEM_HOME, else ~/.kinmem.")
 ]
-Category = Annotated[
-    str | None,
-    typer.Option(
-        "--category",
-        "-c",
-        metavar="NAME",
-        help="fact, preference, decision, knowledge; also identity, relationship, event, activity, plan, context, ephemeral.",
-    ),
-]
-Subject = Annotated[
-    str | None, typer.Option("--subject", "-s", metavar="TEXT", help="Who or what it is about.")
-]
+Json = Annotated[bool, flag("--json", "Answer in JSON.")]
+
+# what is meant
+Text = Annotated[list[str], argument("TEXT", "One statement; - reads it from stdin.")]
+Question = Annotated[list[str], argument("QUESTION", "In your own words.")]
+Id = Annotated[str, argument("ID", "The memory's id, or its last 8 characters as lists show them.")]
+KinName = Annotated[str, argument("KIN", "Whose memory it opens.")]
+TokenId = Annotated[str, argument("ID", "As token list shows it.")]
+
+# what a memory is
+CATEGORIES = (
+    "fact, preference, decision, knowledge; identity, relationship, event, activity, plan,"
+    " context, ephemeral."
+)
+Category = Annotated[str | None, option("--category -c", "NAME", CATEGORIES)]
+Subject = Annotated[str | None, option("--subject -s", "TEXT", "Who or what it is about.")]
 Scope = Annotated[
     Literal["private", "shared"] | None,
-    typer.Option("--scope", help="private: this Kin's own; shared: every Kin's."),
+    option("--scope", "private|shared", "private: this Kin's alone; shared: for every Kin."),
 ]
-Tags = Annotated[
-    list[str] | None,
-    typer.Option("--tag", "-t", metavar="TAG", help="Repeat for several; all must be there."),
-]
-Since = Annotated[
-    str | None,
-    typer.Option("--since", metavar="TIME", help="Not before, e.g. 2026-03-01 or 7d (ago)."),
-]
-Until = Annotated[
-    str | None,
-    typer.Option("--until", metavar="TIME", help="Not after; a date means the whole day."),
-]
-Importance = Annotated[
-    float | None, typer.Option("--importance", "-i", metavar="1-10", help="1 mundane, 10 critical.")
-]
-Context = Annotated[
-    str | None,
-    typer.Option(
-        "--source-context", metavar="TEXT", help="Where it was learned, in a sentence or two."
-    ),
+Importance = Annotated[float | None, option("--importance -i", "1-10", "1 mundane, 10 critical.")]
+SourceContext = Annotated[
+    str | None, option("--source-context", "TEXT", "Where it was learned, in a sentence or two.")
 ]
 OccurredAt = Annotated[
-    str | None, typer.Option("--occurred-at", metavar="TIME", help="When it happened or was said.")
+    str | None, option("--occurred-at", "TIME", "When it happened or was said, e.g. 2026-05-08.")
 ]
-Expires = Annotated[
-    str | None,
-    typer.Option(
-        "--expires", metavar="TIME", help="When it ends: a time, or from now on 30d, 12h."
+Expires = Annotated[str | None, option("--expires", "TIME", "When it ends: a time, or 30d, 12h.")]
+NewTags = Annotated[list[str] | None, option("--tag -t", "TAG", "Repeat for several.")]
+Speaker = Annotated[str | None, option("--speaker", "NAME", "Who said it.")]
+
+# which memories
+Tags = Annotated[
+    list[str] | None, option("--tag -t", "TAG", "Repeat for several; all must be there.")
+]
+Since = Annotated[
+    str | None, option("--since", "TIME", "Not before, e.g. 2026-05 or 2026-05-08T14:00.")
+]
+Until = Annotated[str | None, option("--until", "TIME", "Not after; a date means the whole day.")]
+STATES = "active, stale, archived, deleted, superseded; else what is alive."
+State = Annotated[str | None, option("--state", "NAME", STATES)]
+
+# recall
+Limit = Annotated[int | None, option("--limit -n", "1-100", "At most so many.")]
+AsOf = Annotated[str | None, option("--as-of", "TIME", "Answer from what was true then.")]
+MODES = "Ranking: relevance, recent, important, historical, comprehensive, balanced, kinbot, kore."
+Mode = Annotated[str | None, option("--mode", "NAME", MODES)]
+IncludeArchived = Annotated[bool, flag("--include-archived", "Archived memories too.")]
+Explain = Annotated[bool, flag("--explain", "Show why each was found.")]
+
+# list
+Sort = Annotated[
+    Literal["newest", "oldest", "importance", "used"],
+    option("--sort", "ORDER", "newest, oldest, importance, used: what comes first."),
+]
+PageLimit = Annotated[int, option("--limit -n", "1-200", "So many a page; 50 by default.")]
+Cursor = Annotated[str | None, option("--cursor", "TEXT", "Go on where the last page ended.")]
+All = Annotated[bool, flag("--all", "Every page.")]
+
+# update, forget
+CLEARABLE = ("subject", "importance", "tags", "source-context", "occurred-at", "expires")
+Content = Annotated[
+    str | None, option("--content", "TEXT", "What it says from now on; - reads it from stdin.")
+]
+Pinned = Annotated[bool | None, flag("--pin/--unpin", "Whether it never fades.")]
+Archived = Annotated[
+    bool | None, flag("--archive/--unarchive", "Whether it is kept but not recalled.")
+]
+Clear = Annotated[
+    list[str] | None, option("--clear", "FIELD", f"Empty one of: {', '.join(CLEARABLE)}.")
+]
+IfVersion = Annotated[
+    int | None, option("--if-version", "N", "Only if it is still at this version.")
+]
+Erase = Annotated[bool, flag("--erase", "For good: it cannot be restored.")]
+Yes = Annotated[bool, flag("--yes -y", "Do not ask before erasing.")]
+
+# serve, demo, doctor, config, token
+Transport = Annotated[
+    Literal["stdio", "http", "sse", "streamable-http"] | None,
+    option(
+        "--transport", "NAME", "stdio, or http, sse, streamable-http: one server for all three."
     ),
 ]
-NewTags = Annotated[
-    list[str] | None, typer.Option("--tag", "-t", metavar="TAG", help="Repeat for several.")
+Host = Annotated[
+    str | None, option("--host", "ADDRESS", "For HTTP; others than 127.0.0.1 need a token.")
 ]
+Port = Annotated[
+    int | None, option("--port", "N", "For HTTP; 8765 by default, 0 takes a free one.")
+]
+Keep = Annotated[bool, flag("--keep", "Keep the folder with the memories.")]
+Strict = Annotated[bool, flag("--strict", "End with exit code 4 if something wants a look.")]
+Changed = Annotated[bool, flag("--changed", "Only what is not the default.")]
+Label = Annotated[str | None, option("--note", "TEXT", "To know it by later.")]
+Days = Annotated[int | None, option("--days", "N", "How long it is valid; else until revoked.")]
+Version = Annotated[bool, flag("--version", "Show the versions of kinmem and its engine.")]

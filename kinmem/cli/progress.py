@@ -13,7 +13,7 @@ LINE_SECONDS = 5.0
 
 @contextmanager
 def bar() -> Iterator[Callable[[int, int, str], None]]:
-    """A function of done, total and what is being done, for Service methods that take `progress`."""
+    """What Service methods take as `progress`: a function of done, total, and what is done."""
     out = console(err=True)
     if not out.is_terminal:
         yield _lines()

@@ -1,9 +1,8 @@
 """serve and demo: kinmem as an MCP server."""
 
-from typing import Annotated, Literal
-
 import typer
 
+from kinmem.cli import options as take
 from kinmem.cli.here import Here, command
 
 app = typer.Typer()
@@ -13,34 +12,16 @@ PANEL = "Serve"
 @command(app, rich_help_panel=PANEL)
 def serve(
     here: Here,
-    transport: Annotated[
-        Literal["stdio", "http", "sse", "streamable-http"] | None,
-        typer.Option(
-            "--transport",
-            help="stdio, for a client that starts kinmem; the others are one HTTP server.",
-        ),
-    ] = None,
-    host: Annotated[
-        str | None,
-        typer.Option(
-            "--host", metavar="ADDRESS", help="For HTTP; any but this machine needs a token."
-        ),
-    ] = None,
-    port: Annotated[
-        int | None, typer.Option("--port", metavar="N", help="For HTTP; 0 takes a free one.")
-    ] = None,
+    transport: take.Transport = None,
+    host: take.Host = None,
+    port: take.Port = None,
 ) -> None:
     """Serve MCP, over stdio unless told otherwise."""
     start(here, transport, host, port)
 
 
 @command(app, rich_help_panel=PANEL)
-def demo(
-    here: Here,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the folder with the two memories.")
-    ] = False,
-) -> None:
+def demo(here: Here, keep: take.Keep = False) -> None:
     """Watch two assistants remember, share, correct and forget, through the real server."""
     from kinmem.cli.demo import play
 

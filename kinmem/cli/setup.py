@@ -1,9 +1,8 @@
 """kin, token, config, reembed: who is there, who may come in, what is set."""
 
-from typing import Annotated
-
 import typer
 
+from kinmem.cli import options as take
 from kinmem.cli.here import Here, command
 
 PANEL = "Look after"
@@ -15,8 +14,8 @@ tokens = typer.Typer(help="Who may come in over HTTP, and as which Kin.")
 @command(kins, "list")
 def kin_list(here: Here) -> None:
     """Every Kin with a memory under the home folder, and how much it holds."""
-    from kinmem.cli.tables import kin_table
     from kinmem.cli.kins import kins_under
+    from kinmem.cli.tables import kin_table
 
     settings = here.settings()
     found = list(kins_under(settings))
@@ -25,7 +24,7 @@ def kin_list(here: Here) -> None:
 
 @command(kins, "current")
 def kin_current(here: Here) -> None:
-    """Whose memory commands use, and what says so."""
+    """Whose memory the commands use, and what says so."""
     from rich.text import Text
 
     settings = here.settings()
@@ -35,17 +34,7 @@ def kin_current(here: Here) -> None:
 
 @command(tokens, "add")
 def token_add(
-    here: Here,
-    name: Annotated[
-        str, typer.Argument(metavar="KIN", help="Whose memory the token opens.", show_default=False)
-    ],
-    note: Annotated[
-        str | None, typer.Option("--note", metavar="TEXT", help="To know it by later.")
-    ] = None,
-    days: Annotated[
-        int | None,
-        typer.Option("--days", metavar="N", help="How long it is valid; else until revoked."),
-    ] = None,
+    here: Here, name: take.KinName, note: take.Label = None, days: take.Days = None
 ) -> None:
     """Make a token for a Kin. It is shown once."""
     from rich.text import Text
@@ -54,10 +43,8 @@ def token_add(
 
     token = Tokens(here.settings().home).add(name, note, days)
     if not here.json:
-        typer.echo(
-            "Shown only this once; clients send it as `Authorization: Bearer TOKEN`.", err=True
-        )
-    here.tell({"token": token, "kin": name}, Text(token, overflow="fold", no_wrap=True))
+        typer.echo("Shown once. Clients send it as: Authorization: Bearer TOKEN", err=True)
+    here.tell({"token": token, "kin": name}, Text(token, no_wrap=True, overflow="ignore"))
 
 
 @command(tokens, "list")
@@ -71,12 +58,7 @@ def token_list(here: Here) -> None:
 
 
 @command(tokens, "revoke")
-def token_revoke(
-    here: Here,
-    token_id: Annotated[
-        str, typer.Argument(metavar="ID", help="From token list.", show_default=False)
-    ],
-) -> None:
+def token_revoke(here: Here, token_id: take.TokenId) -> None:
     """Close a token for good, at once for running servers too."""
     from kinmem.cli.tables import token_rows, token_table
     from kinmem.tokens import Tokens
@@ -86,15 +68,9 @@ def token_revoke(
 
 
 @command(app, rich_help_panel=PANEL)
-def config(
-    here: Here,
-    changed: Annotated[
-        bool, typer.Option("--changed", help="Only what is not the default.")
-    ] = False,
-) -> None:
+def config(here: Here, changed: take.Changed = False) -> None:
     """Every setting, its value and where that comes from."""
-    from kinmem.cli.tables import setting_rows, setting_table
-    from kinmem.cli.unread import without_effect
+    from kinmem.cli.tables import setting_rows, setting_table, without_effect
 
     settings = here.settings()
     rows = [row for row in setting_rows(settings) if not changed or row["origin"] != "default"]
@@ -113,4 +89,4 @@ def reembed(here: Here) -> None:
         with bar() as progress:
             made = memory.reembed(progress)
         embedder = memory.stats().embedder
-    here.tell({"made": made, "embedder": embedder}, Text(f"{made:,} vectors made with {embedder}."))
+    here.tell({"made": made, "embedder": embedder}, Text(f"{made:,} vectors made by {embedder}."))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
@@ -9,12 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from kinmem.cli.terminal import one_line
-from kinmem.settings import DEFAULT_HOME, HOME_VARIABLE, Settings, knobs
+from kinmem.recall.profiles import reads
+from kinmem.settings import DEFAULT_HOME, HOME_VARIABLE, Settings, knobs, unread
 
 if TYPE_CHECKING:
     from kinmem.tokens import Token
 
 Row = Mapping[str, Any]
+UNREAD = "the active ranking profile, or this version, does not read it."
 
 
 def table_of(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
@@ -93,7 +96,7 @@ def setting_rows(settings: Settings) -> Iterator[dict[str, Any]]:
 
 
 def setting_table(
-    rows: Sequence[Row], unread: Sequence[str], settings: Settings
+    rows: Sequence[Row], ignored: Sequence[str], settings: Settings
 ) -> Iterator[RenderableType]:
     """The settings, those that were set standing out; then what has no effect."""
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -105,17 +108,17 @@ def setting_table(
         style = "dim" if row["origin"] == "default" else "bold"
         table.add_row(*(Text(cell, style=style) for cell in (row["variable"], told, row["origin"])))
     yield table
-    for name in unread:
-        yield Text(
-            f"{name} is set but changes nothing: the active ranking profile or this version does not read it.",
-            style="yellow",
-        )
+    for name in ignored:
+        yield Text(f"{name} changes nothing: {UNREAD}", style="yellow")
     file = settings.home / "config.toml"
     found = "is read" if file.exists() else "does not exist; it may hold the same names"
     yield Text(f"\n{file} {found}. What each means: README, or --json.", style="dim")
 
 
-def _default_home() -> str:
-    from pathlib import Path
+def without_effect(settings: Settings) -> list[str]:
+    """Variables that are set and change nothing."""
+    return unread(settings, reads(settings.recall.profile, settings.recall.fusion))
 
+
+def _default_home() -> str:
     return str(Path(DEFAULT_HOME).expanduser().absolute())

@@ -1,4 +1,4 @@
-"""What may reach a terminal, and how wide it is. Memories are data: no escape sequence in them acts."""
+"""What may reach a terminal. Memories are data: no escape sequence in them acts."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def console(*, err: bool = False) -> "Console":
     return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)
 
 
-def show(*renderables: "RenderableType") -> None:
+def say(*renderables: "RenderableType") -> None:
     """Write to stdout; lines that are not for a terminal end where their text ends."""
     out = console()
     if out.is_terminal:

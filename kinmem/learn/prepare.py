@@ -94,6 +94,7 @@ def changed_fields(
                 fields["pinned"] = bool(value)
             case "archived":
                 fields["state"] = State.ARCHIVED if value else State.ACTIVE
+                fields["deleted_at"] = None
             case _:
                 raise InvalidInput(f"update_memory cannot change {name!r}")
     return fields

@@ -42,7 +42,7 @@ class BuiltinEmbedder:
 
     name = NAME
     dimension = WIDTH
-    calibration = Calibration(noise=0.35, duplicate=0.95, near=0.85)  # first estimates
+    calibration = Calibration(noise=0.2, duplicate=0.95, near=0.85)  # first estimates
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self._tokenizer = Once("loading the built-in tokenizer", lambda: _tokenizer(folder))

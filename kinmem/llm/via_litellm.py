@@ -1,10 +1,12 @@
 """Embeddings of the providers litellm knows, asked so that no fault of theirs becomes ours."""
 
+import atexit
 import importlib
 import os
 import random
 import re
 import time
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
@@ -229,8 +231,12 @@ def _tamed() -> Any:
     litellm.suppress_debug_info = True
     litellm.telemetry = False
     litellm.turn_off_message_logging = True
-    litellm.sync_transport = GuardedTransport()  # the clients litellm makes itself
-    litellm.client_session = httpx.Client(transport=GuardedTransport())  # those of OpenAI's SDK
+    # One line on stderr for each number of an answer that is not a number; it is refused anyway.
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
+    transport = GuardedTransport()
+    atexit.register(transport.close)
+    litellm.sync_transport = transport  # of the clients litellm makes itself
+    litellm.client_session = httpx.Client(transport=transport)  # what it hands to OpenAI's
     return litellm
 
 

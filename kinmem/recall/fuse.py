@@ -2,7 +2,7 @@
 
 import math
 
-from kinmem.models import Candidate, Found, Scored, Why
+from kinmem.models import Found, Scored, Why
 from kinmem.recall.profiles import Fusion
 from kinmem.settings import RecallSettings
 
@@ -45,11 +45,11 @@ def _by_score(found: Found, settings: RecallSettings) -> dict[str, Why]:
     best = max(found.matches.values(), default=0.0)
     whys = {}
     for candidate in found.candidates:
-        near = _nearness(found, candidate)
+        cosines = found.cosines.get(candidate.id, [0.0])
         match = found.matches.get(candidate.id)
-        if match is None and near <= found.noise:
+        if match is None and max(cosines) <= found.noise:
             continue
-        why: Why = {"+meaning": max(near, 0.0)}
+        why: Why = {"+meaning": max(meaning(cosines), 0.0)}
         if match is not None and best > 0:
             why["+words"] = WORDS_SHARE * match / best
         whys[candidate.id] = why
@@ -67,8 +67,3 @@ def _by_rank(found: Found, settings: RecallSettings) -> dict[str, Why]:
         if id in found.cosines:
             why["cosine"] = max(found.cosines[id])
     return whys
-
-
-def _nearness(found: Found, candidate: Candidate) -> float:
-    cosines = found.cosines.get(candidate.id)
-    return meaning(cosines) if cosines else 0.0

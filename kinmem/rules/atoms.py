@@ -20,6 +20,7 @@ SHORT = 4
 """In a text of so few content words each decides what is said."""
 CACHED = 4000
 """Characters; a longer text is compared as a whole but seldom, and its atoms are large."""
+CIRCUMSTANCES = vocabulary.PLACES - vocabulary.CLAUSAL
 BEGINS_PHRASE = vocabulary.PLACES | vocabulary.PRONOUNS | vocabulary.LINKS
 
 
@@ -170,6 +171,14 @@ def _bare(words: Iterable[str]) -> set[str]:
     return {word.removesuffix("'s") for word in words}
 
 
+def _person(pair: Contrast) -> bool:
+    """Somebody else: my sister, my brother; I, Anna."""
+    persons = vocabulary.PERSONS
+    lost, gained = persons & pair.lost.keys(), persons & pair.gained.keys()
+    names = pair.left.names & pair.lost.keys(), pair.right.names & pair.gained.keys()
+    return bool(lost and gained or lost and names[1] or gained and names[0])
+
+
 def _attribute(pair: Contrast) -> bool:
     classes = vocabulary.ATTRIBUTES
     ours, theirs = (
@@ -204,10 +213,7 @@ def _stem(word: str) -> str:
 
 
 def _order(pair: Contrast) -> bool:
-    """Nearly the same words, but not who does what to whom: Anna manages Bob, Bob manages Anna.
-
-    Whole phrases may change places: on Mondays I swim, I swim on Mondays.
-    """
+    """Nearly the same words, but not who does what to whom: Anna manages Bob, Bob manages Anna."""
     ours, theirs = Counter(pair.left.words), Counter(pair.right.words)
     kept = {word for word, count in ours.items() if theirs[word] == count}
     if "there" in pair.lost or "there" in pair.gained:
@@ -215,7 +221,17 @@ def _order(pair: Contrast) -> bool:
     left, right = (_phrases(side, kept) for side in (pair.left, pair.right))
     in_line = list(chain.from_iterable(left)) == list(chain.from_iterable(right))
     alike = 4 * sum(map(len, left)) >= 3 * min(ours.total(), theirs.total())
-    return alike and not in_line and Counter(left) != Counter(right)
+    return alike and not in_line and not _rearranged(left, right)
+
+
+def _rearranged(left: list[Words], right: list[Words]) -> bool:
+    """Whether whole phrases have changed places and could not mean another: on Mondays I swim.
+
+    Two statements with a circumstance each could have exchanged them: in Rome he cooks, in Paris
+    he sings. So all but one must be circumstances, or there are only two phrases.
+    """
+    statements = [phrase for phrase in left if phrase[0] not in CIRCUMSTANCES]
+    return Counter(left) == Counter(right) and (len(statements) <= 1 or len(left) == 2)
 
 
 def _phrases(side: Atoms, kept: set[str]) -> list[Words]:
@@ -247,7 +263,7 @@ DIFFERS: dict[str, Callable[[Contrast], bool]] = {
     "negation": lambda pair: pair.left.negations != pair.right.negations,
     "opposite": lambda pair: opposed(pair.lost, pair.gained),
     "question": lambda pair: pair.left.question != pair.right.question,
-    "person": lambda pair: pair.both_have(vocabulary.PERSONS),
+    "person": _person,
     "modality": lambda pair: pair.either_has(vocabulary.MODALS),
     "tense": lambda pair: pair.either_has(vocabulary.TENSES),
     "quantity": lambda pair: pair.either_has(vocabulary.QUANTITIES),

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from kinmem.rules import amounts
@@ -45,7 +46,7 @@ _LEXEME = re.compile(
         (?:\s?(?P<half>[apAP])\.?[mM]\b\.?|(?P<unit>%|°\w|[€$£¥]|[^\W\d_]{1,12}))?
         (?![\w@\\=]|/\w))
     | (?P<date>--\d\d(?:-\d\d)?(?!\w))
-    | (?P<code>(?<!\S)["'(\[<`*]*+(?:--?[A-Za-z]\S*+|\.\w\S*+|[^\s@\\_=/]*+[@\\_=/]\S*+))
+    | (?P<code>(?<!\S)["'(\[<`*]*+(?:--?[A-Za-z]\S*+|\.\w\S*+|\.\.(?!\S)|[^\s@\\_=/]*+[@\\_=/]\S*+))
     | (?P<face>[:;=]-?[()DP|](?!\w))
     | (?P<word>[^\W\d_]\w*+(?:'[^\W\d_]++)*+(?:\.\w++)*+(?:\+\+|\#)?|\w++)
     | (?P<question>\?)
@@ -74,11 +75,13 @@ def lexemes(text: str) -> list[Lexeme]:
     found = list(_read(_prepared(text)))
     language = _language(found)
     passed, joining = PASSED[language], JOINING[language]
-    return [
-        _BREAK if lexeme.form in joining else lexeme
-        for lexeme in found
-        if lexeme.kind != "word" or lexeme.form not in passed
-    ]
+    kept = []
+    for lexeme, follower in pairwise([*found, _BREAK]):
+        if lexeme.kind == "word" and lexeme.form in joining:
+            kept.append(_BREAK)
+        elif lexeme.kind != "word" or lexeme.form not in passed or follower is _BREAK:
+            kept.append(lexeme)  # no article ends a clause: hepatitis a
+    return kept
 
 
 def case_counts(chunk: str) -> bool:

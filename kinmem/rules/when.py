@@ -17,8 +17,7 @@ WEEK, MONTH, YEAR = 7 * DAY, 30 * DAY, 365 * DAY
 LONGEST = 100 * YEAR
 
 MOMENT = re.compile(
-    r"(?P<date>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)"
-    r"(?P<offset>Z|[+-]\d\d(?::?\d\d)?)?",
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?",
     re.ASCII | re.IGNORECASE,
 )
 DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", re.ASCII)
@@ -80,15 +79,16 @@ def parse_time(text: str, zone: tzinfo, *, end: bool = False) -> datetime:
 
 
 def _time(text: str, zone: tzinfo, end: bool) -> datetime:
-    if bare := DATE.fullmatch(text):
+    bare = DATE.fullmatch(text)
+    if not (bare or MOMENT.fullmatch(text)) or text.startswith("9999"):  # has no year after it
+        raise ValueError
+    if bare:
         year, month, day = (int(part or 0) for part in bare.groups())
         if day:
             stretch = day_of(date(year, month, day))
         else:
             stretch = month_of(year, month) if month else year_of(year)
         return stretch[end].replace(tzinfo=zone)
-    if not MOMENT.fullmatch(text):
-        raise ValueError
     moment = datetime.fromisoformat(text)
     return moment.replace(tzinfo=zone) if moment.tzinfo is None else moment.astimezone(zone)
 

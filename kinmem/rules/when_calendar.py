@@ -167,11 +167,13 @@ MEANINGS: dict[str, Callable[[Slots, date], Stretch]] = {
     "weekday": _weekday,
     "last month name": lambda slots, today: _latest(_months(slots, today), today, edge=1),
     "month": lambda slots, today: _latest(_months(slots, today), today, edge=0),
+    "this month name": lambda slots, today: _latest(_months(slots, today), today, edge=0),
     "month and year": lambda slots, today: month_of(slots.year or today.year, slots.month),
     "date": _date,
     "year": lambda slots, today: year_of(slots.year or today.year),
     "last season": lambda slots, today: _latest(_seasons(slots, today), today, edge=1),
     "season": lambda slots, today: _latest(_seasons(slots, today), today, edge=0),
+    "this season": lambda slots, today: _latest(_seasons(slots, today), today, edge=0),
     "season and year": _season_and_year,
 }
 

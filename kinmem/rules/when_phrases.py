@@ -68,7 +68,7 @@ def _plain(character: str) -> str:
         return " "
     if character in "’‘ʼ´`":
         return "'"
-    decomposed = unicodedata.normalize("NFKD", character.casefold())
+    decomposed = unicodedata.normalize("NFD", character.casefold())
     return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 

@@ -90,7 +90,8 @@ ENGLISH = Language(
         "last weekday": ("(?:on )?(?:last|this past|past) {weekday}{part}",),
         "weekday": ("(?:this )?{weekday}{part}",),
         "last month name": ("last {month}",),
-        "month": ("{month}", "this {month}"),
+        "month": ("{month}",),
+        "this month name": ("this {month}",),
         "month and year": ("{mon},? {year}", "{month} of {year}", *NUMERIC_MONTHS),
         "date": (
             "{on_a}(?:the )?{day}(?:st|nd|rd|th)?(?: of)? {mon}(?:,? ?{year})?{part}",
@@ -100,9 +101,10 @@ ENGLISH = Language(
         "year": ("(?:the year )?{year}",),
         "last season": ("last {season}",),
         "season": (
-            "(?:the |this )?{season}(?<!the fall)",  # which may be an accident
+            "(?:the )?{season}(?<!the fall)",  # which may be an accident
             "(?:in|during) the (?P<season>fall)",
         ),
+        "this season": ("this {season}",),
         "season and year": ("(?:the )?{season}(?: of|,)? {year}",),
     },
     links={
@@ -172,7 +174,8 @@ GERMAN = Language(
         "last weekday": ("(?:am )?(?:letzte|vergangene|vorige)[nm] {weekday}{part}",),
         "weekday": ("(?:diesen )?{weekday}{part}",),
         "last month name": ("(?:im )?(?:letzte|vergangene|vorige)[nm] {month}",),
-        "month": ("(?:diesen |diesem )?{month}",),
+        "month": ("{month}",),
+        "this month name": ("(?:in )?diese[nm] {month}",),
         "month and year": (r"{mon}\.? {year}", "{month} des jahres {year}", *NUMERIC_MONTHS),
         "date": (
             r"{on_a}(?:der |den |dem )?{day}\. ?{mon}(?:\.? {year})?{part}",
@@ -182,7 +185,8 @@ GERMAN = Language(
         ),
         "year": ("(?:jahr |jahre |dem jahr |dem jahre )?{year}",),
         "last season": ("(?:im )?(?:letzte|vergangene|vorige)[nms] {season}",),
-        "season": ("(?:dem |diesen |diesem |dieses )?{season}",),
+        "season": ("(?:dem )?{season}",),
+        "this season": ("(?:in )?diese[nms] {season}",),
         "season and year": ("(?:dem )?{season}(?: des jahres)? {year}",),
     },
     links={
@@ -246,6 +250,7 @@ FRENCH = Language(
         "weekday": ("(?:ce )?{weekday}{part}",),
         "last month name": ("(?:en )?{month} dernier",),
         "month": ("{month}",),
+        "this month name": (),
         "month and year": (r"{mon}\.? {year}", "{month} de l'annee {year}", *NUMERIC_MONTHS),
         "date": (
             r"(?:le )?{on_a}(?:le )?{day}(?:er)? {mon}(?:\.? {year})?{part}",
@@ -254,7 +259,8 @@ FRENCH = Language(
         ),
         "year": ("(?:l'annee |l'an )?{year}",),
         "last season": ("(?:l'|le |au )?{season} (?:dernier|passe)",),
-        "season": ("(?:l'|le |cet |ce )?{season}",),
+        "season": ("(?:l'|le )?{season}",),
+        "this season": ("cet? {season}",),
         "season and year": ("(?:l'|le )?{season}(?: de)? {year}",),
     },
     links={
@@ -328,6 +334,7 @@ SPANISH = Language(
         "weekday": ("(?:el |este )?{weekday}{part}",),
         "last month name": ("(?:en |el )?{month} pasado", "(?:el )?pasado {month}"),
         "month": ("{month}",),
+        "this month name": ("este {month}",),
         "month and year": ("{mon}(?: del?)? {year}", *NUMERIC_MONTHS),
         "date": (
             "(?:el )?{on_a}(?:el )?{day} de {month}(?: del?)? {year}{part}",
@@ -337,7 +344,8 @@ SPANISH = Language(
         ),
         "year": ("(?:el )?(?:ano )?{year}",),
         "last season": ("(?:el |la )?{season} pasad[oa]", "(?:el |la )?pasad[oa] {season}"),
-        "season": ("(?:el |la |este |esta )?{season}",),
+        "season": ("(?:el |la )?{season}",),
+        "this season": ("est[ae] {season}",),
         "season and year": ("(?:el |la )?{season}(?: del?)? {year}",),
     },
     links={
@@ -413,6 +421,7 @@ ITALIAN = Language(
         "weekday": ("(?:questo |questa )?{weekday}{part}",),
         "last month name": ("(?:a |ad |nel |il )?{month} scorso", "(?:lo |nello )?scorso {month}"),
         "month": ("{month}",),
+        "this month name": ("questo {month}",),
         "month and year": ("{mon}(?: del)? {year}", *NUMERIC_MONTHS),
         "date": (
             "(?:il |l')?{on_a}(?:il )?{day} {mon}(?: del)? {year}{part}",
@@ -425,7 +434,8 @@ ITALIAN = Language(
             "(?:la |l'|lo )?{season} scors[oa]",
             "(?:la |lo |nella |nello )?scors[oa] {season}",
         ),
-        "season": ("(?:l'|la |quest'|questa )?{season}",),
+        "season": ("(?:l'|la )?{season}",),
+        "this season": ("quest(?:[ao] |'){season}",),
         "season and year": ("(?:l'|la )?{season}(?: del)? {year}",),
     },
     links={
@@ -494,6 +504,7 @@ PORTUGUESE = Language(
         "weekday": ("(?:na |no |nesta |neste )?{weekday}{part}",),
         "last month name": ("(?:em )?{month} passado",),
         "month": ("{month}",),
+        "this month name": ("n?este {month}",),
         "month and year": ("{mon}(?: de)? {year}", *NUMERIC_MONTHS),
         "date": (
             "(?:no |o )?{on_a}(?:o |no )?(?:dia )?{day} de {month}(?: de)? {year}{part}",
@@ -503,7 +514,8 @@ PORTUGUESE = Language(
         ),
         "year": ("(?:o ano de |o ano )?{year}",),
         "last season": ("(?:no |na |o |a )?{season} passad[oa]",),
-        "season": ("(?:o |a |neste |nesta |este |esta )?{season}",),
+        "season": ("(?:o |a )?{season}",),
+        "this season": ("n?est[ae] {season}",),
         "season and year": ("(?:o |a )?{season}(?: de)? {year}",),
     },
     links={

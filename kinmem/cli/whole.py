@@ -1,0 +1,98 @@
+"""One memory with everything that is known about it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from kinmem.cli.cards import QUIET, age
+from kinmem.cli.terminal import one_line, safe
+
+if TYPE_CHECKING:
+    from kinmem.models import Event, Memory
+    from kinmem.service import Service
+
+GROUPS = {
+    "what": "id category subject source_context tags language title description",
+    "whose": "kin scope",
+    "worth": "importance confidence pinned priority",
+    "source": "speaker channel trust client session turn_id model source source_ref",
+    "life": "state tier tier_reason occurred_at valid_from valid_to expires_at superseded_by",
+    "use": "recalled_count recalled_at stability",
+    "times": "created_at content_updated_at scored_at deleted_at",
+    "change": "version generation",
+}
+LONGEST = 60
+
+
+def everything(one: "Memory", events: "Sequence[Event]", memory: "Service") -> dict[str, Any]:
+    """The memory and its history for programs; what is not known is left out."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, datetime):
+            return value.astimezone(memory.settings.general.zone).isoformat(timespec="seconds")
+        return list(value) if isinstance(value, tuple) else value
+
+    def known(values: Any) -> dict[str, Any]:
+        return {camel(name): plain(value) for name, value in values if value not in (None, (), {})}
+
+    history = [
+        {
+            **known([("at", event.at), ("kin", event.kin), ("action", event.action)]),
+            **known([("reason", event.reason)]),
+            "before": {camel(name): plain(value) for name, value in event.before.items()},
+            "after": {camel(name): plain(value) for name, value in event.after.items()},
+        }
+        for event in events
+    ]
+    return {**known((f.name, getattr(one, f.name)) for f in fields(one)), "history": history}
+
+
+def whole_card(
+    one: "Memory", events: "Sequence[Event]", memory: "Service"
+) -> Iterator[RenderableType]:
+    """The memory and its history for people."""
+    yield Text(safe(one.content), style="bold")
+    grid = Table.grid(padding=(0, 2))
+    for group, names in GROUPS.items():
+        known = [(name, getattr(one, name)) for name in names.split()]
+        shown = [(name, value) for name, value in known if value not in (None, (), False)]
+        for place, (name, value) in enumerate(shown):
+            head = Text("" if place else group, style=QUIET)
+            grid.add_row(head, Text(name.replace("_", " ")), Text(_told(value, memory)))
+    yield grid
+    yield Text("history", style=QUIET)
+    for event in events:
+        yield Text(f"  {_told(event.at, memory)}  {event.action} by {event.kin}{_changes(event)}")
+
+
+def camel(name: str) -> str:
+    """The wire's spelling of a field."""
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def _changes(event: "Event") -> str:
+    changes = [
+        f"{name.replace('_', ' ')} {_short(old)} -> {_short(event.after.get(name))}"
+        for name, old in event.before.items()
+    ]
+    return ": " + "; ".join(changes) if changes else ""
+
+
+def _short(value: Any) -> str:
+    text = "none" if value is None else one_line(str(value))
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def _told(value: Any, memory: "Service") -> str:
+    if isinstance(value, datetime):
+        local = value.astimezone(memory.settings.general.zone)
+        return f"{local:%Y-%m-%d %H:%M} ({age(value, memory)})"
+    if isinstance(value, tuple):
+        return one_line(", ".join(map(str, value)))
+    return f"{value:g}" if isinstance(value, float) else one_line(str(value))

@@ -1,0 +1,424 @@
+"""What kinmem does, through the highest surface that every way in shares."""
+
+import pytest
+
+from kinmem.errors import InvalidInput, MemoryNotFound, TooLarge, VersionConflict
+from kinmem.models import Note, State
+
+
+def contents(answer):
+    return [hit.memory.content for hit in answer.hits]
+
+
+# recall
+
+
+def test_a_question_finds_what_shares_no_word_with_it(service):
+    service.memorize("Bob is allergic to peanuts")
+    service.memorize("The printer is on the second floor")
+
+    assert contents(service.recall("which food would make him sick?"))[0] == (
+        "Bob is allergic to peanuts"
+    )
+
+
+def test_a_rare_word_finds_its_memory_whatever_it_means(service):
+    service.memorize("The staging host is called zanzibar-7")
+    service.memorize("The production host is in Frankfurt")
+
+    assert contents(service.recall("zanzibar"))[0] == "The staging host is called zanzibar-7"
+
+
+@pytest.mark.parametrize(
+    ("stored", "asked"),
+    [
+        pytest.param("我喜欢喝乌龙茶", "乌龙茶", id="a part of a Chinese sentence"),
+        pytest.param("The parser is written in C#", "C#", id="C#"),
+        pytest.param("Ship it in Go", "Go", id="two letters"),
+        pytest.param("Le café ferme à six heures", "cafe", id="accents"),
+        pytest.param("Deploys run on k8", "k8 deploys", id="k8"),
+        pytest.param("The key is in src/main.py", "src/main.py", id="a path"),
+        pytest.param("Caroline's dog is called Rex", "Caroline dog", id="a possessive"),
+    ],
+)
+def test_words_are_found_as_people_write_them(service, stored, asked):
+    service.memorize("An unrelated note about the weather in spring")
+    service.memorize(stored)
+
+    assert contents(service.recall(asked))[0] == stored
+
+
+def test_nothing_is_returned_when_nothing_fits(service):
+    service.memorize("The office closes at six")
+
+    assert service.recall("qwxz vbnm").hits == []
+
+
+def test_private_memories_stay_with_their_kin(service_of):
+    service_of("ana").memorize("the safe opens with 4711")
+
+    assert service_of("bob").recall("how does the safe open").hits == []
+
+
+def test_shared_memories_are_found_by_all_and_say_who_shared_them(service_of):
+    service_of("ana").memorize("The office closes at six", scope="shared")
+
+    hit = service_of("bob").recall("when does the office close").hits[0]
+
+    assert (hit.memory.content, hit.memory.kin) == ("The office closes at six", "ana")
+
+
+def test_since_and_until_include_their_days(service):
+    for day in ("2026-05-01", "2026-05-02", "2026-05-03"):
+        service.memorize(f"Standup notes of {day}", occurred_at=day)
+
+    found = service.recall("standup notes", since="2026-05-02", until="2026-05-02")
+
+    assert contents(found) == ["Standup notes of 2026-05-02"]
+
+
+def test_an_expired_memory_is_recalled_no_more(service, clock):
+    service.memorize("The guest code is 9911", expires="2d")
+    assert service.recall("guest code").hits
+
+    clock.advance(days=3)
+
+    assert service.recall("guest code").hits == []
+
+
+def test_archived_memories_come_back_only_when_asked_for(service):
+    stored = service.memorize("The old office was in Mill Street")
+    service.update_memory(stored.id, archived=True)
+
+    assert service.recall("old office").hits == []
+    assert contents(service.recall("old office", include_archived=True)) == [
+        "The old office was in Mill Street"
+    ]
+
+
+@pytest.mark.parametrize(
+    "mode",
+    [
+        "relevance",
+        "kinbot",
+        "kore",
+        "recent",
+        "important",
+        "historical",
+        "comprehensive",
+        "balanced",
+    ],
+)
+def test_the_reasons_of_a_hit_add_up_to_its_score(service, mode):
+    from kinmem.recall.weigh import total
+
+    service.memorize(
+        "Ana prefers tea to coffee", subject="Ana", category="preference", importance=9
+    )
+    service.memorize("The team decided to ship on Fridays", category="decision", importance=3)
+    service.memorize("Tea is stored in the kitchen", speaker="Ben")
+
+    hits = service.recall("what tea does Ana prefer?", mode=mode).hits
+
+    assert hits
+    for hit in hits:
+        assert total(hit.why) == pytest.approx(hit.score, abs=1e-6)
+
+
+def test_importance_orders_what_is_equally_relevant(service):
+    service.memorize("Backups run at night on server one", importance=2)
+    service.memorize("Backups run at night on server two", importance=9)
+
+    assert contents(service.recall("when do backups run?"))[0].endswith("two")
+
+
+def test_long_memories_are_excerpted_where_the_question_is_answered(service_of):
+    service = service_of("ana", KINMEM_RECALL_TOKENS=400)
+    filler = "The weather was mild and the meeting went on without a result. " * 60
+    service.memorize(f"{filler}The vault combination is kept by Marta. {filler}")
+
+    hit = service.recall("who keeps the vault combination?").hits[0]
+
+    assert hit.excerpt is not None
+    assert "Marta" in hit.excerpt
+    assert len(hit.excerpt) < 2000
+
+
+def test_a_long_memory_is_found_by_what_stands_at_its_end(service):
+    filler = "The weather was mild and the meeting went on without a result. " * 40
+    service.memorize(f"{filler}Marta keeps a parrot named Coco.")
+    service.memorize("Nobody here likes rain")
+
+    assert "parrot" in contents(service.recall("which pet bird does she have?"))[0]
+
+
+# memorize
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        pytest.param("Bob is allergic to peanuts", id="the same text"),
+        pytest.param("bob is allergic to  peanuts.", id="case, spaces and a full stop"),
+    ],
+)
+def test_a_known_statement_is_not_stored_twice(service, again):
+    first = service.memorize("Bob is allergic to peanuts")
+
+    assert service.memorize(again) == type(first)("duplicate_of", first.id)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param({"content": "The port is 8081"}, id="a number"),
+        pytest.param({"content": "The port is not 8080"}, id="a negation"),
+        pytest.param({"content": "The port is 8080", "occurred_at": "2026-01-01"}, id="a date"),
+        pytest.param({"content": "The port is 8080", "subject": "staging"}, id="a subject"),
+        pytest.param({"content": "The port is 8080", "speaker": "Ben"}, id="a speaker"),
+    ],
+)
+def test_what_differs_in_one_thing_is_kept_apart(service, other):
+    first = service.memorize("The port is 8080")
+
+    stored = service.memorize(**other)
+
+    assert stored.status == "created"
+    assert stored.id != first.id
+
+
+def test_others_private_memories_do_not_make_a_duplicate(service_of):
+    service_of("ana").memorize("The merger is planned for May")
+
+    assert service_of("bob").memorize("The merger is planned for May").status == "created"
+
+
+def test_what_another_kin_shared_is_known(service_of):
+    shared = service_of("ana").memorize("The office closes at six", scope="shared")
+
+    stored = service_of("bob").memorize("The office closes at six")
+
+    assert (stored.status, stored.id) == ("duplicate_of", shared.id)
+
+
+def test_a_batch_answers_for_each_item_and_refuses_one_alone(service):
+    stored = service.memorize_many(
+        [
+            "Tea is green",
+            Note(content="Tea is green"),
+            {"content": ""},
+            {"content": "x", "scope": "all"},
+        ]
+    )
+
+    assert [one.status for one in stored] == ["created", "duplicate_of", "refused", "refused"]
+    assert stored[1].id == stored[0].id
+    assert "scope" in stored[3].reason
+
+
+def test_semantic_duplicates_of_a_batch_are_settled_in_the_background(service):
+    stored = service.memorize_many(
+        [
+            "The children are playing outside in the garden",
+            "The kids are playing outside in the garden",
+        ]
+    )
+    assert service.settle(60)
+
+    states = [service.get(one.id).state for one in stored]
+
+    assert states in ([State.ACTIVE, State.SUPERSEDED], [State.ACTIVE, State.ACTIVE])
+    if states[1] == State.SUPERSEDED:
+        assert service.get(stored[1].id).superseded_by == stored[0].id
+
+
+def test_a_batch_is_found_by_words_at_once_and_by_meaning_when_settled(service):
+    service.memorize_many(
+        ["Bob is allergic to peanuts"] + [f"Room {n} is empty" for n in range(50)]
+    )
+    assert contents(service.recall("peanuts")) == ["Bob is allergic to peanuts"]
+
+    assert service.settle(60)
+
+    assert contents(service.recall("which food makes him ill?"))[0] == "Bob is allergic to peanuts"
+    assert service.stats().embedders[0].share == 1
+
+
+# update, forget, restore
+
+
+def test_only_the_author_changes_a_shared_memory_and_others_learn_nothing(service_of):
+    ana, bob = service_of("ana"), service_of("bob")
+    shared = ana.memorize("The office closes at six", scope="shared").id
+    private = ana.memorize("the safe opens with 4711").id
+    missing = "01a00000-0000-7000-8000-000000000000"
+
+    for id in (shared, private, missing):
+        for change in (
+            lambda id=id: bob.update_memory(id, content="changed"),
+            lambda id=id: bob.forget(id),
+            lambda id=id: bob.forget(id, erase=True),
+            lambda id=id: bob.restore(id),
+        ):
+            with pytest.raises(MemoryNotFound) as refused:
+                change()
+            assert str(refused.value).replace(id, "") == str(MemoryNotFound("")).replace("''", "''")
+
+    assert ana.get(shared).content == "The office closes at six"
+
+
+def test_an_update_is_recalled_by_its_new_text_only(service):
+    id = service.memorize("The build takes ten minutes").id
+
+    service.update_memory(id, content="Compiling needs a quarter of an hour")
+
+    assert contents(service.recall("how long does compiling take?")) == [
+        "Compiling needs a quarter of an hour"
+    ]
+    assert service.recall("build").hits == [] or contents(service.recall("build")) == [
+        "Compiling needs a quarter of an hour"
+    ]
+
+
+def test_an_update_of_an_old_version_is_refused(service):
+    id = service.memorize("The build takes ten minutes").id
+    version = service.get(id).version
+    service.update_memory(id, importance=8, if_version=version)
+
+    with pytest.raises(VersionConflict):
+        service.update_memory(id, importance=2, if_version=version)
+
+    assert service.get(id).importance == 8
+
+
+def test_null_clears_what_can_be_empty(service):
+    id = service.memorize("x is y", subject="x", tags=("a",), expires="30d").id
+
+    memory = service.update_memory(id, subject=None, tags=None, expires=None)
+
+    assert (memory.subject, memory.tags, memory.expires_at) == (None, (), None)
+
+
+def test_a_memory_keeps_its_id_and_history_when_it_is_shared_and_taken_back(service_of):
+    ana, bob = service_of("ana"), service_of("bob")
+    id = ana.memorize("The office closes at six").id
+
+    ana.update_memory(id, scope="shared")
+    assert contents(bob.recall("when does the office close")) == ["The office closes at six"]
+
+    ana.update_memory(id, scope="private")
+    assert bob.recall("when does the office close").hits == []
+    assert [line.action for line in ana.history(id)] == ["moved", "moved", "created"]
+
+
+def test_what_is_forgotten_can_be_restored_until_it_is_purged(service_of, clock):
+    ana = service_of("ana")
+    id = ana.memorize("The office closes at six").id
+
+    forgotten = ana.forget(id)
+    assert ana.recall("office").hits == []
+    assert (forgotten.restorable_until - clock()).days == 90
+    assert ana.forget(id) == forgotten
+
+    ana.restore(id)
+    assert contents(ana.recall("office")) == ["The office closes at six"]
+
+    ana.forget(id)
+    clock.advance(days=91)
+    later = service_of("ana")
+    assert later.settle(30)
+    with pytest.raises(MemoryNotFound):
+        later.restore(id)
+
+
+def test_erasing_leaves_no_trace_in_any_file(service_of, home):
+    ana = service_of("ana")
+    id = ana.memorize("The password hint is marzipanschwein", scope="shared").id
+    ana.update_memory(id, scope="private", content="The hint was marzipanschwein")
+
+    ana.forget(id, erase=True)
+
+    with pytest.raises(MemoryNotFound):
+        ana.get(id)
+    for file in home.rglob("*.db*"):
+        assert b"marzipanschwein" not in file.read_bytes().lower(), file.name
+
+
+# list, review, limits
+
+
+def test_pages_follow_one_another_without_gap_or_repeat(service_of, clock):
+    ana, bob = service_of("ana"), service_of("bob")
+    for n in range(7):
+        (ana if n % 2 else bob).memorize(f"note number {n}", scope="shared" if n % 2 else "private")
+        bob.memorize(f"own note {n}")
+        clock.advance(minutes=1)
+
+    seen, cursor = [], None
+    while True:
+        page = bob.list_memories(limit=4, cursor=cursor)
+        seen += [memory.id for memory in page.memories]
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+
+    assert len(seen) == len(set(seen)) == 14
+    assert seen == sorted(seen, reverse=True)
+
+
+def test_a_review_names_contradictions_duplicates_and_what_is_past(service_of, clock):
+    ana = service_of("ana")
+    old = ana.memorize("The server listens on port 8080").id
+    new = ana.memorize("The server listens on port 9090").id
+    first = ana.memorize("Bob likes tea", subject="Bob").id
+    second = ana.memorize("Bob likes tea", occurred_at="2026-01-01").id
+    gone = ana.memorize("The guest code is 1234", expires="1d").id
+    coming = ana.memorize("Tomorrow the auditors visit the plant in Lyon").id
+    clock.advance(days=60)
+
+    review = ana.review_memories()
+    found = {(issue.type, issue.memory_ids) for issue in review.issues}
+
+    assert ("contradiction", (old, new)) in found
+    assert ("expired", (gone,)) in found
+    assert ("stale", (coming,)) in found
+    assert ("duplicate", (first, second)) not in found
+    assert "contradiction" in review.summary
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(lambda m: m.memorize("a" * 65537), id="content over 64 KiB"),
+        pytest.param(lambda m: m.memorize("   "), id="nothing but space"),
+        pytest.param(lambda m: m.memorize("x", importance=11), id="importance out of bounds"),
+        pytest.param(
+            lambda m: m.memorize("x", importance=float("nan")), id="importance not a number"
+        ),
+        pytest.param(lambda m: m.memorize("x", category="mood"), id="unknown category"),
+        pytest.param(lambda m: m.memorize("x", occurred_at="99999-01-01"), id="absurd date"),
+        pytest.param(lambda m: m.memorize("x", occurred_at="yesterdayish"), id="no date"),
+        pytest.param(lambda m: m.memorize("x", expires="-5d"), id="expired before it began"),
+        pytest.param(lambda m: m.memorize("x", colour="red"), id="unknown field"),
+        pytest.param(lambda m: m.recall("x" * 8193), id="query over 8 KiB"),
+        pytest.param(lambda m: m.recall("\x00"), id="nothing but NUL"),
+        pytest.param(lambda m: m.recall("x", limit=0), id="limit 0"),
+        pytest.param(lambda m: m.recall("x", mode="best"), id="unknown mode"),
+        pytest.param(
+            lambda m: m.recall("x", since="2026-02-02", until="2026-01-01"), id="since after until"
+        ),
+        pytest.param(lambda m: m.list_memories(cursor="abc"), id="made-up cursor"),
+        pytest.param(lambda m: m.update_memory("x"), id="nothing to change"),
+    ],
+)
+def test_bad_input_is_refused_in_words_and_nothing_is_stored(service, call):
+    with pytest.raises(InvalidInput) as refused:
+        call(service)
+
+    assert len(str(refused.value)) < 400
+    assert service.list_memories().memories == []
+
+
+def test_too_large_names_the_limit(service):
+    with pytest.raises(TooLarge, match="65,536"):
+        service.memorize("é" * 40000)
