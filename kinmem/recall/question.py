@@ -98,14 +98,13 @@ def _named(text: str, names: frozenset[str]) -> list[tuple[int, int]]:
 
 
 def _bare(text: str, named: list[str]) -> str:
+    nameless = text
     for name in named:
-        text = re.sub(rf"\b{re.escape(name)}(?:['’]s)?(?!\w)", "", text)
-    without_names = _tidy(text)
+        nameless = re.sub(rf"\b{re.escape(name)}(?:['’]s)?(?!\w)", "", nameless)
+    plain = nameless
     for phrase in PHRASES:
-        text = phrase.sub("", text)
-    return (
-        next((t for t in (_tidy(text), without_names) if content_words(t)), without_names) or text
-    )
+        plain = phrase.sub("", plain)
+    return next((t for t in (_tidy(plain), _tidy(nameless)) if content_words(t)), text)
 
 
 def _tidy(text: str) -> str:
