@@ -9,9 +9,8 @@ from kinmem.recall.weigh import weigh
 from kinmem.settings import RecallSettings
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
-BLANK = Candidate(
-    *["x"] * 5, "assistant", "ana", "private", "active", None, 1.0, 0.8, 0.0, 0, "", "", None
-)
+WORTH = ("active", None, 1.0, 0.8, 0.0, 0, "", "", None)
+BLANK = Candidate("a", "text", None, "fact", None, "assistant", "ana", "private", *WORTH)
 
 
 def memory(days=0.0, **fields):
