@@ -8,6 +8,8 @@ from kinmem.text import sentences
 # Kybernesis' sizes for chat, in characters: parts of about 800 that repeat up to 80 of the last.
 SIZE = 800
 OVERLAP = 80
+# Any window in use takes so much Latin text; counting its word pieces would cost 40 µs.
+SURELY_READ = 250
 
 
 def chunks_of(content: str, embedder: Embedder) -> tuple[str, ...]:
@@ -16,6 +18,8 @@ def chunks_of(content: str, embedder: Embedder) -> tuple[str, ...]:
     Parts end with sentences. A sentence longer than SIZE is a part of its own, cut further where
     the embedder's window is smaller. Neighbouring parts share whole sentences up to OVERLAP.
     """
+    if len(content) <= SURELY_READ and content.isascii():
+        return (content,)
     parts = [content] if len(content) <= SIZE else _packed(sentences(content))
     return tuple(piece for part in parts for piece in embedder.pieces(part, SIZE) if piece.strip())
 

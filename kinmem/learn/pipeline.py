@@ -68,16 +68,15 @@ class Memorize:
             return chunks
         return Chunks(chunks.texts, vectors, self._embedder.name)
 
-    def _draft(self, note: Note) -> Draft:
+    def _draft(self, note: Note, *, fresh: bool = False) -> Draft:
         zone = self._settings.general.zone
-        return draft_of(note, self._store.kin, self._embedder, self._clock(), zone)
+        return draft_of(note, self._store.kin, self._embedder, self._clock(), zone, fresh=fresh)
 
     def _draft_or_refusal(self, note: Note) -> Draft | Stored:
         try:
-            draft = self._draft(note)
+            return self._draft(note, fresh=True)
         except InvalidInput as error:
             return Stored("refused", reason=str(error))
-        return replace(draft, memory=replace(draft.memory, status="pending"))
 
     def settle(self, id: str, vector: Vector) -> None:
         """Supersede a memory that was stored unseen if an older one says the same."""

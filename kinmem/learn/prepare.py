@@ -34,8 +34,13 @@ TRUST: Mapping[Channel, float] = {
 }
 
 
-def draft_of(note: Note, kin: str, embedder: Embedder, now: datetime, zone: tzinfo) -> Draft:
-    """The note as a memory of this Kin, chunked, without vectors. Raises InvalidInput."""
+def draft_of(
+    note: Note, kin: str, embedder: Embedder, now: datetime, zone: tzinfo, *, fresh: bool = False
+) -> Draft:
+    """The note as a memory of this Kin, chunked, without vectors. Raises InvalidInput.
+
+    `fresh`: it will not be compared by meaning before it is stored.
+    """
     content = checked_content(note.content)
     speaker = checked_subject(note.speaker)
     memory = Memory(
@@ -57,6 +62,7 @@ def draft_of(note: Note, kin: str, embedder: Embedder, now: datetime, zone: tzin
         trust=TRUST[note.channel],
         client=note.client,
         session=note.session,
+        status="pending" if fresh else "ingested",
         created_at=now,
         content_updated_at=now,
     )

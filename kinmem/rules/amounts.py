@@ -2,7 +2,7 @@
 
 import re
 
-from kinmem.rules.vocabulary import by_word
+from kinmem.rules.grammar import by_word
 
 COUNTING = by_word(
     """
@@ -48,7 +48,7 @@ COUNTING = by_word(
     12th: twelfth
     """
 )
-"""Number words. Left out where another language has the word oftener: once, due, sei, elf, un, eins."""
+"""Number words, but those that are oftener another language's: once, due, sei, elf, un, eins."""
 
 UNITS = by_word(
     """
@@ -147,7 +147,7 @@ DAY_NAMES = {
     tonight: tonight
     """
 )
-"""Weekdays, months and relative days; a month that is also a common word counts beside a number only."""
+"""Weekdays, relative days, and the months that are no common words."""
 CAPITAL_MONTHS = {"May": "--05", "March": "--03"}
 """Months if written so within a sentence."""
 

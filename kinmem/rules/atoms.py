@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby, pairwise, product
 from os.path import commonprefix
 
-from kinmem.rules import vocabulary
+from kinmem.rules import grammar, vocabulary
 from kinmem.rules.lexemes import UNSPACED, Kind, Lexeme, lexemes
 
 Words = tuple[str, ...]
@@ -20,8 +20,8 @@ SHORT = 4
 """In a text of so few content words each decides what is said."""
 CACHED = 4000
 """Characters; a longer text is compared as a whole but seldom, and its atoms are large."""
-CIRCUMSTANCES = vocabulary.PLACES - vocabulary.CLAUSAL
-BEGINS_PHRASE = vocabulary.PLACES | vocabulary.PRONOUNS | vocabulary.LINKS
+CIRCUMSTANCES = grammar.PLACES - grammar.CLAUSAL
+BEGINS_PHRASE = grammar.PLACES | grammar.PRONOUNS | grammar.LINKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Atoms:
     numbers: frozenset[str]
     """1,000 is 1000, two is 2, 2:30 pm is 14:30, third is 3rd; a percentage keeps its sign: 5%."""
     dates: frozenset[str]
-    """ISO 8601 as far as known: 2023-05-08, --05-08, -W-1 (a Monday), 2023; and yesterday, today."""
+    """ISO 8601 as far as known: 2023-05-08, --05-08, 2023, -W-1 (a Monday); yesterday."""
     names: frozenset[str]
     units: frozenset[str]
     """km, kg, %, €, h: only those beside a number."""
@@ -132,7 +132,7 @@ def differences(a: str, b: str) -> list[str]:
 
 def is_content(word: str) -> bool:
     """Whether the word says something by itself."""
-    return word not in vocabulary.FUNCTION_WORDS
+    return word not in grammar.FUNCTION_WORDS
 
 
 def opposed(lost: Collection[str], gained: Collection[str]) -> bool:
@@ -148,13 +148,15 @@ def opposed(lost: Collection[str], gained: Collection[str]) -> bool:
 
 def _antonyms(words: Iterable[str]) -> set[tuple[int, bool]]:
     table = vocabulary.OPPOSITES
-    return {side for word in words for stem in _stems(word) for side in table.get(stem, ())}
+    return {
+        side for word in words for stem in _stems(word, "ed", "d") for side in table.get(stem, ())
+    }
 
 
-def _stems(word: str) -> set[str]:
-    """The word and what it may be a form of, by English endings."""
+def _stems(word: str, *more: str) -> set[str]:
+    """The word and what it may be a plural, a third person or a progressive of; `more` endings."""
     stems = {word}
-    for ending in ("s", "es", "d", "ed", "ing"):
+    for ending in ("s", "es", "ing", *more):
         if word.endswith(ending) and len(word) > len(ending) + 2:
             stem = word.removesuffix(ending)
             stems |= {stem, stem + "e"} | ({stem[:-1]} if stem[-1] == stem[-2] else set())
@@ -189,27 +191,23 @@ def _attribute(pair: Contrast) -> bool:
 
 def _form(pair: Contrast) -> bool:
     """The same word in another form: lives and lived, vive and vivía, Freund and Freundin."""
-    by_start: dict[str, list[str]] = {}
-    for word in pair.gained:
-        by_start.setdefault(word[:3], []).append(word)
+    lost, gained = _by_start(pair.lost), _by_start(pair.gained)
     return any(
         _is_form(word, other)
-        for word in pair.lost
-        for other in by_start.get(word[:3], ())[:SHORT]  # so that time stays linear
+        for start in lost.keys() & gained.keys()
+        for word, other in product(lost[start][:8], gained[start][:8])  # so that time stays linear
     )
 
 
+def _by_start(words: Iterable[str]) -> dict[str, list[str]]:
+    return {
+        start: list(group) for start, group in groupby(sorted(words), key=lambda word: word[:3])
+    }
+
+
 def _is_form(word: str, other: str) -> bool:
-    length = max(len(word), len(other))
-    return 5 * len(commonprefix((word, other))) >= 3 * length and _stem(word) != _stem(other)
-
-
-def _stem(word: str) -> str:
-    """Without the ending of a plural, a third person or a progressive, which change little."""
-    for ending in ("ing", "es", "s"):
-        if word.endswith(ending) and len(word) > len(ending) + 2:
-            return word.removesuffix(ending).removesuffix("e")
-    return word.removesuffix("e")
+    alike = 5 * len(commonprefix((word, other))) >= 3 * max(len(word), len(other))
+    return alike and _stems(word).isdisjoint(_stems(other))
 
 
 def _order(pair: Contrast) -> bool:
@@ -248,7 +246,7 @@ def _phrases(side: Atoms, kept: set[str]) -> list[Words]:
 
 
 def _word(pair: Contrast) -> bool:
-    """A word in place of another in a short text; any symbol, any sign of a script without spaces."""
+    """A word in place of another in a short text; any symbol; any sign written without spaces."""
     if any(UNSPACED.match(word) or not word[0].isalnum() for word in chain(pair.lost, pair.gained)):
         return True
     length = min(sum(map(is_content, side.words)) for side in (pair.left, pair.right))
@@ -267,7 +265,7 @@ DIFFERS: dict[str, Callable[[Contrast], bool]] = {
     "modality": lambda pair: pair.either_has(vocabulary.MODALS),
     "tense": lambda pair: pair.either_has(vocabulary.TENSES),
     "quantity": lambda pair: pair.either_has(vocabulary.QUANTITIES),
-    "place": lambda pair: pair.both_have(vocabulary.PLACES),
+    "place": lambda pair: pair.both_have(grammar.PLACES),
     "attribute": _attribute,
     "form": _form,
     "order": _order,

@@ -9,7 +9,7 @@ without it recall@10 falls by 2.7 points on LoCoMo and 3.6 on BEAM.
 import math
 import re
 
-from kinmem.text import content_words, sentences
+from kinmem.text import STOP_WORDS, sentences, words
 
 ROLES = frozenset({"user", "assistant", "tool", "system"})
 
@@ -66,5 +66,7 @@ def _of_talk(text: str, head: str) -> float:
     details = sum(len(found.findall(head)) for found in (PROPER, TIME, NUMBER))
     stated = [part for part in sentences(text[: 4 * HEAD]) if not part.rstrip().endswith("?")]
     value = DETAIL * math.log1p(min(details, MOST_DETAILS))
-    value += STATED * math.log1p(min(len(content_words(" ".join(stated))), MOST_STATED))
+    value += STATED * math.log1p(
+        min(len(set(words(" ".join(stated))) - STOP_WORDS["en"]), MOST_STATED)
+    )
     return value - QUESTION * text.rstrip().endswith("?")

@@ -8,8 +8,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from kinmem.rules import amounts
-from kinmem.rules.vocabulary import (
-    COMMON,
+from kinmem.rules.grammar import (
     CONTRACTIONS,
     ELISIONS,
     ENDINGS,
@@ -20,6 +19,7 @@ from kinmem.rules.vocabulary import (
     PASSED,
     SAME,
 )
+from kinmem.rules.vocabulary import COMMON
 
 Kind = Literal["word", "name", "number", "unit", "date", "break", "question"]
 
@@ -66,7 +66,7 @@ _BREAK = Lexeme("", "break")
 
 
 def lexemes(text: str) -> list[Lexeme]:
-    """Words, names, numbers with their units, dates and breaks in order; articles and fillers left out.
+    """Words, names, numbers with units, dates and breaks in order, without articles and fillers.
 
     A number word is a number, a contraction its words. A name is capitalised within a sentence or
     is an identifier: letters with digits, a path, an address, capitals only. Case counts only in
@@ -85,9 +85,9 @@ def lexemes(text: str) -> list[Lexeme]:
 
 
 def case_counts(chunk: str) -> bool:
-    """Whether upper and lower case differ in this word: paths, flags, code, and what mixes digits in.
+    """Whether case matters in this word, as it does in paths, flags, code and passwords.
 
-    Passwords do; mail addresses, TCP/IP and plain words do not.
+    A password mixes cases and digits. Mail addresses, TCP/IP and plain words do not count.
     """
     if _CODE.match(chunk):
         return not _SLASHED_CAPITALS.fullmatch(chunk)
@@ -104,7 +104,7 @@ def _prepared(text: str) -> str:
 
 
 def _language(found: list[Lexeme]) -> str:
-    """The language most of whose frequent words occur; English if none does, or as many of another."""
+    """The language most of whose frequent words occur; the first of those with as many."""
     forms = {lexeme.form for lexeme in found if lexeme.kind == "word"}
     return max(MARKERS, key=lambda language: len(forms & MARKERS[language]))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from hashlib import blake2b
 
-from kinmem.rules import vocabulary
+from kinmem.rules import grammar, vocabulary
 from kinmem.rules.atoms import Atoms, Contrast, contrast, is_content, opposed
 from kinmem.rules.lexemes import case_counts
 
@@ -73,7 +73,14 @@ def contains(whole: str, part: str) -> bool:
 
 
 def _stands_in(part: Atoms, whole: Atoms) -> bool:
-    return bool(part.clauses) and Counter(part.clauses) <= Counter(whole.clauses)
+    """Whether each clause of the part is one of the whole's, and none besides restricts them."""
+    ours, theirs = Counter(part.clauses), Counter(whole.clauses)
+    restricting = grammar.PLACES | grammar.LINKS
+    return (
+        bool(part.clauses)
+        and ours <= theirs
+        and not any(clause[0] in restricting for clause in theirs - ours)
+    )
 
 
 _BULLET = re.compile(r"^[-*•·]\s+")
@@ -82,7 +89,7 @@ _QUOTES = "\"'“”„«»‘’`"
 
 
 def normalised(text: str) -> str:
-    """NFKC, lower case, white space collapsed; no bullet before it, quotes round it, stop behind it.
+    """NFKC, lower case, single spaces; without a bullet before, quotes round or a stop behind it.
 
     A question mark stays, and the case of code and passwords does.
     """
@@ -102,21 +109,20 @@ def _excluded(pair: Contrast, kinds: set[str]) -> bool:
     """Whether not both can be so: the same thing is denied, turned round or given another value."""
     ours, theirs = (set(filter(is_content, side.words)) for side in (pair.left, pair.right))
     about_the_same = 10 * len(ours & theirs) >= 3 * min(len(ours), len(theirs))
-    if not about_the_same or kinds & SEPARATING:
+    if not about_the_same or kinds & SEPARATING or pair.either_has(grammar.SUBJECTS):
         return False
-    lost, gained = (
-        _rest(pair.left, pair.lost, pair.gained),
-        _rest(pair.right, pair.gained, pair.lost),
-    )
+    denied = "negation" in kinds
+    lost = _rest(pair.left, pair.lost, pair.gained)
+    gained = _rest(pair.right, pair.gained, pair.lost)
     if lost and gained:
-        return _has_another_value(pair.left, lost) and _has_another_value(pair.right, gained)
-    if "negation" in kinds or _turned_round(pair):
-        return True
-    return _has_another_amount(pair) and (_is_state(pair.left) or bool(_cues(pair.left)))
+        values = ((pair.left, lost), (pair.right, gained))
+        return not denied and all(_has_another_value(side, words) for side, words in values)
+    amount = _has_another_amount(pair) and _keeps_one_amount(pair)
+    return [denied, _turned_round(pair), amount].count(True) == 1  # `not open` is `closed`
 
 
 def _rest(side: Atoms, words: Iterable[str], others: Collection[str]) -> set[str]:
-    """The content words among these that are neither amounts nor negations nor opposed to others."""
+    """The content words that are neither amounts nor negations nor opposites of the others."""
     known = side.numbers | side.dates | side.units | vocabulary.NEGATORS | vocabulary.CONCORD
     return {
         word
@@ -126,8 +132,8 @@ def _rest(side: Atoms, words: Iterable[str], others: Collection[str]) -> set[str
 
 
 def _turned_round(pair: Contrast) -> bool:
-    """Whether a word stands against its opposite; big and small, in and out may be of two things."""
-    free = vocabulary.PLACES | vocabulary.ATTRIBUTES.keys()
+    """Whether a word stands against its opposite. Sizes and places may be of two things."""
+    free = grammar.PLACES | vocabulary.ATTRIBUTES.keys()
     return opposed(pair.lost.keys() - free, pair.gained.keys() - free)
 
 
@@ -144,13 +150,16 @@ def _has_another_amount(pair: Contrast) -> bool:
     )
 
 
-def _is_state(side: Atoms) -> bool:
-    """Whether it tells of no event: events of other days or numbers do not exclude each other."""
-    return not any(word in vocabulary.PAST or word.endswith("ed") for word in side.words)
+def _keeps_one_amount(pair: Contrast) -> bool:
+    """Whether it is a state or a single value; events of other days or numbers do not exclude."""
+    if _cues(pair.left) & _cues(pair.right):
+        return True
+    words = {*pair.left.words, *pair.right.words}
+    return not any(word in vocabulary.PAST or word.endswith("ed") for word in words)
 
 
-def _cues(side: Atoms) -> set[str]:
-    return vocabulary.SINGLE_VALUED & set(side.words)
+def _cues(side: Atoms) -> frozenset[str]:
+    return vocabulary.SINGLE_VALUED.intersection(side.words)
 
 
 def _has_another_value(side: Atoms, values: set[str]) -> bool:

@@ -24,6 +24,7 @@ DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", re.ASCII)
 
 SHORT_DURATION = re.compile(r"(\d{1,9}) ?(mo|[mhdwy])", re.ASCII | re.IGNORECASE)
 SHORT_UNITS = {"m": MINUTE, "h": HOUR, "d": DAY, "w": WEEK, "mo": MONTH, "y": YEAR}
+AGES = (("y", YEAR), ("mo", MONTH), ("d", DAY), ("h", HOUR), ("m", MINUTE))
 ISO_DURATION = re.compile(
     r"P(?:(\d{1,9})Y)?(?:(\d{1,9})M)?(?:(\d{1,9})W)?(?:(\d{1,9})D)?"
     r"(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})S)?)?",
@@ -115,12 +116,12 @@ def parse_expiry(text: str, now: datetime, zone: tzinfo) -> datetime:
 
     Raises ValueError if it is neither, or not in the future.
     """
-    try:
-        return (now + parse_duration(text)).astimezone(zone)
-    except OverflowError:
-        raise ValueError(f"{text[:40]!r} from now is beyond the calendar") from None
-    except ValueError:
-        expiry = parse_time(text, zone, end=True)
+    if SHORT_DURATION.fullmatch(text.strip()) or ISO_DURATION.fullmatch(text.strip()):
+        try:
+            return (now + parse_duration(text)).astimezone(zone)
+        except OverflowError:
+            raise ValueError(f"{text[:40]!r} from now is beyond the calendar") from None
+    expiry = parse_time(text, zone, end=True)
     if expiry <= now:
         raise ValueError(f"{text[:40]!r} is over already; give a time to come, or 30d")
     return expiry
@@ -129,8 +130,8 @@ def parse_expiry(text: str, now: datetime, zone: tzinfo) -> datetime:
 def age_in_words(then: datetime, now: datetime) -> str:
     """'just now', '5m ago', '3h ago', '12d ago', '4mo ago', '2y ago'; rounded down."""
     seconds = int(now.timestamp() - then.timestamp())
-    for name, unit in reversed(SHORT_UNITS.items()):
-        if seconds >= unit and name != "w":
+    for name, unit in AGES:
+        if seconds >= unit:
             return f"{seconds // unit}{name} ago"
     return "just now"
 

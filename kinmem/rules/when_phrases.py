@@ -103,34 +103,24 @@ class Grammar:
     """One language, compiled."""
 
     def __init__(self, language: Language) -> None:
-        self.weekday_alone = language.weekday_alone
-        self.tables = {
-            "month": _numbered(language.months, 1) | _numbered(language.short_months, 1),
-            "weekday": _numbered(language.weekdays),
-            "season": _numbered(language.seasons),
-            "n": _numbered(language.numbers, 1),
-            "unit": _numbered(language.units),
-            "part": _numbered(language.parts),
-        }
         fill = _fillings(language)
+        self.weekday_alone = language.weekday_alone
+        self.tables = _tables(language)
         self.templates = [
             (meaning, re.compile(f"{LEFT}(?:{template.format_map(fill)}){RIGHT}"))
             for meaning, templates in language.phrases.items()
             for template in templates
         ]
-        links = "|".join(f"(?P<{name}>{words})" for name, words in language.links.items())
-        apart = f"{fill['units']} (?:{language.links['before']}|{language.links['after']})"
-        self.link = re.compile(rf"(?:(?<!\w)|(?='))(?:(?P<apart>{apart})|{links})[ -]?\Z")
+        self.link = _link(language, fill["units"])
         self.pairs = [
             (re.compile(rf"(?<!\w)(?:{opening}) ?\Z"), re.compile(rf",? (?:{joining}) ?"))
             for opening, joining in language.pairs
         ]
         self.not_before = re.compile(rf" ?(?:{language.not_before})(?!\w)")
         self.past = frozenset(language.past.split())
-        self.past_phrases = [re.compile(rf"(?<!\w)(?:{p})(?!\w)") for p in language.past_phrases]
+        self.past_phrases = [_whole(phrase) for phrase in language.past_phrases]
         self.refused = frozenset(language.refused.split())
-        phrases = language.refused_phrases.format_map(fill)
-        self.refused_phrases = re.compile(rf"(?<!\w)(?:{phrases})(?!\w)")
+        self.refused_phrases = _whole(language.refused_phrases.format_map(fill))
 
     def anchors(self, text: str) -> list[Anchor]:
         """In order, none over another; of two that overlap the earlier, then the longer, stays."""
@@ -166,6 +156,29 @@ class Grammar:
         return not self.refused.isdisjoint(WORD.findall(outside)) or bool(
             self.refused_phrases.search(text)
         )
+
+
+def _whole(words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{words})(?!\w)")
+
+
+def _link(language: Language, units: str) -> re.Pattern[str]:
+    """What stands right before an anchor; "two days before" puts the time meant `apart` from it."""
+    links = "|".join(f"(?P<{name}>{words})" for name, words in language.links.items())
+    apart = f"{units} (?:{language.links['before']}|{language.links['after']})"
+    return re.compile(rf"(?:(?<!\w)|(?='))(?:(?P<apart>{apart})|{links})[ -]?\Z")
+
+
+def _tables(language: Language) -> dict[str, dict[str, int]]:
+    """For each slot the number that a word in it stands for."""
+    return {
+        "month": _numbered(language.months, 1) | _numbered(language.short_months, 1),
+        "weekday": _numbered(language.weekdays),
+        "season": _numbered(language.seasons),
+        "n": _numbered(language.numbers, 1),
+        "unit": _numbered(language.units),
+        "part": _numbered(language.parts),
+    }
 
 
 def _numbered(words: str, first: int = 0) -> dict[str, int]:

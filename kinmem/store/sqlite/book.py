@@ -4,7 +4,8 @@ Methods that take `db` run inside a transaction of the caller's (Database.writin
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -61,13 +62,55 @@ class Book:
 
     # writing
 
-    def insert(self, db: apsw.Connection, draft: Draft, at: datetime) -> None:
-        """A new memory with its words, chunks, vectors or pending marks, and history line."""
-        memory = draft.memory
-        row = self._insert_row(db, memory)
-        self._insert_chunks(db, row, memory.content, draft.chunks)
-        given = {name: getattr(memory, name) for name in CREATED if getattr(memory, name)}
-        self.note(db, at, memory, "created", {}, given)
+    @contextmanager
+    def changing(self) -> Iterator[apsw.Connection]:
+        """A transaction after which the revision has gone up."""
+        with self.database.writing() as db:
+            yield db
+            db.execute("UPDATE revision SET number = number + 1")
+
+    def add(self, db: apsw.Connection, drafts: Sequence[Draft], at: datetime) -> list[str]:
+        """Store what no live memory here states yet; the ids under which the drafts stand."""
+        known = self._known_hashes(db, drafts)
+        fresh: dict[str, list[Draft]] = {}
+        ids = []
+        for draft in drafts:
+            memory = draft.memory
+            alike = fresh.setdefault(memory.content_hash, [])
+            id = self.same(db, memory) if memory.content_hash in known else None
+            id = id or next((o.memory.id for o in alike if _states_same(memory, o.memory)), None)
+            if id is None:
+                alike.append(draft)
+            ids.append(id or memory.id)
+        self._insert(db, [draft for alike in fresh.values() for draft in alike], at)
+        return ids
+
+    def _insert(self, db: apsw.Connection, drafts: Sequence[Draft], at: datetime) -> None:
+        """New memories with their words, chunks, vectors or pending marks, and history lines."""
+        rows = self._insert_rows(db, [draft.memory for draft in drafts])
+        self._insert_chunks(
+            db, [(row, d.memory.content, d.chunks) for row, d in zip(rows, drafts, strict=True)]
+        )
+        self._note(
+            db, at, [(draft.memory, "created", {}, _given(draft.memory), None) for draft in drafts]
+        )
+
+    def _known_hashes(self, db: apsw.Connection, drafts: Sequence[Draft]) -> set[str]:
+        rows: Any = db.execute(
+            "SELECT content_hash FROM memories"
+            " WHERE content_hash IN (SELECT value FROM json_each(?))",
+            (json.dumps([draft.memory.content_hash for draft in drafts]),),
+        )
+        return {hash for (hash,) in rows}
+
+    def same_all(self, drafts: Sequence[Draft]) -> list[str | None]:
+        """For each draft the id of a live memory here that states the same."""
+        with self.database.reading() as db:
+            known = self._known_hashes(db, drafts)
+            return [
+                self.same(db, draft.memory) if draft.memory.content_hash in known else None
+                for draft in drafts
+            ]
 
     def same(self, db: apsw.Connection, memory: Memory) -> str | None:
         """The id of a live memory here that states the same; see Store.same_statements."""
@@ -114,10 +157,10 @@ class Book:
         )
         if INDEXED & changes.keys():
             db.execute("DELETE FROM words WHERE rowid = ?", (row,))
-            self._insert_words(db, row, new)
+            self._insert_words(db, [row], [new])
         if chunks is not None:
             self._remove_chunks(db, row)
-            self._insert_chunks(db, row, new.content, chunks)
+            self._insert_chunks(db, [(row, new.content, chunks)])
         elif (old.state in LIVE) != (new.state in LIVE):
             vectors.log(db, self._chunks_of(db, row))
         return new
@@ -132,13 +175,24 @@ class Book:
         after: Mapping[str, Any],
         reason: str | None = None,
     ) -> None:
-        """Append a history line and raise the revision."""
-        db.execute(
+        """Append a history line."""
+        self._note(db, at, [(memory, action, before, after, reason)])
+
+    def _note(
+        self,
+        db: apsw.Connection,
+        at: datetime,
+        lines: Sequence[tuple[Memory, str, Mapping[str, Any], Mapping[str, Any], str | None]],
+    ) -> None:
+        when = time_text(at)
+        db.executemany(
             "INSERT INTO history (at, kin, memory_id, action, before, after, reason)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (time_text(at), memory.kin, memory.id, action, as_json(before), as_json(after), reason),
+            [
+                (when, memory.kin, memory.id, action, as_json(before), as_json(after), reason)
+                for memory, action, before, after, reason in lines
+            ],
         )
-        db.execute("UPDATE revision SET number = number + 1")
 
     def delete(self, db: apsw.Connection, id: str) -> int | None:
         """Remove row, words, chunks and vectors, not the history; its number if there was one."""
@@ -147,7 +201,6 @@ class Book:
             self._remove_chunks(db, row)
             db.execute("DELETE FROM words WHERE rowid = ?", (row,))
             db.execute("DELETE FROM memories WHERE rowid = ?", (row,))
-            db.execute("UPDATE revision SET number = number + 1")
         return row
 
     def scrub(self, db: apsw.Connection, id: str) -> None:
@@ -169,7 +222,7 @@ class Book:
     ) -> None:
         """Take over a memory from another file under the same id, with its chunks and vectors."""
         self.delete(db, memory.id)  # left by a move that was cut short
-        new_row = self._insert_row(db, memory)
+        new_row = self._insert_rows(db, [memory])[0]
         parts: list[Any] = from_db.execute(
             "SELECT position, layer, text, id FROM chunks WHERE memory = ? ORDER BY position",
             (row,),
@@ -180,7 +233,7 @@ class Book:
                 " RETURNING id",
                 (new_row, position, layer, text),
             ).get
-            self.vectors.queue(db, [chunk], None)
+            self.vectors.queue(db, [chunk])
             self.vectors.take_over(db, chunk, source.vectors, from_db, old_chunk)
 
     # reading
@@ -246,29 +299,44 @@ class Book:
         self.vectors.close()
         self.database.close()
 
-    def _insert_row(self, db: apsw.Connection, memory: Memory) -> int:
-        row: int = db.execute(INSERT, row_of(memory)).get
-        self._insert_words(db, row, memory)
-        return row
+    def _insert_rows(self, db: apsw.Connection, memories: Sequence[Memory]) -> range:
+        """The numbers of the new rows, in order."""
+        first = _next(db, "SELECT max(rowid) FROM memories")
+        rows = range(first, first + len(memories))
+        values = zip(rows, memories, strict=True)
+        db.executemany(INSERT, [(row, *row_of(memory)) for row, memory in values])
+        self._insert_words(db, rows, memories)
+        return rows
 
-    def _insert_words(self, db: apsw.Connection, row: int, memory: Memory) -> None:
-        db.execute(
+    def _insert_words(
+        self, db: apsw.Connection, rows: Sequence[int], memories: Sequence[Memory]
+    ) -> None:
+        values = zip(rows, memories, strict=True)
+        db.executemany(
             "INSERT INTO words (rowid, content, subject, context) VALUES (?, ?, ?, ?)",
-            (row, *indexed(memory)),
+            [(row, *indexed(memory)) for row, memory in values],
         )
 
-    def _insert_chunks(self, db: apsw.Connection, row: int, content: str, chunks: Chunks) -> None:
-        ids = []
-        for position, text in enumerate(chunks.texts):
-            ids.append(
-                db.execute(
-                    "INSERT INTO chunks (memory, position, text) VALUES (?, ?, ?) RETURNING id",
-                    (row, position, None if text == content else text),
-                ).get
-            )
-        self.vectors.queue(db, ids, chunks.embedder)
-        if chunks.vectors is not None and chunks.embedder is not None:
-            self.vectors.put(db, chunks.embedder, ids, chunks.vectors)
+    def _insert_chunks(
+        self, db: apsw.Connection, memories: Sequence[tuple[int, str, Chunks]]
+    ) -> None:
+        """(row, content, chunks) of each; content that is its own only chunk is not repeated."""
+        first = _next(db, "SELECT max(id) FROM chunks")
+        values = [
+            (row, position, None if text == content else text)
+            for row, content, chunks in memories
+            for position, text in enumerate(chunks.texts)
+        ]
+        ids = range(first, first + len(values))
+        db.executemany(
+            "INSERT INTO chunks (id, memory, position, text) VALUES (?, ?, ?, ?)",
+            [(id, *value) for id, value in zip(ids, values, strict=True)],
+        )
+        self.vectors.queue(db, ids)
+        for _, _, chunks in memories:
+            ids, own = ids[len(chunks.texts) :], ids[: len(chunks.texts)]
+            if chunks.vectors is not None and chunks.embedder is not None:
+                self.vectors.put(db, chunks.embedder, own, chunks.vectors)
 
     def _chunks_of(self, db: apsw.Connection, row: int) -> list[int]:
         return [id for (id,) in db.execute("SELECT id FROM chunks WHERE memory = ?", (row,))]
@@ -277,3 +345,23 @@ class Book:
         chunks = self._chunks_of(db, row)
         self.vectors.remove(db, chunks)
         db.execute("DELETE FROM chunks WHERE memory = ?", (row,))
+
+
+def _next(db: apsw.Connection, most: str) -> int:
+    """The number after the greatest, given the statement that finds it; nobody else writes now."""
+    greatest: Any = db.execute(most).get
+    return int(greatest or 0) + 1
+
+
+def _given(memory: Memory) -> dict[str, Any]:
+    """What the history keeps of a new memory: a second copy of what cannot be made again."""
+    return {name: value for name in CREATED if (value := getattr(memory, name))}
+
+
+def _states_same(new: Memory, known: Memory) -> bool:
+    """As Book.same, for memories of one content_hash that are not stored yet."""
+    return (
+        new.occurred_at == known.occurred_at
+        and (new.subject is None or new.subject.lower() == (known.subject or "").lower())
+        and (new.speaker is None or new.speaker.lower() == (known.speaker or "").lower())
+    )

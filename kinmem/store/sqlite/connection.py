@@ -157,7 +157,7 @@ class Database:
             found = self._checked_version()
             for number, script in self._steps:
                 if number > found:
-                    db.execute(script)
+                    db.execute(script).fetchall()  # apsw runs what follows a row only then
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             db.execute(f"PRAGMA user_version = {self.version}")
             db.execute("COMMIT")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any
 
 from kinmem.models import Memory, State
@@ -11,8 +12,7 @@ from kinmem.models import Memory, State
 FIELDS = tuple(field.name for field in fields(Memory))
 COLUMNS = ", ".join(f"m.{name}" for name in FIELDS)
 INSERT = (
-    f"INSERT INTO memories ({', '.join(FIELDS)}) VALUES ({', '.join('?' * len(FIELDS))})"
-    " RETURNING rowid"
+    f"INSERT INTO memories (rowid, {', '.join(FIELDS)}) VALUES (?, {', '.join('?' * len(FIELDS))})"
 )
 
 TIMES = frozenset(name for name in FIELDS if name.endswith(("_at", "valid_from", "valid_to")))
@@ -40,9 +40,16 @@ def column(name: str, value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
+_values = attrgetter(*FIELDS)
+_converted = [at for at, name in enumerate(FIELDS) if name in TIMES | TAGS | OBJECTS | {"pinned"}]
+
+
 def row_of(memory: Memory) -> list[Any]:
     """The values of COLUMNS."""
-    return [column(name, getattr(memory, name)) for name in FIELDS]
+    row = list(_values(memory))
+    for at in _converted:
+        row[at] = column(FIELDS[at], row[at])
+    return row
 
 
 def memory_of(row: Sequence[Any]) -> Memory:
@@ -60,8 +67,10 @@ def memory_of(row: Sequence[Any]) -> Memory:
     return Memory(**values)
 
 
-def as_json(values: Mapping[str, Any]) -> str:
-    """Changed fields for the history, as stored."""
+def as_json(values: Mapping[str, Any]) -> str | None:
+    """Changed fields for the history, as stored; none are NULL."""
+    if not values:
+        return None
     return json.dumps(
         {name: column(name, value) for name, value in values.items()}, ensure_ascii=False
     )

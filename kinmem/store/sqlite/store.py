@@ -38,8 +38,8 @@ from kinmem.store.sqlite.words import ROLES
 from kinmem.text import folded
 
 SORTS: Mapping[Sort, tuple[str, str]] = {
-    "newest": ("m.created_at", "DESC"),
-    "oldest": ("m.created_at", "ASC"),
+    "newest": ("m.id", "DESC"),  # uuid7: ids order as the times of storing do
+    "oldest": ("m.id", "ASC"),
     "importance": ("coalesce(m.importance, 5)", "DESC"),
     "used": ("m.recalled_count", "DESC"),
 }
@@ -80,15 +80,12 @@ class SqliteStore:
             places = [at for at, draft in enumerate(drafts) if draft.memory.scope == scope]
             if not places:
                 continue
-            for at in places:
-                book.vectors.admit(drafts[at].chunks)
-            with book.database.writing() as db:
-                for at in places:
-                    known = book.same(db, drafts[at].memory)
-                    if known is None:
-                        book.insert(db, drafts[at], self._clock())
-                    else:
-                        ids[at] = known
+            mine = [drafts[at] for at in places]
+            for draft in mine:
+                book.vectors.admit(draft.chunks)
+            with book.changing() as db:
+                for at, id in zip(places, book.add(db, mine, self._clock()), strict=True):
+                    ids[at] = id
         return ids
 
     def update(
@@ -124,7 +121,7 @@ class SqliteStore:
     ) -> Memory:
         if chunks is not None:
             book.vectors.admit(chunks)
-        with book.database.writing() as db:
+        with book.changing() as db:
             row, old = self._mine(book.find(db, id), id)
             if if_version is not None and old.version != if_version:
                 raise VersionConflict(id, if_version, old.version)
@@ -147,12 +144,12 @@ class SqliteStore:
         """Insert in the target, commit, delete in the source; meanwhile nobody can change it."""
         target = self._books[scope]
         now = self._clock()
-        with source.database.writing() as from_db:
+        with source.changing() as from_db:
             row, old = self._mine(source.find(from_db, id), id)
             if if_version is not None and old.version != if_version:
                 raise VersionConflict(id, if_version, old.version)
             new = replace(old, scope=scope, version=old.version + 1)
-            with target.database.writing() as db:
+            with target.changing() as db:
                 target.copy_in(db, new, source, from_db, row)
                 target.note(db, now, new, "moved", {"scope": old.scope}, {"scope": scope}, reason)
                 if scope == "private":
@@ -164,7 +161,7 @@ class SqliteStore:
         with self._moving:
             self._book_of(id)
             for book in self._books.values():
-                with book.database.writing() as db:
+                with book.changing() as db:
                     found = book.find(db, id)
                     if found and found[1].kin == self.kin:
                         book.note(db, self._clock(), found[1], "erased", {}, {})
@@ -257,11 +254,8 @@ class SqliteStore:
         return Page(memories, _cursor(sort, last[0], last[1]))
 
     def same_statements(self, drafts: Sequence[Draft]) -> list[str | None]:
-        with self._own.database.reading() as own, self._shared.database.reading() as shared:
-            return [
-                self._own.same(own, draft.memory) or self._shared.same(shared, draft.memory)
-                for draft in drafts
-            ]
+        own, shared = self._own.same_all(drafts), self._shared.same_all(drafts)
+        return [mine or theirs for mine, theirs in zip(own, shared, strict=True)]
 
     def nearest(self, vector: Vector, embedder: str, limit: int, filters: Filters) -> list[str]:
         allowed, bound = self._allowed(filters)
@@ -373,7 +367,7 @@ class SqliteStore:
             places = [at for at, chunk in enumerate(chunks) if chunk.scope == scope]
             if not places:
                 continue
-            with book.database.writing() as db:
+            with book.changing() as db:
                 waiting = book.vectors.unfilled(db, embedder, [chunks[at].chunk for at in places])
                 places = [at for at in places if chunks[at].chunk in waiting]
                 book.vectors.put(db, embedder, [chunks[at].chunk for at in places], vectors[places])
@@ -381,7 +375,6 @@ class SqliteStore:
                     "UPDATE memories SET status = 'ingested' WHERE id = ?",
                     [(chunks[at].memory_id,) for at in places if chunks[at].fresh],
                 )
-                db.execute("UPDATE revision SET number = number + 1")
 
     def coverage(self) -> list[Coverage]:
         total: dict[str, Coverage] = {}
@@ -410,7 +403,7 @@ class SqliteStore:
         for _, own in twice:
             shared = self._shared.by_ids([own.id])[0][1]
             loser = self._own if own.version < shared.version else self._shared
-            with loser.database.writing() as db:
+            with loser.changing() as db:
                 loser.delete(db, own.id)
 
     def _book_of(self, id: str) -> Book:

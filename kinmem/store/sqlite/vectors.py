@@ -131,13 +131,10 @@ class ChunkVectors:
 
     # writing, inside a transaction of the caller's
 
-    def queue(self, db: apsw.Connection, chunks: Sequence[int], done_by: str | None) -> None:
-        """Let chunks wait for every embedder but the one that has done them."""
-        done = self._find(done_by) if done_by else None
-        waiting = [n for (n,) in db.execute("SELECT id FROM embedders") if not done or n != done[0]]
+    def queue(self, db: apsw.Connection, chunks: Sequence[int]) -> None:
+        """Let new chunks wait for every embedder; put takes them off again."""
         db.executemany(
-            "INSERT OR IGNORE INTO pending VALUES (?, ?)",
-            [(number, chunk) for number in waiting for chunk in chunks],
+            "INSERT INTO pending SELECT id, ? FROM embedders", [(chunk,) for chunk in chunks]
         )
 
     def put(

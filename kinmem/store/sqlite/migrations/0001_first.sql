@@ -55,8 +55,6 @@ CREATE TABLE memories (
 );
 -- memorize asks whether a statement is known
 CREATE INDEX memories_by_hash ON memories (content_hash);
--- list_memories, newest first
-CREATE INDEX memories_by_creation ON memories (created_at, id);
 -- since and until
 CREATE INDEX memories_by_time ON memories (coalesce(occurred_at, created_at));
 -- recall asks who is known by name: speakers, and authors of shared memories
