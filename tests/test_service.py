@@ -77,6 +77,31 @@ def test_since_and_until_include_their_days(service):
     assert contents(found) == ["Standup notes of 2026-05-02"]
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what did I say last week?",
+        "what happened last week?",
+        "what did I note last week about it?",
+    ],
+)
+def test_words_for_a_time_are_a_condition_where_they_are_the_question(service, question):
+    service.memorize("We talked about the garden", occurred_at="2026-06-10")
+    service.memorize("We talked about the garage", occurred_at="2026-05-20")
+
+    assert contents(service.recall(question)) == ["We talked about the garden"]
+
+
+def test_words_for_a_time_are_a_hint_where_something_else_is_asked(service):
+    service.memorize("Ben repaired the garden fence", occurred_at="2026-05-20")
+    service.memorize("Ben painted the garden fence", occurred_at="2026-06-10")
+
+    assert contents(service.recall("Which garden fence was Ben at last week?")) == [
+        "Ben painted the garden fence",
+        "Ben repaired the garden fence",
+    ]
+
+
 def test_an_expired_memory_is_recalled_no_more(service, clock):
     service.memorize("The guest code is 9911", expires="2d")
     assert service.recall("guest code").hits

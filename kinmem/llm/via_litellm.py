@@ -150,7 +150,7 @@ class LitellmEmbedder:
         current.set(exchange)
         try:
             return litellm.embedding(
-                input=texts, timeout=TOO_LONG, drop_params=True, **self._request
+                input=texts, timeout=TOO_LONG, max_retries=0, drop_params=True, **self._request
             )
         except Exception as error:  # litellm passes on whatever its providers' clients raise
             # From None: the original's text and its request's headers are not for a log.
@@ -215,8 +215,8 @@ def _refuse_compromised() -> None:
 
 
 def _tamed() -> Any:
-    """litellm, tamed for the whole process: no retries, prints, downloads, .env files, redirects."""
-    os.environ.setdefault("DEFAULT_MAX_RETRIES", "0")  # max_retries=0 would be taken for unset
+    """litellm, for the whole process without its retries, prints, downloads and .env files."""
+    os.environ.setdefault("DEFAULT_MAX_RETRIES", "0")  # it takes max_retries=0 for unset
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
     os.environ.setdefault("LITELLM_LOG", "ERROR")

@@ -21,6 +21,7 @@ GATE = 0.3
 BY_THE_ONE_NAMED = 0.25
 SAID_BY_USER = 0.3
 STANDING_WISH = 0.15
+SAID_THEN = 0.2
 # Importance, age and use together move a score by a tenth at most: a clearly better match wins.
 # Importance 1 to 10 alone spans 0.6 to 1.5; its fourth root spans just that tenth.
 LEAST, MOST = 0.9, 1.1
@@ -91,6 +92,8 @@ def _bonuses(candidate: Candidate, question: Question) -> list[tuple[str, float]
         bonuses.append(("+said by user", SAID_BY_USER))
     if len(question.named) == 1 and _is_about(candidate, question.named):
         bonuses.append(("+named", BY_THE_ONE_NAMED))
+    if question.when is not None and question.when.holds(datetime.fromisoformat(candidate.said_at)):
+        bonuses.append(("+then", SAID_THEN))
     if question.wants_help and is_standing(candidate.content, candidate.speaker):
         bonuses.append(("+standing wish", STANDING_WISH))
     return bonuses

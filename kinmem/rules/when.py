@@ -40,6 +40,12 @@ class Interval:
     start: datetime | None
     end: datetime | None
 
+    def holds(self, moment: datetime) -> bool:
+        """Whether an aware moment lies in it."""
+        return (self.start is None or self.start <= moment) and (
+            self.end is None or moment < self.end
+        )
+
 
 def spoken_interval(question: str, now: datetime) -> tuple[Interval, str] | None:
     """The one stretch of time that a question names in words, and the phrase that named it.

@@ -1,6 +1,10 @@
+from datetime import UTC, datetime
+
 import pytest
 
 from kinmem.recall.question import understand
+
+NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
@@ -14,25 +18,25 @@ from kinmem.recall.question import understand
     ],
 )
 def test_known_names_are_not_embedded(question, bare):
-    assert understand(question, frozenset({"caroline"})).bare.strip("?") == bare.strip("?")
+    assert understand(question, frozenset({"caroline"}), NOW).bare.strip("?") == bare.strip("?")
 
 
 def test_names_of_several_words_and_accents_are_known():
     names = frozenset({"ana maria", "jose"})
 
-    assert understand("Does Ana Maria know José?", names).named == {"ana maria", "jose"}
+    assert understand("Does Ana Maria know José?", names, NOW).named == {"ana maria", "jose"}
 
 
 def test_words_about_the_asking_are_not_searched_for():
     question = understand(
-        "Can you list the different aspects we discussed about my budget?", frozenset()
+        "Can you list the different aspects we discussed about my budget?", frozenset(), NOW
     )
 
     assert question.words == ["budget"]
 
 
 def test_a_question_of_function_words_keeps_them():
-    assert understand("who are you?", frozenset()).words == ["who", "are", "you"]
+    assert understand("who are you?", frozenset(), NOW).words == ["who", "are", "you"]
 
 
 @pytest.mark.parametrize(
@@ -45,4 +49,4 @@ def test_a_question_of_function_words_keeps_them():
     ],
 )
 def test_whose_words_answer(question, of_user):
-    assert understand(question, frozenset()).of_user is of_user
+    assert understand(question, frozenset(), NOW).of_user is of_user

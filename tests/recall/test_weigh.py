@@ -20,7 +20,7 @@ def memory(days=0.0, **fields):
 
 def weighed(candidate, profile, question="x", relevance=0.5, **settings):
     scored = [Scored(candidate, relevance, {"+meaning": relevance})]
-    asked = understand(question, frozenset())
+    asked = understand(question, frozenset(), NOW)
     return weigh(scored, asked, PROFILES[profile], RecallSettings(**settings), NOW)[0]
 
 
@@ -82,7 +82,7 @@ def test_the_default_lets_nothing_outweigh_a_clearly_better_match():
     scored = [Scored(worst, 0.5, {"+meaning": 0.5}), Scored(best, 0.65, {"+meaning": 0.65})]
 
     ranked = weigh(
-        scored, understand("x", frozenset()), PROFILES["relevance"], RecallSettings(), NOW
+        scored, understand("x", frozenset(), NOW), PROFILES["relevance"], RecallSettings(), NOW
     )
 
     assert [one.candidate.id for one in ranked] == ["best", "worst"]
