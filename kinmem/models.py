@@ -4,15 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-Vector = NDArray[np.float32]
-"""Shape (dimension,), float32, unit length."""
-Vectors = NDArray[np.float32]
-"""Shape (count, dimension), float32, each row of unit length."""
+    Vector: TypeAlias = NDArray[np.float32]
+    """Shape (dimension,), float32, unit length."""
+    Vectors: TypeAlias = NDArray[np.float32]
+    """Shape (count, dimension), float32, each row of unit length."""
+else:  # numpy takes 110 ms to import, and the server answers tools/list without it
+    Vector = Vectors = Any
 
 Scope = Literal["private", "shared"]
 Category = Literal[
