@@ -20,6 +20,7 @@ from kinmem.models import (
     Chunks,
     Coverage,
     Event,
+    Filters,
     Forgotten,
     Memory,
     Note,
@@ -131,24 +132,8 @@ class Service:
             include_archived=include_archived,
         )
         self._background.await_ready()
-        now = self.clock()
-        # Ages and recency change with the minute, all else with the revision.
-        key = (
-            query,
-            limit,
-            mode,
-            filters,
-            self.store.revision,
-            now.replace(second=0, microsecond=0),
-        )
-        answer = self._answers.get(key)
-        if answer is None:
-            answer = self._recall(query, limit, filters, mode)
-            if not answer.degraded:
-                self._answers[key] = answer
-                while len(self._answers) > CACHED_ANSWERS:
-                    self._answers.popitem(last=False)
-        self.store.count_use([hit.memory.id for hit in answer.hits], now)
+        answer = self._answer(query, limit, filters, mode)
+        self.store.count_use([hit.memory.id for hit in answer.hits], self.clock())
         return answer
 
     def memorize(self, content: str, **fields: Any) -> Stored:
@@ -183,7 +168,9 @@ class Service:
             raise InvalidInput("nothing to change; name at least one field")
         old = self.store.get(memory_id)
         if old.state == State.DELETED and changes.get("archived") is not False:
-            raise InvalidInput(f"memory {memory_id} is forgotten; archived=false brings it back first")
+            raise InvalidInput(
+                f"memory {memory_id} is forgotten; archived=false brings it back first"
+            )
         fields = changed_fields(changes, old, self.clock(), self.settings.general.zone)
         chunks = None
         if "content" in fields:
@@ -290,6 +277,20 @@ class Service:
         """Stop background work, close the files. What is pending goes on at the next opening."""
         self._background.close()
         self.store.close()
+
+    def _answer(self, query: str, limit: int, filters: Filters, mode: str | None) -> Answer:
+        """From the cache of the last 500 answers, if nothing has changed since; else made anew."""
+        # Ages and recency change with the minute, all else with the revision.
+        minute = self.clock().replace(second=0, microsecond=0)
+        key = (query, limit, mode, filters, self.store.revision, minute)
+        answer = self._answers.get(key)
+        if answer is None:
+            answer = self._recall(query, limit, filters, mode)
+            if not answer.degraded:
+                self._answers[key] = answer
+                while len(self._answers) > CACHED_ANSWERS:
+                    self._answers.popitem(last=False)
+        return answer
 
     @property
     def _bin_time(self) -> timedelta:

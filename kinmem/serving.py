@@ -53,7 +53,8 @@ def _serve_http(services: "Services") -> NoReturn:
     from kinmem.protocol import build
     from kinmem.transports.http import serve_http
 
-    serve_http(build(services.get), services)
+    server = build(services.get)
+    serve_http(server, services.settings, opened=services.open_soon, close=services.close)
 
 
 def _after_listing(then: Callable[[], None]) -> "ServerMiddleware[Any]":

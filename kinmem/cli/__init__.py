@@ -39,9 +39,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
+    flags = only_serves(words)
+    if flags is not None:
+        from kinmem.serving import serve
+        from kinmem.settings import load
+
+        serve(load(flags))
     from typer.main import get_command
 
     from kinmem.cli.app import app
 
     code = get_command(app).main(words, prog_name="kinmem", standalone_mode=False)
     return code if isinstance(code, int) else 0
+
+
+def only_serves(words: list[str]) -> dict[str, str] | None:
+    """The settings of a command line that serves over stdio for a client; None for any other.
+
+    Clients wait for the first answer, and typer would take a tenth of that time: so `kinmem` and
+    `kinmem serve`, with --kin and --home at most, are understood without it.
+    """
+    if words.count("serve") > 1:
+        return None
+    rest, flags = [word for word in words if word != "serve"], {}
+    while len(rest) > 1 and rest[0] in FLAGS and not rest[1].startswith("-"):
+        flags[FLAGS[rest[0]]] = rest[1]
+        rest = rest[2:]
+    served = "serve" in words or not sys.stdin.isatty()
+    return flags if served and not rest else None
+
+
+FLAGS = {"--kin": "KINMEM_KIN", "--home": "KINMEM_HOME"}

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from kinmem.cli.explain import explanation
 from kinmem.cli.pages import short_id
-from kinmem.cli.terminal import one_line, safe
+from kinmem.cli.terminal import columns, one_line, safe
 from kinmem.rules.when import age_in_words
 
 if TYPE_CHECKING:
@@ -59,16 +59,12 @@ def listing(page: "Page", memory: "Service") -> Iterator[RenderableType]:
     if not page.memories:
         yield _nothing(memory)
         return
-    table = Table(box=None, pad_edge=False, header_style=QUIET)
-    for name in ("id", "age", "category", "subject", "whose"):
-        table.add_column(name, no_wrap=True, max_width=20, overflow="ellipsis")
-    table.add_column("content", no_wrap=True, overflow="ellipsis")
+    rows = []
     for one in page.memories:
         mark = "" if one.state == "active" else f"({one.state}) "
         what = (short_id(one.id), age(one.content_updated_at, memory), one.category)
-        told = (one_line(one.subject or ""), whose(one, memory), mark + one_line(one.content))
-        table.add_row(*map(Text, (*what, *told)))
-    yield table
+        rows.append((*what, one.subject or "", whose(one, memory), mark + one.content))
+    yield from columns(("id", "age", "category", "subject", "whose", "content"), rows)
     if page.next_cursor is not None:
         yield Text(f"There is more: --cursor {page.next_cursor}, or --all", style=QUIET)
 
@@ -98,7 +94,7 @@ def issues(found: "Review", memory: "Service") -> Iterator[RenderableType]:
         yield Text(f"\n{issue.type}: {safe(issue.description)}", style="yellow")
         for id in issue.memory_ids:
             content = one_line(known[id].content) if id in known else "(gone)"
-            yield Text(f"  {short_id(id)}  {content}", overflow="ellipsis", no_wrap=True)
+            yield Text(f"  {short_id(id)}  {content}")
         yield Text(f"  suggestion: {issue.suggestion}", style=QUIET)
         if issue.suggested_content:
             yield Text(f"  as: {one_line(issue.suggested_content)}", style=QUIET)

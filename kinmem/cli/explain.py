@@ -2,25 +2,25 @@
 
 from collections.abc import Iterator, Mapping
 
-from rich.console import Group
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-WIDTH = 24
+WIDTH = 20
 EIGHTHS = " ▏▎▍▌▋▊▉"
 
 MEANINGS = {
     "meaning": "how near the meanings are",
-    "words": "words in common, rare ones count more",
-    "neighbours": "stands beside a good match in the same conversation",
-    "answers": "follows a question that matches",
-    "evidence": "tells something rather than asks",
-    "said by user": "the user's own words, not an assistant's",
-    "named": "said by or about the one who is named",
-    "standing wish": "a lasting wish for how to be helped",
+    "words": "words they share",
+    "neighbours": "near a match in the talk",
+    "answers": "answers a question that fits",
+    "evidence": "tells more than it asks",
+    "said by user": "not by an assistant",
+    "named": "said by or about the one named",
+    "standing wish": "a lasting wish of the user",
     "semantic": "how relevant it is",
     "recency": "how lately it was used",
-    "retention": "how much of it has not faded",
+    "retention": "how little it has faded",
     "importance": "how important it is",
     "confidence": "how sure it is",
 }
@@ -38,7 +38,7 @@ def explanation(why: Mapping[str, float], score: float, best: float) -> Group:
         drawn = Text(bar(value, best).ljust(WIDTH), style="green")
         meant = Text(MEANINGS.get(name, ""), style="dim")
         grid.add_row(Text(name), drawn, Text(f"{value:.3f}"), meant)
-    lines = [grid, Text(" ".join(_sum(why, parts, score)), style="bold")]
+    lines: list[RenderableType] = [grid, Text(" ".join(_sum(why, parts, score)), style="bold")]
     noted = [f"{name} {value:.3f}" for name, value in why.items() if name[0] not in "+x"]
     if noted:
         lines.append(Text("besides: " + ", ".join(noted), style="dim"))
@@ -54,8 +54,12 @@ def bar(value: float, best: float) -> str:
 
 
 def _sum(why: Mapping[str, float], parts: Mapping[str, float], score: float) -> Iterator[str]:
-    yield " + ".join(f"{value:.3f}" for value in parts.values())
-    factors = [(name[1:], value) for name, value in why.items() if name.startswith("x")]
-    for name, value in factors:
-        yield f"× {name} {value:.3f}"
+    added = " + ".join(f"{value:.3f}" for value in parts.values())
+    factors = [
+        f"× {name[1:]} {value:.3f}"
+        for name, value in why.items()
+        if name.startswith("x") and f"{value:.3f}" != "1.000"
+    ]
+    yield f"({added})" if factors and len(parts) > 1 else added
+    yield from factors
     yield f"= {score:.3f}"

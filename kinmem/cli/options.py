@@ -116,6 +116,10 @@ Port = Annotated[
 ]
 Keep = Annotated[bool, flag("--keep", "Keep the folder with the memories.")]
 Strict = Annotated[bool, flag("--strict", "End with exit code 4 if something wants a look.")]
+Online = Annotated[bool, flag("--online", "Try the configured embedding provider too.")]
+Drop = Annotated[
+    str | None, option("--drop", "EMBEDDER", "Remove the vectors of this one instead.")
+]
 Changed = Annotated[bool, flag("--changed", "Only what is not the default.")]
 Label = Annotated[str | None, option("--note", "TEXT", "To know it by later.")]
 Days = Annotated[int | None, option("--days", "N", "How long it is valid; else until revoked.")]

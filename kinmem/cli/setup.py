@@ -4,6 +4,7 @@ import typer
 
 from kinmem.cli import options as take
 from kinmem.cli.here import Here, command
+from kinmem.errors import InvalidInput
 
 PANEL = "Look after"
 app = typer.Typer()
@@ -73,19 +74,29 @@ def config(here: Here, changed: take.Changed = False) -> None:
     from kinmem.cli.tables import setting_rows, setting_table, without_effect
 
     settings = here.settings()
-    rows = [row for row in setting_rows(settings) if not changed or row["origin"] != "default"]
+    rows = list(setting_rows(settings, here.home is not None))
+    if changed:
+        rows = [row for row in rows if row["origin"] != "default"]
     unread = without_effect(settings)
     here.tell({"settings": rows, "unread": unread}, *setting_table(rows, unread, settings))
 
 
 @command(app, rich_help_panel=PANEL)
-def reembed(here: Here) -> None:
+def reembed(here: Here, drop: take.Drop = None) -> None:
     """Give every memory a vector of the configured embedder. Can be stopped and taken up again."""
     from rich.text import Text
 
     from kinmem.cli.progress import bar
 
     with here.memory() as memory:
+        if drop is not None:
+            known = [one.embedder for one in memory.store.coverage()]
+            if drop not in known:
+                told = f"there are no vectors of {drop!r}, only of {', '.join(known) or 'nobody'}"
+                raise InvalidInput(told)
+            memory.store.retire(drop)
+            here.tell({"dropped": drop}, Text(f"The vectors of {drop} are gone."))
+            return
         with bar() as progress:
             made = memory.reembed(progress)
         embedder = memory.stats().embedder

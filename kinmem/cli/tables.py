@@ -1,8 +1,8 @@
 """Kins, tokens and settings as rows for programs and tables for people."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from kinmem.cli.terminal import one_line
 from kinmem.recall.profiles import reads
-from kinmem.settings import DEFAULT_HOME, HOME_VARIABLE, Settings, knobs, unread
+from kinmem.settings import HOME_VARIABLE, Settings, knobs, unread
 
 if TYPE_CHECKING:
     from kinmem.tokens import Token
@@ -70,12 +70,12 @@ def token_table(rows: Sequence[Row]) -> RenderableType:
     return table_of(("id", "kin", "valid", "made", "note"), told)
 
 
-def setting_rows(settings: Settings) -> Iterator[dict[str, Any]]:
-    """Every setting as it is in force."""
+def setting_rows(settings: Settings, home_given: bool) -> Iterator[dict[str, Any]]:
+    """Every setting as it is in force; `home_given`: on the command line."""
     yield {
         "variable": HOME_VARIABLE,
         "value": str(settings.home),
-        "origin": "default" if str(settings.home) == _default_home() else "flag or environment",
+        "origin": _home_origin(home_given),
         "description": "Folder that holds everything kinmem stores.",
     }
     for knob in knobs():
@@ -120,5 +120,7 @@ def without_effect(settings: Settings) -> list[str]:
     return unread(settings, reads(settings.recall.profile, settings.recall.fusion))
 
 
-def _default_home() -> str:
-    return str(Path(DEFAULT_HOME).expanduser().absolute())
+def _home_origin(given: bool) -> str:
+    if given:
+        return "flag"
+    return "environment" if os.environ.get(HOME_VARIABLE) else "default"

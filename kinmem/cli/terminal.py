@@ -1,13 +1,14 @@
 """What may reach a terminal. Memories are data: no escape sequence in them acts."""
 
 import json
-import os
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console, OverflowMethod, RenderableType
+    from rich.text import Text
 
 # Controls, bidirectional overrides, zero-width and tag characters: they would move the cursor,
 # turn text around or hide it. The zero-width joiner stays, emoji are made with it.
@@ -17,6 +18,8 @@ UNSEEN = re.compile(
 )
 # What lines of a pipe or a file are laid out for; a terminal says its own width.
 PIPE_WIDTH = 120
+# No cell but the last of a line is wider.
+WIDEST = 20
 
 
 def safe(text: str) -> str:
@@ -39,24 +42,36 @@ def console(*, err: bool = False) -> "Console":
     from rich.console import Console
 
     stream = sys.stderr if err else sys.stdout
-    width = None if stream.isatty() or os.environ.get("COLUMNS") else PIPE_WIDTH
+    width = None if stream.isatty() else PIPE_WIDTH
     return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)
 
 
-def say(*renderables: "RenderableType") -> None:
+def say(*renderables: "RenderableType", width: int | None = None) -> None:
     """Write to stdout; lines that are not for a terminal end where their text ends."""
     out = console()
     if out.is_terminal:
-        for renderable in renderables:
-            out.print(renderable)
+        out.print(*renderables, sep="\n", width=width)
         return
     import typer
 
     with out.capture() as captured:
-        for renderable in renderables:
-            out.print(renderable)
+        out.print(*renderables, sep="\n", width=width, crop=False)
     for line in captured.get().splitlines():
         typer.echo(line.rstrip())
+
+
+def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> "Iterator[Text]":
+    """One line per row, its last cell as long as it is: a terminal shows what fits of it."""
+    from rich.cells import cell_len, set_cell_size
+    from rich.text import Text
+
+    overflow: OverflowMethod = "ellipsis" if sys.stdout.isatty() else "ignore"
+    shown = [[one_line(cell) for cell in row] for row in (head, *rows)]
+    widths = [min(max(map(cell_len, column)), WIDEST) for column in zip(*shown, strict=True)]
+    for place, (*cells, last) in enumerate(shown):
+        fitted = [set_cell_size(cell, width) for cell, width in zip(cells, widths, strict=False)]
+        style = "" if place else "dim"
+        yield Text("  ".join([*fitted, last]), style, no_wrap=True, overflow=overflow)
 
 
 def _escaped(match: re.Match[str]) -> str:

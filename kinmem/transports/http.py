@@ -10,10 +10,10 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import uvicorn
 from mcp.server import MCPServer
@@ -24,12 +24,9 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from kinmem.errors import ConfigError
+from kinmem.settings import ServerSettings, Settings
 from kinmem.tokens import Tokens
 from kinmem.transports.guard import Guard, KinOf, is_loopback
-
-if TYPE_CHECKING:
-    from kinmem.serving import Services
-    from kinmem.settings import ServerSettings, Settings
 
 logger = logging.getLogger(__name__)
 
@@ -39,18 +36,25 @@ SHUTDOWN_SECONDS = 2
 GRACE_SECONDS = 0.8
 
 
-def serve_http(server: MCPServer[Any], services: "Services") -> NoReturn:
-    """Serve until a signal comes, then close and end the process with code 0."""
-    settings = services.settings
+def serve_http(
+    server: MCPServer[Any],
+    settings: Settings,
+    opened: Callable[[], None],
+    close: Callable[[], None],
+) -> NoReturn:
+    """Serve until a signal comes, then close and end the process with code 0.
+
+    `opened` is called once the address is ours.
+    """
     tokens = Tokens(settings.home)
     refuse_open_door(settings.server.host, tokens)
     listening = _listen(settings.server)
     address = _url(listening)
     app = build_app(server, _names(settings.server), _kin_of(settings, tokens))
-    services.open_soon()
+    opened()
     sys.stderr.write(f"kinmem serves {address}/mcp and {address}/sse\n")
     _Uvicorn(_config(app)).run(sockets=[listening])
-    services.close()
+    close()
     logging.shutdown()
     os._exit(0)
 
@@ -81,7 +85,7 @@ async def _health(request: Request) -> JSONResponse:
     return JSONResponse({"status": "ok"})
 
 
-def _kin_of(settings: "Settings", tokens: Tokens) -> KinOf:
+def _kin_of(settings: Settings, tokens: Tokens) -> KinOf:
     own, loopback = settings.general.kin, is_loopback(settings.server.host)
 
     def kin_of(token: str | None) -> str | None:
@@ -92,14 +96,14 @@ def _kin_of(settings: "Settings", tokens: Tokens) -> KinOf:
     return kin_of
 
 
-def _names(settings: "ServerSettings") -> list[str]:
+def _names(settings: ServerSettings) -> list[str]:
     """What requests may call us: the address we listen on, and what the settings add."""
     added = [name.strip() for name in settings.allowed_hosts.split(",") if name.strip()]
     wildcards = ("", "0.0.0.0", "::")
     return added if settings.host in wildcards else [settings.host, *added]
 
 
-def _listen(settings: "ServerSettings") -> socket.socket:
+def _listen(settings: ServerSettings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         return socket.create_server((settings.host, settings.port), family=family, backlog=128)

@@ -50,25 +50,22 @@ def messages(descriptor: int) -> Iterator[JSONRPCMessage | Refused]:
 
 def _lines(descriptor: int) -> Iterator[bytes | Refused]:
     """Every line that is not blank, without its end; one that is too long comes as its refusal."""
-    pending, skipping = bytearray(), False
-    while chunk := os.read(descriptor, 1 << 16):
-        *ended, rest = chunk.split(b"\n")
-        for part in ended:
-            line = bytes(pending + part).strip()
-            pending.clear()
-            if line and not skipping:
-                yield line
-            skipping = False
-        if not skipping:
-            pending += rest
-        if len(pending) > LINE_BYTES:
-            pending.clear()
-            skipping = True
-            yield Refused(
-                INVALID_REQUEST, f"a message may have {LINE_BYTES:,} bytes, this has more"
-            )
-    if line := bytes(pending).strip():
-        yield line
+    pending, skipping, at_end = bytearray(), False, False
+    while not at_end:
+        chunk = os.read(descriptor, 1 << 16)
+        at_end = not chunk
+        for part in chunk.splitlines(keepends=True) or [b"\n"]:
+            if not skipping:
+                pending += part
+            if len(pending) > LINE_BYTES:
+                yield Refused(INVALID_REQUEST, f"a message has at most {LINE_BYTES:,} bytes")
+                pending.clear()
+                skipping = True
+            if part.endswith(b"\n"):
+                if line := bytes(pending).strip():
+                    yield line
+                pending.clear()
+                skipping = False
 
 
 def message(line: bytes) -> JSONRPCMessage:

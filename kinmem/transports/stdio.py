@@ -13,6 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import AsyncIterable, Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -177,4 +178,5 @@ class Pipe:
         if self._signalled:
             leave(128 + number)
         self._signalled = True
-        self._loop.call_soon_threadsafe(self._end_within, SIGNAL_SECONDS)
+        with suppress(RuntimeError):  # the loop has ended: what is left is being closed
+            self._loop.call_soon_threadsafe(self._end_within, SIGNAL_SECONDS)
