@@ -41,11 +41,11 @@ class Embedder(Protocol):
         ...
 
     def pieces(self, text: str, limit: int) -> list[str]:
-        """Cut a text into consecutive parts of at most `limit` characters which the model reads whole."""
+        """Consecutive parts of a text, at most `limit` characters each, that the model reads whole."""
         ...
 
     def embed(self, texts: Sequence[str], *, deadline: float | None = None) -> Vectors:
-        """One row per text, in order: float32, unit length, all finite. No texts: shape (0, dimension).
+        """One row per text, in order: float32, unit length, finite. No texts: shape (0, dimension).
 
         `deadline` is a bound in seconds on the whole call, retries included.
         Raises ModelError if the model is missing, late, or returns anything else.

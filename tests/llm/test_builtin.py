@@ -1,0 +1,258 @@
+"""The embedder in the package, with its real model."""
+
+import hashlib
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from shutil import copy
+from threading import Event
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from kinmem.errors import ModelError
+from kinmem.llm.builtin import FOLDER, WIDTH, WINDOW, BuiltinEmbedder
+from kinmem.llm.deadline import Deadline, Once, within
+
+TEXTS = [
+    "Ana drinks green tea every morning.",
+    "The deployment failed because the disk was full.",
+    "明日の会議は午後三時に始まります。",
+    "🎉👩‍👩‍👧 naïve café — Ünïcödé",
+    "ok",
+    "word " * 300,
+]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> BuiltinEmbedder:
+    embedder = BuiltinEmbedder()
+    embedder.warm()
+    return embedder
+
+
+def test_vectors_are_of_unit_length(embedder: BuiltinEmbedder) -> None:
+    vectors = embedder.embed(TEXTS)
+
+    assert vectors.shape == (len(TEXTS), WIDTH)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+
+
+def test_a_text_has_the_same_vector_whatever_stands_beside_it(embedder: BuiltinEmbedder) -> None:
+    together = embedder.embed(TEXTS)
+    alone = np.vstack([embedder.embed([text]) for text in TEXTS])
+    elsewhere = BuiltinEmbedder().embed(TEXTS[::-1])[::-1]
+
+    assert np.array_equal(together, alone)
+    assert np.array_equal(together, elsewhere)
+
+
+def test_the_caller_may_change_what_came_back(embedder: BuiltinEmbedder) -> None:
+    first = embedder.embed(["mine"])
+    first[:] = 0
+
+    assert np.linalg.norm(embedder.embed(["mine"])) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "other"),
+    [
+        ("what does Ana drink?", "Ana is fond of green tea", "The disk was full on Friday"),
+        ("when is the wedding", "My sister marries on 14 June", "We use PostgreSQL for billing"),
+        ("how do I open the safe", "The code of the vault is 4711", "Bob moved to Berlin"),
+    ],
+)
+def test_an_answer_is_nearer_than_something_else(
+    embedder: BuiltinEmbedder, question: str, answer: str, other: str
+) -> None:
+    asked, near, far = embedder.embed([question, answer, other])
+
+    assert asked @ near > asked @ far + 0.2
+
+
+def test_no_texts_need_no_model(tmp_path: Path) -> None:
+    assert BuiltinEmbedder(tmp_path).embed([]).shape == (0, WIDTH)
+
+
+def test_marks_of_the_vocabulary_are_ordinary_words_in_a_text(embedder: BuiltinEmbedder) -> None:
+    marked, plain, unmarked = embedder.embed(["[MASK] [SEP]", "[mask] [sep]", "[] []"])
+
+    assert np.array_equal(marked, plain)
+    assert not np.array_equal(marked, unmarked)
+
+
+def test_of_a_long_text_the_beginning_counts(embedder: BuiltinEmbedder) -> None:
+    whole, window = embedder.embed(["tea " * 1000, "tea " * WINDOW])
+
+    assert np.array_equal(whole, window)
+
+
+def test_threads_that_come_first_together_get_the_same(embedder: BuiltinEmbedder) -> None:
+    fresh = BuiltinEmbedder()
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda text: fresh.embed([text])[0], TEXTS * 4))
+
+    assert np.array_equal(np.array(answers), np.tile(embedder.embed(TEXTS), (4, 1)))
+
+
+def test_it_is_ready_once_it_is_warm() -> None:
+    embedder = BuiltinEmbedder()
+
+    assert not embedder.ready
+    embedder.warm()
+    assert embedder.ready
+
+
+@pytest.mark.parametrize("broken", ["model_int8.onnx", "tokenizer.json"])
+@pytest.mark.parametrize("content", [None, b"", b"no model"], ids=["missing", "empty", "garbage"])
+def test_a_broken_installation_is_told_by_embed(
+    broken: str, content: bytes | None, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name in {"model_int8.onnx", "tokenizer.json"} - {broken}:
+        copy(FOLDER / name, tmp_path)
+    if content is not None:
+        (tmp_path / broken).write_bytes(content)
+    embedder = BuiltinEmbedder(tmp_path)
+
+    embedder.warm()
+
+    assert not embedder.ready
+    for _ in range(2):
+        with pytest.raises(ModelError, match="reinstall kinmem .* MEMORY_EMBEDDING_MODEL"):
+            embedder.embed(["tea"])
+    assert embedder.pieces("tea", 800) == ["tea"]
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
+def test_a_missing_package_is_told_by_embed(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+
+    with pytest.raises(ModelError, match=f"{package}.*reinstall kinmem"):
+        BuiltinEmbedder().embed(["tea"])
+
+
+def test_the_deadline_holds_between_texts(embedder: BuiltinEmbedder) -> None:
+    started = time.monotonic()
+
+    with pytest.raises(ModelError, match="embedding 10000 texts .* 0.05 seconds"):
+        embedder.embed(["a text of several words"] * 10_000, deadline=0.05)
+
+    assert time.monotonic() - started < 1
+
+
+def test_who_cannot_wait_for_loading_is_told_and_the_next_is_served() -> None:
+    go = Event()
+    slow = Once("loading", lambda: go.wait(10))
+
+    with pytest.raises(ModelError, match="loading took longer than the 0.01 seconds"):
+        slow.get(Deadline(0.01))
+    assert not slow.made
+    go.set()
+    assert slow.get() is True
+    assert slow.made
+
+
+def test_late_work_is_left_behind() -> None:
+    go = Event()
+
+    with pytest.raises(ModelError, match="asking took longer than the 0.01 seconds"):
+        within(Deadline(0.01), "asking", lambda: go.wait(10))
+    go.set()
+
+
+def test_importing_it_loads_no_model_library() -> None:
+    code = (
+        "import sys; from kinmem.llm.builtin import BuiltinEmbedder; BuiltinEmbedder();"
+        "print(*{'onnxruntime', 'tokenizers', 'litellm', 'httpx'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "\n"
+
+
+def test_the_notice_names_the_files_as_they_are() -> None:
+    notice = (FOLDER / "NOTICE").read_text()
+
+    for name in ("model_int8.onnx", "tokenizer.json"):
+        assert hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() in notice
+
+
+def word_pieces(embedder: BuiltinEmbedder, text: str) -> int:
+    return len(embedder._tokens(text))
+
+
+def squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def test_a_text_that_fits_is_one_piece(embedder: BuiltinEmbedder) -> None:
+    assert embedder.pieces(" Ana likes tea.\n", 800) == [" Ana likes tea.\n"]
+
+
+def test_pieces_are_whole_sentences_as_long_as_they_fit(embedder: BuiltinEmbedder) -> None:
+    text = " ".join(f"Sentence number {n} says that Ana likes tea." for n in range(60))
+
+    parts = embedder.pieces(text, 10_000)
+
+    assert " ".join(parts) == text
+    assert all(part.startswith("Sentence") and part.endswith("tea.") for part in parts)
+    assert all(word_pieces(embedder, part) > WINDOW - 12 for part in parts[:-1])
+
+
+def test_a_sentence_that_is_too_long_is_cut_between_words(embedder: BuiltinEmbedder) -> None:
+    text = " ".join(["internationalisation"] * 100)
+
+    parts = embedder.pieces(text, 10_000)
+
+    assert len(parts) > 1
+    assert {word for part in parts for word in part.split()} == {"internationalisation"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("明日の会議は午後三時に始まります" * 40, id="no spaces"),
+        pytest.param("안녕하세요 세계 " * 60, id="syllables of several word pieces"),
+        pytest.param("👩‍👩‍👧" * 500, id="joined emoji"),
+        pytest.param("é" * 2000, id="one endless word"),
+        pytest.param("\u0301" * 2000, id="nothing but accents"),
+        pytest.param("https://example.org/" + "path/" * 300, id="an address"),
+        pytest.param("a" * 99 + " " + "b" * 5000, id="a word the model does not read"),
+        pytest.param("\x1f".join("abc" * 200), id="controls that are no word ends"),
+    ],
+)
+def test_each_piece_fits_and_nothing_is_lost(embedder: BuiltinEmbedder, text: str) -> None:
+    check_pieces(embedder, text, 800)
+
+
+def test_an_emoji_stays_whole(embedder: BuiltinEmbedder) -> None:
+    family = "👩‍👩‍👧"
+
+    assert set(embedder.pieces(family * 500, 13)) == {family * 2}
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.text() | st.sampled_from(["word ", "Ünï. ", "漢字", "한글", "\n\n"]), max_size=80),
+    st.integers(1, 900),
+)
+@example(["한글 한" * 70], 800)
+def test_pieces_fit_whatever_the_text(parts: list[str], limit: int) -> None:
+    check_pieces(SHARED, "".join(parts * 3), limit)
+
+
+SHARED = BuiltinEmbedder()
+
+
+def check_pieces(embedder: BuiltinEmbedder, text: str, limit: int) -> None:
+    parts = embedder.pieces(text, limit)
+
+    assert squeezed("".join(parts)) == squeezed(text)
+    assert all(len(part) <= limit for part in parts)
+    assert all(word_pieces(embedder, part) <= WINDOW for part in parts)
