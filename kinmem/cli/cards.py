@@ -66,7 +66,8 @@ def listing(page: "Page", memory: "Service") -> Iterator[RenderableType]:
         rows.append((*what, one.subject or "", whose(one, memory), mark + one.content))
     yield from columns(("id", "age", "category", "subject", "whose", "content"), rows)
     if page.next_cursor is not None:
-        yield Text(f"There is more: --cursor {page.next_cursor}, or --all", style=QUIET)
+        told = f"There is more: --all, or --cursor {page.next_cursor}"
+        yield Text(told, style=QUIET, no_wrap=True, overflow="ignore")
 
 
 def what_became(stored: "Stored", memory: "Service") -> Iterator[RenderableType]:
@@ -75,6 +76,8 @@ def what_became(stored: "Stored", memory: "Service") -> Iterator[RenderableType]
         return
     if stored.status == "duplicate_of":
         yield Text("Known already, so nothing was stored:", style="yellow")
+    else:
+        yield Text("Remembered:", style="green")
     yield memory_card(memory.store.get(stored.id), memory)
 
 

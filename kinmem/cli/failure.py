@@ -1,6 +1,5 @@
 """Errors as people and programs read them: one sentence, one exit code."""
 
-import json
 import logging
 import os
 
@@ -60,6 +59,3 @@ def _usage(error: typer.TyperException) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "kinmem"
     return f"{message}; {command} --help lists what it takes"
-
-
-__all__ = ["Refused", "exit_code", "json", "report"]

@@ -59,9 +59,8 @@ def command(
 
     def declare(body: Callable[..., None]) -> Callable[..., None]:
         def run(ctx: typer.Context, **given: Any) -> None:
-            before: Here = ctx.find_root().obj
-            kin, home, as_json = (given.pop(name) for name in ("kin", "home", "as_json"))
-            body(Here(kin or before.kin, home or before.home, as_json or before.json), **given)
+            everywhere = {name: given.pop(name) for name in ("kin", "home", "as_json")}
+            body(here_of(ctx, **everywhere), **given)
 
         own = list(inspect.signature(body).parameters.values())[1:]
         parameters = [CONTEXT, *own, *EVERYWHERE]
@@ -72,6 +71,27 @@ def command(
         return body
 
     return declare
+
+
+def without_command(app: typer.Typer, body: Callable[[Here], None]) -> None:
+    """Let a group do this when it is named without one of its commands."""
+
+    @app.callback(invoke_without_command=True)
+    def alone(
+        ctx: typer.Context,
+        kin: take.Kin = None,
+        home: take.Home = None,
+        as_json: take.Json = False,
+    ) -> None:
+        ctx.find_root().obj = here = here_of(ctx, kin, home, as_json)
+        if ctx.invoked_subcommand is None:
+            body(here)
+
+
+def here_of(ctx: typer.Context, kin: str | None, home: str | None, as_json: bool) -> Here:
+    """What was said after the command wins over what was said before it."""
+    before: Here = ctx.find_root().obj or Here()
+    return Here(kin or before.kin, home or before.home, as_json or before.json)
 
 
 def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:

@@ -3,13 +3,13 @@
 import typer
 
 from kinmem.cli import options as take
-from kinmem.cli.here import Here, command
+from kinmem.cli.here import Here, command, without_command
 from kinmem.errors import InvalidInput
 
 PANEL = "Look after"
 app = typer.Typer()
-kins = typer.Typer(help="The Kins that have a memory here.")
-tokens = typer.Typer(help="Who may come in over HTTP, and as which Kin.")
+kins = typer.Typer(help="The Kins that have a memory here; alone it lists them.")
+tokens = typer.Typer(help="Who may come in over HTTP, as which Kin; alone it lists the tokens.")
 
 
 @command(kins, "list")
@@ -68,6 +68,10 @@ def token_revoke(here: Here, token_id: take.TokenId) -> None:
     here.tell(rows[0], token_table(rows))
 
 
+without_command(kins, kin_list)
+without_command(tokens, token_list)
+
+
 @command(app, rich_help_panel=PANEL)
 def config(here: Here, changed: take.Changed = False) -> None:
     """Every setting, its value and where that comes from."""
@@ -97,7 +101,11 @@ def reembed(here: Here, drop: take.Drop = None) -> None:
             memory.store.retire(drop)
             here.tell({"dropped": drop}, Text(f"The vectors of {drop} are gone."))
             return
-        with bar() as progress:
-            made = memory.reembed(progress)
+        try:
+            with bar() as progress:
+                made = memory.reembed(progress)
+        except KeyboardInterrupt:
+            typer.echo("Stopped. What is made stays; kinmem reembed goes on from there.", err=True)
+            raise
         embedder = memory.stats().embedder
     here.tell({"made": made, "embedder": embedder}, Text(f"{made:,} vectors made by {embedder}."))

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 if TYPE_CHECKING:
     from rich.console import Console, OverflowMethod, RenderableType
     from rich.text import Text
@@ -48,16 +50,17 @@ def console(*, err: bool = False) -> "Console":
 
 def say(*renderables: "RenderableType", width: int | None = None) -> None:
     """Write to stdout; lines that are not for a terminal end where their text ends."""
-    out = console()
-    if out.is_terminal:
-        out.print(*renderables, sep="\n", width=width)
-        return
-    import typer
+    from rich.console import Group
 
+    out = console()
     with out.capture() as captured:
-        out.print(*renderables, sep="\n", width=width, crop=False)
-    for line in captured.get().splitlines():
-        typer.echo(line.rstrip())
+        for renderable in renderables:
+            # A text printed by itself would forget that it must not be wrapped.
+            out.print(Group(renderable), width=width, crop=False)
+    told = captured.get()
+    if not out.is_terminal:
+        told = "".join(f"{line.rstrip()}\n" for line in told.splitlines())
+    typer.echo(told, nl=False)
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> "Iterator[Text]":

@@ -27,6 +27,8 @@ GROUPS = {
     "change": "version generation",
 }
 LONGEST = 60
+# What follows from other changes.
+UNTOLD = frozenset({"content_hash", "content_updated_at", "evidence", "language"})
 
 
 def everything(one: "Memory", events: "Sequence[Event]", memory: "Service") -> dict[str, Any]:
@@ -80,6 +82,7 @@ def _changes(event: "Event") -> str:
     changes = [
         f"{name.replace('_', ' ')} {_short(old)} -> {_short(event.after.get(name))}"
         for name, old in event.before.items()
+        if name not in UNTOLD
     ]
     return ": " + "; ".join(changes) if changes else ""
 

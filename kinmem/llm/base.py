@@ -40,8 +40,11 @@ class Embedder(Protocol):
         """Load what embed needs, now; called on a background thread. Never raises."""
         ...
 
-    def pieces(self, text: str, limit: int) -> list[str]:
-        """Consecutive parts of a text, at most `limit` characters each, that the model reads whole."""
+    def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
+        """Consecutive parts of a text, at most `limit` characters each, that the model reads whole.
+
+        A part may repeat whole sentences of the one before, up to `overlap` characters.
+        """
         ...
 
     def embed(self, texts: Sequence[str], *, deadline: float | None = None) -> Vectors:

@@ -61,13 +61,13 @@ class BuiltinEmbedder:
         with suppress(ModelError):  # embed says why, to whoever asks
             self._load(Deadline(None))
 
-    def pieces(self, text: str, limit: int) -> list[str]:
+    def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
         """See Embedder. Without its tokenizer it takes each letter for a word piece."""
         try:
             self._tokenizer.get()
         except ModelError:
-            return pieces(text, Window(limit, WINDOW, len))
-        return pieces(text, Window(limit, WINDOW, lambda part: len(self._tokens(part))))
+            return pieces(text, Window(limit, WINDOW, len, overlap))
+        return pieces(text, Window(limit, WINDOW, lambda part: len(self._tokens(part)), overlap))
 
     def embed(self, texts: Sequence[str], *, deadline: float | None = None) -> Vectors:
         """See Embedder. Of a text longer than its window only the beginning is read: see pieces."""

@@ -22,6 +22,8 @@ class Window:
     characters: int
     tokens: int
     count: Callable[[str], int]
+    overlap: int = 0
+    """Characters that a part may repeat of the one before, in whole sentences."""
 
     def holds(self, text: str) -> bool:
         return len(text) <= self.characters and self.count(text) <= self.tokens
@@ -30,7 +32,8 @@ class Window:
 def pieces(text: str, window: Window) -> list[str]:
     """Consecutive parts that the window holds; only white space between them is lost.
 
-    A text that fits comes back as it is. Cuts fall behind sentences, where a sentence is too long
+    A text that fits comes back as it is. A part begins with the last sentence of the one before
+    where that is short enough for the window's overlap and leaves room for what follows. Cuts fall behind sentences, where a sentence is too long
     behind words, and within a word only if it is too long by itself.
     """
     if window.holds(text):
@@ -56,25 +59,30 @@ def _cut(text: str, window: Window, splits: tuple[Callable[[str], list[str]], ..
     if not splits:
         return _prefixes(text, window)
     split, *finer = splits
-    groups = _grouped(split(text), window)
+    groups = _grouped(split(text), window, window.overlap if split is sentences else 0)
     return [part for group in groups for part in _cut(group, window, tuple(finer))]
 
 
-def _grouped(parts: list[str], window: Window) -> list[str]:
+def _grouped(parts: list[str], window: Window, overlap: int) -> list[str]:
     """Neighbours joined while the sum of their counts fits; a part that does not stays alone.
 
     The count of a sum may differ from the sum of the counts: whoever uses a group counts it again.
     """
     groups: list[list[str]] = []
     characters = tokens = 0
+    last, last_count = "", 0
     for part in parts:
         count = window.count(part)
         characters += len(part)
         tokens += count
         if not groups or characters > window.characters or tokens > window.tokens:
-            groups.append([])
-            characters, tokens = len(part), count
+            repeats = groups and len(groups[-1]) > 1 and len(last) <= overlap
+            fits = len(last + part) <= window.characters and last_count + count <= window.tokens
+            groups.append([last] if repeats and fits else [])
+            characters = sum(map(len, groups[-1])) + len(part)
+            tokens = count + (last_count if groups[-1] else 0)
         groups[-1].append(part)
+        last, last_count = part, count
     return ["".join(group) for group in groups]
 
 

@@ -106,9 +106,9 @@ class LitellmEmbedder:
         with suppress(ModelError):  # embed says why, to whoever asks
             _litellm.get()
 
-    def pieces(self, text: str, limit: int) -> list[str]:
+    def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
         """See Embedder. Whatever the model's tokenizer, no token is shorter than a character."""
-        return pieces(text, Window(min(limit, WINDOW), WINDOW, len))
+        return pieces(text, Window(min(limit, WINDOW), WINDOW, len, overlap))
 
     def embed(self, texts: Sequence[str], *, deadline: float | None = None) -> Vectors:
         """See Embedder. Without a deadline of its own the call has `deadline_seconds`."""

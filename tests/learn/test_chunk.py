@@ -1,35 +1,46 @@
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kinmem.learn.chunk import SIZE, chunks_of
+from kinmem.learn.chunk import OVERLAP, SIZE, chunks_of
+from kinmem.wiring import embedders
 
 
-class Whole:
-    """An embedder with a boundless window."""
+@pytest.fixture(scope="module")
+def embedder():
+    from kinmem.settings import load
 
-    def pieces(self, text, limit):
-        return [text[at : at + limit] for at in range(0, len(text), limit)]
-
-
-def test_a_short_text_is_its_own_only_part():
-    assert chunks_of("The office closes at six.", Whole()) == ("The office closes at six.",)
+    return embedders(load(environment={}))[0]
 
 
-def test_parts_end_with_sentences_and_repeat_a_short_one():
+def test_a_short_text_is_its_own_only_part(embedder):
+    assert chunks_of("The office closes at six.", embedder) == ("The office closes at six.",)
+
+
+def test_parts_end_with_sentences_and_repeat_a_short_one(embedder):
     sentence = "This sentence has a length of about sixty characters, yes. "
-    parts = chunks_of(sentence * 40, Whole())
+    parts = chunks_of(sentence * 40, embedder)
 
-    assert all(part.endswith("yes.") for part in parts)
-    assert all(len(part) <= SIZE for part in parts)
-    assert all(part.startswith("This") for part in parts)
+    assert all(part.startswith("This") and part.endswith("yes.") for part in parts)
     assert sum(part.count("yes.") for part in parts) == 40 + len(parts) - 1
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.text(min_size=1, max_size=4000))
-def test_every_word_is_in_some_part(text):
-    parts = chunks_of(text, Whole())
+def test_a_long_sentence_is_not_repeated(embedder):
+    sentence = "word " * 30 + "ends here. "
+    assert len(sentence) > OVERLAP
 
-    joined = "".join("".join(parts).split())
-    assert len(joined) >= len("".join(text.split()))
-    assert all(part.strip() for part in parts)
+    parts = chunks_of(sentence * 10, embedder)
+
+    assert sum(part.count("ends here.") for part in parts) == 10
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=st.text(min_size=1, max_size=3000).filter(str.strip))
+def test_every_part_is_read_whole_and_nothing_but_space_is_lost(embedder, text):
+    parts = chunks_of(text, embedder)
+
+    assert len("".join("".join(parts).split())) >= len("".join(text.split()))
+    for part in parts:
+        assert part.strip()
+        assert len(part) <= SIZE
+        assert embedder.pieces(part, SIZE) == [part]

@@ -1,0 +1,165 @@
+"""What doctor looks at around the memory: Python, packages, model, settings, disk, tokens."""
+
+import hashlib
+import os
+import re
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from kinmem.cli.engine import PACKAGES, installed
+from kinmem.errors import KinmemError
+from kinmem.settings import Settings
+
+if TYPE_CHECKING:
+    from kinmem.llm.base import Embedder
+
+REINSTALL = "reinstall kinmem, e.g. pip install --force-reinstall kinmem"
+LITTLE_SPACE, NO_SPACE = 1 << 30, 100 << 20  # bytes
+ALIKE = ("the puppy is asleep", "a young dog is sleeping")
+UNLIKE = "the invoice was paid in May"
+# Folders whose files are copied elsewhere while a database in them is written.
+SYNCED = re.compile(r"(?i)dropbox|onedrive|google ?drive|icloud|mobile documents|nextcloud")
+FIRST_RELEASE = 1_780_000_000  # seconds; no clock that is right shows less
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the doctor's: what was looked at, how it is, and what helps."""
+
+    name: str
+    status: Literal["ok", "warning", "error"]
+    told: str
+    remedy: str | None = None
+
+
+def python() -> Iterator[Check]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Check("Python", "ok", f"{version} on {sys.platform}")
+    missing = [name for name in PACKAGES if installed(name) is None]
+    if missing:
+        yield Check("packages", "error", f"not installed: {', '.join(missing)}", REINSTALL)
+    else:
+        told = ", ".join(f"{name} {installed(name)}" for name in PACKAGES)
+        yield Check("packages", "ok", told)
+
+
+def model_files() -> Iterator[Check]:
+    """Whether the model that comes with kinmem is whole; its NOTICE has the digests."""
+    from kinmem import llm
+
+    folder = Path(llm.__file__).parent / "minilm"
+    expected = re.findall(r"^([0-9a-f]{64}) +(\S+)$", (folder / "NOTICE").read_text(), re.MULTILINE)
+    broken = [name for digest, name in expected if not _is_whole(folder / name, digest)]
+    if broken or not expected:
+        told = f"damaged or missing in {folder}: {', '.join(broken) or 'NOTICE'}"
+        yield Check("model files", "error", told, REINSTALL)
+    else:
+        yield Check("model files", "ok", f"{len(expected)} files, whole")
+
+
+def models(settings: Settings, *, online: bool) -> Iterator[Check]:
+    """Whether each embedder loads and tells likeness; one behind a network only if asked."""
+    from kinmem.wiring import embedders
+
+    configured, *standing_in = embedders(settings)
+    if standing_in and not online:
+        yield Check("embedder", "ok", f"{configured.name} is configured; --online tries it")
+    else:
+        yield _embeds(configured)
+    for embedder in standing_in:
+        yield _embeds(embedder)
+
+
+def settings_read(settings: Settings) -> Iterator[Check]:
+    from kinmem.cli.tables import without_effect
+
+    ignored = without_effect(settings)
+    if ignored:
+        told = f"set, but without effect: {', '.join(ignored)}"
+        remedy = "unset them, or choose a profile that reads them (MEMORY_RANKING_PROFILE)"
+        yield Check("settings", "warning", told, remedy)
+    else:
+        told = f"{len(settings.origins)} set, all valid and in use; kinmem config shows them"
+        yield Check("settings", "ok", told)
+
+
+def access(settings: Settings) -> Iterator[Check]:
+    """Whether HTTP would be open to others."""
+    from kinmem.tokens import Tokens
+
+    host, usable = settings.server.host, Tokens(settings.home).usable()
+    if not usable and not _is_loopback(host):
+        told = f"KINMEM_HOST is {host}, but nobody has a token; kinmem serve will refuse to start"
+        yield Check("access", "warning", told, "kinmem token add KIN, or set KINMEM_HOST=127.0.0.1")
+    else:
+        told = "HTTP asks for a token" if usable else "HTTP would serve this machine only"
+        yield Check("access", "ok", told)
+
+
+def place(home: Path) -> Iterator[Check]:
+    """The home folder's rights, room and surroundings."""
+    if SYNCED.search(str(home)):
+        told = f"{home} seems to be copied by a sync program, which can damage databases in use"
+        yield Check("folder", "warning", told, "set KINMEM_HOME to a folder that is not synced")
+    existing = next(folder for folder in (home, *home.parents) if folder.exists())
+    free = shutil.disk_usage(existing).free
+    status: Literal["ok", "warning", "error"] = "ok"
+    if free < LITTLE_SPACE:
+        status = "error" if free < NO_SPACE else "warning"
+    remedy = None if status == "ok" else f"make room on the disk of {existing}"
+    yield Check("disk", status, f"{free / (1 << 30):,.1f} GiB free", remedy)
+    if not home.exists():
+        yield Check("folder", "ok", f"{home} is made when it is first needed")
+    elif os.name == "posix":
+        yield _rights(home)
+
+
+def clock() -> Iterator[Check]:
+    now = time.strftime("%Y-%m-%d %H:%M %Z")
+    if time.time() < FIRST_RELEASE:
+        yield Check("clock", "error", f"it is set to {now}", "set the system's clock")
+    else:
+        yield Check("clock", "ok", now)
+
+
+def _rights(home: Path) -> Check:
+    """Folders 0700, files 0600: memories are nobody else's business."""
+    found = [home, *home.glob("*"), *home.glob("kins/*")]
+    open_to_others = [path for path in found if path.stat().st_mode & 0o077]
+    if open_to_others:
+        names = ", ".join(str(path) for path in open_to_others[:3])
+        told = f"{len(open_to_others)} open to others: {names}"
+        return Check("rights", "error", told, f"chmod -R go-rwx {home}")
+    return Check("rights", "ok", f"{home} and the {len(found) - 1} files in it are yours alone")
+
+
+def _embeds(embedder: "Embedder") -> Check:
+    started = time.monotonic()
+    try:
+        first, second, other = embedder.embed([*ALIKE, UNLIKE])
+    except KinmemError as error:
+        remedy = "see MEMORY_EMBEDDING_MODEL; meanwhile kinmem finds by words"
+        return Check("embedder", "error", str(error), remedy)
+    took = 1000 * (time.monotonic() - started)
+    near, far = float(first @ second), float(first @ other)
+    told = f"{embedder.name}, {embedder.dimension} wide, loaded and used in {took:.0f} ms"
+    if near <= far:
+        return Check("embedder", "error", f"{told}, but it cannot tell likeness", REINSTALL)
+    return Check("embedder", "ok", f"{told}; alike {near:.2f}, unlike {far:.2f}")
+
+
+def _is_whole(file: Path, digest: str) -> bool:
+    return file.exists() and hashlib.sha256(file.read_bytes()).hexdigest() == digest
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,95 @@
+"""A real MCP client with a real server process: what the demo and the self-test speak through."""
+
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TextIO, TypeVar
+
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.types import CallToolResult, TextContent
+
+import kinmem
+from kinmem.errors import KinmemError
+
+SECONDS = 30.0
+T = TypeVar("T")
+
+
+class ToolFailed(KinmemError):
+    """The tool answered with an error; its text is the message."""
+
+    code = "tool"
+
+
+class ServerFailed(KinmemError):
+    """The server did not start, or ended while it was needed."""
+
+    code = "server"
+
+
+class Caller:
+    """Calls tools of one Kin's server and gives back what a model would see."""
+
+    def __init__(self, kin: str, client: Client) -> None:
+        self.kin = kin
+        self.client = client
+
+    async def __call__(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The structured answer. Raises ToolFailed with the text of an error."""
+        result = await self.client.call_tool(tool, arguments, read_timeout_seconds=SECONDS)
+        assert isinstance(result, CallToolResult)
+        if result.is_error:
+            texts = [part.text for part in result.content if isinstance(part, TextContent)]
+            raise ToolFailed(" ".join(texts).removeprefix(f"Error executing tool {tool}: "))
+        return result.structured_content or {}
+
+    async def model_loaded(self) -> None:
+        """Wait for the embedder, which loads while the first calls are answered by words."""
+        while "embedding" in (await self("recall", query="hello")).get("degraded", []):
+            await asyncio.sleep(0.05)
+
+
+@asynccontextmanager
+async def serving(kin: str, home: Path, errors: TextIO) -> AsyncIterator[Caller]:
+    """A server of its own for this Kin, as a client starts it; `errors` gets its stderr.
+
+    Of the environment it sees what MCP clients pass on: no settings but the home folder.
+    """
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-P", "-m", "kinmem", "serve", "--kin", kin],
+        env={
+            "KINMEM_HOME": str(home),
+            "PYTHONPATH": str(Path(kinmem.__file__).parent.parent),
+            "TZ": os.environ.get("TZ", ""),
+        },
+    )
+    async with Client(stdio_client(parameters, errlog=errors)) as client:
+        yield Caller(kin, client)
+
+
+def converse(talk: Callable[[TextIO], Coroutine[Any, Any, T]]) -> T:
+    """Run a conversation with servers. Raises ServerFailed with what they said last."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        try:
+            return asyncio.run(talk(errors))
+        except Exception as error:
+            cause = _first(error)
+            if isinstance(cause, KinmemError):
+                raise cause from error
+            errors.seek(0)
+            said = errors.read().strip().rpartition("\n")[2] or "nothing"
+            told = f"{type(cause).__name__}: {cause}".rstrip(": ")
+            raise ServerFailed(f"the server could not be used ({told}); it said: {said}") from error
+
+
+def _first(error: BaseException) -> BaseException:
+    """The first cause inside the task groups that a conversation runs in."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

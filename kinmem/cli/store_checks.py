@@ -1,0 +1,77 @@
+"""What doctor looks at in the memory itself: files, versions, counts, vectors, times."""
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from kinmem.cli.checks import Check
+from kinmem.errors import KinmemError
+from kinmem.settings import Settings
+
+if TYPE_CHECKING:
+    from kinmem.service import Service
+
+SLACK = timedelta(minutes=5)
+DAMAGED = "stop every kinmem, keep a copy of the file, and restore a backup"
+OUT_OF_STEP = "report it with this line; recall may miss memories"
+
+
+def memory(settings: Settings) -> Iterator[Check]:
+    """This Kin's memory and the shared one; what does not exist is not made."""
+    from kinmem.wiring import open_service
+
+    kin = settings.general.kin
+    if not (settings.home / "kins" / f"{kin}.db").exists():
+        yield Check("memory", "ok", f"{kin} has none yet; it is made when it is first opened")
+        return
+    try:
+        service = open_service(settings)
+    except KinmemError as error:
+        yield Check("memory", "error", f"{error.code}: {error}", "do what the message says")
+        return
+    with service:
+        states = service.stats().counts["state"]
+        told = ", ".join(f"{count:,} {state}" for state, count in states.items())
+        yield Check("memory", "ok", f"{kin} sees {told or 'nothing yet'}")
+        examine: Callable[[], list[Any]] | None = getattr(service.store, "health", None)
+        yield from _files(examine() if examine else [])
+        yield from _vectors(service)
+        yield from _times(service)
+
+
+def _files(files: list[Any]) -> Iterator[Check]:
+    """Each database file: what it is, and whether its parts hold the same memories."""
+    for engine in dict.fromkeys(file.engine for file in files):
+        yield Check("engine", "ok", engine)
+    for file in files:
+        told = (
+            f"schema {file.version}, {file.memories:,} memories, {file.words:,} in the word index"
+        )
+        off = [
+            f"{name}: {count + file.pending.get(name, 0):,} of {file.chunks:,} chunks"
+            for name, count in file.vectors.items()
+            if count + file.pending.get(name, 0) != file.chunks
+        ]
+        if file.damage:
+            yield Check(file.file, "error", f"{told}; {'; '.join(file.damage)}", DAMAGED)
+        elif file.memories != file.words or off:
+            yield Check(file.file, "error", "; ".join([told, *off]), OUT_OF_STEP)
+        else:
+            yield Check(file.file, "ok", f"{told}, {file.chunks:,} chunks, undamaged")
+
+
+def _vectors(service: "Service") -> Iterator[Check]:
+    found = service.stats()
+    for one in found.embedders:
+        told = f"{one.done:,} of {one.total:,} by {one.embedder}"
+        if one.embedder == found.embedder and one.done < one.total:
+            yield Check("vectors", "warning", told, "kinmem reembed makes the others")
+        else:
+            yield Check("vectors", "ok", told)
+
+
+def _times(service: "Service") -> Iterator[Check]:
+    newest = service.list_memories(sort="newest", limit=1).memories
+    if newest and newest[0].created_at > service.clock() + SLACK:
+        told = f"the newest memory is from {newest[0].created_at:%Y-%m-%d %H:%M} UTC, in the future"
+        yield Check("times", "warning", told, "set the system's clock; until then ages are wrong")

@@ -1,0 +1,175 @@
+"""recall, list, show, review, stats."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kinmem.store.base import Sort
+from tests.cli.conftest import Kinmem
+
+Memorized = Callable[..., str]
+
+
+def test_recall_finds_by_meaning(kinmem: Kinmem, memorized: Memorized) -> None:
+    memorized("Our friend Bob is allergic to peanuts", "--subject", "Bob")
+    memorized("The office closes at six")
+
+    ran = kinmem("recall", "Is", "a", "dessert", "with", "nuts", "safe", "for", "everyone?")
+
+    assert ran.code == 0
+    assert ran.out.splitlines()[0].split(maxsplit=1) == [
+        "1",
+        "Our friend Bob is allergic to peanuts",
+    ]
+    assert "fact · Bob · private" in ran.out
+
+
+@pytest.mark.parametrize("mode", ["relevance", "kinbot", "kore", "balanced"])
+def test_the_explanation_adds_up_to_the_score(
+    kinmem: Kinmem, memorized: Memorized, mode: str
+) -> None:
+    memorized("Our friend Bob is allergic to peanuts", "--importance", "9")
+    memorized("Bob likes peanut butter")
+
+    ran = kinmem("recall", "what about peanuts?", "--explain", "--mode", mode, "--json")
+
+    assert ran.json["memories"]
+    for memory in ran.json["memories"]:
+        why = memory["why"]
+        added = sum(value for name, value in why.items() if name[0] == "+")
+        factor = math.prod(value for name, value in why.items() if name[0] == "x")
+        assert added * factor == pytest.approx(memory["score"], abs=1e-6)
+
+
+def test_the_explanation_shows_bars_and_the_sum(kinmem: Kinmem, memorized: Memorized) -> None:
+    memorized("Our friend Bob is allergic to peanuts", "--importance", "9")
+
+    out = kinmem("recall", "peanuts", "--explain").out
+
+    lines = [line.split() for line in out.splitlines()]
+    (words,) = [line for line in lines if line[:1] == ["words"]]
+    assert set(words[1]) <= set("█▏▎▍▌▋▊▉")
+    assert words[2] == "0.300"
+    (total,) = [line for line in out.splitlines() if " = " in line]
+    parts, score = total.replace("×", "*").replace("worth", "").split(" = ")
+    assert eval(parts) == pytest.approx(float(score), abs=0.003)  # of numbers shown rounded
+
+
+def test_a_kin_that_remembers_nothing_is_told_how_to_begin(kinmem: Kinmem) -> None:
+    ran = kinmem("recall", "anything", "--kin", "newcomer")
+
+    assert ran.code == 0
+    assert ran.out.startswith("newcomer remembers nothing yet. Try: kinmem memorize")
+
+
+def test_list_goes_page_by_page_or_all_at_once(kinmem: Kinmem, memorized: Memorized) -> None:
+    ids = [memorized(f"Statement number {number} of five") for number in range(5)]
+
+    first = kinmem("list", "--limit", "2", "--json").json
+    second = kinmem("list", "--limit", "2", "--cursor", first["nextCursor"], "--json").json
+    every = kinmem("list", "--all", "--sort", "oldest", "--json").json
+
+    assert [m["id"] for m in first["memories"] + second["memories"]] == ids[:0:-1]
+    assert [m["id"] for m in every["memories"]] == ids
+    assert f"--cursor {first['nextCursor']}" in kinmem("list", "--limit", "2").out
+
+
+def test_list_filters(kinmem: Kinmem, memorized: Memorized) -> None:
+    memorized("Ana drinks tea", "--subject", "Ana", "--category", "preference", "--tag", "food")
+    memorized("Bob drinks coffee", "--subject", "Bob", "--tag", "food", "--scope", "shared")
+
+    def found(*options: str) -> list[str]:
+        memories = kinmem("list", *options, "--json").json["memories"]
+        return [memory["subject"] for memory in memories]
+
+    assert found("--subject", "ana") == ["Ana"]
+    assert found("--category", "fact") == ["Bob"]
+    assert found("--scope", "shared") == ["Bob"]
+    assert found("--tag", "food") == ["Bob", "Ana"]
+    assert found("--until", "2020") == []
+
+
+def test_list_is_one_line_a_memory_when_piped(kinmem: Kinmem, memorized: Memorized) -> None:
+    long = "word " * 100
+    id = memorized(f"{long}\nsecond line")
+
+    head, line = kinmem("list").out.splitlines()
+
+    assert head.split() == ["id", "age", "category", "subject", "whose", "content"]
+    assert line.startswith(id[-8:])
+    assert line.endswith("second line")
+
+
+def test_review_shows_what_contradicts(kinmem: Kinmem, memorized: Memorized) -> None:
+    first = memorized("Our friend Bob is allergic to peanuts", "--subject", "Bob")
+    second = memorized("Our friend Bob is not allergic to peanuts", "--subject", "Bob")
+
+    ran = kinmem("review")
+
+    assert "contradiction: " in ran.out
+    assert f"{first[-8:]}  Our friend Bob is allergic" in ran.out
+    (issue,) = kinmem("review", "--json").json["issues"]
+    assert set(issue["memoryIds"]) == {first, second}
+
+
+def test_stats_count(kinmem: Kinmem, memorized: Memorized) -> None:
+    memorized("Ana drinks tea")
+    memorized("Bob drinks coffee", "--scope", "shared")
+
+    told = kinmem("stats", "--json").json
+
+    assert told["memories"]["scope"] == {"private": 1, "shared": 1}
+    assert told["embedders"][0]["done"] == told["embedders"][0]["total"] == 2
+    assert "private 1" in kinmem("stats").out
+
+
+def test_kins_share_only_what_is_shared(kinmem: Kinmem, memorized: Memorized) -> None:
+    memorized("The safe opens with 4711", "--kin", "ana")
+    memorized("The office closes at six", "--kin", "ana", "--scope", "shared")
+
+    out = kinmem("list", "--kin", "bob").out
+
+    assert "shared by ana" in out
+    assert "4711" not in out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["--kin", "ana", "--home", "{}", "list"], id="before"),
+        pytest.param(["list", "--kin", "ana", "--home", "{}"], id="after"),
+    ],
+)
+def test_kin_and_home_may_stand_before_and_after(
+    kinmem: Kinmem, tmp_path: Path, words: list[str]
+) -> None:
+    kinmem(*(word.format(tmp_path) for word in words))
+
+    assert (tmp_path / "kins" / "ana.db").exists()
+
+
+HOSTILE = "red\u202e\u200b \U000e0041 [bold]not markup[/bold]"
+
+
+@pytest.mark.parametrize(
+    "command", ["list", "recall red", "show {}", "list --json", "show {} --json"]
+)
+def test_nothing_in_a_memory_acts_on_the_terminal(
+    kinmem: Kinmem, memorized: Memorized, command: str
+) -> None:
+    id = memorized(f"\x1b[31m \x9b31m {HOSTILE}")
+
+    out = kinmem(*command.format(id).split()).out
+
+    assert "[bold]not markup[/bold]" in out
+    assert not set(out) & set("\x1b\x9b\u202e\u200b\U000e0041")
+
+
+def test_the_orders_are_the_stores() -> None:
+    from typing import get_args
+
+    from kinmem.cli import options
+
+    assert get_args(get_args(options.Sort)[0]) == get_args(Sort)

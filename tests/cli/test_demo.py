@@ -1,0 +1,74 @@
+"""The demo is the first thing a newcomer sees."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+
+from kinmem.cli import demo
+from kinmem.cli.client import ServerFailed, converse, serving
+from kinmem.text import content_words
+
+ROOT = Path(__file__).parent.parent.parent
+EXPECTED = """
+created \\w{8}, private
+created \\w{8}, for every assistant
+recall  Is a dessert with nuts safe for everyone\\?
+→ Our friend Bob is allergic to peanuts
+meaning +█
+words +█
+duplicate_of
+contradiction
+can be restored
+shared by ada
+recall  therapist
+→ \\(nothing\\)
+not_found
+version 2
+→ Maya is on holiday in Portugal from 19 to 26 June\\.  \\[shared by ada
+list_memories
+→ Our friend Bob is allergic to peanuts
+calls through 3 servers
+mcpServers
+""".strip().splitlines()
+
+
+@pytest.mark.slow
+def test_the_demo_tells_its_story(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "kinmem", "demo"],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=90,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    at = 0
+    for pattern in EXPECTED:
+        found = re.compile(pattern).search(done.stdout, at)
+        assert found, f"{pattern!r} does not follow\n{done.stdout[:at]}"
+        at = found.end()
+    assert "degraded" not in done.stdout
+    assert "\x1b" not in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_server_that_does_not_start_says_why() -> None:
+    async def talk(errors: TextIO) -> None:
+        async with serving("ana", Path("/dev/null/nowhere"), errors):
+            pass
+
+    with pytest.raises(ServerFailed, match="it said: config: /dev/null/nowhere"):
+        converse(talk)
+
+
+def test_recall_by_meaning_shares_no_word_with_the_memory() -> None:
+    question = "Is a dessert with nuts safe for everyone?"
+
+    assert not set(content_words(question)) & set(content_words(demo.ALLERGY))

@@ -1,0 +1,89 @@
+"""doctor: what is wrong, what helps, and how it ends."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kinmem.cli import checks, store_checks
+from kinmem.settings import load
+from tests.cli.conftest import Kinmem
+
+Memorized = Callable[..., str]
+
+
+def test_a_sound_memory_passes_every_check(kinmem: Kinmem, memorized: Memorized) -> None:
+    memorized("Bob is allergic to peanuts")
+
+    ran = kinmem("doctor", "--strict", "--json")
+
+    problems = [check for check in ran.json["checks"] if check["status"] != "ok"]
+    assert problems == []
+    assert (ran.code, ran.json["ok"]) == (0, True)
+    names = [check["name"] for check in ran.json["checks"]]
+    assert {"Python", "packages", "model files", "embedder", "memory", "vectors"} <= set(names)
+    assert names[-1] == "self-test"
+    assert "found by meaning" in ran.json["checks"][-1]["told"]
+
+
+def test_what_is_wrong_comes_with_its_remedy(
+    kinmem: Kinmem, memorized: Memorized, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One run with all of it: an error decides the exit code, a warning alone does not."""
+    memorized("Bob is allergic to peanuts")
+    (home / "shared.db").chmod(0o644)
+    monkeypatch.setenv("MEMORY_RRF_K", "10")
+
+    ran = kinmem("doctor", "--strict")
+
+    assert ran.code == 1
+    lines = ran.out.splitlines()
+    (at,) = [place for place, line in enumerate(lines) if line.startswith("error")]
+    assert "shared.db" in lines[at]
+    assert lines[at + 1].strip() == f"-> chmod -R go-rwx {home}"
+    assert any("warning" in line and "MEMORY_RRF_K" in line for line in lines)
+
+
+def test_a_setting_that_cannot_be_read_ends_the_examination(
+    kinmem: Kinmem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KINMEM_PORT", "many")
+
+    ran = kinmem("doctor", "--json")
+
+    assert ran.code == 1
+    assert ran.json["checks"][-1]["status"] == "error"
+    assert "KINMEM_PORT" in ran.json["checks"][-1]["told"]
+
+
+def test_looking_makes_nothing(home: Path) -> None:
+    (check,) = store_checks.memory(load())
+
+    assert check.status == "ok"
+    assert not home.exists()
+
+
+def test_a_file_that_is_no_memory_is_found(home: Path) -> None:
+    (home / "kins").mkdir(parents=True)
+    (home / "kins" / "default.db").write_bytes(b"something else, not a database" * 300)
+
+    (check,) = store_checks.memory(load())
+
+    assert check.status == "error"
+    assert check.told.startswith("storage_")
+
+
+@pytest.mark.parametrize(
+    ("host", "status"), [("127.0.0.1", "ok"), ("::1", "ok"), ("0.0.0.0", "warning")]
+)
+def test_an_open_door_without_a_key_is_a_warning(host: str, status: str) -> None:
+    (check,) = checks.access(load({"KINMEM_HOST": host}))
+
+    assert check.status == status
+
+
+def test_a_folder_that_is_synced_is_a_warning(tmp_path: Path) -> None:
+    found = list(checks.place(tmp_path / "Dropbox" / "kinmem"))
+
+    assert [check.name for check in found if check.status == "warning"] == ["folder"]
+    assert "KINMEM_HOME" in str(found[0].remedy)

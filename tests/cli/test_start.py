@@ -1,0 +1,217 @@
+"""How kinmem starts, ends and fails, as its own process."""
+
+import json
+import os
+import pty
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kinmem.cli import only_serves
+from kinmem.cli.failure import exit_code
+from kinmem.errors import KinmemError
+from tests.cli.conftest import Kinmem
+
+Memorized = Callable[..., str]
+
+KINMEM = [sys.executable, "-m", "kinmem"]
+ROOT = Path(__file__).parent.parent.parent
+HELP_SECONDS = 0.4
+
+
+def ran(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    options = {"stdin": subprocess.DEVNULL, "timeout": 60, **options}
+    return subprocess.run([*KINMEM, *words], cwd=ROOT, capture_output=True, text=True, **options)
+
+
+def test_help_names_every_command() -> None:
+    out = ran("--help").stdout
+
+    for command in (
+        "memorize update forget restore recall list show review stats serve demo kin token config"
+        " reembed doctor"
+    ).split():
+        assert f" {command} " in out
+
+
+def test_help_waits_for_nothing_heavy() -> None:
+    code = (
+        "import sys; from kinmem.cli import main; main(['--help'])\n"
+        "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+
+    heavy = "mcp numpy litellm onnxruntime tokenizers apsw pydantic asyncio".split()
+    assert not set(done.stderr.split()) & set(heavy)
+
+
+def test_help_takes_little_time() -> None:
+    """Of the processor, so that a busy machine does not matter; the best of three."""
+    taken = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        ran("--help")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+    assert min(taken) < HELP_SECONDS
+
+
+def test_recall_and_list_do_not_wait_for_mcp() -> None:
+    code = (
+        "import sys; from kinmem.cli import main; [main([verb, 'tea']) for verb in "
+        "('memorize', 'recall')]\n"
+        "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+
+    assert not set(done.stderr.split()) & {"mcp", "litellm", "starlette"}
+
+
+@pytest.mark.parametrize("words", [[], ["serve"], ["--kin", "ana"]], ids=" ".join)
+def test_clients_need_no_command(words: list[str]) -> None:
+    """Configurations say `uvx kinmem`; stdin is then no terminal."""
+    params = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    with subprocess.Popen(
+        [*KINMEM, *words], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdin and server.stdout
+        server.stdin.write(json.dumps(hello) + "\n")
+        server.stdin.flush()
+        answer = json.loads(server.stdout.readline())
+        server.stdin.close()
+
+        assert answer["result"]["serverInfo"]["name"] == "kinmem"
+        assert server.wait(timeout=20) == 0
+
+
+def test_on_a_terminal_no_command_shows_the_help() -> None:
+    master, slave = pty.openpty()
+    try:
+        assert "memorize" in ran(stdin=slave).stdout
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
+@pytest.mark.parametrize(
+    ("line", "flags"),
+    [
+        ("serve", {}),
+        ("serve --kin ana --home /x", {"KINMEM_KIN": "ana", "KINMEM_HOME": "/x"}),
+        ("--kin ana serve", {"KINMEM_KIN": "ana"}),
+        ("serve --transport http", None),
+        ("serve --help", None),
+        ("serve serve", None),
+        ("--kin serve", None),
+        ("recall serve", None),
+    ],
+)
+def test_what_only_serves_starts_without_typer(line: str, flags: dict[str, str] | None) -> None:
+    assert only_serves(line.split()) == flags
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("list", 0, None),
+        ("recall anything", 0, None),
+        ("--version", 0, None),
+        ("recal anything", 2, "usage: No such command 'recal'. Did you mean 'recall'?"),
+        ("recall", 2, "usage: Missing argument"),
+        ("list --sort sideways", 2, "usage: Invalid value for '--sort'"),
+        ("list --nonsense", 2, "usage: No such option: --nonsense"),
+        ("update x --clear content", 2, "usage: Invalid value for --clear"),
+        ("memorize x --category nonsense", 3, "invalid: category 'nonsense'"),
+        ("recall x --limit 0", 3, "invalid: limit 0"),
+        ("list --since 7th-of-May", 3, "invalid: since"),
+        ("list --cursor nonsense", 3, "invalid: cursor"),
+        ("show 00000000-0000-7000-8000-000000000000", 3, "not_found: "),
+        ("forget nonsense", 3, "not_found: "),
+        ("recall x --kin ../x", 1, "config: KINMEM_KIN"),
+        ("token revoke nonsense", 3, "invalid: no token"),
+        ("list --home /dev/null/x", 1, "config: /dev/null/x/config.toml"),
+    ],
+)
+def test_every_way_to_end_has_its_code(
+    kinmem: Kinmem, line: str, code: int, said: str | None
+) -> None:
+    done = kinmem(*line.split())
+
+    assert done.code == code
+    assert (done.err == "") if said is None else done.err.startswith(said)
+    if said is not None:
+        assert done.out == ""
+        assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("line", ["show nonsense", "recal x", "list --since x"])
+def test_errors_are_json_for_programs(kinmem: Kinmem, line: str) -> None:
+    done = kinmem(*line.split(), "--json")
+
+    error = json.loads(done.err)["error"]
+    assert set(error) == {"code", "message", "retry"}
+    assert done.out == ""
+    assert done.code == exit_code(error["code"]) != 0
+
+
+def test_every_error_has_an_exit_code() -> None:
+    def below(cls: type[KinmemError]) -> set[type[KinmemError]]:
+        return {cls}.union(*map(below, cls.__subclasses__()))
+
+    codes = {cls.code: exit_code(cls.code) for cls in below(KinmemError)}
+
+    assert {code for code, exit in codes.items() if exit == 3} == {
+        *("invalid", "too_large", "not_found", "conflict", "refused")
+    }
+
+
+def test_a_setting_that_cannot_be_meant_is_an_error(
+    kinmem: Kinmem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KINMEM_KINN", "ana")
+
+    done = kinmem("list")
+
+    assert done.code == 1
+    assert "did you mean KINMEM_KIN?" in done.err
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(kinmem: Kinmem, memorized: Memorized) -> None:
+    for number in range(3):
+        memorized(f"Statement number {number}")
+    command = f"{sys.executable} -m kinmem list --all | head -n 1"
+
+    done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True)
+
+    assert done.stdout.startswith("id")
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colour_is_for_terminals_that_want_it(
+    memorized: Memorized, variables: dict[str, str], coloured: bool
+) -> None:
+    memorized("Bob is allergic to peanuts")
+    master, slave = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80", **variables}
+
+    subprocess.run(
+        [*KINMEM, "recall", "peanuts", "--explain"], cwd=ROOT, stdout=slave, env=environment
+    )
+    os.close(slave)
+    out = os.read(master, 10_000).decode()
+    os.close(master)
+
+    assert ("\x1b[32m" in out) == coloured
+    assert "\x1b[" not in ran("recall", "peanuts", "--explain").stdout
