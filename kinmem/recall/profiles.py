@@ -53,7 +53,7 @@ def _linear(
     return Profile(name, "linear", shares=shares, curve="keyoku")
 
 
-# relevance: the default, measured (docs/benchmarks.md). kinbot, kore and Keyoku's five modes have
+# relevance: the default, measured (docs/recall.md). kinbot, kore and Keyoku's five modes have
 # the numbers of their documentation.
 PROFILES: Mapping[str, Profile] = {
     profile.name: profile

@@ -8,7 +8,7 @@ from kinmem.models import Filters, Found, Vector
 from kinmem.recall.question import Question
 from kinmem.store.base import Store
 
-# Fewer lose recall (50 by meaning: -1.2 points on BEAM), more only cost time. The word list is
+# Fewer lose recall (50 by words: -1.2 points on BEAM), more only cost time. The word list is
 # longer than what it brings in: it also tells how candidates found by meaning match.
 BY_MEANING = 100
 BY_WORDS = 100

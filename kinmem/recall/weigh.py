@@ -16,7 +16,7 @@ from kinmem.text import folded, words
 DAY = 86400.0
 
 # The default profile's bonuses, added where a candidate is relevant at all: below GATE they fade
-# with relevance. Measured one at a time in docs/benchmarks.md.
+# with relevance. Measured one at a time in docs/recall.md.
 GATE = 0.3
 BY_THE_ONE_NAMED = 0.25
 SAID_BY_USER = 0.3
