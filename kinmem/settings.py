@@ -262,6 +262,7 @@ class Settings(BaseModel):
 
 
 HOME_VARIABLE = "KINMEM_HOME"
+BENCH_VARIABLE = "KINMEM_BENCH_DATA"  # read by benchmarks/, which is not part of the package
 DEFAULT_HOME = "~/.kinmem"
 
 # Names of the seeds' documentation that this version does not read yet.
@@ -404,12 +405,12 @@ def _refuse_unknown(
     names: Mapping[str, Any], known: Mapping[str, Knob], where: str, *, all_names: bool = False
 ) -> None:
     """Our own prefix is ours alone; the seeds' prefixes are other programs' too, so only near misses count."""
-    valid = set(known) | NOT_YET | {HOME_VARIABLE}
+    valid = set(known) | NOT_YET | {HOME_VARIABLE, BENCH_VARIABLE}
     for name in names:
         if name in valid:
             continue
-        nearest = difflib.get_close_matches(name, valid, n=1, cutoff=0.0)[0]
         if all_names or name.startswith("KINMEM_") or _is_near_miss(name, valid):
+            nearest = difflib.get_close_matches(name, valid, n=1, cutoff=0.0)[0]
             raise ConfigError(
                 f"{where} sets {name}, which kinmem does not know; did you mean {nearest}?"
             )

@@ -4,7 +4,6 @@ Who is served: without tokens, on a loopback address, anybody on this machine as
 once tokens exist, whoever has one as the token's Kin. Other addresses need a token from the start.
 """
 
-import logging
 import os
 import signal
 import socket
@@ -27,8 +26,6 @@ from kinmem.errors import ConfigError
 from kinmem.settings import ServerSettings, Settings
 from kinmem.tokens import Tokens
 from kinmem.transports.guard import Guard, KinOf, is_loopback
-
-logger = logging.getLogger(__name__)
 
 BODY_BYTES = 8 * 1024 * 1024
 """A batch of 100 memories of 64 KiB each is about 7 MB."""
@@ -55,7 +52,6 @@ def serve_http(
     sys.stderr.write(f"kinmem serves {address}/mcp and {address}/sse\n")
     _Uvicorn(_config(app)).run(sockets=[listening])
     close()
-    logging.shutdown()
     os._exit(0)
 
 

@@ -37,9 +37,6 @@ SIGNAL_SECONDS = 2.0
 GRACE_SECONDS = 0.8
 """What is then left for closing the files before the process ends regardless."""
 
-ENDLESS = frozenset({"subscriptions/listen"})
-"""Requests that are only answered when the connection ends."""
-
 Stream = MemoryObjectSendStream[SessionMessage]
 
 
@@ -56,13 +53,6 @@ def serve_stdio(server: MCPServer[Any], close: Callable[[], None]) -> NoReturn:
     except Exception:
         logger.exception("serving over stdio failed")
         code = 1
-    leave(code)
-
-
-def leave(code: int) -> NoReturn:
-    """End the process now."""
-    logging.shutdown()
-    sys.stderr.flush()
     os._exit(code)
 
 
@@ -71,7 +61,7 @@ class Pipe:
 
     def __init__(self, server: MCPServer[Any]) -> None:
         self._server = server
-        self._in_hand: Counter[RequestId] = Counter()
+        self._in_hand: Counter[RequestId | None] = Counter()
         self._deadline = math.inf
         self._signalled = False
         # Whatever else writes to standard output, here or in a child process, must miss the wire.
@@ -108,9 +98,10 @@ class Pipe:
                 for received in messages(self._input):
                     deliver = self._deliver(received, to_server, to_client)
                     asyncio.run_coroutine_threadsafe(deliver, self._loop).result()
-            except (OSError, RuntimeError, anyio.ClosedResourceError, anyio.BrokenResourceError):
-                logger.debug("standard input is no longer read")
-            self._loop.call_soon_threadsafe(self._end_within, FINISH_SECONDS)
+            except Exception as error:  # the streams or the loop were closed meanwhile
+                logger.debug("standard input is no longer read: %r", error)
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._end_within, FINISH_SECONDS)
 
         threading.Thread(target=read, name="stdin", daemon=True).start()
 
@@ -119,26 +110,21 @@ class Pipe:
     ) -> None:
         if isinstance(received, Refused):
             for answer in received.answers:
+                self._in_hand[answer.id] += 1
                 await to_client.send(SessionMessage(answer))
-            return
-        metadata = None
-        if isinstance(received, JSONRPCRequest) and received.method not in ENDLESS:
-            metadata = self._take_in_hand(received.id)
-        await to_server.send(SessionMessage(received, metadata))
+        elif isinstance(received, JSONRPCRequest):
+            self._in_hand[received.id] += 1
+            # A call that its client has cancelled gets no answer.
+            metadata = ServerMessageMetadata(on_request_unanswered=partial(self._done, received.id))
+            await to_server.send(SessionMessage(received, metadata))
+        else:
+            await to_server.send(SessionMessage(received))
 
-    def _take_in_hand(self, id: RequestId) -> ServerMessageMetadata:
-        """Note that an answer is owed; a call that its client cancels gets none."""
-        self._in_hand[id] += 1
-
-        async def unanswered() -> None:
-            self._in_hand[id] -= 1
-
-        return ServerMessageMetadata(on_request_unanswered=unanswered)
+    async def _done(self, id: RequestId | None) -> None:
+        self._in_hand[id] -= 1
 
     async def _write(self, from_server: AsyncIterable[SessionMessage]) -> None:
-        one_at_a_time = anyio.CapacityLimiter(
-            1
-        )  # its own, so that slow calls do not hold up answers
+        one_at_a_time = anyio.CapacityLimiter(1)  # not the calls' own: they may be slow
         async for sent in from_server:
             text = sent.message.model_dump_json(by_alias=True, exclude_unset=True) + "\n"
             write = partial(self._put, text.encode())
@@ -148,11 +134,8 @@ class Pipe:
                 logger.info("the client no longer reads")
                 self._end_within(0)
                 continue
-            if (
-                isinstance(sent.message, JSONRPCResponse | JSONRPCError)
-                and sent.message.id is not None
-            ):
-                self._in_hand[sent.message.id] -= 1
+            if isinstance(sent.message, JSONRPCResponse | JSONRPCError):
+                await self._done(sent.message.id)
 
     def _put(self, data: bytes) -> None:
         left = memoryview(data)
@@ -162,21 +145,19 @@ class Pipe:
     def _end_within(self, seconds: float) -> None:
         """Stop; calls in hand may take so long. Soon after that the process is gone in any case."""
         self._deadline = min(self._deadline, time.monotonic() + seconds)
-        last = threading.Timer(seconds + GRACE_SECONDS, leave, (0,))
+        last = threading.Timer(seconds + GRACE_SECONDS, os._exit, (0,))
         last.daemon = True
         last.start()
         self._over.set()
 
     async def _finish(self) -> None:
-        while (
-            any(owed > 0 for owed in self._in_hand.values()) and time.monotonic() < self._deadline
-        ):
+        while time.monotonic() < self._deadline and any(self._in_hand.values()):
             await anyio.sleep(0.01)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
         """The first one asks for an orderly end, the second gets an immediate one."""
         if self._signalled:
-            leave(128 + number)
+            os._exit(128 + number)
         self._signalled = True
         with suppress(RuntimeError):  # the loop has ended: what is left is being closed
             self._loop.call_soon_threadsafe(self._end_within, SIGNAL_SECONDS)

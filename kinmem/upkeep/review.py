@@ -103,7 +103,7 @@ def _pairs(
                 older, newer = (known[one] for one in pair)
                 if store.kin in (older.kin, newer.kin):
                     yield from _between(older, newer, cosine, ladder, store.kin)
-        if progress and at % 50 == 0:
+        if progress and (at % 50 == 0 or at == len(memories)):
             progress(at, len(memories), "comparing memories")
 
 

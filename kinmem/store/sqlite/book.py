@@ -29,6 +29,7 @@ from kinmem.store.sqlite.rows import (
 from kinmem.store.sqlite.vectors import ChunkVectors
 from kinmem.store.sqlite.words import indexed, match_all, match_any
 
+RAISE = "UPDATE revision SET number = number + 1"
 INDEXED = frozenset({"content", "subject", "source_context", "speaker", "occurred_at"})
 # What a change of use or of place must not put into the history a second time.
 CREATED = (
@@ -64,10 +65,17 @@ class Book:
 
     @contextmanager
     def changing(self) -> Iterator[apsw.Connection]:
-        """A transaction after which the revision has gone up."""
+        """A transaction after which the revision has gone up, if it changed anything."""
         with self.database.writing() as db:
+            before = db.total_changes()
             yield db
-            db.execute("UPDATE revision SET number = number + 1")
+            if db.in_transaction and db.total_changes() != before:
+                db.execute(RAISE)
+
+    def commit(self, db: apsw.Connection) -> None:
+        """Make durable what a block of `changing` has done so far; it must do no more."""
+        db.execute(RAISE)
+        db.execute("COMMIT")
 
     def add(self, db: apsw.Connection, drafts: Sequence[Draft], at: datetime) -> list[str]:
         """Store what no live memory here states yet; the ids under which the drafts stand."""
@@ -120,8 +128,8 @@ class Book:
             WHERE m.content_hash = :hash AND {IS_LIVE}
                 AND (m.expires_at IS NULL OR m.expires_at > :now)
                 AND m.occurred_at IS :occurred_at
-                AND (:subject IS NULL OR m.subject = :subject COLLATE NOCASE)
-                AND (:speaker IS NULL OR m.speaker = :speaker COLLATE NOCASE)
+                AND (:subject IS NULL OR m.subject = :subject COLLATE ANYCASE)
+                AND (:speaker IS NULL OR m.speaker = :speaker COLLATE ANYCASE)
             ORDER BY m.rowid LIMIT 1
             """,
             {
@@ -301,7 +309,7 @@ class Book:
 
     def _insert_rows(self, db: apsw.Connection, memories: Sequence[Memory]) -> range:
         """The numbers of the new rows, in order."""
-        first = _next(db, "SELECT max(rowid) FROM memories")
+        first = _next(db, "memories")
         rows = range(first, first + len(memories))
         values = zip(rows, memories, strict=True)
         db.executemany(INSERT, [(row, *row_of(memory)) for row, memory in values])
@@ -321,7 +329,7 @@ class Book:
         self, db: apsw.Connection, memories: Sequence[tuple[int, str, Chunks]]
     ) -> None:
         """(row, content, chunks) of each; content that is its own only chunk is not repeated."""
-        first = _next(db, "SELECT max(id) FROM chunks")
+        first = _next(db, "chunks")
         values = [
             (row, position, None if text == content else text)
             for row, content, chunks in memories
@@ -347,9 +355,9 @@ class Book:
         db.execute("DELETE FROM chunks WHERE memory = ?", (row,))
 
 
-def _next(db: apsw.Connection, most: str) -> int:
-    """The number after the greatest, given the statement that finds it; nobody else writes now."""
-    greatest: Any = db.execute(most).get
+def _next(db: apsw.Connection, table: str) -> int:
+    """The number after the greatest that the table ever held; nobody else writes now."""
+    greatest: Any = db.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).get
     return int(greatest or 0) + 1
 
 
@@ -362,6 +370,6 @@ def _states_same(new: Memory, known: Memory) -> bool:
     """As Book.same, for memories of one content_hash that are not stored yet."""
     return (
         new.occurred_at == known.occurred_at
-        and (new.subject is None or new.subject.lower() == (known.subject or "").lower())
-        and (new.speaker is None or new.speaker.lower() == (known.speaker or "").lower())
+        and (new.subject is None or new.subject.casefold() == (known.subject or "").casefold())
+        and (new.speaker is None or new.speaker.casefold() == (known.speaker or "").casefold())
     )

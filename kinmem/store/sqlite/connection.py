@@ -56,8 +56,12 @@ class Database:
         with translated(path):
             _make_private(path)
             self._writer = self._connect()
-            self._migrate()
-            self._writer.execute("PRAGMA journal_mode = WAL")
+            try:
+                self._migrate()
+                self._writer.execute("PRAGMA journal_mode = WAL")
+            except BaseException:
+                self._writer.close()
+                raise
 
     @property
     def version(self) -> int:
@@ -77,7 +81,10 @@ class Database:
             try:
                 yield connection
             finally:
-                self._idle.append(connection)
+                if self._closed:
+                    connection.close()
+                else:
+                    self._idle.append(connection)
 
     def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
         """All rows of one reading statement."""
@@ -101,7 +108,8 @@ class Database:
                         "storage_newer",
                     )
                 yield db
-                db.execute("COMMIT")
+                if db.in_transaction:  # the block may have committed ahead of its end
+                    db.execute("COMMIT")
             except BaseException:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
@@ -113,7 +121,9 @@ class Database:
             self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def close(self) -> None:
-        """Close all connections. A second call does nothing."""
+        """Close all connections. A second call does nothing, nor does one in a forked child."""
+        if self._pid != os.getpid():  # the connections are the parent's, and maybe the lock's too
+            return
         with self._write_lock:
             if self._closed:
                 return
@@ -133,6 +143,7 @@ class Database:
             str(self.path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOMUTEX
         )
         db.set_busy_handler(_patience())
+        db.create_collation("ANYCASE", _compare_folded)
         db.enable_load_extension(True)
         try:
             db.load_extension(_vec0())
@@ -147,14 +158,13 @@ class Database:
     def _migrate(self) -> None:
         """Apply what is missing, in one transaction, after a backup; several processes may try."""
         db = self._writer
-        found = self._checked_version()
-        if found == self.version:
+        if self._checked_version() == self.version:
             return
-        if found:
-            self._back_up(found)
         db.execute("BEGIN IMMEDIATE")
         try:
             found = self._checked_version()
+            if 0 < found < self.version:
+                self._back_up(found)
             for number, script in self._steps:
                 if number > found:
                     db.execute(script).fetchall()  # apsw runs what follows a row only then
@@ -168,9 +178,11 @@ class Database:
 
     def _checked_version(self) -> int:
         """The file's schema version, 0 for a new file. Refuses what kinmem must not write to."""
-        application = self._writer.execute("PRAGMA application_id").get
-        version = int(self._writer.execute("PRAGMA user_version").get)
-        tables = self._writer.execute("SELECT count(*) FROM sqlite_schema").get
+        found: Any = self._writer.execute(  # all from one moment: somebody may be migrating it
+            "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)"
+            " FROM pragma_application_id, pragma_user_version"
+        ).get
+        application, version, tables = found
         if application != APPLICATION_ID and (application or version or tables):
             raise StoreError(
                 f"{self.path} is not a kinmem file; move it away or set KINMEM_HOME elsewhere",
@@ -182,14 +194,21 @@ class Database:
                 " install the newer kinmem that made it",
                 "storage_newer",
             )
-        return version
+        return int(version)
 
     def _back_up(self, version: int) -> None:
-        """A copy beside the file, named for the version it still has; an older one is replaced."""
+        """A copy beside the file, named for the version it still has; an older one is replaced.
+
+        The write lock is held: what is copied is all there is. VACUUM needs another connection.
+        """
         copy = self.path.with_name(f"{self.path.name}.v{version}.bak")
         copy.unlink(missing_ok=True)
         os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        self._writer.execute("VACUUM INTO ?", (str(copy),))
+        reader = self._connect()
+        try:
+            reader.execute("VACUUM INTO ?", (str(copy),))
+        finally:
+            reader.close()
         logger.info("backed up %s before upgrading it from schema %d", self.path.name, version)
 
 
@@ -279,6 +298,12 @@ def _patience() -> Callable[[int], bool]:
         return True
 
     return wait
+
+
+def _compare_folded(one: str, other: str) -> int:
+    """Without regard to case in any alphabet; SQLite's NOCASE knows A to Z only."""
+    one, other = one.casefold(), other.casefold()
+    return (one > other) - (one < other)
 
 
 def _numbered(folder: Path) -> list[tuple[int, str]]:

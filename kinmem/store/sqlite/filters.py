@@ -23,7 +23,7 @@ def conditions(filters: Filters, kin: str, now: datetime) -> tuple[str, dict[str
         parts.append("m.category = :category")
         bound["category"] = filters.category
     if filters.subject:
-        parts.append("m.subject = :subject COLLATE NOCASE")
+        parts.append("m.subject = :subject COLLATE ANYCASE")
         bound["subject"] = filters.subject
     if filters.scope:
         parts.append("m.scope = :scope")
@@ -51,7 +51,11 @@ def _life(filters: Filters, parts: list[str], bound: dict[str, Any]) -> None:
         states = LIVE + ((State.ARCHIVED,) if filters.include_archived else ())
         if filters.as_of:
             states += (State.SUPERSEDED,)
-            parts += [f"{VALID_FROM} <= :as_of", "(m.valid_to IS NULL OR m.valid_to > :as_of)"]
+            parts += [
+                f"{VALID_FROM} <= :as_of",
+                "(m.valid_to IS NULL OR m.valid_to > :as_of)",
+                "(m.expires_at IS NULL OR m.expires_at > :as_of)",
+            ]
             bound["as_of"] = time_text(filters.as_of)
         elif not filters.include_archived:
             parts.append("(m.expires_at IS NULL OR m.expires_at > :now)")

@@ -1,16 +1,18 @@
 """One Kin's view of two files: its own and the shared one. Never opens another Kin's file."""
 
 import base64
-import binascii
 import json
+import logging
 import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+import apsw
 
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import InvalidInput, MemoryNotFound, StoreError, VersionConflict
@@ -37,6 +39,8 @@ from kinmem.store.sqlite.rows import COLUMNS, memory_of, time_text
 from kinmem.store.sqlite.words import ROLES
 from kinmem.text import folded
 
+logger = logging.getLogger(__name__)
+
 SORTS: Mapping[Sort, tuple[str, str]] = {
     "newest": ("m.id", "DESC"),  # uuid7: ids order as the times of storing do
     "oldest": ("m.id", "ASC"),
@@ -49,6 +53,7 @@ DEFAULT_KIN = "default"
 # Each use makes a memory fade 15 % more slowly (Kore); ten years are the most a half-life grows to.
 STABILITY_GROWTH = 1.15
 MOST_STABLE = 12.0
+MOST_KEY = 2**63  # SQLite's integers end here
 
 
 class SqliteStore:
@@ -59,18 +64,16 @@ class SqliteStore:
         self._clock = clock
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._own = Book(home / "kins" / f"{self.kin}.db")
-        try:
-            self._shared = Book(home / "shared.db")
-        except StoreError:
-            self._own.close()
-            raise
-        self._books: dict[Scope, Book] = {"private": self._own, "shared": self._shared}
-        # A move holds both files' write locks; one at a time, or two could wait for each other.
-        self._moving = threading.Lock()
+        self._books: dict[Scope, Book] = {"private": self._own}
         self._uses: dict[str, tuple[int, datetime]] = {}
         self._uses_lock = threading.Lock()
         self._names: tuple[tuple[int, ...], frozenset[str]] = ((), frozenset())
-        self._tidy()
+        try:
+            self._shared = self._books["shared"] = Book(home / "shared.db")
+            self._tidy()
+        except BaseException:
+            self.close()
+            raise
 
     # writing
 
@@ -81,8 +84,7 @@ class SqliteStore:
             if not places:
                 continue
             mine = [drafts[at] for at in places]
-            for draft in mine:
-                book.vectors.admit(draft.chunks)
+            self._admit([draft.chunks for draft in mine])
             with book.changing() as db:
                 for at, id in zip(places, book.add(db, mine, self._clock()), strict=True):
                     ids[at] = id
@@ -98,20 +100,20 @@ class SqliteStore:
         reason: str | None = None,
         action: str = "updated",
     ) -> Memory:
-        scope = changes.get("scope")
-        changes = {name: value for name, value in changes.items() if name != "scope"}
-        with self._moving:
-            source = self._book_of(id)
-            if scope is None or self._books[scope] is source:
-                return self._change(source, id, changes, chunks, if_version, reason, action)
-            if changes:
-                memory = self._change(source, id, changes, chunks, if_version, reason, action)
-                if_version = memory.version
-            return self._move(source, id, scope, if_version, reason)
+        source = self._book_of(id)
+        target = self._books[changes["scope"]] if "scope" in changes else source
+        if chunks is not None:
+            self._admit([chunks])
+        try:
+            with self._changing(source, target) as dbs:
+                return self._change(dbs, id, changes, chunks, if_version, reason, action)
+        except MemoryNotFound:  # or another process has moved it since it was looked up
+            with self._changing(*self._books.values()) as dbs:
+                return self._change(dbs, id, changes, chunks, if_version, reason, action)
 
     def _change(
         self,
-        book: Book,
+        dbs: Mapping[Book, apsw.Connection],
         id: str,
         changes: Mapping[str, Any],
         chunks: Chunks | None,
@@ -119,55 +121,68 @@ class SqliteStore:
         reason: str | None,
         action: str,
     ) -> Memory:
-        if chunks is not None:
-            book.vectors.admit(chunks)
-        with book.changing() as db:
-            row, old = self._mine(book.find(db, id), id)
-            if if_version is not None and old.version != if_version:
-                raise VersionConflict(id, if_version, old.version)
-            changed = {
-                name: value for name, value in changes.items() if getattr(old, name) != value
-            }
-            if not changed:
-                return old
-            now = self._clock()
-            if "content" in changed:
-                changed["content_updated_at"] = now
-            new = book.change(db, row, old, changed, chunks if "content" in changed else None)
+        source, row, old = self._mine(dbs, id)
+        if if_version is not None and old.version != if_version:
+            raise VersionConflict(id, if_version, old.version)
+        changed = {name: value for name, value in changes.items() if getattr(old, name) != value}
+        if not changed:
+            return old
+        now = self._clock()
+        if "content" in changed:
+            changed["content_updated_at"] = now
+        else:
+            chunks = None
+        new = source.change(dbs[source], row, old, changed, chunks)
+        moved = {name: changed.pop(name) for name in ["scope"] if name in changed}
+        if changed:  # noted in the source: what it said before a move is nobody else's
             before = {name: getattr(old, name) for name in changed}
-            book.note(db, now, new, action, before, changed, reason)
+            source.note(dbs[source], now, old, action, before, changed, reason)
+        if moved:
+            target = self._books[new.scope]
+            target.copy_in(dbs[target], new, source, dbs[source], row)
+            if target is self._own:
+                _carry_history(dbs[source], dbs[target], id)
+            target.note(dbs[target], now, new, "moved", {"scope": old.scope}, moved, reason)
+            source.delete(dbs[source], id)
+            target.commit(dbs[target])  # before the source does: it is always somewhere
         return new
 
-    def _move(
-        self, source: Book, id: str, scope: Scope, if_version: int | None, reason: str | None
-    ) -> Memory:
-        """Insert in the target, commit, delete in the source; meanwhile nobody can change it."""
-        target = self._books[scope]
-        now = self._clock()
-        with source.changing() as from_db:
-            row, old = self._mine(source.find(from_db, id), id)
-            if if_version is not None and old.version != if_version:
-                raise VersionConflict(id, if_version, old.version)
-            new = replace(old, scope=scope, version=old.version + 1)
-            with target.changing() as db:
-                target.copy_in(db, new, source, from_db, row)
-                target.note(db, now, new, "moved", {"scope": old.scope}, {"scope": scope}, reason)
-                if scope == "private":
-                    _carry_history(from_db, db, id)
-            source.delete(from_db, id)
-        return new
+    def _mine(self, dbs: Mapping[Book, apsw.Connection], id: str) -> tuple[Book, int, Memory]:
+        """The file, row number and present state of a memory of this Kin. Raises MemoryNotFound."""
+        found = [(book, *one) for book, db in dbs.items() if (one := book.find(db, id))]
+        mine = [one for one in found if one[2].kin == self.kin]
+        if not mine:
+            raise MemoryNotFound(id)
+        return max(mine, key=lambda one: one[2].version)  # two after a move that was cut short
+
+    @contextmanager
+    def _changing(self, *books: Book) -> Iterator[dict[Book, apsw.Connection]]:
+        """A transaction on each of these files, begun on the own one first.
+
+        So two that move memories in opposite directions never wait for each other.
+        """
+        with ExitStack() as stack:
+            yield {
+                book: stack.enter_context(book.changing())
+                for book in self._books.values()
+                if book in books
+            }
 
     def erase(self, id: str) -> None:
-        with self._moving:
-            self._book_of(id)
-            for book in self._books.values():
-                with book.changing() as db:
-                    found = book.find(db, id)
-                    if found and found[1].kin == self.kin:
-                        book.note(db, self._clock(), found[1], "erased", {}, {})
-                        book.delete(db, id)
-                    book.scrub(db, id)
+        self._book_of(id)
+        with self._changing(*self._books.values()) as dbs:
+            holder, _, memory = self._mine(dbs, id)
+            holder.note(dbs[holder], self._clock(), memory, "erased", {}, {})
+            # Who holds it comes last: cut short, it can be asked for again.
+            for book in sorted(dbs, key=lambda book: book is holder):
+                book.delete(dbs[book], id)
+                book.scrub(dbs[book], id)
+                book.commit(dbs[book])
+        for book in self._books.values():
+            try:
                 book.database.truncate_wal()
+            except StoreError as error:  # it is erased; only old pages wait a little longer
+                logger.warning("what was erased stays in a -wal file for now: %s", error)
 
     def purge(self, before: datetime) -> int:
         ids = []
@@ -177,9 +192,12 @@ class SqliteStore:
                 (time_text(before), self.kin),
             )
             ids += [id for (id,) in rows]
+        erased = 0
         for id in ids:
-            self.erase(id)
-        return len(ids)
+            with suppress(MemoryNotFound):  # another process purges as well
+                self.erase(id)
+                erased += 1
+        return erased
 
     def count_use(self, ids: Iterable[str], at: datetime) -> None:
         with self._uses_lock:
@@ -192,7 +210,7 @@ class SqliteStore:
         if not uses:
             return
         bound = [
-            (count, time_text(at), MOST_STABLE, STABILITY_GROWTH**count, id)
+            (count, time_text(at), MOST_STABLE, STABILITY_GROWTH ** min(count, 100), id)
             for id, (count, at) in uses.items()
         ]
         for book in self._books.values():
@@ -206,7 +224,8 @@ class SqliteStore:
     # reading
 
     def get(self, id: str) -> Memory:
-        found = self.memories([id])
+        # Asked twice: it may have been moved from the second file to the first in between.
+        found = self.memories([id]) or self.memories([id])
         if not found:
             raise MemoryNotFound(id)
         return found[id]
@@ -259,9 +278,10 @@ class SqliteStore:
 
     def nearest(self, vector: Vector, embedder: str, limit: int, filters: Filters) -> list[str]:
         allowed, bound = self._allowed(filters)
+        live = not (filters.include_archived or filters.as_of or filters.states is not None)
         found: list[tuple[float, str]] = []
         for book in self._reads(filters):
-            rows = book.vectors.nearest(vector, embedder, limit, allowed, bound)
+            rows = book.vectors.nearest(vector, embedder, limit, allowed, bound, live=live)
             ids = _ids(book, [row for row, _ in rows])
             found += [(cosine, ids[row]) for row, cosine in rows if row in ids]
         found.sort(key=lambda near: -near[0])
@@ -273,8 +293,9 @@ class SqliteStore:
         result = {}
         for book in self._books.values():
             rows = book.database.rows(
-                "SELECT rowid, id FROM memories WHERE id IN (SELECT value FROM json_each(?))",
-                (json.dumps(list(ids)),),
+                "SELECT m.rowid, m.id FROM memories m"
+                f" WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE}",
+                {"ids": json.dumps(list(ids)), "kin": self.kin},
             )
             names: dict[int, str] = dict(rows)
             for row, values in book.vectors.cosines(vector, embedder, names.keys()).items():
@@ -285,7 +306,7 @@ class SqliteStore:
         return {
             id: vector
             for book in self._books.values()
-            for id, vector in book.vectors.first(embedder, ids)
+            for id, vector in book.vectors.first(embedder, ids, self.kin)
         }
 
     def matching(self, words: Sequence[str], limit: int, filters: Filters) -> list[Match]:
@@ -302,9 +323,11 @@ class SqliteStore:
         if revision != self.revision:
             revision = self.revision
             found = {
-                folded(name) for book in self._books.values() for name in _distinct(book, "speaker")
+                folded(name)
+                for book in self._books.values()
+                for name in _distinct(book, "speaker", self.kin)
             }
-            found |= {folded(name) for name in _distinct(self._shared, "kin")}
+            found |= {folded(name) for name in _distinct(self._shared, "kin", self.kin)}
             names = frozenset(found - ROLES - {DEFAULT_KIN})
             self._names = (revision, names)
         return names
@@ -314,8 +337,9 @@ class SqliteStore:
         for book in self._books.values():
             rows = book.database.rows(
                 f"SELECT m.subject, count(*) FROM memories m WHERE {VISIBLE} AND {IS_LIVE}"
+                " AND (m.expires_at IS NULL OR m.expires_at > :now)"
                 " AND m.subject IS NOT NULL GROUP BY m.subject",
-                {"kin": self.kin},
+                {"kin": self.kin, "now": time_text(self._clock())},
             )
             for subject, count in rows:
                 used[subject] += count
@@ -325,9 +349,10 @@ class SqliteStore:
 
     def history(self, id: str, limit: int = 100) -> list[Event]:
         memory = self.get(id)
-        books = self._books.values() if memory.kin == self.kin else [self._shared]
-        lines = [line for book in books for line in book.history(id, limit)]
-        return sorted(lines, key=lambda line: line.at, reverse=True)[:limit]
+        lines = self._shared.history(id, limit)
+        if memory.kin == self.kin:  # what happened before it was shared is older
+            lines += self._own.history(id, limit)
+        return lines[:limit]
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
         counts: dict[str, dict[str, int]] = {"state": {}, "scope": {}, "category": {}, "kin": {}}
@@ -352,6 +377,13 @@ class SqliteStore:
         for book in self._books.values():
             book.vectors.enroll(embedder, dimension)
 
+    def _admit(self, parts: Sequence[Chunks]) -> None:
+        """Enroll whoever made these vectors, before the transaction that stores them."""
+        makers = {(c.embedder, c.vectors.shape[1]) for c in parts if c.vectors is not None}
+        for embedder, dimension in makers:
+            if embedder is not None:
+                self.enroll(embedder, dimension)
+
     def pending(self, embedder: str, limit: int) -> list[Pending]:
         return [
             Pending(chunk, scope, id, text, bool(fresh))
@@ -370,6 +402,8 @@ class SqliteStore:
             with book.changing() as db:
                 waiting = book.vectors.unfilled(db, embedder, [chunks[at].chunk for at in places])
                 places = [at for at in places if chunks[at].chunk in waiting]
+                if not places:
+                    continue
                 book.vectors.put(db, embedder, [chunks[at].chunk for at in places], vectors[places])
                 db.executemany(
                     "UPDATE memories SET status = 'ingested' WHERE id = ?",
@@ -377,14 +411,13 @@ class SqliteStore:
                 )
 
     def coverage(self) -> list[Coverage]:
-        total: dict[str, Coverage] = {}
-        for book in self._books.values():
-            for one in book.vectors.coverage():
-                known = total.get(one.embedder, Coverage(one.embedder, one.dimension, 0, 0))
-                total[one.embedder] = replace(
-                    known, done=known.done + one.done, total=known.total + one.total
-                )
-        return sorted(total.values(), key=lambda one: -one.share)
+        shared = {one.embedder: one for one in self._shared.vectors.coverage()}
+        both = [
+            replace(one, done=one.done + other.done, total=one.total + other.total)
+            for one in self._own.vectors.coverage()
+            if (other := shared.get(one.embedder))  # else another Kin has enrolled or retired it
+        ]
+        return sorted(both, key=lambda one: -one.share)
 
     def retire(self, embedder: str) -> None:
         for book in self._books.values():
@@ -398,25 +431,25 @@ class SqliteStore:
 
     def _tidy(self) -> None:
         """Finish moves that were cut short: of two rows with one id the later version stays."""
-        mine = self._shared.database.rows("SELECT id FROM memories WHERE kin = ?", (self.kin,))
-        twice = self._own.by_ids([id for (id,) in mine]) if mine else []
-        for _, own in twice:
-            shared = self._shared.by_ids([own.id])[0][1]
-            loser = self._own if own.version < shared.version else self._shared
-            with loser.changing() as db:
-                loser.delete(db, own.id)
+        rows = self._shared.database.rows("SELECT id FROM memories WHERE kin = ?", (self.kin,))
+        mine = [id for (id,) in rows]
+        for id in [memory.id for _, memory in self._own.by_ids(mine)] if mine else []:
+            with self._changing(self._own, self._shared) as dbs:
+                found = {book: book.find(db, id) for book, db in dbs.items()}
+                versions = {book: one[1].version for book, one in found.items() if one}
+                if len(versions) < 2:  # it was being moved just now
+                    continue
+                stale = min(versions, key=versions.__getitem__)
+                stale.delete(dbs[stale], id)
+                if stale is self._shared:
+                    dbs[stale].execute("DELETE FROM history WHERE memory_id = ?", (id,))
 
     def _book_of(self, id: str) -> Book:
         """The file that holds a memory of this Kin. Raises MemoryNotFound."""
-        for book in self._books.values():
-            if any(memory.kin == self.kin for _, memory in book.by_ids([id])):
-                return book
-        raise MemoryNotFound(id)
-
-    def _mine(self, found: tuple[int, Memory] | None, id: str) -> tuple[int, Memory]:
-        if found is None or found[1].kin != self.kin:
+        memory = self.get(id)
+        if memory.kin != self.kin:
             raise MemoryNotFound(id)
-        return found
+        return self._books[memory.scope]
 
     def _sees(self, memory: Memory) -> bool:
         return memory.kin == self.kin or (
@@ -466,18 +499,24 @@ def _ids(book: Book, rows: Sequence[int]) -> dict[int, str]:
     )
 
 
-def _distinct(book: Book, column: str) -> list[str]:
-    """The values of an indexed column by jumping from one to the next: fast where they are few."""
+def _distinct(book: Book, column: str, kin: str) -> list[str]:
+    """The values of an indexed column in what the Kin sees.
+
+    By jumping from one to the next: fast where they are few.
+    """
     rows = book.database.rows(
         f"""
         WITH RECURSIVE jump(value) AS (
-            SELECT min({column}) FROM memories
+            SELECT min({column}) FROM memories m WHERE {VISIBLE}
             UNION ALL
-            SELECT (SELECT min({column}) FROM memories WHERE {column} > jump.value) FROM jump
+            SELECT (
+                SELECT min({column}) FROM memories m WHERE {column} > jump.value AND {VISIBLE}
+            ) FROM jump
             WHERE jump.value IS NOT NULL
         )
         SELECT value FROM jump WHERE value IS NOT NULL
-        """
+        """,
+        {"kin": kin},
     )
     return [value for (value,) in rows]
 
@@ -489,8 +528,13 @@ def _cursor(sort: Sort, key: Any, id: str) -> str:
 def _position(cursor: str, sort: Sort) -> tuple[Any, str]:
     try:
         made_for, key, id = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    except (ValueError, TypeError, binascii.Error):
+    except (ValueError, TypeError, RecursionError):
         made_for, key, id = None, None, None
-    if made_for != sort or not isinstance(id, str) or not isinstance(key, str | int | float):
+    fitting = (
+        isinstance(key, str) and key.isascii()
+        if sort in ("newest", "oldest")
+        else isinstance(key, int | float) and abs(key) < MOST_KEY
+    )
+    if made_for != sort or not fitting or not isinstance(id, str) or not id.isascii():
         raise InvalidInput("cursor is not one that list_memories gave for this sort; leave it out")
     return key, id

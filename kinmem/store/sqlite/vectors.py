@@ -8,7 +8,7 @@ vector_log. The index is a cache: what it says about a memory is checked when th
 import json
 import logging
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinmem.errors import KinmemError, StoreError
-from kinmem.models import Chunks, Coverage, Vector, Vectors
+from kinmem.models import Coverage, Vector, Vectors
 from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.filters import IS_LIVE
+from kinmem.store.sqlite.filters import IS_LIVE, VISIBLE
 from kinmem.store.vector_index import VectorIndex
 
 logger = logging.getLogger(__name__)
@@ -49,7 +49,6 @@ class ChunkVectors:
         self._copies: dict[int, _Copy] = {}
         self._lock = threading.Lock()
         self._closing = False
-        self._known: dict[str, tuple[int, int]] = {}
 
     # embedders
 
@@ -84,8 +83,8 @@ class ChunkVectors:
             if number is not None:
                 db.execute(f"DROP TABLE vectors_{number:d}")
                 db.execute("DELETE FROM embedders WHERE id = ?", (number,))
+                db.execute("UPDATE revision SET number = number + 1")
         with self._lock:
-            self._known.pop(embedder, None)
             self._copies.pop(number or 0, None)
 
     def coverage(self) -> list[Coverage]:
@@ -107,11 +106,6 @@ class ChunkVectors:
         return known is not None and not self._database.rows(
             "SELECT 1 FROM pending WHERE embedder = ? LIMIT 1", known[:1]
         )
-
-    def admit(self, chunks: Chunks) -> None:
-        """Enroll whoever made these vectors, before the transaction that stores them."""
-        if chunks.vectors is not None and chunks.embedder is not None:
-            self.enroll(chunks.embedder, chunks.vectors.shape[1])
 
     def pending(self, embedder: str, limit: int) -> list[tuple[int, str, str, bool]]:
         """(chunk, id of its memory, text, whether that is fresh), oldest first."""
@@ -194,43 +188,54 @@ class ChunkVectors:
     # searching
 
     def nearest(
-        self, vector: Vector, embedder: str, limit: int, allowed: str | None, bound: dict[str, Any]
+        self,
+        vector: Vector,
+        embedder: str,
+        limit: int,
+        allowed: str | None,
+        bound: dict[str, Any],
+        *,
+        live: bool,
     ) -> list[tuple[int, float]]:
         """(row of the memory, cosine of its best chunk), nearest first, at most `limit` memories.
 
-        `allowed` is a condition on `memories m`; None: the live ones.
+        `allowed` is a condition on `memories m`, None: the live ones; `live` says whether it allows
+        live ones only: a copy holds no others.
         """
         known = self._find(embedder)
         if known is None:
             return []
-        copy = self._fresh_copy(*known)
-        # A long memory takes several places among the nearest chunks.
+        copy = self._fresh_copy(*known) if live else None
+        rows = None if copy is None or allowed is None else self._rowids(allowed, bound)
+        # A long memory takes several places among the nearest chunks: more until there are enough.
         chunks = min(3 * limit, MOST_NEAREST)
-        if copy is None:
-            found = self._scan(known[0], vector, chunks, allowed or IS_LIVE, bound)
-        else:
-            rows = None if allowed is None else self._rowids(allowed, bound)
-            _, memories, cosines = copy.index.search(vector, chunks, allowed=rows)
-            found = list(zip(memories.tolist(), cosines.tolist(), strict=True))
-        best: dict[int, float] = {}
-        for memory, cosine in found:
-            best.setdefault(memory, cosine)
-        return list(best.items())[:limit]
+        while True:
+            if copy is None:
+                found = self._scan(known[0], vector, chunks, allowed or IS_LIVE, bound)
+            else:
+                _, memories, cosines = copy.index.search(vector, chunks, allowed=rows)
+                found = list(zip(memories.tolist(), cosines.tolist(), strict=True))
+            best: dict[int, float] = {}
+            for memory, cosine in found:
+                best.setdefault(memory, cosine)
+            if len(best) >= limit or len(found) < chunks or chunks == MOST_NEAREST:
+                return list(best.items())[:limit]
+            chunks = min(4 * chunks, MOST_NEAREST)
 
-    def cosines(
-        self, vector: Vector, embedder: str, rows: Collection[int]
-    ) -> dict[int, list[float]]:
+    def cosines(self, vector: Vector, embedder: str, rows: Set[int]) -> dict[int, list[float]]:
         """Per memory row the cosines of its chunks, in the order of the text."""
         known = self._find(embedder)
         if known is None or not rows:
             return {}
         result: dict[int, list[float]] = {}
-        copy = self._copies.get(known[0])
-        if copy is not None and copy.loaded:
+        copy = self._fresh_copy(*known)
+        if copy is not None:
             chunks, memories, cosines = copy.index.cosines(vector, np.array(sorted(rows), np.int64))
             for at in np.argsort(chunks, kind="stable").tolist():
                 result.setdefault(int(memories[at]), []).append(float(cosines[at]))
-            return result
+            rows = rows - result.keys()  # those that are not live
+            if not rows:
+                return result
         found = self._database.rows(
             f"""
             SELECT c.memory, 1 - vec_distance_cosine(v.embedding, :vector)
@@ -244,8 +249,8 @@ class ChunkVectors:
             result.setdefault(memory, []).append(cosine)
         return result
 
-    def first(self, embedder: str, ids: Collection[str]) -> list[tuple[str, Vector]]:
-        """(id of the memory, vector of its first chunk) where there is one."""
+    def first(self, embedder: str, ids: Collection[str], kin: str) -> list[tuple[str, Vector]]:
+        """(id of the memory, vector of its first chunk) where there is one that the Kin sees."""
         known = self._find(embedder)
         if known is None:
             return []
@@ -254,9 +259,9 @@ class ChunkVectors:
             SELECT m.id, v.embedding
             FROM memories m JOIN chunks c ON c.memory = m.rowid AND c.position = 0
             JOIN vectors_{known[0]} v ON v.chunk = c.id
-            WHERE m.id IN (SELECT value FROM json_each(?))
+            WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE}
             """,
-            (json.dumps(list(ids)),),
+            {"ids": json.dumps(list(ids)), "kin": kin},
         )
         return [(id, np.frombuffer(vector, np.float32)) for id, vector in rows]
 
@@ -292,14 +297,10 @@ class ChunkVectors:
 
     def _find(self, embedder: str) -> tuple[int, int] | None:
         """Number and dimension of an enrolled embedder."""
-        found = self._known.get(embedder)
-        if found is None:
-            rows = self._database.rows(
-                "SELECT id, dimension FROM embedders WHERE name = ?", (embedder,)
-            )
-            if rows:
-                found = self._known[embedder] = (rows[0][0], rows[0][1])
-        return found
+        rows = self._database.rows(
+            "SELECT id, dimension FROM embedders WHERE name = ?", (embedder,)
+        )
+        return (rows[0][0], rows[0][1]) if rows else None
 
     # the copy in memory
 
@@ -313,7 +314,9 @@ class ChunkVectors:
             return None
         if not copy.loaded:
             return None
-        (first, last) = self._database.rows("SELECT min(seq), max(seq) FROM vector_log")[0]
+        (first, last) = self._database.rows(  # asked at once, they would read the whole log
+            "SELECT (SELECT min(seq) FROM vector_log), (SELECT max(seq) FROM vector_log)"
+        )[0]
         if last is not None and last > copy.seq:
             if first > copy.seq + 1:
                 with self._lock:
@@ -347,9 +350,10 @@ class ChunkVectors:
                 _put(copy.index, rows)
                 after = rows[-1][0]
         except KinmemError:
-            logger.warning(
-                "vectors could not be loaded; the exact scan goes on answering", exc_info=True
-            )
+            if not self._closing:
+                logger.warning(
+                    "vectors could not be loaded; the exact scan goes on answering", exc_info=True
+                )
 
     def _catch_up(self, number: int, copy: _Copy) -> None:
         rows = self._database.rows(
@@ -382,6 +386,9 @@ class ChunkVectors:
 def log(db: apsw.Connection, chunks: Collection[int]) -> None:
     """Note that these chunks' vectors, or whether they are live, have changed."""
     db.executemany("INSERT INTO vector_log (chunk) VALUES (?)", [(chunk,) for chunk in chunks])
+    db.execute(
+        "DELETE FROM vector_log WHERE seq <= (SELECT max(seq) FROM vector_log) - ?", (LOG_KEPT,)
+    )
 
 
 def _has_table(db: apsw.Connection, number: int) -> bool:

@@ -1,6 +1,6 @@
 """What is indexed for the word search, and how a question's words become a MATCH expression.
 
-Both sides go through `spread`, so that they agree. FTS5's tokenizer drops all punctuation and
+Both sides go through `_named` and `_pairs`, so that they agree. FTS5's tokenizer drops all punctuation and
 keeps a run of Chinese or Japanese as one token: C# would be "c", and no part of 乌龙茶 found.
 """
 
@@ -34,9 +34,13 @@ def indexed(memory: Memory) -> tuple[str, str, str]:
 
 
 def spread(text: str) -> str:
-    """The text with CJK runs as overlapping pairs, and with C#, F#, C++ as words."""
-    text = PLUS_PLUS.sub("plusplus", SHARP.sub("sharp", text))
-    return CJK.sub(lambda run: f" {' '.join(_pairs(run.group()))} ", text)
+    """The text with CJK runs as overlapping pairs, and with C#, F#, C++ as words.
+
+    The last character of a run stands alone: so every character begins a token.
+    """
+    return CJK.sub(
+        lambda run: f" {' '.join([*_pairs(run.group()), run.group()[-1]])} ", _named(text)
+    )
 
 
 def match_any(words: Sequence[str]) -> str:
@@ -53,11 +57,19 @@ def _terms(words: Sequence[str]) -> list[str]:
     """Each word as a quoted phrase of its tokens: nothing of it can be read as query syntax."""
     terms: dict[str, None] = {}
     for word in words:
-        for part in spread(word).split():
+        parted = CJK.sub(
+            lambda run: f" {' '.join(_pairs(run.group()) or run.group())} ", _named(word)
+        )
+        for part in parted.split():
             if tokens := TOKEN.findall(part):
-                terms['"' + " ".join(tokens) + '"'] = None
+                begins = " *" if CJK.fullmatch(part) and len(part) == 1 else ""
+                terms['"' + " ".join(tokens) + '"' + begins] = None
     return list(terms)[:MOST_TERMS]
 
 
+def _named(text: str) -> str:
+    return PLUS_PLUS.sub("plusplus", SHARP.sub("sharp", text))
+
+
 def _pairs(run: str) -> list[str]:
-    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+    return [run[i : i + 2] for i in range(len(run) - 1)]

@@ -2,7 +2,9 @@
 -- Times are UTC text 'YYYY-MM-DDTHH:MM:SS.ffffffZ': of one width, so they sort as text.
 
 CREATE TABLE memories (
-    rowid              INTEGER PRIMARY KEY,  -- what the word and vector indexes know a memory by
+    -- What the word and vector indexes know a memory by. Never used again, as with chunks and
+    -- embedders: whoever has read a number a moment ago finds that one or none.
+    rowid              INTEGER PRIMARY KEY AUTOINCREMENT,
     id                 TEXT NOT NULL UNIQUE, -- uuid7; the same before and after a change of scope
     kin                TEXT NOT NULL,        -- owner and author
     scope              TEXT NOT NULL CHECK (scope IN ('private', 'shared')),
@@ -75,7 +77,7 @@ CREATE TABLE lineage (
 ) WITHOUT ROWID;
 
 CREATE TABLE chunks (
-    id       INTEGER PRIMARY KEY,            -- also the key of its vectors
+    id       INTEGER PRIMARY KEY AUTOINCREMENT, -- also the key of its vectors
     memory   INTEGER NOT NULL REFERENCES memories (rowid) ON DELETE CASCADE,
     position INTEGER NOT NULL,
     layer    TEXT NOT NULL DEFAULT 'warm',
@@ -87,7 +89,7 @@ CREATE INDEX chunks_of_memory ON chunks (memory, position);
 
 -- Vectors live in a vec0 table per embedder, vectors_<id>, whose width depends on it: made by code.
 CREATE TABLE embedders (
-    id        INTEGER PRIMARY KEY,
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
     name      TEXT NOT NULL UNIQUE,
     dimension INTEGER NOT NULL
 );

@@ -1,0 +1,30 @@
+"""Start here: settings -> service -> MCP.
+
+    python server.py                                    over stdio, for the Kin in KINMEM_KIN
+    python server.py --transport http --port 8765       over HTTP
+    python server.py --kin ana --home ~/notes           somebody else's memory, somewhere else
+
+With options it is the same as `kinmem serve`, which also explains them: python server.py --help.
+"""
+
+import sys
+
+from kinmem.errors import KinmemError
+from kinmem.serving import serve
+from kinmem.settings import load
+
+
+def main() -> None:
+    if len(sys.argv) > 1:
+        from kinmem.cli import main as command_line  # late: stdio clients wait for the first answer
+
+        sys.exit(command_line(["serve", *sys.argv[1:]]))
+    try:
+        settings = load()
+        serve(settings)  # opens the Kin's service when a call needs it, and never returns
+    except KinmemError as error:
+        sys.exit(f"{error.code}: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""What most tests start from: a real service on an empty folder, a clock that moves when told."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from kinmem.service import Service
+from kinmem.settings import load
+from kinmem.wiring import open_service
+
+
+class MovableClock:
+    """Stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 6, 15, 12, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **time: float) -> datetime:
+        """Let time pass: advance(days=30)."""
+        self.now += timedelta(**time)
+        return self.now
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def clock() -> MovableClock:
+    return MovableClock()
+
+
+@pytest.fixture
+def service_of(home: Path, clock: MovableClock) -> Iterator[Callable[..., Service]]:
+    """Opens the memory of a Kin, with settings by variable; all share one home and one model."""
+    with ExitStack() as opened:
+
+        def open_for(kin: str, **settings: object) -> Service:
+            loaded = load({"KINMEM_KIN": kin, "KINMEM_HOME": home, **settings})
+            return opened.enter_context(open_service(loaded, clock=clock))
+
+        yield open_for
+
+
+@pytest.fixture
+def service(service_of: Callable[..., Service]) -> Service:
+    """The memory of ana, with the built-in embedder."""
+    return service_of("ana")

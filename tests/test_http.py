@@ -1,0 +1,433 @@
+"""The server over HTTP: both transports, and everything that must not get in."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    contextmanager,
+    suppress,
+)
+from dataclasses import dataclass
+from email.message import Message
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import TextResourceContents
+
+from kinmem.tokens import Tokens
+
+ROOT = Path(__file__).parent.parent
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "raw", "version": "1"},
+    },
+}
+ACCEPT = {"Accept": "application/json, text/event-stream", "Content_Type": "application/json"}
+ROUTES = [
+    ("POST", "/mcp"),
+    ("GET", "/mcp"),
+    ("DELETE", "/mcp"),
+    ("GET", "/sse"),
+    ("POST", "/messages/?session_id=00000000000040008000000000000000"),
+    ("GET", "/health"),
+    ("GET", "/nothing"),
+    ("OPTIONS", "/mcp"),
+]
+
+
+@dataclass
+class Running:
+    """A server that listens, its folder, and its tokens by Kin."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+    home: Path
+    tokens: dict[str, str]
+
+    @contextmanager
+    def opened(
+        self, method: str, path: str, body: Any = None, **headers: str | list[str]
+    ) -> Iterator[http.client.HTTPResponse]:
+        """The response to a request with these headers; underscores stand for hyphens."""
+        parts = urlsplit(self.url)
+        assert parts.hostname
+        data = body if isinstance(body, bytes) else json.dumps(body).encode() if body else b""
+        sent = {"Host": parts.netloc, **ACCEPT, "Content_Length": str(len(data)), **headers}
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=20)
+        try:
+            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            for name, value in sent.items():
+                for one in [value] if isinstance(value, str) else value:
+                    connection.putheader(name.replace("_", "-"), one)
+            with suppress(BrokenPipeError, ConnectionResetError):  # refused before it was read
+                connection.endheaders(data)
+            with connection.getresponse() as response:
+                yield response
+        finally:
+            connection.close()
+
+    def ask(
+        self, method: str, path: str, body: Any = None, **headers: str | list[str]
+    ) -> tuple[int, Message, str]:
+        """The same, read to its end: status, headers, text."""
+        with self.opened(method, path, body, **headers) as response:
+            return response.status, response.headers, response.read().decode()
+
+    def status(self, method: str, path: str, body: Any = None, **headers: str | list[str]) -> int:
+        return self.ask(method, path, body, **headers)[0]
+
+    def bearer(self, kin: str) -> str:
+        return f"Bearer {self.tokens[kin]}"
+
+
+def text_of(part: object) -> str:
+    assert isinstance(part, TextResourceContents)
+    return part.text
+
+
+@contextmanager
+def running(home: Path, *kins: str, **environment: str) -> Iterator[Running]:
+    """A server on a free port; with tokens for these Kins."""
+    tokens = {kin: Tokens(home).add(kin) for kin in kins}
+    process = start(home, **environment)
+    try:
+        assert process.stderr
+        told = process.stderr.readline().decode()
+        found = re.search(r"http://\S+(?=/mcp)", told)
+        assert found, told + process.stderr.read().decode()
+        yield Running(process, found[0], home, tokens)
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stderr
+        process.stderr.close()
+
+
+def start(home: Path, **environment: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, str(ROOT / "server.py")],
+        cwd=ROOT,
+        env={
+            **os.environ,
+            "KINMEM_HOME": str(home),
+            "KINMEM_TRANSPORT": "http",
+            "KINMEM_PORT": "0",
+            **environment,
+        },
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.fixture(scope="module")
+def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """On this machine, without tokens."""
+    home = tmp_path_factory.mktemp("open")
+    with running(
+        home, KINMEM_KIN="ana", KINMEM_ALLOWED_HOSTS="memory.example:8443, notes.local"
+    ) as it:
+        yield it
+
+
+@pytest.fixture(scope="module")
+def closed_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Reachable from other machines, with tokens for ana and bob."""
+    home = tmp_path_factory.mktemp("closed")
+    with running(home, "ana", "bob", KINMEM_HOST="0.0.0.0") as it:
+        it.url = it.url.replace("0.0.0.0", "127.0.0.1")
+        yield it
+
+
+@asynccontextmanager
+async def streamable(server: Running, kin: str | None) -> AsyncIterator[Any]:
+    headers = {"Authorization": server.bearer(kin)} if kin else {}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=30) as http_client,
+        streamable_http_client(f"{server.url}/mcp", http_client=http_client) as streams,
+    ):
+        yield streams
+
+
+def sse(server: Running, kin: str | None) -> AbstractAsyncContextManager[Any]:
+    headers = {"Authorization": server.bearer(kin)} if kin else {}
+    return sse_client(f"{server.url}/sse", headers=headers)
+
+
+WAYS_IN = pytest.mark.parametrize(
+    ("connect", "era"),
+    [(streamable, "auto"), (streamable, "legacy"), (sse, "auto"), (sse, "legacy")],
+    ids=["http 2026-07-28", "http 2025-11-25", "sse 2026-07-28", "sse 2025-11-25"],
+)
+
+
+@pytest.mark.anyio
+@WAYS_IN
+async def test_clients_memorize_and_recall_over_each_transport(
+    open_server: Running, connect: Callable[..., Any], era: str
+) -> None:
+    told: list[float] = []
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        told.append(progress)
+
+    async with Client(connect(open_server, None), mode=era) as client:
+        content = f"The {connect.__name__} client came by in era {era}"
+        stored = await client.call_tool("memorize", {"content": content})
+        found = await client.call_tool("recall", {"query": content, "limit": 1})
+        names = [{"content": f"{a}{b} sings"} for a in "BCDFGHJ" for b in ("al", "em", "il", "od")]
+        await client.call_tool(
+            "memorize", {"items": names + [{"content": "x" + n["content"]} for n in names]}
+        )
+        await client.call_tool("review_memories", {}, progress_callback=on_progress)
+        await anyio.sleep(0.05)
+
+    assert not stored.is_error
+    assert found.structured_content is not None
+    assert found.structured_content["memories"][0]["content"] == content
+    assert told
+
+
+@pytest.mark.anyio
+@WAYS_IN
+async def test_a_token_opens_its_own_kins_memory_and_no_other(
+    closed_server: Running, connect: Callable[..., Any], era: str
+) -> None:
+    word = f"secret{connect.__name__}{era}"
+    async with Client(connect(closed_server, "ana"), mode=era) as ana:
+        await ana.call_tool("memorize", {"content": f"The word is {word}"})
+        own = await ana.call_tool("recall", {"query": word})
+        stats = await ana.read_resource("kinmem://stats")
+    async with Client(connect(closed_server, "bob"), mode=era) as bob:
+        foreign = await bob.call_tool("recall", {"query": word})
+        foreign_stats = await bob.read_resource("kinmem://stats")
+
+    assert own.structured_content and own.structured_content["memories"]
+    assert foreign.structured_content and word not in json.dumps(foreign.structured_content)
+    assert json.loads(text_of(stats.contents[0]))["kin"] == "ana"
+    assert json.loads(text_of(foreign_stats.contents[0]))["kin"] == "bob"
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "localhost.evil.example",
+        "localhost@evil.example",
+        "127.0.0.1.evil.example",
+        "evil.example:8765",
+        "memory.example",
+        "memory.example:9999",
+        "",
+        "[::1",
+        "localhost/x",
+    ],
+)
+def test_a_foreign_host_is_refused_on_every_route(open_server: Running, host: str) -> None:
+    assert {open_server.status(*route, HELLO, Host=host) for route in ROUTES} == {421}
+
+
+def test_two_hosts_are_refused_on_every_route(open_server: Running) -> None:
+    for method, path in ROUTES:
+        assert open_server.status(method, path, Host=["localhost", "evil.example"]) in (400, 421)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://evil.example",
+        "null",
+        "http://localhost:1@evil.example",
+        "http://localhost.evil.example",
+        "http://evil.example/http://localhost",
+        "file://",
+        "localhost",
+        "",
+    ],
+)
+def test_a_foreign_page_is_refused_on_every_route(open_server: Running, origin: str) -> None:
+    for route in ROUTES:
+        status, headers, _ = open_server.ask(*route, HELLO, Origin=origin)
+        assert status == 403
+        assert not [name for name in headers if name.lower().startswith("access-control")]
+
+
+def test_what_a_browser_marks_as_from_another_site_is_refused(open_server: Running) -> None:
+    marked = {"Sec_Fetch_Site": "cross-site"}
+    assert {open_server.status(*route, HELLO, **marked) for route in ROUTES} == {403}
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost",
+        "LOCALHOST:1",
+        "127.0.0.1:9000",
+        "[::1]:80",
+        "memory.example:8443",
+        "notes.local:1",
+    ],
+)
+def test_our_own_names_are_served(open_server: Running, host: str) -> None:
+    origin = f"http://{host}"
+
+    assert open_server.status("GET", "/health", Host=host, Origin=origin) == 200
+    assert open_server.status("POST", "/mcp", HELLO, Host=host, Origin=origin) == 200
+
+
+def test_health_tells_nothing_but_that_we_live(open_server: Running) -> None:
+    assert open_server.ask("GET", "/health")[2] == '{"status":"ok"}'
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [None, "", "Bearer", "Bearer ", "Bearer kmk_00000000_x", "Basic YW5hOmFuYQ==", "kmk"],
+)
+def test_without_a_valid_token_nothing_is_served(
+    closed_server: Running, authorization: str | None
+) -> None:
+    given = {} if authorization is None else {"Authorization": authorization}
+    for route in ROUTES:
+        status, headers, _ = closed_server.ask(*route, HELLO, **given)
+        assert status == 401
+        assert headers["WWW-Authenticate"].startswith('Bearer realm="kinmem"')
+
+
+def test_a_token_helps_neither_a_foreign_host_nor_a_foreign_page(closed_server: Running) -> None:
+    ana, bob = closed_server.bearer("ana"), closed_server.bearer("bob")
+
+    assert closed_server.status("GET", "/health", Authorization=ana) == 200
+    assert closed_server.status("GET", "/health", Authorization=[ana, bob]) == 401
+    assert closed_server.status("GET", "/health", Authorization=ana, Host="evil.example") == 421
+    assert closed_server.status("GET", "/health", Authorization=ana, Origin="https://a.b") == 403
+
+
+def test_a_revoked_token_stops_working_at_once(closed_server: Running) -> None:
+    tokens = Tokens(closed_server.home)
+    text = tokens.add("ana", days=1)
+    assert closed_server.status("GET", "/health", Authorization=f"Bearer {text}") == 200
+
+    tokens.revoke(text.split("_")[1])
+    assert closed_server.status("GET", "/health", Authorization=f"Bearer {text}") == 401
+
+
+def test_a_session_belongs_to_the_kin_that_opened_it(closed_server: Running) -> None:
+    ana, bob = closed_server.bearer("ana"), closed_server.bearer("bob")
+    session = closed_server.ask("POST", "/mcp", HELLO, Authorization=ana)[1]["mcp-session-id"]
+    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+
+    for kin, status in ((bob, 404), (ana, 200)):
+        given = {"Authorization": kin, "Mcp_Session_Id": session}
+        assert closed_server.status("POST", "/mcp", listing, **given) == status
+
+
+def test_an_sse_stream_takes_messages_only_from_the_kin_that_opened_it(
+    closed_server: Running,
+) -> None:
+    ana, bob = closed_server.bearer("ana"), closed_server.bearer("bob")
+    with closed_server.opened("GET", "/sse", Authorization=ana) as stream:
+        path = endpoint(stream)
+        for kin, status in ((bob, 404), (ana, 202)):
+            assert closed_server.status("POST", path, HELLO, Authorization=kin) == status
+
+
+def endpoint(stream: http.client.HTTPResponse) -> str:
+    """Where an SSE stream wants its messages."""
+    assert stream.readline() == b"event: endpoint\r\n"
+    return stream.readline().decode().removeprefix("data: ").strip()
+
+
+def test_as_soon_as_there_was_a_token_this_machine_needs_one_too(tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        assert server.status("GET", "/health") == 200
+        token = Tokens(tmp_path).add("ana")
+        assert server.status("GET", "/health") == 401
+        assert server.status("GET", "/health", Authorization=f"Bearer {token}") == 200
+        Tokens(tmp_path).revoke(token.split("_")[1])
+        assert server.status("GET", "/health") == 401
+        (tmp_path / "tokens.json").write_text("{")
+        assert server.status("GET", "/health") == 503
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_an_address_that_others_reach_is_refused_without_a_token(tmp_path: Path, host: str) -> None:
+    process = start(tmp_path, KINMEM_HOST=host)
+    _, told = process.communicate(timeout=30)
+
+    assert process.returncode == 1
+    assert told.startswith(b"config: ") and b"kinmem token add" in told
+
+
+def test_a_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        process = start(tmp_path, KINMEM_PORT=str(taken.getsockname()[1]))
+        _, told = process.communicate(timeout=30)
+
+    assert process.returncode == 1
+    assert told.startswith(b"config: cannot listen on") and told.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [(b"{", 400), (b"\xff", 400), (b"[]", 400), (b"x" * 9_000_000, 413)],
+    ids=["broken", "bytes", "batch", "too long"],
+)
+def test_a_body_that_is_no_message_is_refused(
+    open_server: Running, body: bytes, status: int
+) -> None:
+    assert open_server.status("POST", "/mcp", body) == status
+
+
+def test_a_form_from_a_page_is_no_message(open_server: Running) -> None:
+    assert open_server.status("POST", "/mcp", HELLO, Content_Type="text/plain") in (400, 415)
+
+
+def test_a_memory_in_a_broken_message_does_not_reach_the_log(tmp_path: Path) -> None:
+    secret = "the safe opens with 4711"
+    call = {"name": "memorize", "arguments": {"contnt": secret}}
+    with running(tmp_path, KINMEM_LOG_LEVEL="INFO") as server:
+        with server.opened("GET", "/sse") as stream:
+            path = endpoint(stream)
+            server.ask("POST", path, {"jsonrpc": "2.0", "id": 1, "metod": secret})
+            server.ask("POST", path, HELLO)
+            server.ask("POST", path, {**HELLO, "id": 2, "method": "tools/call", "params": call})
+            time.sleep(0.3)
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.stderr
+        logged = server.process.stderr.read().decode()
+
+        assert server.process.wait(5) == 0
+        assert "Failed to parse message" in logged
+        assert "4711" not in logged
+
+
+@pytest.mark.parametrize("name", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_server_although_a_stream_is_open(
+    tmp_path: Path, name: signal.Signals
+) -> None:
+    with running(tmp_path) as server, server.opened("GET", "/sse") as stream:
+        endpoint(stream)
+        began = time.monotonic()
+        server.process.send_signal(name)
+
+        assert server.process.wait(5) == 0
+        assert time.monotonic() - began < 3.5

@@ -1,0 +1,427 @@
+"""Where settings come from, which of them win, and what is refused."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC
+from pathlib import Path
+from typing import Any, get_args
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from kinmem.errors import ConfigError, InvalidInput
+from kinmem.settings import (
+    HOME_VARIABLE,
+    NOT_YET,
+    RANKING_VARIABLES,
+    RecallSettings,
+    Settings,
+    kin_name,
+    knobs,
+    load,
+    table,
+    unread,
+)
+
+VARIABLES = {knob.variable: knob for knob in knobs()}
+
+
+def value(settings: Settings, variable: str) -> Any:
+    knob = VARIABLES[variable]
+    return getattr(getattr(settings, knob.section), knob.name)
+
+
+def file_of(home: Path, text: str) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text(text, encoding="utf-8")
+
+
+def loaded(home: Path, environment: Mapping[str, str] = {}, **flags: Any) -> Settings:
+    return load({HOME_VARIABLE: home, **flags}, environment=environment)
+
+
+# which origin wins
+
+ORIGINS = {
+    "config.toml": "MEMORY_MAX_RELEVANT = 2\n",
+    "config.toml [kin.ana]": "[kin.ana]\nMEMORY_MAX_RELEVANT = 3\n",
+    "environment": {"MEMORY_MAX_RELEVANT": "4"},
+    "flag": {"MEMORY_MAX_RELEVANT": 5},
+}
+
+
+@pytest.mark.parametrize("count", range(5))
+def test_the_nearest_origin_wins_and_is_remembered(home: Path, count: int) -> None:
+    """With the first `count` origins set, the last of them decides."""
+    names = list(ORIGINS)[:count]
+    file_of(home, "".join(str(ORIGINS[name]) for name in names if name.startswith("config")))
+    environment = dict(ORIGINS["environment"]) if "environment" in names else {}
+    flags = dict(ORIGINS["flag"]) if "flag" in names else {}
+
+    settings = loaded(home, environment, KINMEM_KIN="ana", **flags)
+
+    assert settings.recall.max_relevant == [10, 2, 3, 4, 5][count]
+    assert settings.origins.get("MEMORY_MAX_RELEVANT") == (names[-1] if names else None)
+
+
+@pytest.mark.parametrize(
+    "kin_from",
+    [
+        pytest.param({"flags": {"KINMEM_KIN": "ana"}}, id="flag"),
+        pytest.param({"environment": {"KINMEM_KIN": "ana"}}, id="environment"),
+        pytest.param({"file": 'KINMEM_KIN = "ana"\n'}, id="file"),
+    ],
+)
+def test_the_section_of_a_kin_counts_wherever_the_kin_is_named(
+    home: Path, kin_from: dict[str, Any]
+) -> None:
+    sections = "[kin.ana]\nMEMORY_RRF_K = 7\n[kin.bob]\nMEMORY_RRF_K = 8\n"
+    file_of(home, kin_from.get("file", "") + sections)
+
+    settings = loaded(home, kin_from.get("environment", {}), **kin_from.get("flags", {}))
+
+    assert settings.general.kin == "ana"
+    assert settings.recall.rrf_k == 7
+
+
+def test_without_a_name_the_kin_is_default_and_its_section_counts(home: Path) -> None:
+    file_of(home, "[kin.default]\nMEMORY_RRF_K = 7\n")
+
+    assert loaded(home).recall.rrf_k == 7
+
+
+def test_another_kins_section_does_not_count(home: Path) -> None:
+    file_of(home, "[kin.bob]\nMEMORY_RRF_K = 8\n")
+
+    settings = loaded(home, KINMEM_KIN="ana")
+
+    assert settings.recall.rrf_k == 60
+    assert "MEMORY_RRF_K" not in settings.origins
+
+
+def test_a_flag_that_was_not_given_leaves_the_environment_in_force(home: Path) -> None:
+    settings = loaded(home, {"KINMEM_PORT": "9000"}, KINMEM_PORT=None)
+
+    assert settings.server.port == 9000
+
+
+@pytest.mark.parametrize(
+    ("flags", "environment", "expected"),
+    [
+        pytest.param({HOME_VARIABLE: "/a"}, {HOME_VARIABLE: "/b"}, "/a", id="flag"),
+        pytest.param({}, {HOME_VARIABLE: "/b"}, "/b", id="environment"),
+        pytest.param({HOME_VARIABLE: None}, {HOME_VARIABLE: "/b"}, "/b", id="flag not given"),
+        pytest.param({}, {}, "~/.kinmem", id="default"),
+        pytest.param({}, {HOME_VARIABLE: ""}, "~/.kinmem", id="empty"),
+        pytest.param({}, {HOME_VARIABLE: "~/elsewhere"}, "~/elsewhere", id="tilde"),
+        pytest.param({}, {HOME_VARIABLE: "here"}, "here", id="relative becomes absolute"),
+    ],
+)
+def test_home(flags: dict[str, Any], environment: dict[str, str], expected: str) -> None:
+    home = load(flags, environment=environment).home
+
+    assert home == Path(expected).expanduser().absolute()
+
+
+def test_the_process_environment_is_read_when_no_other_is_given(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_MAX_RELEVANT", "4")
+
+    settings = load()
+
+    assert settings.home == home
+    assert settings.recall.max_relevant == 4
+
+
+# what is refused
+
+UNKNOWN = [
+    ("KINMEM_KNI", "KINMEM_KIN"),
+    ("KINMEM_PURGE_DAY", "KINMEM_PURGE_DAYS"),
+    ("KINMEM_SOMETHING_ELSE_ALTOGETHER", None),
+    ("MEMORY_MAX_RELEVENT", "MEMORY_MAX_RELEVANT"),
+    ("MEMORY_MAX_RELEVAN", "MEMORY_MAX_RELEVANT"),
+    ("MEMORY_RRFK", "MEMORY_RRF_K"),
+    ("COMPACTING_BATCH_TURN", "COMPACTING_BATCH_TURNS"),
+    ("TOOL_OUTPUT_TTL_HOUR", "TOOL_OUTPUT_TTL_HOURS"),
+    ("OBSERVATION_MAX_CHAR", "OBSERVATION_MAX_CHARS"),
+    ("HISTORY_TOKEN_BUGDET", "HISTORY_TOKEN_BUDGET"),
+]
+
+
+@pytest.mark.parametrize(("name", "nearest"), UNKNOWN)
+def test_an_unknown_name_is_refused_and_the_nearest_is_named(
+    home: Path, name: str, nearest: str | None
+) -> None:
+    with pytest.raises(ConfigError) as refused:
+        loaded(home, {name: "1"})
+
+    assert name in str(refused.value)
+    assert nearest is None or str(refused.value).endswith(f"did you mean {nearest}?")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["MEMORY_LIMIT", "MEMORY_PRESSURE_WATCH", "TOOL_PATH", "HISTORY_FILE", "kinmem_port", "PATH"],
+)
+def test_names_of_other_programs_are_left_alone(home: Path, name: str) -> None:
+    assert loaded(home, {name: "1"}).origins == {}
+
+
+@pytest.mark.parametrize("place", ["", "[kin.ana]\n"], ids=["top", "section of the Kin"])
+@pytest.mark.parametrize("name", ["MEMORY_LIMIT", "max_relevant", "KINMEM_KNI"])
+def test_the_file_is_ours_so_any_unknown_name_in_it_is_refused(
+    home: Path, place: str, name: str
+) -> None:
+    file_of(home, f"{place}{name} = 1\n")
+
+    with pytest.raises(ConfigError, match=rf"config\.toml.*{name}.*did you mean"):
+        loaded(home, KINMEM_KIN="ana")
+
+
+def test_an_unknown_flag_is_refused(home: Path) -> None:
+    with pytest.raises(ConfigError, match="flag sets MEMORY_NO_SUCH"):
+        loaded(home, MEMORY_NO_SUCH=1)
+
+
+@pytest.mark.parametrize("name", sorted(NOT_YET))
+def test_documented_names_of_later_versions_are_accepted(home: Path, name: str) -> None:
+    assert loaded(home, {name: "1"}).origins == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param("MEMORY_RRF_K = ", "cannot be read", id="not TOML"),
+        pytest.param("MEMORY_RRF_K = 1\nMEMORY_RRF_K = 2", "cannot be read", id="key twice"),
+        pytest.param('MEMORY_RRF_K = "many"', "MEMORY_RRF_K", id="wrong type"),
+        pytest.param("MEMORY_RRF_K = [1]", "MEMORY_RRF_K", id="list"),
+        pytest.param("[providers.x]\nbase_url = 'http://localhost'", "providers.x", id="no type"),
+        pytest.param("[providers.x]\ntype = 'ollama'\nurl = 'x'", "providers.x", id="unknown key"),
+        pytest.param("providers = 1", "providers", id="providers is no table"),
+        pytest.param("kin = 1", "kin", id="kin is no table"),
+        pytest.param("[kin]\nana = 1", "kin", id="a Kin is no table"),
+        pytest.param("[kin.ana]\nKINMEM_KIN = 'bob'", "KINMEM_KIN", id="a Kin renames itself"),
+    ],
+)
+def test_a_bad_file_is_refused_with_its_reason(home: Path, text: str, said: str) -> None:
+    file_of(home, text)
+
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        loaded(home, KINMEM_KIN="ana")
+
+
+def test_a_file_that_is_not_utf8_is_refused(home: Path) -> None:
+    home.mkdir()
+    (home / "config.toml").write_bytes(b"KINMEM_TZ = '\xff'")
+
+    with pytest.raises(ConfigError, match="cannot be read"):
+        loaded(home)
+
+
+def test_a_folder_in_place_of_the_file_is_refused(home: Path) -> None:
+    (home / "config.toml").mkdir(parents=True)
+
+    with pytest.raises(ConfigError, match="cannot be read"):
+        loaded(home)
+
+
+def test_no_file_is_no_error(home: Path) -> None:
+    assert loaded(home / "not" / "there").origins == {}
+
+
+# bounds: variable, accepted texts, refused texts
+
+BOUNDS = [
+    ("KINMEM_KIN", ["a", "7", "ana-2_b", "a" * 64], ["Ana", "-a", "a_", "../x", "a" * 65, "con"]),
+    ("KINMEM_TZ", ["UTC", "Europe/Berlin"], ["Mars/Base", "../etc/passwd", "/etc/localtime"]),
+    ("KINMEM_LOG_LEVEL", ["DEBUG", "INFO", "WARNING", "ERROR"], ["info!", "TRACE", "1"]),
+    ("KINMEM_PURGE_DAYS", ["0", "90", "36500"], ["-1", "36501", "1.5", "soon"]),
+    ("KINMEM_TRANSPORT", ["stdio", "http", "sse", "streamable-http"], ["ws", "HTTP"]),
+    ("KINMEM_PORT", ["0", "1", "65535"], ["-1", "65536", "http"]),
+    ("MEMORY_EMBEDDING_DIMENSION", ["8", "1536", "4096"], ["7", "4097", "0", "wide"]),
+    ("KINMEM_EMBEDDING_DEADLINE", ["0.1", "600"], ["0", "601", "nan", "-1"]),
+    ("KINMEM_DUPLICATE_SIMILARITY", ["0.5", "0.95", "1"], ["0.49", "1.01", "nan"]),
+    ("MEMORY_MAX_RELEVANT", ["1", "20"], ["0", "21", "ten", "1.5"]),
+    (
+        "MEMORY_RANKING_PROFILE",
+        [*get_args(RecallSettings.model_fields["profile"].annotation)],
+        ["best", "Relevance"],
+    ),
+    ("MEMORY_FUSION", ["score", "rrf"], ["sum"]),
+    ("MEMORY_SIMILARITY_THRESHOLD", ["0", "0.7", "1"], ["-0.1", "1.1", "nan", "inf"]),
+    ("MEMORY_RRF_K", ["1", "60", "10000"], ["0", "10001"]),
+    ("MEMORY_FTS_BOOST", ["0", "1.2", "100"], ["-1", "101", "nan"]),
+    ("MEMORY_SUBJECT_BOOST", ["0", "1", "100"], ["-1", "101"]),
+    ("MEMORY_CATEGORY_BOOST", ["0", "1", "100"], ["-1", "101"]),
+    ("MEMORY_TEMPORAL_DECAY_LAMBDA", ["0", "0.01", "100"], ["-0.01", "inf", "nan"]),
+    ("MEMORY_TEMPORAL_DECAY_FLOOR", ["0", "0.7", "1"], ["-0.1", "1.1"]),
+    ("MEMORY_RECENCY_BOOST", ["true", "false", "0", "1", "off", "on"], ["perhaps", "2"]),
+    ("MEMORY_ADAPTIVE_K", ["true", "false", "0", "1"], ["perhaps"]),
+    ("MEMORY_ADAPTIVE_K_MIN_SCORE_RATIO", ["0", "0.3", "1"], ["-0.1", "1.1"]),
+    ("KINMEM_RECALL_TOKENS", ["200", "6000", "200000"], ["199", "200001"]),
+]
+FREE = {"MEMORY_EMBEDDING_MODEL", "KINMEM_HOST", "KINMEM_ALLOWED_HOSTS"}
+
+
+def test_every_setting_has_its_bounds_tested() -> None:
+    assert {variable for variable, _, _ in BOUNDS} | FREE == set(VARIABLES)
+
+
+@pytest.mark.parametrize(
+    ("variable", "text"), [(variable, text) for variable, good, _ in BOUNDS for text in good]
+)
+def test_accepted(home: Path, variable: str, text: str) -> None:
+    loaded(home, {variable: text})
+    loaded(home, **{variable: text})
+
+
+@pytest.mark.parametrize(
+    ("variable", "text"), [(variable, text) for variable, _, bad in BOUNDS for text in bad]
+)
+def test_refused_and_the_variable_named(home: Path, variable: str, text: str) -> None:
+    with pytest.raises(ConfigError, match=variable):
+        loaded(home, **{variable: text})
+
+
+@pytest.mark.parametrize("variable", sorted(VARIABLES))
+def test_an_empty_variable_is_as_good_as_none(home: Path, variable: str) -> None:
+    settings = loaded(home, {variable: ""})
+
+    assert value(settings, variable) == VARIABLES[variable].default
+    assert variable not in settings.origins
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "expected"),
+    [
+        ("MEMORY_RECENCY_BOOST", "false", False),
+        ("MEMORY_ADAPTIVE_K", "0", False),
+        ("MEMORY_TEMPORAL_DECAY_LAMBDA", "0", 0.0),
+        ("MEMORY_ADAPTIVE_K_MIN_SCORE_RATIO", "0", 0.0),
+    ],
+)
+def test_false_and_zero_switch_off_as_documented(
+    home: Path, variable: str, text: str, expected: object
+) -> None:
+    assert value(loaded(home, {variable: text}), variable) == expected
+
+
+def test_settings_cannot_be_changed_afterwards(home: Path) -> None:
+    settings = loaded(home)
+
+    with pytest.raises(ValueError, match="frozen"):
+        settings.recall.rrf_k = 1  # type: ignore[misc]
+
+
+# names, zones, providers
+
+NAMES = [
+    *[pytest.param(name, True, id=name) for name in ("a", "0", "ana", "a-b", "a_b", "console")],
+    pytest.param("a" * 64, True, id="64 characters"),
+    pytest.param("a" * 65, False, id="65 characters"),
+    pytest.param("", False, id="empty"),
+    pytest.param("ana\n", False, id="line break at the end"),
+    pytest.param("ａna", False, id="wide letter"),
+    pytest.param("ana\0", False, id="NUL"),
+    *[pytest.param(n, False, id=n) for n in ("Ana", "-a", "a-", "_a", "a_", "a b", "a.b", "../x")],
+    *[
+        pytest.param(n, False, id=f"device {n}")
+        for n in ("con", "nul", "prn", "aux", "com1", "lpt9")
+    ],
+]
+
+
+@pytest.mark.parametrize(("name", "good"), NAMES)
+def test_names_of_kins(name: str, good: bool) -> None:
+    if good:
+        assert kin_name(name) == name
+    else:
+        with pytest.raises(InvalidInput):
+            kin_name(name)
+
+
+def test_a_named_zone(home: Path) -> None:
+    assert loaded(home, KINMEM_TZ="Asia/Tokyo").general.zone == ZoneInfo("Asia/Tokyo")
+
+
+@pytest.mark.parametrize(
+    ("tz", "zone"),
+    [("Asia/Tokyo", ZoneInfo("Asia/Tokyo")), (":UTC", ZoneInfo("UTC")), ("No/Zone", UTC)],
+)
+def test_the_systems_zone(
+    home: Path, monkeypatch: pytest.MonkeyPatch, tz: str, zone: object
+) -> None:
+    monkeypatch.setenv("TZ", tz)
+
+    assert loaded(home, KINMEM_KIN="ana").general.zone == zone
+
+
+def test_providers(home: Path) -> None:
+    file_of(home, '[providers.desk]\ntype = "ollama"\nbase_url = "http://127.0.0.1:11434"\n')
+
+    desk = loaded(home).providers["desk"]
+
+    assert (desk.type, desk.base_url, desk.api_key_env) == (
+        "ollama",
+        "http://127.0.0.1:11434",
+        None,
+    )
+
+
+# what is set and has no effect
+
+READS_ALL: frozenset[str] = RANKING_VARIABLES
+
+
+@pytest.mark.parametrize(
+    ("environment", "reads", "expected"),
+    [
+        pytest.param({}, READS_ALL, [], id="nothing set"),
+        pytest.param({"MEMORY_RRF_K": "7"}, READS_ALL, [], id="read"),
+        pytest.param({"MEMORY_RRF_K": "7"}, frozenset(), ["MEMORY_RRF_K"], id="not in the profile"),
+        pytest.param({"MEMORY_MAX_RELEVANT": "7"}, frozenset(), [], id="not a ranking one"),
+        pytest.param({"MEMORY_HYDE_MODEL": "x"}, READS_ALL, ["MEMORY_HYDE_MODEL"], id="later"),
+        pytest.param({"MEMORY_HYDE_MODEL": ""}, READS_ALL, [], id="later, empty"),
+        pytest.param(
+            {"MEMORY_RRF_K": "7", "COMPACTING_MODEL": "x", "MEMORY_FTS_BOOST": "1"},
+            frozenset({"MEMORY_FTS_BOOST"}),
+            ["MEMORY_RRF_K", "COMPACTING_MODEL"],
+            id="both kinds",
+        ),
+    ],
+)
+def test_unread(
+    home: Path, environment: dict[str, str], reads: frozenset[str], expected: list[str]
+) -> None:
+    assert unread(loaded(home, environment), reads, environment) == expected
+
+
+def test_unread_in_the_file(home: Path) -> None:
+    file_of(home, 'MEMORY_RRF_K = 7\nMEMORY_HYDE_MODEL = "x"\n')
+
+    assert unread(loaded(home), frozenset(), {}) == ["MEMORY_RRF_K", "MEMORY_HYDE_MODEL"]
+
+
+def test_the_ranking_variables_are_declared() -> None:
+    assert set(VARIABLES) >= RANKING_VARIABLES
+    assert not NOT_YET & set(VARIABLES)
+
+
+# the table
+
+
+def test_the_table_has_a_line_for_every_setting() -> None:
+    lines = table().splitlines()
+
+    assert len(lines) == len(VARIABLES) + 3
+    for variable in [HOME_VARIABLE, *VARIABLES]:
+        assert sum(line.startswith(f"| `{variable}` |") for line in lines) == 1
+
+
+@pytest.mark.parametrize("knob", list(knobs()), ids=lambda knob: knob.variable)
+def test_every_setting_is_described_in_one_sentence(knob: Any) -> None:
+    assert re.fullmatch(r"KINMEM_[A-Z_]+|MEMORY_[A-Z_]+", knob.variable)
+    assert re.fullmatch(r"[A-Z].{10,200}\.", knob.description)
+    assert "|" not in knob.description

@@ -1,0 +1,484 @@
+"""Tools, resources, prompts and completion as a client in either protocol era meets them."""
+
+import json
+from collections.abc import Callable
+from typing import Any, get_args
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+from mcp.types import (
+    PromptReference,
+    ResourceTemplateReference,
+    TextContent,
+    TextResourceContents,
+)
+
+from kinmem.models import CATEGORIES, State
+from kinmem.protocol import INSTRUCTIONS, build
+from kinmem.service import Service
+from kinmem.settings import RecallSettings
+from kinmem.tools import Mode, tools
+from tests.conftest import MovableClock
+
+pytestmark = pytest.mark.anyio
+
+ERAS = pytest.mark.parametrize("era", ["auto", "legacy"], ids=["2026-07-28", "2025-11-25"])
+Call = Callable[..., Any]
+
+
+@pytest.fixture
+def client_of(service_of: Callable[..., Service]) -> Callable[..., Client]:
+    """A client that speaks for the named Kin."""
+    services: dict[str, Service] = {}
+
+    def connect(kin: str = "ana", era: str = "auto") -> Client:
+        if kin not in services:
+            services[kin] = service_of(kin)
+        return Client(build(lambda _: services[kin]), mode=era)
+
+    return connect
+
+
+def text_of(part: object) -> str:
+    assert isinstance(part, TextContent | TextResourceContents)
+    return part.text
+
+
+async def answer(client: Client, tool: str, /, **arguments: Any) -> dict[str, Any]:
+    """What the tool gives, the same as structure and as text."""
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    (block,) = result.content
+    compact = json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
+    assert text_of(block) == compact
+    assert "null" not in compact
+    return dict(result.structured_content or {})
+
+
+async def refusal(client: Client, tool: str, /, **arguments: Any) -> str:
+    """What the model reads when the tool cannot do it."""
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    return text_of(result.content[0])
+
+
+@ERAS
+async def test_what_was_memorized_is_recalled_with_where_and_when_it_was_learned(
+    client_of: Callable[..., Client], era: str
+) -> None:
+    async with client_of(era=era) as client:
+        stored = await answer(
+            client,
+            "memorize",
+            content="Bob plays chess on Fridays",
+            subject="Bob",
+            importance=7,
+            sourceContext="Said at lunch.",
+            occurredAt="2026-05-08",
+            tags=["Hobby"],
+            expires="30d",
+        )
+        found = await answer(client, "recall", query="what does Bob play?")
+
+        assert stored == {"status": "created", "id": stored["id"]}
+        assert found["memories"][0] == {
+            "id": stored["id"],
+            "content": "Bob plays chess on Fridays",
+            "category": "fact",
+            "subject": "Bob",
+            "importance": 7,
+            "scope": "private",
+            "sourceContext": "Said at lunch.",
+            "occurredAt": "2026-05-08",
+            "age": "just now",
+            "state": "active",
+        }
+
+
+async def test_the_program_that_memorized_is_kept_as_provenance(
+    client_of: Callable[..., Client], service_of: Callable[..., Service]
+) -> None:
+    for era in ("auto", "legacy"):
+        async with client_of(era=era) as client:
+            stored = await answer(client, "memorize", content=f"Said in era {era}")
+        client_name = service_of("ana").get(stored["id"]).client
+        assert client_name is not None and client_name.startswith("mcp ")
+
+
+@ERAS
+async def test_a_batch_is_answered_in_order_and_one_bad_item_harms_no_other(
+    client_of: Callable[..., Client], era: str
+) -> None:
+    async with client_of(era=era) as client:
+        batch = await answer(
+            client,
+            "memorize",
+            items=[
+                {"content": "Ann plays go", "subject": None, "sourceContext": "A letter."},
+                {"content": "   "},
+                {"content": "Ann plays go", "sourceContext": "A letter."},
+            ],
+        )
+
+        statuses = [item["status"] for item in batch["items"]]
+        assert statuses == ["created", "refused", "duplicate_of"]
+        assert batch["items"][2]["duplicateOf"] == batch["items"][0]["id"]
+        assert "empty" in batch["items"][1]["reason"]
+
+
+async def test_lists_that_arrive_as_text_are_understood(client_of: Callable[..., Client]) -> None:
+    async with client_of() as client:
+        stored = await answer(client, "memorize", items='[{"content": "a [note]"}]')
+        tagged = await answer(client, "memorize", content="[1, 2] is a list", tags='["maths"]')
+        limited = await answer(client, "list_memories", limit="1", tags=["maths"])
+
+        assert stored["items"][0]["status"] == "created"
+        assert limited["memories"][0]["id"] == tagged["id"]
+        assert limited["memories"][0]["content"] == "[1, 2] is a list"
+
+
+async def test_explain_adds_the_score_and_its_reasons(client_of: Callable[..., Client]) -> None:
+    async with client_of() as client:
+        await answer(client, "memorize", content="The office closes at six")
+        plain = await answer(client, "recall", query="when does the office close?")
+        told = await answer(client, "recall", query="when does the office close?", explain=True)
+
+        assert not {"score", "why"} & set(plain["memories"][0])
+        assert told["memories"][0]["score"] > 0
+        assert told["memories"][0]["why"]
+
+
+async def test_an_update_changes_only_what_is_named_and_null_clears(
+    client_of: Callable[..., Client],
+) -> None:
+    async with client_of() as client:
+        stored = await answer(
+            client, "memorize", content="Bob likes go", subject="Bob", tags=["x"], expires="9d"
+        )
+        kept = await answer(
+            client,
+            "update_memory",
+            memory_id=stored["id"],
+            pinned=True,
+            content=None,
+            category=None,
+        )
+        cleared = await answer(
+            client,
+            "update_memory",
+            memory_id=stored["id"],
+            subject=None,
+            tags=None,
+            expires=None,
+            pinned=False,
+        )
+
+        assert (kept["subject"], kept["tags"], kept["pinned"]) == ("Bob", ["x"], True)
+        assert {"subject", "tags", "expires", "pinned"}.isdisjoint(cleared)
+        assert cleared["content"] == "Bob likes go"
+        assert cleared["version"] == kept["version"] + 1
+
+
+async def test_an_update_of_an_older_version_is_a_conflict(
+    client_of: Callable[..., Client],
+) -> None:
+    async with client_of() as client:
+        stored = await answer(client, "memorize", content="Bob likes go")
+        changed = await answer(
+            client, "update_memory", memory_id=stored["id"], content="Bob likes chess", if_version=1
+        )
+        text = await refusal(
+            client, "update_memory", memory_id=stored["id"], content="Bob naps", if_version=1
+        )
+
+        assert text.startswith("conflict: ")
+        assert f"if_version={changed['version']}" in text
+
+
+async def test_archived_memories_come_back_only_when_asked_for(
+    client_of: Callable[..., Client],
+) -> None:
+    async with client_of() as client:
+        stored = await answer(client, "memorize", content="The old office was in Bern")
+        await answer(client, "update_memory", memory_id=stored["id"], archived=True)
+        without = await answer(client, "recall", query="old office Bern")
+        included = await answer(client, "recall", query="old office Bern", include_archived=True)
+
+        assert without["memories"] == []
+        assert [memory["state"] for memory in included["memories"]] == ["archived"]
+
+
+async def test_forgetting_says_until_when_it_can_be_undone(
+    client_of: Callable[..., Client],
+) -> None:
+    async with client_of() as client:
+        first = await answer(client, "memorize", content="Bob likes go")
+        second = await answer(client, "memorize", content="Zoe sells shells")
+        forgotten = await answer(client, "forget", memory_id=first["id"])
+        erased = await answer(client, "forget", memory_id=second["id"], erase=True)
+        deleted = await answer(client, "list_memories", state="deleted")
+
+        assert forgotten["status"] == "forgotten"
+        assert forgotten["restorableUntil"].startswith("2026-09-13")  # 90 days after 15 June
+        assert erased == {"id": second["id"], "status": "erased"}
+        assert [memory["id"] for memory in deleted["memories"]] == [first["id"]]
+
+
+@ERAS
+async def test_a_long_list_is_read_page_by_page(client_of: Callable[..., Client], era: str) -> None:
+    async with client_of(era=era) as client:
+        items = [{"content": f"{name} lives alone"} for name in ("Ann", "Bob", "Cem", "Dee", "Eva")]
+        await answer(client, "memorize", items=items)
+        seen: list[str] = []
+        cursor: dict[str, str] = {}
+        while True:
+            page = await answer(client, "list_memories", limit=2, sort="oldest", **cursor)
+            seen += [memory["content"] for memory in page["memories"]]
+            if "nextCursor" not in page:
+                break
+            cursor = {"cursor": page["nextCursor"]}
+
+        assert seen == [item["content"] for item in items]
+        assert "cursor" in await refusal(client, "list_memories", cursor="made up")
+
+
+async def test_a_very_long_memory_is_listed_as_an_excerpt_and_read_whole_as_a_resource(
+    client_of: Callable[..., Client],
+) -> None:
+    story = "It was a long night. " * 600
+    async with client_of() as client:
+        stored = await answer(client, "memorize", content=story)
+        (listed,) = (await answer(client, "list_memories"))["memories"]
+        whole = await client.read_resource(f"kinmem://memories/{stored['id']}")
+
+        assert listed["truncated"] is True and "content" not in listed
+        assert story.startswith(listed["excerpt"].rstrip("…"))
+        assert json.loads(text_of(whole.contents[0]))["content"] == story.strip()
+
+
+async def test_shared_memories_name_their_author_and_only_the_author_changes_them(
+    client_of: Callable[..., Client],
+) -> None:
+    async with client_of("ana") as ana, client_of("bob") as bob:
+        shared = await answer(ana, "memorize", content="We deploy on Tuesdays", scope="shared")
+        secret = await answer(ana, "memorize", content="Ana looks for a new job")
+
+        (seen,) = (await answer(bob, "recall", query="when do we deploy?"))["memories"]
+        assert seen["authorKinName"] == "ana"
+        (own,) = (await answer(ana, "recall", query="when do we deploy?", limit=1))["memories"]
+        assert "authorKinName" not in own
+        assert (await answer(bob, "recall", query="Ana new job", scope="private"))["memories"] == []
+
+        refused = [
+            (await refusal(bob, "update_memory", memory_id=id, pinned=True)).replace(id, "ID")
+            for id in (shared["id"], secret["id"], "00000000-0000-7000-8000-000000000000")
+        ]
+        assert len(set(refused)) == 1 and refused[0].startswith("not_found: ")
+
+
+@ERAS
+async def test_a_review_names_duplicates_and_tells_how_far_it_is(
+    client_of: Callable[..., Client], service_of: Callable[..., Service], era: str
+) -> None:
+    told: list[tuple[float, float | None]] = []
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total))
+
+    async with client_of(era=era) as client:
+        names = [f"{first}{last}" for first in ("Al", "Be", "Cy", "Do") for last in "abcdefghijklm"]
+        await answer(client, "memorize", items=[{"content": f"{name} sings"} for name in names])
+        for scope in ("private", "shared"):
+            await answer(client, "memorize", content="The office closes at six", scope=scope)
+        result = await client.call_tool("review_memories", {}, progress_callback=on_progress)
+        await anyio.sleep(0.05)  # a notification may arrive after the answer
+
+    review = result.structured_content or {}
+    assert {"issues", "summary"} == set(review)
+    assert all(issue["memoryIds"] and issue["suggestion"] for issue in review["issues"])
+    assert told and told[0][1] == 53
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "told"),
+    [
+        pytest.param("recall", {}, "query is missing", id="missing"),
+        pytest.param("recall", {"query": "x", "limits": 3}, "did you mean 'limit'?", id="unknown"),
+        pytest.param(
+            "memorize", {"content": "x", "source_context": "y"}, "'sourceContext'", id="wrong case"
+        ),
+        pytest.param("recall", {"query": "x", "kin": "bob"}, "no argument 'kin'", id="another kin"),
+        pytest.param(
+            "recall", {"query": "x", "limit": 0}, "limit must be greater", id="out of range"
+        ),
+        pytest.param("recall", {"query": ["x"]}, "query must be a valid string", id="type"),
+        pytest.param("recall", {"query": "x", "mode": "best"}, "'relevance'", id="enum"),
+        pytest.param("recall", {"query": " \n"}, "query is empty", id="empty"),
+        pytest.param("recall", {"query": "x" * 9000}, "too_large: query has 9,000", id="too large"),
+        pytest.param("recall", {"query": "x", "since": "soon"}, "2026-05-08", id="absurd date"),
+        pytest.param("memorize", {}, "either content", id="nothing"),
+        pytest.param(
+            "memorize", {"content": "x", "items": [{"content": "y"}]}, "either content", id="both"
+        ),
+        pytest.param("memorize", {"items": []}, "items List should have at least 1", id="no items"),
+        pytest.param(
+            "memorize", {"items": [{"content": "y"}] * 101}, "at most 100", id="too many items"
+        ),
+        pytest.param(
+            "memorize", {"items": [{"contnt": "y"}]}, "did you mean 'content'?", id="bad item"
+        ),
+        pytest.param("memorize", {"content": "x" * 65537}, "too_large: content", id="huge"),
+        pytest.param("forget", {"memory_id": "m9"}, "not_found: ", id="unknown id"),
+        pytest.param("update_memory", {"memory_id": "m9"}, "nothing to change", id="no change"),
+    ],
+)
+@ERAS
+async def test_a_bad_call_is_told_in_one_short_sentence_what_to_correct(
+    client_of: Callable[..., Client], era: str, tool: str, arguments: dict[str, Any], told: str
+) -> None:
+    async with client_of(era=era) as client:
+        text = await refusal(client, tool, **arguments)
+
+    assert told in text
+    assert text.split(":")[0] in ("invalid", "too_large", "not_found")
+    assert "\n" not in text and "pydantic" not in text and len(text) < 300
+
+
+async def test_a_crash_tells_nothing_of_the_inside(caplog: pytest.LogCaptureFixture) -> None:
+    def broken(_: str | None) -> Service:
+        raise RuntimeError("/secret/path and content")
+
+    async with Client(build(broken)) as client:
+        text = await refusal(client, "recall", query="x")
+
+    assert text.startswith("internal: ") and "secret" not in text
+    assert "RuntimeError" in caplog.text
+
+
+async def test_what_a_model_sees_of_all_tools_stays_under_6000_characters(
+    client_of: Callable[..., Client],
+) -> None:
+    async with client_of() as client:
+        listed = (await client.list_tools()).tools
+    visible = [
+        tool.model_dump(
+            by_alias=True,
+            exclude_none=True,
+            include={"name", "title", "description", "input_schema"},
+        )
+        for tool in listed
+    ]
+    text = json.dumps(visible, ensure_ascii=False, separators=(",", ":"))
+
+    assert len(text) < 6000
+    assert "anyOf" not in text and "null}" not in text and "$ref" not in text
+    assert all(len(tool.description or "") < 200 for tool in listed)
+    assert all(tool.input_schema["additionalProperties"] is False for tool in listed)
+    assert all(tool.output_schema for tool in listed)
+    properties = [schema for tool in listed for schema in tool.input_schema["properties"].values()]
+    assert not any("title" in schema for schema in properties)
+
+
+async def test_tools_say_what_they_do_to_the_memory_and_two_are_always_loaded() -> None:
+    hints = {tool.name: tool.annotations for tool in tools()}
+    reading = {name for name, hint in hints.items() if hint and hint.read_only_hint}
+    destroying = {name for name, hint in hints.items() if hint and hint.destructive_hint}
+
+    assert reading == {"recall", "list_memories", "review_memories"}
+    assert destroying == {"update_memory", "forget"}
+    assert all(hint and hint.open_world_hint is False for hint in hints.values())
+    assert [tool.name for tool in tools() if tool.meta] == ["recall", "memorize"]
+
+
+def test_the_choices_a_model_has_are_those_of_the_service() -> None:
+    schemas = {tool.name: tool.parameters["properties"] for tool in tools()}
+
+    assert schemas["memorize"]["category"]["enum"] == list(CATEGORIES)
+    assert schemas["list_memories"]["state"]["enum"] == list(State)
+    profiles = get_args(RecallSettings.model_fields["profile"].annotation)
+    assert get_args(Mode) == profiles == tuple(schemas["recall"]["mode"]["enum"])
+
+
+@ERAS
+async def test_the_client_is_told_who_we_are_and_how_to_use_us(
+    client_of: Callable[..., Client], era: str
+) -> None:
+    async with client_of(era=era) as client:
+        assert client.server_info and client.server_info.name == "kinmem"
+        assert client.server_info.version
+        assert client.instructions == INSTRUCTIONS
+    assert len(INSTRUCTIONS.encode()) < 2048
+
+
+@ERAS
+async def test_resources_show_a_memory_and_the_state_of_all(
+    client_of: Callable[..., Client], era: str
+) -> None:
+    async with client_of(era=era) as client:
+        stored = await answer(client, "memorize", content="Bob likes go", tags=["hobby"])
+        one = await client.read_resource(f"kinmem://memories/{stored['id']}")
+        stats = await client.read_resource("kinmem://stats")
+
+        memory = json.loads(text_of(one.contents[0]))
+        assert (memory["content"], memory["tags"], memory["version"]) == (
+            "Bob likes go",
+            ["hobby"],
+            1,
+        )
+        assert json.loads(text_of(stats.contents[0]))["counts"]["state"] == {"active": 1}
+        for uri in ("kinmem://memories/m9", "kinmem://memories/..%2Fx", "kinmem://nothing"):
+            with pytest.raises(MCPError) as error:
+                await client.read_resource(uri)
+            assert error.value.error.code == -32602
+
+
+@ERAS
+async def test_prompts_are_filled_in_and_bad_arguments_refused(
+    client_of: Callable[..., Client], era: str
+) -> None:
+    async with client_of(era=era) as client:
+        names = [prompt.name for prompt in (await client.list_prompts()).prompts]
+        asked = await client.get_prompt("recall_before_answering", {"question": "Who is Bob?"})
+        tidy = await client.get_prompt("tidy_memory")
+
+        assert names == ["recall_before_answering", "remember_session", "tidy_memory"]
+        assert text_of(asked.messages[0].content).endswith("Question: Who is Bob?")
+        assert "review_memories" in text_of(tidy.messages[0].content)
+        for name, arguments, told in (
+            ("recall_before_answering", {}, "question"),
+            ("tidy_memory", {"subjects": "x"}, "did you mean 'subject'?"),
+            ("sing", {}, "sing"),
+        ):
+            with pytest.raises(MCPError, match=told) as error:
+                await client.get_prompt(name, arguments)
+            assert error.value.error.code == -32602
+
+
+@ERAS
+async def test_subjects_and_ids_are_completed(client_of: Callable[..., Client], era: str) -> None:
+    async with client_of(era=era) as client:
+        stored = await answer(client, "memorize", content="Bob likes go", subject="Bob")
+        await answer(client, "memorize", content="Zoe sells shells", subject="Zoe")
+        subjects = await client.complete(
+            PromptReference(name="tidy_memory"), {"name": "subject", "value": "b"}
+        )
+        ids = await client.complete(
+            ResourceTemplateReference(uri="kinmem://memories/{id}"),
+            {"name": "id", "value": stored["id"]},
+        )
+
+        assert subjects.completion.values == ["Bob"]
+        assert ids.completion.values == [stored["id"]]
+
+
+async def test_ages_and_times_are_told_as_people_say_them(
+    client_of: Callable[..., Client], clock: MovableClock
+) -> None:
+    async with client_of() as client:
+        await answer(client, "memorize", content="Bob likes go", occurredAt="2026-06-01T14:30Z")
+        clock.advance(days=3)
+        (memory,) = (await answer(client, "recall", query="Bob go"))["memories"]
+
+        assert memory["age"] == "3d ago"
+        assert memory["occurredAt"].startswith("2026-06-01T")
