@@ -9,7 +9,7 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from functools import cached_property
@@ -325,41 +325,37 @@ def load(
         .absolute()
     )
     document = _read_file(home / "config.toml")
-    providers, kins = document.pop("providers", {}), document.pop("kin", {})
+    providers, kins = _table(document, "providers"), _table(document, "kin")
     known = {knob.variable: knob for knob in knobs()}
     _refuse_unknown(environment, known, "the environment")
-    layers = [
+    layers: list[tuple[str, Mapping[str, Any]]] = [
         ("config.toml", document),
         ("environment", _present(environment, known)),
         ("flag", flags),
     ]
     kin = _winner("KINMEM_KIN", layers)
     if kin in kins:
-        layers.insert(1, (f"config.toml [kin.{kin}]", kins[kin]))
+        layers.insert(1, (f"config.toml [kin.{kin}]", _of_kin(kins, kin)))
     values: dict[str, dict[str, Any]] = {}
     origins = {}
     for origin, layer in layers:
         _refuse_unknown(layer, known, origin, all_names=True)
         for variable, value in layer.items():
-            if variable == HOME_VARIABLE:
-                continue
-            knob = known.get(variable)
-            if knob is not None:
+            origins[variable] = origin
+            if variable in known:
+                knob = known[variable]
                 values.setdefault(knob.section, {})[knob.name] = value
-                origins[variable] = origin
+    origins.pop(HOME_VARIABLE, None)
     return _build(home, values, providers, origins)
 
 
-def unread(
-    settings: Settings, reads: frozenset[str], environment: Mapping[str, str] | None = None
-) -> list[str]:
+def unread(settings: Settings, reads: frozenset[str]) -> list[str]:
     """Variables that are set but have no effect: the ranking profile does not read them, or this version.
 
     `reads` are the ranking variables that the profile in force reads.
     """
-    environment = os.environ if environment is None else environment
     ignored = [v for v in settings.origins if v in RANKING_VARIABLES and v not in reads]
-    return sorted(ignored) + sorted(name for name in NOT_YET if environment.get(name))
+    return sorted(ignored) + sorted(v for v in settings.origins if v in NOT_YET)
 
 
 RANKING_VARIABLES = frozenset(
@@ -389,12 +385,31 @@ def _read_file(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path} cannot be read: {error}; correct it or move it away") from error
 
 
+def _table(document: dict[str, Any], name: str) -> dict[str, Any]:
+    """A table of tables, taken out of the document; empty if it has none."""
+    table = document.pop(name, {})
+    if not isinstance(table, dict):
+        raise ConfigError(f"config.toml: {name} must be tables, written [{name}.<name>]")
+    return table
+
+
+def _of_kin(kins: Mapping[str, Any], kin: str) -> Mapping[str, Any]:
+    lines = kins[kin]
+    if not isinstance(lines, dict):
+        raise ConfigError(f"config.toml: write [kin.{kin}] and its settings below it")
+    if "KINMEM_KIN" in lines:
+        raise ConfigError(
+            f"config.toml: [kin.{kin}] sets KINMEM_KIN, but is chosen by it; remove it"
+        )
+    return lines
+
+
 def _present(environment: Mapping[str, str], known: Mapping[str, Knob]) -> dict[str, str]:
     """What the environment sets; an empty value is as good as none."""
-    return {name: environment[name] for name in known if environment.get(name, "") != ""}
+    return {name: environment[name] for name in [*known, *NOT_YET] if environment.get(name)}
 
 
-def _winner(variable: str, layers: list[tuple[str, dict[str, Any]]]) -> str:
+def _winner(variable: str, layers: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
     for _, layer in reversed(layers):
         if variable in layer:
             return str(layer[variable])

@@ -142,6 +142,14 @@ class Database:
         db = apsw.Connection(
             str(self.path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOMUTEX
         )
+        try:
+            self._set_up(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _set_up(self, db: apsw.Connection) -> None:
         db.set_busy_handler(_patience())
         db.create_collation("ANYCASE", _compare_folded)
         db.enable_load_extension(True)
@@ -153,7 +161,6 @@ class Database:
         db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         for pragma in PRAGMAS:
             db.execute(f"PRAGMA {pragma}")
-        return db
 
     def _migrate(self) -> None:
         """Apply what is missing, in one transaction, after a backup; several processes may try."""
