@@ -1,0 +1,68 @@
+# `make demo` and `make test` need nothing but Python 3.11+ and the package index: each sets up .venv first.
+.DEFAULT_GOAL := help
+.PHONY: help demo test check fix docs bench conformance live clean
+
+PYTHON ?= python3
+BIN := .venv/bin
+RUN := $(BIN)/python -m
+READY := .venv/.ready
+DOCUMENTS := README.md $(wildcard docs/*.md)
+
+# A virtual environment does not survive being moved: its scripts name the folder it was made in.
+ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
+$(shell rm -f $(READY))
+endif
+
+help: ## Show these lines
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
+
+demo: $(READY) ## See what kinmem does: two Kins remember, recall, correct, forget and share
+	@$(BIN)/kinmem demo
+
+test: check ## Check everything: format, lint, types, imports, generated docs, tests
+	@$(RUN) pytest -q -n auto
+
+check: $(READY) ## All of that but the tests
+	@$(RUN) ruff format --check .
+	@$(RUN) ruff check .
+	@$(RUN) mypy
+	@$(BIN)/lint-imports --no-logo
+	@$(RUN) cogapp --check -P $(DOCUMENTS)
+
+fix: $(READY) ## Format, and repair what lint can repair
+	@$(RUN) ruff check --fix .
+	@$(RUN) ruff format .
+
+docs: $(READY) ## Write the generated parts of the documents again
+	@$(RUN) cogapp -r -P $(DOCUMENTS)
+
+bench: $(READY) ## Measure retrieval, latency, throughput, cold start and the size of the tool list
+	@$(RUN) benchmarks
+
+conformance: $(READY) ## Run the MCP conformance suite and the Inspector (needs npm)
+	@tests/conformance/run
+
+live: $(READY) ## Ask real providers; needs their keys in the environment
+	@$(RUN) pytest -q -m live
+
+clean: ## Take away what make has set up
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
+
+# Set up, or set up again when the dependencies may have changed.
+$(READY): pyproject.toml
+	@set -e; \
+	new_enough() { "$$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }; \
+	for python in '$(PYTHON)' python3.13 python3.12 python3.11 none; do \
+		if new_enough "$$python"; then break; fi; \
+	done; \
+	if [ $$python = none ]; then \
+		echo 'kinmem needs Python 3.11 or newer; name yours: make $(MAKECMDGOALS) PYTHON=/path/to/python3' >&2; exit 1; \
+	fi; \
+	echo "Setting up .venv with $$("$$python" --version), once ..."; \
+	if ! new_enough .venv/bin/python; then rm -rf .venv; fi; \
+	if ! "$$python" -m venv .venv; then \
+		rm -rf .venv; echo 'Python lacks its venv module; on Debian and Ubuntu: apt-get install python3-venv' >&2; exit 1; \
+	fi; \
+	$(RUN) pip install -qq 'pip>=25.1'; \
+	$(RUN) pip install -qq --editable . --group dev; \
+	echo '$(CURDIR)' > $@

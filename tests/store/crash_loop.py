@@ -1,0 +1,155 @@
+"""Kills writers at random moments, again and again, and looks at what is left.
+
+Run as `python -m tests.store.crash_loop <home> <rounds> <seed>`; prints a summary as JSON. A process
+of its own, because it forks: nobody else's threads or open files may be around.
+
+A writer announces each operation in a pipe before it starts it ("?"), with the state that the
+memory shall have, and confirms it when the store has answered ("ok").
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from kinmem.models import Chunks, Draft, State
+from kinmem.store.sqlite.store import SqliteStore
+from tests.store.contract import TINY, WIDTH, chunks_of, memory_of, vectors_of
+from tests.store.soundness import everything, problems
+
+Known = dict[str, Any]
+"""By id: [scope, content, state], None once erased."""
+WORDS = "amber birch cedar dune ember fjord glade heath islet jetty knoll lagoon".split()
+MOST_MEMORIES = 150
+
+
+def write(home: Path, writer: int, seed: int, pipe: int) -> None:
+    """Change memories of one's own (by the prefix of their ids) until killed."""
+    chance = random.Random(seed)
+    store = SqliteStore(home, "ana")
+    mine = {one.id: one for one in everything(store) if one.id.startswith(f"{writer}-")}
+    tell(pipe, "ready")
+    for n in range(1_000_000):
+        operation = chance.choice(
+            ["add"] * 4 + ["edit", "edit", "move", "move", "forget", "erase", "fill"]
+        )
+        text = " ".join(chance.choices(WORDS, k=chance.choice([5, 5, 300]))) + f" {seed} {n}"
+        chunks = chunks_of(text) if chance.random() < 0.7 else Chunks((text,))
+        if operation == "add" or not mine:
+            scope = chance.choice(["private", "shared"])
+            new = memory_of(text, id=f"{writer}-{seed:06}-{n:06}", scope=scope)
+            tell(pipe, "?", new.id, [scope, text, "active"])
+            store.add([Draft(new, chunks)])
+            mine[new.id] = new
+            tell(pipe, "ok")
+            continue
+        old = mine[chance.choice(list(mine))]
+        if operation == "fill":
+            waiting = store.pending(TINY, 5)
+            store.fill(TINY, waiting, vectors_of([one.text for one in waiting]))
+        elif operation == "erase":
+            tell(pipe, "?", old.id, None)
+            store.erase(old.id)
+            del mine[old.id]
+            tell(pipe, "ok")
+        else:
+            changes = {
+                "edit": {"content": text, "content_hash": text},
+                "move": {"scope": "private" if old.scope == "shared" else "shared"},
+                "forget": {"state": State.ACTIVE if old.state == "deleted" else State.DELETED},
+            }[operation]
+            after = [
+                changes.get(name, getattr(old, name)) for name in ("scope", "content", "state")
+            ]
+            tell(pipe, "?", old.id, after)
+            mine[old.id] = store.update(
+                old.id, changes, chunks=chunks if operation == "edit" else None
+            )
+            tell(pipe, "ok")
+
+
+def tell(pipe: int, *said: Any) -> None:
+    os.write(pipe, json.dumps(said).encode() + b"\n")
+
+
+def begin(home: Path, writer: int, seed: int) -> tuple[int, BinaryIO]:
+    """A writer's process id and what it tells."""
+    reading, writing = os.pipe()
+    process = os.fork()
+    if process == 0:
+        os.close(reading)
+        try:
+            write(home, writer, seed, writing)
+        except BaseException as error:
+            tell(writing, "error", repr(error))
+        finally:
+            os._exit(1)
+    os.close(writing)
+    return process, os.fdopen(reading, "rb")
+
+
+def lines_of(pipe: BinaryIO) -> Iterator[list[Any]]:
+    """What was told; a line that was cut off was told by nobody."""
+    with pipe:
+        for line in pipe.read().split(b"\n")[:-1]:
+            yield json.loads(line)
+
+
+def main(home: Path, rounds: int, seed: int) -> None:
+    chance = random.Random(seed)
+    known: Known = {}
+    told = {"rounds": rounds, "acknowledged": 0, "in_doubt": 0, "took_effect": 0, "two_writers": 0}
+    wrong: list[str] = []
+    folder = home / "0"
+    for at in range(rounds):
+        if len(known) > MOST_MEMORIES or at % 60 == 59:  # or the making of the files is not hit
+            folder, known = home / str(at), {}
+        writers = [begin(folder, n, seed + 2 * at + n) for n in range(chance.choice([1, 1, 2]))]
+        told["two_writers"] += len(writers) == 2
+        early = chance.random() < 0.1
+        ready = [] if early else [pipe.readline() for _, pipe in writers]
+        time.sleep(chance.uniform(0, 0.03))
+        for process, _ in writers:
+            os.kill(process, signal.SIGKILL)
+        for process, _ in writers:
+            os.waitpid(process, 0)
+        wrong += [f"round {at}: {line!r}" for line in ready if b"ready" not in line]
+        doubtful: Known = {}
+        for _, pipe in writers:
+            pending: list[Any] | None = None
+            for said in lines_of(pipe):
+                if said[0] == "?":
+                    pending = said[1:]
+                elif said[0] == "ok" and pending:
+                    known[pending[0]], pending = pending[1], None
+                    told["acknowledged"] += 1
+                elif said[0] == "error":
+                    wrong.append(f"round {at}: {said[1]}")
+            if pending:
+                doubtful[pending[0]] = pending[1]
+        with closing(SqliteStore(folder, "ana")) as store:
+            store.enroll(TINY, WIDTH)
+            left = {one.id: [one.scope, one.content, one.state] for one in everything(store)}
+            for id, after in doubtful.items():
+                told["in_doubt"] += 1
+                if left.get(id) == after != known.get(id):
+                    known[id] = after
+                    told["took_effect"] += 1
+            known = {id: state for id, state in known.items() if state is not None}
+            for id in known.keys() | left.keys():
+                if known.get(id) != left.get(id):
+                    wrong.append(f"round {at}: {id} {left.get(id)}, not {known.get(id)}")
+            wrong += [f"round {at}: {problem}" for problem in problems(store)]
+        if wrong:
+            break
+    sys.stdout.write(json.dumps({**told, "wrong": wrong[:10]}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

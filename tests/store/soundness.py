@@ -1,0 +1,74 @@
+"""Whether the parts of a SQLite store agree with each other: what crashes and faults must not break."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import apsw
+
+from kinmem.models import Filters, Memory, State
+from kinmem.store.sqlite.book import Book
+from kinmem.store.sqlite.rows import COLUMNS, memory_of
+from kinmem.store.sqlite.store import SqliteStore
+from kinmem.store.sqlite.words import indexed
+
+EVERY_STATE = Filters(states=tuple(State))
+
+
+def everything(store: SqliteStore) -> list[Memory]:
+    """All memories that the Kin sees, in whatever state."""
+    memories: list[Memory] = []
+    cursor = None
+    while True:
+        page = store.page(EVERY_STATE, "oldest", 200, cursor)
+        memories += page.memories
+        cursor = page.next_cursor
+        if cursor is None:
+            return memories
+
+
+def problems(store: SqliteStore) -> list[str]:
+    """What is wrong, in words; empty if all is well."""
+    found = [
+        f"{book.database.path.name}: {problem}"
+        for book in store._books.values()
+        for problem in _problems_of(book)
+    ]
+    memories = everything(store)
+    ids = [memory.id for memory in memories]
+    found += [f"{id} is there twice" for id in set(ids) if ids.count(id) > 1]
+    for memory in memories:
+        book = store._books[memory.scope]
+        if len(book.by_ids([memory.id])) != 1:
+            found.append(f"{memory.id} says it is {memory.scope}, but lies elsewhere")
+        if memory.kin == store.kin:
+            lines = len(store.history(memory.id, 10_000))
+            if lines != memory.version:
+                found.append(f"{memory.id} has {lines} history lines at version {memory.version}")
+    return found
+
+
+def _problems_of(book: Book) -> Iterator[str]:
+    # A connection that has seen the file before has FTS5 compare it with what it remembers:
+    # quick_check then reports damage where another process has merely erased something.
+    with closing(book.database._connect()) as db:
+        for pragma in ("quick_check", "foreign_key_check"):
+            yield from (
+                f"{pragma} {row}" for row in db.execute(f"PRAGMA {pragma}") if row != ("ok",)
+            )
+        try:
+            db.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 0)")
+        except apsw.Error as error:
+            yield f"word index: {error}"
+        texts = {row: tuple(said) for row, *said in db.execute("SELECT rowid, * FROM words")}
+        rows = db.execute(f"SELECT m.rowid, {COLUMNS} FROM memories m").fetchall()
+        if {row[0]: indexed(memory_of(row[1:])) for row in rows} != texts:
+            yield "words and memories differ"
+        chunks = {id for (id,) in db.execute("SELECT id FROM chunks")}
+        if {row for (row,) in db.execute("SELECT memory FROM chunks")} != {row[0] for row in rows}:
+            yield "chunks and memories differ"
+        for number, name in db.execute("SELECT id, name FROM embedders").fetchall():
+            done = {id for (id,) in db.execute(f"SELECT chunk FROM vectors_{number}")}
+            queue = db.execute("SELECT chunk FROM pending WHERE embedder = ?", (number,))
+            waiting = {id for (id,) in queue}
+            if done & waiting or done | waiting != chunks:
+                yield f"{name}: {len(done)} done, {len(waiting)} waiting, {len(chunks)} chunks"

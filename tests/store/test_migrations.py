@@ -1,0 +1,254 @@
+"""Files of other versions: brought up to date after a backup, or refused and left as they are."""
+
+import os
+import random
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from kinmem.errors import StoreError
+from kinmem.models import Filters
+from kinmem.store.sqlite import connection
+from kinmem.store.sqlite.connection import MIGRATIONS, Database
+from kinmem.store.sqlite.store import SqliteStore
+from tests.store.contract import added
+from tests.store.soundness import problems
+from tests.store.test_crash import REPOSITORY
+from tests.store.workers import in_processes, migrate, open_new
+
+SECOND = """
+ALTER TABLE memories ADD COLUMN mood TEXT;
+CREATE TABLE moods (name TEXT PRIMARY KEY);
+INSERT INTO moods SELECT DISTINCT id FROM memories;
+DROP TABLE words;
+CREATE VIRTUAL TABLE words USING fts5 (content, subject, context, tokenize = "porter unicode61");
+INSERT INTO words (rowid, content) SELECT rowid, content FROM memories;
+"""
+
+
+@pytest.fixture
+def later(tmp_path: Path) -> Path:
+    """The migrations of a kinmem that is one schema further."""
+    folder = tmp_path / "migrations"
+    shutil.copytree(MIGRATIONS, folder)
+    (folder / f"{LATEST + 1:04}_moods.sql").write_text(SECOND, encoding="utf-8")
+    return folder
+
+
+LATEST = len(list(MIGRATIONS.glob("*.sql")))
+
+
+@pytest.fixture
+def old(home: Path) -> Path:
+    """A file of the present schema with some memories."""
+    with closing(SqliteStore(home, "ana")) as store:
+        for n in range(20):
+            added(store, f"fact {n}")
+    return home / "kins" / "ana.db"
+
+
+def described(path: Path) -> tuple[object, ...]:
+    """Version, schema and contents, read without kinmem."""
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as db:
+        return (
+            db.execute("PRAGMA user_version").get,
+            db.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY name").fetchall(),
+            db.execute("SELECT * FROM memories ORDER BY rowid").fetchall(),
+            db.execute("SELECT * FROM history ORDER BY seq").fetchall(),
+        )
+
+
+def test_an_old_file_is_brought_up_to_date_after_a_backup(old: Path, later: Path) -> None:
+    before = described(old)
+
+    with closing(Database(old, later)) as database:
+        assert database.rows("PRAGMA user_version") == [(LATEST + 1,)]
+        assert database.rows("SELECT count(*) FROM moods") == [(20,)]
+        assert database.rows("SELECT count(*) FROM words WHERE words MATCH 'fact'") == [(20,)]
+
+    backup = old.with_name(f"{old.name}.v{LATEST}.bak")
+    assert described(backup) == before
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+    shutil.move(backup, old)
+    with closing(SqliteStore(old.parents[1], "ana")) as store:
+        assert problems(store) == []
+
+
+def test_nothing_is_backed_up_where_nothing_changes(old: Path) -> None:
+    Database(old).close()
+
+    assert list(old.parent.glob("*.bak")) == []
+
+
+def test_a_failing_migration_changes_nothing(old: Path, later: Path) -> None:
+    (later / f"{LATEST + 2:04}_broken.sql").write_text("SELECT no_such_function();")
+    before = described(old)
+
+    with pytest.raises(StoreError) as failed:
+        Database(old, later)
+    assert failed.value.code == "storage_failed"
+    assert described(old) == before
+    with closing(SqliteStore(old.parents[1], "ana")) as store:
+        added(store, "and it goes on")
+        assert problems(store) == []
+
+
+def test_a_newer_file_is_refused(old: Path, later: Path) -> None:
+    Database(old, later).close()
+    before = described(old)
+
+    with pytest.raises(StoreError) as refused:
+        SqliteStore(old.parents[1], "ana")
+    assert refused.value.code == "storage_newer"
+    assert described(old) == before
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param("CREATE TABLE notes (text)", id="tables of another program"),
+        pytest.param("PRAGMA user_version = 1", id="a version and nothing else"),
+        pytest.param("PRAGMA application_id = 7", id="another program's mark"),
+    ],
+)
+def test_a_file_of_another_program_is_refused(home: Path, script: str) -> None:
+    home.mkdir(parents=True)
+    with closing(apsw.Connection(str(home / "shared.db"))) as db:
+        db.execute(script)
+    before = (home / "shared.db").read_bytes()
+
+    with pytest.raises(StoreError) as refused:
+        SqliteStore(home, "ana")
+    assert refused.value.code == "storage_foreign"
+    assert (home / "shared.db").read_bytes() == before
+    assert not (home / "shared.db-wal").exists()
+
+
+def test_an_empty_file_becomes_a_store(home: Path) -> None:
+    """A crash may have left it between its making and the first transaction."""
+    home.mkdir(parents=True)
+    (home / "shared.db").touch(0o600)
+
+    with closing(SqliteStore(home, "ana")) as store:
+        assert problems(store) == []
+
+
+def test_who_lives_on_after_a_migration_reads_but_never_writes(old: Path, later: Path) -> None:
+    with closing(SqliteStore(old.parents[1], "ana")) as store:
+        id = store.page(Filters(), "newest", 1).memories[0].id
+        in_processes(migrate, [(old, later)])
+        before = described(old)
+
+        for attempt in (
+            lambda: added(store, "new"),
+            lambda: store.update(id, {"pinned": True}),
+            lambda: store.update(id, {"scope": "shared"}),
+            lambda: store.erase(id),
+            lambda: store.enroll("another", 4),
+            lambda: store.retire("tiny"),
+        ):
+            with pytest.raises(StoreError) as refused:
+                attempt()
+            assert refused.value.code == "storage_newer"
+        assert store.get(id).id == id
+    assert described(old) == before
+
+
+@pytest.mark.parametrize("round", range(3))
+def test_six_processes_open_a_new_home_at_once(home: Path, round: int) -> None:
+    start = time.time() + 2.5
+    ids = in_processes(open_new, [(home, start)] * 6)
+
+    with closing(SqliteStore(home, "ana")) as store:
+        assert store.memories(ids).keys() == set(ids) and len(set(ids)) == 6
+        assert problems(store) == []
+
+
+def test_four_processes_migrate_at_once_with_one_good_backup(old: Path, later: Path) -> None:
+    before = described(old)
+
+    assert in_processes(migrate, [(old, later)] * 4) == [LATEST + 1] * 4
+    assert described(old.with_name(f"{old.name}.v{LATEST}.bak")) == before
+
+
+def test_the_backup_holds_what_was_written_last(
+    old: Path, later: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody can write between the backup and the migration."""
+    held = []
+    back_up = Database._back_up
+
+    def look(database: Database, version: int) -> None:
+        monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
+        with closing(apsw.Connection(str(old))) as other:
+            try:
+                other.execute("BEGIN IMMEDIATE")
+            except apsw.BusyError:
+                held.append(True)
+        back_up(database, version)
+
+    monkeypatch.setattr(Database, "_back_up", look)
+    Database(old, later).close()
+    assert held == [True]
+
+
+KILLED = """
+import sys, apsw
+from pathlib import Path
+from kinmem.store.sqlite.connection import Database
+sys.stdout.write("ready\\n"); sys.stdout.flush()
+Database(Path(sys.argv[1]), Path(sys.argv[2]))
+sys.stdout.write("done\\n"); sys.stdout.flush()
+"""
+
+
+def killed_while_migrating(path: Path, later: Path, seconds: float) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(path), str(later)],
+        cwd=REPOSITORY,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+        time.sleep(seconds)
+        process.send_signal(signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_a_kill_in_a_migration_leaves_the_old_or_the_new(old: Path, later: Path) -> None:
+    template = old.with_name("template.db")
+    shutil.copy(old, template)
+    before, after = described(template), None
+    chance = random.Random(1)
+    seen = {LATEST: 0, LATEST + 1: 0}
+    for _ in range(20):
+        for leftover in remains(old):
+            leftover.unlink()
+        shutil.copy(template, old)
+        killed_while_migrating(old, later, chance.uniform(0, 0.06))
+
+        found = described(old)
+        version = int(str(found[0]))
+        seen[version] += 1
+        if version == LATEST:
+            assert found == before
+        else:
+            after = after or found[1:3]
+            assert found[1:3] == after
+        with closing(Database(old, later)) as database:
+            assert database.rows("PRAGMA quick_check") == [("ok",)]
+            assert database.rows("SELECT count(*) FROM moods") == [(20,)]
+    assert sum(seen.values()) == 20 and seen[LATEST] > 0
+
+
+def remains(path: Path) -> Iterator[Path]:
+    return path.parent.glob(f"{path.name}*")

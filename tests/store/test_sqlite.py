@@ -1,0 +1,295 @@
+"""The SQLite store keeps the contract, and what else its files and its copy in memory must do."""
+
+import gc
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kinmem.errors import StoreError
+from kinmem.models import Draft, Filters, State
+from kinmem.store.base import Store
+from kinmem.store.sqlite import vectors
+from kinmem.store.sqlite.store import SqliteStore
+from tests.conftest import MovableClock
+from tests.store.contract import (
+    SHELF,
+    TINY,
+    OpenStore,
+    StoreContract,
+    added,
+    by_cosine,
+    chunks_of,
+    draft_of,
+    edited,
+    fill,
+    forgotten,
+    found_by_meaning,
+    found_by_words,
+    listed,
+    memory_of,
+    vector_of,
+)
+from tests.store.soundness import problems
+from tests.store.workers import add_all, append, in_processes, write_while_locked
+
+
+class TestSqliteStore(StoreContract):
+    """Everything that any store promises."""
+
+
+class TestCopyInMemory(StoreContract):
+    """The same with the copy in memory answering as soon as there is anything."""
+
+    @pytest.fixture(autouse=True)
+    def early_copy(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(vectors, "IN_MEMORY_FROM", 1)
+
+        def load_at_once(self: vectors.ChunkVectors, number: int, dimension: int) -> None:
+            copy = self._copies[number] = vectors._Copy(vectors.VectorIndex(dimension), 0)
+            self._load(number, copy)
+
+        monkeypatch.setattr(vectors.ChunkVectors, "_start_loading", load_at_once)
+
+    def test_the_copy_is_what_answers(
+        self, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ids = [added(store, "tea"), added(store, "cake", scope="shared")]
+        found_by_meaning(store, "tea")
+
+        monkeypatch.setattr(vectors.ChunkVectors, "_scan", None)
+        assert set(found_by_meaning(store, "tea")) == set(ids)
+
+    def test_the_copy_follows_another_process(self, store_of: OpenStore) -> None:
+        store, other = store_of("ana"), store_of("ana")
+        texts = {added(other, f"fact {n}"): f"fact {n}" for n in range(20)}
+        found_by_meaning(store, "warm up"), found_by_meaning(store, "warm up")
+        first, second, third, fourth, fifth, *_ = texts
+        new = added(other, "brand new")
+        texts[new] = "brand new"
+        edited(other, first, "changed")
+        texts[first] = "changed"
+        forgotten(other, second)
+        other.erase(third)
+        other.update(fourth, {"scope": "shared"})
+        forgotten(other, fifth)
+        other.update(fifth, {"state": State.ACTIVE, "deleted_at": None})
+        waiting = added(other, "late", embedder=None)
+        fill(other, TINY)
+        texts[waiting] = "late"
+        del texts[second], texts[third]
+
+        assert found_by_meaning(store, "changed", limit=40) == by_cosine("changed", texts)
+        assert store.cosines(vector_of("changed"), TINY, [first])[first] == [pytest.approx(1)]
+
+    def test_cosines_are_fresh_as_well(self, store_of: OpenStore) -> None:
+        store, other = store_of("ana"), store_of("ana")
+        id = added(other, "tea")
+        found_by_meaning(store, "tea"), found_by_meaning(store, "tea")
+        edited(other, id, "coffee")
+
+        assert store.cosines(vector_of("coffee"), TINY, [id])[id] == [pytest.approx(1)]
+
+    def test_a_log_that_was_shortened_makes_the_copy_anew(
+        self, store_of: OpenStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(vectors, "LOG_KEPT", 5)
+        store, other = store_of("ana"), store_of("ana")
+        texts = {added(other, "first"): "first"}
+        found_by_meaning(store, "first"), found_by_meaning(store, "first")
+        texts |= {added(other, f"fact {n}"): f"fact {n}" for n in range(20)}
+
+        for _ in range(2):
+            assert found_by_meaning(store, "q") == by_cosine("q", texts)
+        assert len(other._own.database.rows("SELECT * FROM vector_log")) == 5
+
+
+def test_the_copy_is_loaded_beside_the_questions(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "IN_MEMORY_FROM", 50)
+    monkeypatch.setattr(vectors, "LOADED_AT_ONCE", 7)
+    texts = {}
+    for n in range(100):
+        texts[added(store, f"fact {n}", scope=("private", "shared")[n % 2])] = f"fact {n}"
+    deadline = time.monotonic() + 30
+    copies = store._own.vectors._copies
+    while not (copies and all(copy.loaded for copy in copies.values())):
+        assert found_by_meaning(store, "q", limit=100) == by_cosine("q", texts)
+        assert time.monotonic() < deadline
+
+    assert found_by_meaning(store, "q", limit=100) == by_cosine("q", texts)
+
+
+def bytes_in(home: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in sorted(home.rglob("*")) if file.is_file())
+
+
+def test_what_was_erased_is_in_no_file(home: Path, clock: MovableClock) -> None:
+    """Each memory has words, a subject and a context of its own, so that every trace shows."""
+    store = SqliteStore(home, "ana", clock)
+    secrets = {}
+    chance = np.random.default_rng(0)
+    for n in range(60):
+        letters = "".join(chr(97 + int(i)) for i in chance.integers(0, 26, 10))
+        one = f"Qx{letters}"
+        content = f"{one}content " + "filler words " * int(chance.integers(1, 120))
+        memory = memory_of(
+            content,
+            subject=f"{one}subject",
+            source_context=f"{one}context",
+            speaker=f"{one}speaker",
+        )
+        [id] = store.add([Draft(memory, chunks_of(content, f"{one}part"))])
+        secrets[id] = one
+        if n % 3 == 0:
+            edited(store, id, f"{one}edited", subject=f"{one}other")
+        if n % 4 == 0:
+            store.update(id, {"scope": "shared"})
+        if n % 8 == 0:
+            store.update(id, {"scope": "private"}, reason=f"{one}reason")
+    kept, *gone = sorted(secrets, key=lambda id: secrets[id])
+    assert all(secrets[id].lower().encode() in bytes_in(home).lower() for id in gone)
+
+    for id in gone:
+        store.erase(id)
+
+    left = bytes_in(home)
+    traces = [secrets[id] for id in gone if secrets[id].lower().encode() in left.lower()]
+    parts = [id for id in gone if vector_of(f"{secrets[id]}part").tobytes() in left]
+    assert (traces, parts) == ([], [])
+    assert secrets[kept].encode() in left
+    assert problems(store) == []
+    store.close()
+    assert not any(secrets[id].lower().encode() in bytes_in(home).lower() for id in gone)
+
+
+def test_what_is_private_again_is_out_of_the_shared_file(home: Path) -> None:
+    store = SqliteStore(home, "ana")
+    id = added(store, "the QxRecipe", scope="shared")
+    edited(store, id, "a better QxRecipe")
+    store.update(id, {"scope": "private"})
+    store.close()
+
+    assert b"qxrecipe" not in (home / "shared.db").read_bytes().lower()
+
+
+def test_two_processes_that_add_the_same_store_it_once(home: Path) -> None:
+    SqliteStore(home, "ana").close()
+    texts = [f"fact {n}" for n in range(25)]
+    one, other = in_processes(add_all, [(home, "ana", texts, time.time() + 2)] * 2)
+
+    with closing(SqliteStore(home, "ana")) as store:
+        assert one == other
+        assert len(listed(store)) == 25
+        assert problems(store) == []
+
+
+def test_three_processes_lose_no_update_though_they_move_it_about(home: Path) -> None:
+    with closing(SqliteStore(home, "ana")) as store:
+        id = added(store, "numbers")
+        start = time.time() + 2
+        in_processes(append, [(home, id, range(n, 36, 3), start) for n in range(3)])
+
+        assert sorted(map(int, store.get(id).content.split()[1:])) == list(range(36))
+        assert store.get(id).version == 37
+        assert listed(store) == [id]
+
+
+def test_a_locked_file_is_busy_after_a_while_and_can_be_read_meanwhile(home: Path) -> None:
+    with closing(SqliteStore(home, "ana")) as store:
+        id = added(store, "tea")
+        with store._own.database.writing():
+            [(code, seconds, found)] = in_processes(write_while_locked, [(home, 0.5)])
+        assert (code, found) == ("storage_busy", [id])
+        assert 0.5 <= seconds < 3
+        [(code, _, found)] = in_processes(write_while_locked, [(home, 0.5)])
+        assert (code, found) == ("none", [id])
+
+
+@pytest.fixture
+def open_mask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
+def test_files_are_their_owners_alone(home: Path, open_mask: None) -> None:
+    with closing(SqliteStore(home, "ana")) as store:
+        added(store, "tea")
+        added(store, "cake", scope="shared")
+        modes = {
+            str(path.relative_to(home)): oct(path.stat().st_mode & 0o777)
+            for path in [home, *home.rglob("*")]
+        }
+
+    files = {
+        f"{name}{end}" for name in ("kins/ana.db", "shared.db") for end in ("", "-wal", "-shm")
+    }
+    assert modes == {
+        **dict.fromkeys(files, "0o600"),
+        **dict.fromkeys([".", "kins"], "0o700"),
+    }
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["to a database", "to nothing"])
+@pytest.mark.parametrize("name", ["kins/ana.db", "shared.db"])
+def test_a_link_is_not_followed(home: Path, tmp_path: Path, name: str, there: bool) -> None:
+    target = tmp_path / "target.db"
+    if there:
+        SqliteStore(tmp_path / "elsewhere", "ana").close()
+        (tmp_path / "elsewhere" / "kins" / "ana.db").rename(target)
+    (home / "kins").mkdir(parents=True)
+    (home / name).symlink_to(target)
+    before = target.read_bytes() if there else None
+
+    with pytest.raises(StoreError) as refused:
+        SqliteStore(home, "ana")
+    assert refused.value.code == "storage_foreign"
+    assert (target.read_bytes() if target.exists() else None) == before
+
+
+def test_a_forked_child_is_told_to_open_its_own(store: SqliteStore) -> None:
+    id = added(store, "tea")
+    database = store._own.database
+    pid, database._pid = database._pid, -1  # what a child of fork sees
+    try:
+        for attempt in (lambda: store.get(id), lambda: added(store, "cake")):
+            with pytest.raises(StoreError, match="fork"):
+                attempt()
+        database.close()
+    finally:
+        database._pid = pid
+    assert store.get(id).content == "tea"
+
+
+def test_a_store_that_cannot_be_opened_holds_no_file(home: Path) -> None:
+    home.mkdir()
+    (home / "shared.db").write_bytes(b"not a database, but long enough to be one" * 100)
+
+    with pytest.raises(StoreError) as refused:
+        SqliteStore(home, "ana")
+    assert refused.value.code in ("storage_damaged", "storage_foreign")
+    gc.collect()
+    if Path("/proc/self/fd").exists():
+        held = [
+            str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()
+        ]
+        assert not [name for name in held if name.startswith(str(home))]
+
+
+def test_others_are_found_by_no_filter(store_of: OpenStore) -> None:
+    ana: Store = store_of("ana")
+    ben = store_of("ben")
+    ben.add([draft_of(f"book {name}", "ben", **given) for name, given in SHELF.items()])
+
+    for state in State:
+        there = listed(ana, Filters(states=(state,)))
+        assert len(there) == (state == State.ACTIVE)
+        assert found_by_words(ana, "book", filters=Filters(states=(state,))) == there

@@ -1,0 +1,84 @@
+"""What tests do in other processes, each with a store of its own."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from kinmem.errors import StoreError, VersionConflict
+from kinmem.store.sqlite import connection
+from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.store import SqliteStore
+from tests.store.contract import chunks_of, draft_of, found_by_words
+
+
+def in_processes(work: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """The results of calling it with each of the arguments, side by side."""
+    with ProcessPoolExecutor(len(arguments), mp_context=get_context("spawn")) as processes:
+        return [one.result(60) for one in [processes.submit(work, *these) for these in arguments]]
+
+
+def add_all(home: Path, kin: str, texts: Sequence[str], start: float) -> list[str]:
+    """Add the texts one by one from a common moment on; their ids."""
+    with closing(SqliteStore(home, kin)) as store:
+        time.sleep(max(0, start - time.time()))
+        # Ids count from 1 in every process.
+        return [store.add([draft_of(text, kin, id=f"{os.getpid()}-{text}")])[0] for text in texts]
+
+
+def append(home: Path, id: str, numbers: Sequence[int], start: float) -> None:
+    """Append numbers to a memory's content, each upon what is there, until it is taken."""
+    with closing(SqliteStore(home, "ana")) as store:
+        time.sleep(max(0, start - time.time()))
+        for number in numbers:
+            while True:
+                old = store.get(id)
+                text = f"{old.content} {number}"
+                try:
+                    store.update(
+                        id,
+                        {"content": text, "content_hash": text, "scope": scope_for(number)},
+                        chunks=chunks_of(text),
+                        if_version=old.version,
+                    )
+                    break
+                except VersionConflict:
+                    pass
+
+
+def scope_for(number: int) -> str:
+    return "shared" if number % 3 == 0 else "private"
+
+
+def open_new(home: Path, start: float) -> str:
+    """Open a home that is not there yet, with everybody else."""
+    time.sleep(max(0, start - time.time()))
+    with closing(SqliteStore(home, "ana")) as store:
+        return store.add([draft_of(f"by {os.getpid()}", id=f"{os.getpid()}")])[0]
+
+
+def migrate(path: Path, migrations: Path) -> int:
+    with closing(Database(path, migrations)) as database:
+        return int(database.rows("PRAGMA user_version")[0][0])
+
+
+def write_while_locked(home: Path, patience: float) -> tuple[str, float, list[str]]:
+    """The error code of a write, how long it took, and what a search finds meanwhile."""
+    connection.BUSY_SECONDS = patience
+    with closing(SqliteStore(home, "ana")) as store:
+        started = time.monotonic()
+        try:
+            store.add([draft_of("another", id="another")])
+            code = "none"
+        except StoreError as error:
+            code = error.code
+        return code, time.monotonic() - started, found_by_words(store, "tea")
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,126 @@
+"""What imports what, so that the tree can be read from the top down and starts fast."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+MODULES = sorted((ROOT / "kinmem").rglob("*.py"))
+DRIVERS = {"apsw", "sqlite_vec", "sqlite3"}
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Every module that is imported anywhere in the file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            yield node.module
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def python(code: str) -> str:
+    """What a fresh interpreter prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def loaded_by(statement: str) -> set[str]:
+    """Top-level packages in memory after the statement."""
+    out = python(f"import sys\n{statement}\nprint(*{{name.split('.')[0] for name in sys.modules}})")
+    return set(out.split())
+
+
+def test_import_contracts() -> None:
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("lint-imports")), "--no-logo", "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("statement", "absent"),
+    [
+        pytest.param(
+            "import kinmem", {"litellm", "onnxruntime", "tokenizers", "mcp", "apsw"}, id="package"
+        ),
+        pytest.param(
+            "from kinmem.settings import load; load()",
+            {"litellm", "onnxruntime", "tokenizers", "mcp", "apsw", "numpy", "rapidfuzz"},
+            id="settings",
+        ),
+        pytest.param(
+            "from kinmem.cli import main\n"
+            "sys.argv = ['kinmem', '--help']\n"
+            "try: sys.stdout = sys.stderr; main()\n"
+            "except SystemExit: pass\n"
+            "sys.stdout = sys.__stdout__",
+            {"litellm", "onnxruntime", "tokenizers", "mcp", "numpy"},
+            id="kinmem --help",
+        ),
+        pytest.param(
+            "import kinmem\nwith kinmem.open('ana') as memory:\n    memory.memorize('tea at four')",
+            {"litellm", "mcp", "starlette"},
+            id="a memory with the built-in model",
+        ),
+    ],
+)
+def test_nothing_heavy_is_loaded_early(statement: str, absent: set[str]) -> None:
+    assert loaded_by(statement) & absent == set()
+
+
+def test_opening_a_memory_prints_nothing() -> None:
+    """stdout is the protocol's."""
+    code = "import kinmem\nwith kinmem.open('ana') as memory: memory.recall('tea')"
+
+    assert python(code) == ""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_only_the_sqlite_store_knows_the_driver(path: Path) -> None:
+    if path.parent != ROOT / "kinmem" / "store" / "sqlite":
+        assert {name.split(".")[0] for name in imported(path)} & DRIVERS == set()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_imports_are_absolute(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level]
+
+
+def test_every_package_that_is_imported_is_declared() -> None:
+    """What another package happens to bring may be gone with its next release."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {plain(re.split(r"[<>=!~ ;\[]", line)[0]) for line in project["dependencies"]}
+    providers = packages_distributions()
+    used = (
+        {name.split(".")[0] for path in MODULES for name in imported(path)}
+        - sys.stdlib_module_names
+        - {"kinmem"}
+    )
+
+    missing = {name for name in used if not declared & set(map(plain, providers.get(name, [])))}
+
+    assert missing == set()
+
+
+def plain(distribution: str) -> str:
+    return distribution.lower().replace("_", "-")

@@ -1,0 +1,85 @@
+"""What a user installs: a wheel with everything it needs, which works away from the checkout."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parent.parent
+
+
+def run(command: Sequence[str], **changes: str) -> str:
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=110, env={**os.environ, **changes}
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built with what is installed: no network."""
+    folder = tmp_path_factory.mktemp("dist")
+    build = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    run([sys.executable, "-m", "pip", *build, "--wheel-dir", str(folder), str(ROOT)])
+    (built,) = folder.glob("kinmem-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def names(wheel: Path) -> frozenset[str]:
+    with zipfile.ZipFile(wheel) as archive:
+        return frozenset(archive.namelist())
+
+
+def test_it_holds_the_whole_package(names: frozenset[str]) -> None:
+    sources = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "kinmem").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+    assert {name for name in names if name.startswith("kinmem/")} >= sources
+    assert {"kinmem/llm/minilm/model_int8.onnx", "kinmem/llm/minilm/tokenizer.json"} <= names
+    assert "kinmem/store/sqlite/migrations/0001_first.sql" in names
+
+
+def test_it_holds_the_prompts(names: frozenset[str]) -> None:
+    prompts = {path.name for path in (ROOT / "prompts").glob("*.md")}
+
+    assert {f"kinmem/_prompts/{name}" for name in prompts} <= names
+
+
+def test_it_holds_nothing_else(names: frozenset[str]) -> None:
+    assert {name.split("/")[0].partition("-")[0] for name in names} == {"kinmem"}
+    assert not any(name.endswith((".db", ".pyc")) for name in names)
+
+
+def test_it_carries_its_licences(names: frozenset[str]) -> None:
+    licences = {name.split("/licenses/")[1] for name in names if "/licenses/" in name}
+
+    assert "LICENSE" in licences
+    assert any(name.startswith("kinmem/llm/minilm/") for name in licences)
+
+
+def test_it_works_away_from_the_checkout(wheel: Path, tmp_path: Path) -> None:
+    """Unpacked into an empty folder: nothing is found in the checkout by luck."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+    code = (
+        "import kinmem, pathlib\n"
+        f"assert pathlib.Path(kinmem.__file__).is_relative_to({str(tmp_path)!r}), kinmem.__file__\n"
+        "with kinmem.open('ana') as memory:\n"
+        "    memory.memorize('Ana drinks green tea in the morning')\n"
+        "    print(memory.recall('favourite beverage at breakfast').hits[0].memory.content)"
+    )
+
+    out = run([sys.executable, "-P", "-c", code], PYTHONPATH=str(tmp_path / "site"))
+
+    assert out == "Ana drinks green tea in the morning\n"
