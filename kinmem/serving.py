@@ -11,7 +11,8 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from kinmem.errors import StoreError
-from kinmem.settings import HOME_VARIABLE, Settings, load
+from kinmem.recall.profiles import reads
+from kinmem.settings import HOME_VARIABLE, Settings, load, unread
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
@@ -32,6 +33,7 @@ def serve(settings: Settings) -> NoReturn:
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: os._exit(0))  # until something is open that wants closing
     log_to_stderr(settings.general.log_level)
+    warn_of_unread(settings)
     services = Services(settings)
     if settings.server.transport == "stdio":
         _serve_stdio(services)
@@ -129,6 +131,13 @@ class Services:
         if name == self.settings.general.kin:
             return self.settings
         return load({"KINMEM_KIN": name, HOME_VARIABLE: self.settings.home})
+
+
+def warn_of_unread(settings: Settings) -> None:
+    """Say once which variables are set in vain."""
+    recall = settings.recall
+    if names := unread(settings, reads(recall.profile, recall.fusion)):
+        logging.getLogger(__name__).warning("set, but without effect: %s", ", ".join(names))
 
 
 def log_to_stderr(level: str) -> None:

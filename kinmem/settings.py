@@ -141,7 +141,7 @@ class MemorizeSettings(Section):
     duplicate_similarity: float | None = setting(
         "KINMEM_DUPLICATE_SIMILARITY",
         None,
-        "Cosine from which two texts may be the same statement; unset: calibrated for the embedder (0.95 for the built-in).",
+        "Cosine from which two texts may be the same statement; unset: calibrated for the embedder (0.9 for the built-in).",
         ge=0.5,
         le=1,
     )

@@ -26,13 +26,8 @@ class Profile:
 
 
 RRF = frozenset({"MEMORY_RRF_K", "MEMORY_FTS_BOOST"})
-KINBOT = RRF | {
-    "MEMORY_SUBJECT_BOOST",
-    "MEMORY_CATEGORY_BOOST",
-    "MEMORY_TEMPORAL_DECAY_LAMBDA",
-    "MEMORY_TEMPORAL_DECAY_FLOOR",
-    "MEMORY_RECENCY_BOOST",
-}
+DECAY = frozenset({"MEMORY_TEMPORAL_DECAY_LAMBDA", "MEMORY_TEMPORAL_DECAY_FLOOR"})
+BOOSTS = frozenset({"MEMORY_SUBJECT_BOOST", "MEMORY_CATEGORY_BOOST", "MEMORY_RECENCY_BOOST"})
 
 
 def _linear(
@@ -58,8 +53,8 @@ def _linear(
 PROFILES: Mapping[str, Profile] = {
     profile.name: profile
     for profile in (
-        Profile("relevance", "bounded"),
-        Profile("kinbot", "kinbot", fusion="rrf", reads=KINBOT),
+        Profile("relevance", "bounded", reads=DECAY),
+        Profile("kinbot", "kinbot", fusion="rrf", reads=RRF | DECAY | BOOSTS),
         Profile("kore", "kore", curve="kore"),
         _linear("recent", 0.30, 0.50, 0.10, 0.07, 0.03),
         _linear("important", 0.40, 0.10, 0.10, 0.35, 0.05),
