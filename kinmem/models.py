@@ -1,6 +1,6 @@
 """The nouns that several parts of kinmem share, with no behaviour beyond their fields."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -171,15 +171,6 @@ class Filters:
         return self == Filters()
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A memory that shares words with a question."""
-
-    memory_id: str
-    score: float
-    """BM25, higher is better."""
-
-
 class Candidate(NamedTuple):
     """What scoring needs to know of a memory; read by the hundred, so it is a row and no more."""
 
@@ -204,6 +195,25 @@ class Candidate(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as a store takes it. The numbers hold for each scope, private and shared."""
+
+    words: Sequence[str]
+    """Rows with any of them match. Data: no character of them is query syntax."""
+    vector: Vector | None
+    embedder: str
+    """Whose vectors are compared with `vector`."""
+    nearest: int
+    """Most candidates by meaning."""
+    matching: int
+    """Most candidates by words."""
+    listed: int
+    """How far down the word ranks are told, for candidates by meaning."""
+    all_words_first: bool = False
+    """Whether rows that have all the words, as beginnings of theirs, leave the others out."""
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """The candidates of one question and how they were found."""
 
@@ -214,7 +224,7 @@ class Found:
     """Ids by meaning, nearest first."""
     matches: dict[str, float]
     """By id: BM25, best first."""
-    noise: float
+    noise: float = 0.0
     """Cosine up to which nearness says nothing."""
     degraded: tuple[str, ...] = ()
 

@@ -33,8 +33,9 @@ def pieces(text: str, window: Window) -> list[str]:
     """Consecutive parts that the window holds; only white space between them is lost.
 
     A text that fits comes back as it is. A part begins with the last sentence of the one before
-    where that is short enough for the window's overlap and leaves room for what follows. Cuts fall behind sentences, where a sentence is too long
-    behind words, and within a word only if it is too long by itself.
+    where that is short enough for the window's overlap and leaves room for what follows. Cuts fall
+    behind sentences, where a sentence is too long behind words, and within a word only if it is
+    too long by itself.
     """
     if window.holds(text):
         return [text]

@@ -15,9 +15,8 @@ ANSWER_SHARE = 0.15
 # Only these many of the best give and take: what is far behind would not come up by it. A hundred
 # lose half a point of nDCG on BEAM.
 COMPARED = 200
-# A quoted beginning is looked up by its first characters; shorter texts say too little to be sure.
-LEAD = 24
 QUOTED = 200
+NEVER = "\0"  # stands in no text
 ROLES = frozenset({"user", "assistant", "tool", "system"})
 
 
@@ -43,35 +42,31 @@ def lift(scored: Sequence[Scored]) -> list[Scored]:
 
 def _adjacent(candidates: Sequence[Candidate]) -> Iterator[tuple[str, Candidate]]:
     """(id, the turn right before it) for candidates whose source context quotes that turn."""
-    leads: dict[str, list[Candidate]] = {}
-    for candidate in candidates:
-        leads.setdefault(_plain(candidate.content[:QUOTED])[:LEAD], []).append(candidate)
-    taken = set()
+    days: dict[str, list[Candidate]] = {}
     for candidate in sorted(candidates, key=lambda one: one.id):
-        if candidate.source_context is None:
+        days.setdefault(candidate.said_at[:10], []).append(candidate)
+    for day in days.values():
+        if len(day) > 1 and any(one.source_context for one in day):
+            yield from _in_order(day)
+
+
+def _in_order(day: Sequence[Candidate]) -> Iterator[tuple[str, Candidate]]:
+    """The youngest that is quoted, and that no other follows; oldest first."""
+    beginnings = [_beginning(candidate.content) for candidate in day]
+    for at, candidate in enumerate(day):
+        if at == 0 or candidate.source_context is None:
             continue
-        context = _plain(candidate.source_context)
-        quoted = [
-            earlier
-            for earlier in _quoted(context, leads)
-            if earlier.id < candidate.id
-            and earlier.id not in taken
-            and earlier.said_at[:10] == candidate.said_at[:10]
-        ]
-        if quoted:
-            previous = max(quoted, key=lambda one: one.id)
-            taken.add(previous.id)
-            yield candidate.id, previous
+        context = f" {_plain(candidate.source_context)} "
+        for earlier in range(at - 1, -1, -1):
+            if beginnings[earlier] in context:
+                beginnings[earlier] = NEVER
+                yield candidate.id, day[earlier]
+                break
 
 
-def _quoted(context: str, leads: dict[str, list[Candidate]]) -> Iterator[Candidate]:
-    """Candidates whose beginning stands in the context at the start of a word."""
-    at = 0
-    while at >= 0:
-        for candidate in leads.get(context[at : at + LEAD], ()):
-            if _plain(candidate.content[:QUOTED]) in context:
-                yield candidate
-        at = context.find(" ", at) + 1 or -1
+def _beginning(content: str) -> str:
+    """As it stands in a context: from the start of a word, and to the end of one if it is whole."""
+    return f" {_plain(content[:QUOTED])}" + (" " if len(content) <= QUOTED else "")
 
 
 def _plain(text: str) -> str:

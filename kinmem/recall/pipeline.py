@@ -9,7 +9,7 @@ from kinmem.models import Answer, Filters, Found, Hit, Scored
 from kinmem.recall.excerpt import excerpted
 from kinmem.recall.fuse import fuse
 from kinmem.recall.neighbours import lift
-from kinmem.recall.profiles import profile_named
+from kinmem.recall.profiles import Profile, profile_named
 from kinmem.recall.question import Question, understand, within
 from kinmem.recall.search import search
 from kinmem.recall.trim import trim
@@ -37,7 +37,7 @@ class Recall:
         settings = self._settings
         profile = profile_named(mode or settings.profile)
         question = understand(text, self._store.names(), self._clock().astimezone(self._zone))
-        found = self._search(question, filters)
+        found = self._search(question, filters, profile)
         scored = fuse(found, settings.fusion or profile.fusion, settings)
         if profile.weighing == "bounded":
             scored = lift(scored)
@@ -45,16 +45,16 @@ class Recall:
         hits = self._read(trim(scored, limit, settings))
         return Answer(excerpted(hits, question.words, settings.tokens), found.degraded)
 
-    def _search(self, question: Question, filters: Filters) -> Found:
+    def _search(self, question: Question, filters: Filters, profile: Profile) -> Found:
         """Within the time that the question names, if it asks for no more; else wherever."""
         threshold = self._settings.similarity_threshold
         narrowed = within(question, filters)
-        found = search(question, narrowed, self._store, self._embedders, threshold)
+        found = search(question, narrowed, self._store, self._embedders, profile, threshold)
         if narrowed == filters:
             return found
         if found.candidates:  # said then is answer enough, whatever it is about
             return replace(found, noise=NO_NOISE)
-        return search(question, filters, self._store, self._embedders, threshold)
+        return search(question, filters, self._store, self._embedders, profile, threshold)
 
     def _read(self, scored: Sequence[Scored]) -> list[Hit]:
         memories = self._store.memories([one.candidate.id for one in scored])

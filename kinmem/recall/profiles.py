@@ -21,6 +21,8 @@ class Profile:
     shares: Mapping[str, float] = field(default_factory=dict)
     """For linear weighing: the share of each signal, summing to 1."""
     curve: Curve = "kin"
+    all_words_first: bool = False
+    """Whether memories that have all the question's words leave the others out."""
     reads: frozenset[str] = frozenset()
     """The ranking variables that have an effect."""
 
@@ -54,7 +56,7 @@ PROFILES: Mapping[str, Profile] = {
     profile.name: profile
     for profile in (
         Profile("relevance", "bounded", reads=DECAY),
-        Profile("kinbot", "kinbot", fusion="rrf", reads=RRF | DECAY | BOOSTS),
+        Profile("kinbot", "kinbot", fusion="rrf", all_words_first=True, reads=RRF | DECAY | BOOSTS),
         Profile("kore", "kore", curve="kore"),
         _linear("recent", 0.30, 0.50, 0.10, 0.07, 0.03),
         _linear("important", 0.40, 0.10, 0.10, 0.35, 0.05),

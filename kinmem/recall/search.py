@@ -1,10 +1,12 @@
 """Stage 2: candidates by meaning and by words, from the Kin's own memories and the shared ones."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kinmem.errors import ModelError
 from kinmem.llm.base import Embedder
-from kinmem.models import Filters, Found, Vector
+from kinmem.models import Asked, Filters, Found, Vector
+from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question
 from kinmem.store.base import Store
 
@@ -22,21 +24,25 @@ def search(
     filters: Filters,
     store: Store,
     embedders: Sequence[Embedder],
+    profile: Profile,
     threshold: float | None,
 ) -> Found:
     """Both arms; the words alone without vectors. `threshold` replaces the embedder's noise."""
     embedder = choose(embedders, store)
     vector, degraded = _embedded(question, embedder)
-    if not store.is_filled(embedder.name):
-        degraded += ("pending",) if vector is not None else ()
-    nearest: list[str] = []
-    if vector is not None:
-        nearest = store.nearest(vector, embedder.name, BY_MEANING, filters)
-    matches = {m.memory_id: m.score for m in store.matching(question.words, WORDS_LISTED, filters)}
-    ids = dict.fromkeys([*nearest, *list(matches)[:BY_WORDS]])
-    cosines = {} if vector is None else store.cosines(vector, embedder.name, ids.keys())
+    if vector is not None and not store.is_filled(embedder.name):
+        degraded = ("pending",)
+    asked = Asked(
+        question.words,
+        vector,
+        embedder.name,
+        BY_MEANING,
+        BY_WORDS,
+        WORDS_LISTED,
+        all_words_first=profile.all_words_first,
+    )
     noise = embedder.calibration.noise if threshold is None else threshold
-    return Found(store.candidates(ids.keys()), cosines, nearest, matches, noise, degraded)
+    return replace(store.search(asked, filters), noise=noise, degraded=degraded)
 
 
 def choose(embedders: Sequence[Embedder], store: Store) -> Embedder:

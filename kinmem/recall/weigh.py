@@ -68,8 +68,13 @@ def weigh(
 
 def total(why: Why) -> float:
     """The score that reasons explain: the sum of the + parts times the product of the x parts."""
-    parts = sum(value for name, value in why.items() if name[0] == "+")
-    return parts * math.prod(value for name, value in why.items() if name[0] == "x")
+    parts, factor = 0.0, 1.0
+    for name, value in why.items():
+        if name[0] == "+":
+            parts += value
+        elif name[0] == "x":
+            factor *= value
+    return parts * factor
 
 
 def _bounded(

@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from kinmem.models import (
-    Candidate,
+    Asked,
     Chunks,
     Coverage,
     Draft,
     Event,
     Filters,
-    Match,
+    Found,
     Memory,
     Page,
     Pending,
@@ -92,10 +92,6 @@ class Store(Protocol):
         """The visible ones among these, by id, in whatever state."""
         ...
 
-    def candidates(self, ids: Collection[str]) -> list[Candidate]:
-        """As memories, but only what scoring reads, and in no order."""
-        ...
-
     def page(self, filters: Filters, sort: Sort, limit: int, cursor: str | None = None) -> Page:
         """One page in the given order, ties by id. Raises InvalidInput for a foreign cursor."""
         ...
@@ -105,6 +101,14 @@ class Store(Protocol):
 
         The same: equal content_hash and occurred_at, and a subject and a speaker, each unless the
         draft has none, that agree without regard to case.
+        """
+        ...
+
+    def search(self, asked: Asked, filters: Filters) -> Found:
+        """Candidates by meaning and by words, among what the filters allow.
+
+        By meaning as nearest. By words those with the best BM25, and among equals those first that
+        contain all of them. Without words, or without a vector, the other arm answers alone.
         """
         ...
 
@@ -123,14 +127,6 @@ class Store(Protocol):
 
     def first_vectors(self, embedder: str, ids: Collection[str]) -> dict[str, Vector]:
         """The vector of the first chunk of each of these memories that has one."""
-        ...
-
-    def matching(self, words: Sequence[str], limit: int, filters: Filters) -> list[Match]:
-        """Memories that contain any of the words, best BM25 first, at most `limit` per scope.
-
-        Rows that contain all of them come first among equals. No words: no matches. Words are data:
-        no character of them is query syntax.
-        """
         ...
 
     def names(self) -> frozenset[str]:

@@ -5,7 +5,7 @@ which opens a Kin's memory anew each time on one common place, and `store`, ana'
 """
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
@@ -20,10 +20,12 @@ from hypothesis import strategies as st
 
 from kinmem.errors import InvalidInput, MemoryNotFound, StoreError, VersionConflict
 from kinmem.models import (
+    Asked,
     Candidate,
     Chunks,
     Draft,
     Filters,
+    Found,
     Memory,
     Page,
     State,
@@ -35,6 +37,7 @@ from tests.conftest import MovableClock
 
 OpenStore = Callable[[str], Store]
 
+LIVE = Filters()
 NOON = datetime(2026, 6, 15, 12, tzinfo=UTC)
 TINY, WIDTH = "tiny", 16
 _numbers = count(1)
@@ -95,17 +98,25 @@ def forgotten(store: Store, id: str, at: datetime = NOON) -> None:
     store.update(id, {"state": State.DELETED, "deleted_at": at}, action="forgotten")
 
 
-def found_by_words(store: Store, *words: str, filters: Filters = Filters()) -> list[str]:
-    return [match.memory_id for match in store.matching(words, 50, filters)]
+def searched(
+    store: Store, words: Sequence[str], limit: int = 50, filters: Filters = LIVE, **more: Any
+) -> Found:
+    """What the words find, `limit` per scope at most; by meaning nothing, unless a vector is given."""
+    asked = Asked(words, more.pop("vector", None), TINY, limit, limit, 2 * limit, **more)
+    return store.search(asked, filters)
+
+
+def found_by_words(store: Store, *words: str, filters: Filters = LIVE) -> list[str]:
+    return list(searched(store, words, filters=filters).matches)
 
 
 def found_by_meaning(
-    store: Store, text: str, limit: int = 50, filters: Filters = Filters()
+    store: Store, text: str, limit: int = 50, filters: Filters = LIVE
 ) -> list[str]:
     return store.nearest(vector_of(text), TINY, limit, filters)
 
 
-def listed(store: Store, filters: Filters = Filters(), sort: Sort = "newest") -> list[str]:
+def listed(store: Store, filters: Filters = LIVE, sort: Sort = "newest") -> list[str]:
     return [memory.id for memory in all_pages(store, filters, sort, 200)]
 
 
@@ -272,10 +283,8 @@ class StoreContract:
     ) -> None:
         drafts = [draft_of("tea at five", **known), draft_of("tea at five", **new)]
 
-        if together:
-            ids = store.add(drafts)
-        else:
-            ids = store.add(drafts[:1]) + store.add(drafts[1:])
+        calls = [drafts] if together else [drafts[:1], drafts[1:]]
+        ids = [id for call in calls for id in store.add(call)]
 
         assert (ids[0] == ids[1]) is same
         assert len(store.memories(ids)) == (1 if same else 2)
@@ -589,10 +598,10 @@ class StoreContract:
         ana, ben = store_of("ana"), store_of("ben")
         full = memory_of("tea", "ben", **EVERY_FIELD, scope="shared")
         [shared] = ben.add([Draft(full, chunks_of("tea"))])
-        hidden = added(ben, "secret")
+        added(ben, "secret")
         mine = added(ana, "cake")
 
-        found = {one.id: one for one in ana.candidates([shared, hidden, mine, "never was"])}
+        found = {one.id: one for one in searched(ana, ["tea", "secret", "cake"]).candidates}
 
         assert found.keys() == {shared, mine}
         assert found[shared] == Candidate(
@@ -808,8 +817,8 @@ class StoreContract:
     def test_no_question_is_read_as_syntax(self, store: Store, words: list[str]) -> None:
         added(store, "tea and cake", subject="NEAR")
 
-        for match in store.matching(words, 5, Filters()):
-            assert match.score == match.score
+        for score in searched(store, words, 5).matches.values():
+            assert score == score
 
     @pytest.mark.parametrize(
         "hostile",
@@ -834,21 +843,21 @@ class StoreContract:
     def test_no_words_match_nothing(self, store: Store) -> None:
         added(store, "tea")
 
-        assert store.matching([], 5, Filters()) == []
-        assert store.matching(["", "?!", "\0"], 5, Filters()) == []
+        assert searched(store, []) == Found([], {}, [], {})
+        assert searched(store, ["", "?!", "\0"]) == Found([], {}, [], {})
 
     @pytest.mark.parametrize(
         ("content", "found", "not_found"),
         [
-            pytest.param("我喜欢喝乌龙茶", ["乌龙茶", "乌龙", "喜欢", "茶", "我"], ["龙乌", "绿茶"], id="Chinese"),
-            pytest.param("東京タワーへ行った", ["東京", "タワー", "行った"], ["京都"], id="Japanese"),
-            pytest.param("서울에서 만났다", ["서울", "만났"], ["부산"], id="Korean"),
+            pytest.param("我爱喝乌龙茶", ["乌龙茶", "爱喝", "茶", "我"], ["绿茶"], id="zh"),
+            pytest.param("東京タワーへ行く", ["東京", "タワー", "行く", "京"], ["京都"], id="ja"),
+            pytest.param("서울에서 만났다", ["서울", "만났"], ["부산"], id="ko"),
             pytest.param("I write C# at work", ["C#", "c#"], ["C", "C++"], id="C sharp"),
             pytest.param("I write C++ at work", ["C++", "c++"], ["C", "C#"], id="C plus plus"),
             pytest.param("Go runs on k8", ["go", "Go", "K8"], ["goo", "k"], id="Go and k8"),
             pytest.param("she was running", ["run", "runs", "RUNNING"], ["ran"], id="stems"),
             pytest.param("Müller, café", ["muller", "MÜLLER", "cafe"], ["mueller"], id="accents"),
-            pytest.param("snake_case x-ray", ["snake", "x-ray", "ray"], ["xray"], id="joined words"),
+            pytest.param("snake_case x-ray", ["snake", "x-ray"], ["xray"], id="joined words"),
             pytest.param("שלום עולם", ["עולם"], ["םלוע"], id="right to left"),
         ],
     )  # fmt: skip
@@ -875,30 +884,54 @@ class StoreContract:
         common = store.add([draft_of(f"common filler {n}") for n in range(30)])
         both = added(store, "common treasure")
 
-        matches = store.matching(["common", "treasure"], 10, Filters())
-        assert matches[0].memory_id == both
-        assert [match.score for match in matches] == sorted(
-            (match.score for match in matches), reverse=True
-        )
+        matches = searched(store, ["common", "treasure"], 10).matches
+        first, *others = matches
+        assert first == both
+        assert list(matches.values()) == sorted(matches.values(), reverse=True)
         assert len(matches) == 10
-        assert {match.memory_id for match in matches[1:]} <= set(common)
+        assert set(others) <= set(common)
+
+    def test_all_words_can_leave_the_others_out(self, store: Store) -> None:
+        added(store, "common filler")
+        both = added(store, "common treasures")
+        words = ["common", "treasur"]
+
+        assert list(searched(store, words, all_words_first=True).matches) == [both]
+        assert len(searched(store, ["common", "nowhere"], all_words_first=True).matches) == 2
+
+    def test_both_arms_answer_together(self, store: Store) -> None:
+        by_words, by_meaning = added(store, "a kettle"), added(store, "tea")
+
+        found = searched(store, ["kettle"], vector=vector_of("tea"))
+
+        assert found.nearest[0] == by_meaning
+        assert list(found.matches) == [by_words]
+        assert {one.id for one in found.candidates} == {by_words, by_meaning}
+        assert found.cosines[by_meaning] == [pytest.approx(1)]
+        assert found.cosines.keys() == {by_words, by_meaning}
 
     def test_the_limit_holds_per_scope(self, store: Store) -> None:
         for scope in ("private", "shared"):
             store.add([draft_of(f"fact {scope} {n}", scope=scope) for n in range(5)])
 
-        assert len(store.matching(["fact"], 3, Filters())) == 6
+        assert len(searched(store, ["fact"], 3).matches) == 6
         assert len(found_by_meaning(store, "fact", limit=3)) == 6
-        assert len(store.matching(["fact"], 3, Filters(scope="shared"))) == 3
+        assert len(searched(store, ["fact"], 3, Filters(scope="shared")).matches) == 3
 
     def test_filtered_matches_are_the_best_of_those_allowed(self, store: Store) -> None:
         store.add([draft_of(f"apple {'apple ' * n}", category="plan") for n in range(40)])
         wanted = store.add([draft_of(f"an apple pie for {n} people") for n in range(3)])
 
         assert set(found_by_words(store, "apple", filters=Filters(category="fact"))) == set(wanted)
-        assert {
-            match.memory_id for match in store.matching(["apple"], 3, Filters(category="fact"))
-        } == set(wanted)
+        found = searched(store, ["apple"], 3, Filters(category="fact"))
+        assert set(found.matches) == set(wanted)
+
+    def test_the_dead_take_no_places_of_the_living(self, store: Store) -> None:
+        for id in store.add([draft_of(f"apple {'apple ' * n}") for n in range(40)]):
+            forgotten(store, id)
+        wanted = store.add([draft_of(f"an apple pie for {n} people") for n in range(3)])
+
+        assert set(searched(store, ["apple"], 3).matches) == set(wanted)
 
     # by meaning
 
@@ -1180,7 +1213,7 @@ def by_cosine(question: str, texts: dict[str, str]) -> list[str]:
 
 NOWHERE: set[str] = set()
 EVERYWHERE = {
-    "get", "history", "memories", "candidates", "page", "same_statements", "matching", "nearest",
+    "get", "history", "memories", "candidates", "page", "same_statements", "matches", "nearest",
     "cosines", "first_vectors",
 }  # fmt: skip
 
@@ -1189,10 +1222,10 @@ def seen(store: Store, id: str, content: str) -> set[str]:
     """Through which methods a Kin gets hold of a live memory of one chunk."""
     answers = {
         "memories": store.memories([id]).keys(),
-        "candidates": {one.id for one in store.candidates([id])},
+        "candidates": {one.id for one in searched(store, content.split()).candidates},
         "page": listed(store),
         "same_statements": store.same_statements([draft_of(content)]),
-        "matching": found_by_words(store, *content.split()),
+        "matches": found_by_words(store, *content.split()),
         "nearest": found_by_meaning(store, content),
         "cosines": store.cosines(vector_of(content), TINY, [id]),
         "first_vectors": store.first_vectors(TINY, [id]),

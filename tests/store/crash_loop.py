@@ -1,7 +1,7 @@
 """Kills writers at random moments, again and again, and looks at what is left.
 
-Run as `python -m tests.store.crash_loop <home> <rounds> <seed>`; prints a summary as JSON. A process
-of its own, because it forks: nobody else's threads or open files may be around.
+Run as `python -m tests.store.crash_loop <home> <rounds> <seed>`; prints a summary as JSON. It is a
+process of its own, because it forks: nobody else's threads or open files may be around.
 
 A writer announces each operation in a pipe before it starts it ("?"), with the state that the
 memory shall have, and confirms it when the store has answered ("ok").

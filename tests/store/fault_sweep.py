@@ -8,7 +8,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ class Faults(apsw.VFS):
             self.fired += 1
             raise apsw.exception_for(self.error)
 
-    def xOpen(self, name: Any, flags: list[int]) -> "FaultyFile":  # noqa: N802
+    def xOpen(self, name: Any, flags: list[int]) -> "FaultyFile":
         return FaultyFile(self, name, flags)
 
 
@@ -51,32 +51,32 @@ class FaultyFile(apsw.VFSFile):
         self.faults = faults
         super().__init__(BASE, name, flags)
 
-    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
+    def xWrite(self, data: bytes, offset: int) -> None:
         self.faults.tick()
         super().xWrite(data, offset)
 
-    def xSync(self, flags: int) -> None:  # noqa: N802
+    def xSync(self, flags: int) -> None:
         self.faults.tick()
 
-    def xTruncate(self, size: int) -> None:  # noqa: N802
+    def xTruncate(self, size: int) -> None:
         self.faults.tick()
         super().xTruncate(size)
 
 
-State_ = list[Any] | None
+Stand = list[Any] | None
 """Scope, content and state of a memory; None: there is none."""
 
 
 class Scenario:
     """One of each kind of write, and what is known of the memories after each."""
 
-    def __init__(self, store: SqliteStore, known: dict[str, State_]) -> None:
+    def __init__(self, store: SqliteStore, known: dict[str, Stand]) -> None:
         self.store = store
         self.known = known
-        self.doubtful: dict[str, State_] = {}
+        self.doubtful: dict[str, Stand] = {}
         self.codes: set[str] = set()
 
-    def attempt(self, id: str, after: State_, act: Callable[[], object]) -> None:
+    def attempt(self, id: str, after: Stand, act: Callable[[], object]) -> None:
         try:
             act()
         except StoreError as error:
@@ -119,14 +119,21 @@ class Scenario:
         )
 
 
-def make_template(home: Path) -> dict[str, State_]:
-    scopes = {"a": "private", "b": "private", "c": "shared", "d": "private", "e": "private", "f": "shared"}
+def make_template(home: Path) -> dict[str, Stand]:
+    scopes = {
+        "a": "private",
+        "b": "private",
+        "c": "shared",
+        "d": "private",
+        "e": "private",
+        "f": "shared",
+    }
     with closing(SqliteStore(home, "ana")) as store:
         store.enroll(TINY, WIDTH)
         for id, scope in scopes.items():
             store.add([draft_of(f"a fact {id}", id=id, scope=scope)])
         store.add([draft_of("waits", id="waits", embedder=None)])
-    known: dict[str, State_] = {id: [s, f"a fact {id}", "active"] for id, s in scopes.items()}
+    known: dict[str, Stand] = {id: [s, f"a fact {id}", "active"] for id, s in scopes.items()}
     return {**known, "waits": ["private", "waits", "active"]}
 
 
@@ -149,7 +156,7 @@ def check(home: Path, scenario: Scenario) -> list[str]:
 def main(folder: Path, step: int) -> None:
     faults = Faults()
     known = make_template(folder / "template")
-    told: dict[str, Any] = {"wrong": [], "points": 0, "surfaced": 0, "unfired": 0, "codes": {}}
+    told: dict[str, Any] = {"wrong": [], "points": 0, "surfaced": 0, "codes": {}}
     kinds = {"IOERR": apsw.SQLITE_IOERR, "FULL": apsw.SQLITE_FULL}
     for name, error in kinds.items():
         for sticky in (False, True):
@@ -163,9 +170,8 @@ def main(folder: Path, step: int) -> None:
                 scenario = Scenario(store, dict(known))
                 scenario.run()
                 reached, fired = faults.count, faults.fired
-                with suppress(StoreError):
-                    store.close()
                 faults.arm(None, error, sticky=False)
+                store.close()
                 wrong = check(home, scenario)
                 shutil.rmtree(home)
                 told["wrong"] += [f"{kind} at {at}: {problem}" for problem in wrong]
@@ -177,7 +183,6 @@ def main(folder: Path, step: int) -> None:
                 codes |= scenario.codes
                 at += step
             told["codes"][kind] = sorted(codes)
-            told["last"] = at
     sys.stdout.write(json.dumps({**told, "wrong": told["wrong"][:10]}))
 
 

@@ -1,4 +1,4 @@
-"""Whether the parts of a SQLite store agree with each other: what crashes and faults must not break."""
+"""Whether the parts of a SQLite store agree with each other, as they must after any crash."""
 
 from collections.abc import Iterator
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Three Kins on one home, compared step by step with a dictionary: nobody learns of what is not theirs.
+"""Three Kins on one home, compared step by step with a dictionary: nobody sees more than he may.
 
 Every read of every Kin is compared, so that a private memory of one would be noticed wherever it
 shines through: in a count, a name, an order, a cursor, the revision.
@@ -21,7 +21,6 @@ from kinmem.models import Filters, State
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock
 from tests.store.contract import (
-    NOON,
     TINY,
     added,
     draft_of,
@@ -32,13 +31,12 @@ from tests.store.contract import (
     listed,
     vector_of,
 )
-from tests.store.soundness import EVERY_STATE, everything, problems
+from tests.store.soundness import everything, problems
 
 KINS = ("ana", "ben", "eve")
 WORDS = ("amber", "birch", "cedar")
 SUBJECTS = ("sea", "Sky", None)
 SPEAKERS = ("Otto", "user", None)
-LIVE = ("active",)
 
 kins = st.sampled_from(KINS)
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=2).map(" ".join)
@@ -92,8 +90,11 @@ class ThreeKins(RuleBasedStateMachine):
             if one.kin == kin or (one.scope == "shared" and one.state != "deleted")
         }
 
-    def pick(self, data: st.DataObject) -> str:
-        return data.draw(st.sampled_from(sorted(self.known)))
+    def pick(self, data: st.DataObject) -> tuple[str, str]:
+        """A memory and who is about to change it: mostly its author, who alone may."""
+        id = data.draw(st.sampled_from(sorted(self.known)))
+        author = self.known[id].kin
+        return id, data.draw(st.sampled_from([author] * 5 + list(KINS)))
 
     @rule(kin=kins, content=texts, scope=scopes, subject=subjects, speaker=speakers)
     def add(
@@ -116,9 +117,9 @@ class ThreeKins(RuleBasedStateMachine):
             self.known[id] = Known(kin, content, scope, subject, speaker, public=public)
 
     @precondition(lambda self: self.known)
-    @rule(data=st.data(), kin=kins, content=texts, subject=subjects)
-    def edit(self, data: st.DataObject, kin: str, content: str, subject: str | None) -> None:
-        id = self.pick(data)
+    @rule(data=st.data(), content=texts, subject=subjects)
+    def edit(self, data: st.DataObject, content: str, subject: str | None) -> None:
+        id, kin = self.pick(data)
 
         def change(one: Known) -> None:
             changed = (content, subject) != (one.content, one.subject)
@@ -130,9 +131,9 @@ class ThreeKins(RuleBasedStateMachine):
         )
 
     @precondition(lambda self: self.known)
-    @rule(data=st.data(), kin=kins, scope=scopes)
-    def move(self, data: st.DataObject, kin: str, scope: str) -> None:
-        id = self.pick(data)
+    @rule(data=st.data(), scope=scopes)
+    def move(self, data: st.DataObject, scope: str) -> None:
+        id, kin = self.pick(data)
 
         def change(one: Known) -> None:
             if one.scope != scope:
@@ -142,9 +143,9 @@ class ThreeKins(RuleBasedStateMachine):
         self.by_author_only(kin, id, lambda store: store.update(id, {"scope": scope}), change)
 
     @precondition(lambda self: self.known)
-    @rule(data=st.data(), kin=kins, back=st.booleans())
-    def forget_or_restore(self, data: st.DataObject, kin: str, back: bool) -> None:
-        id = self.pick(data)
+    @rule(data=st.data(), back=st.booleans())
+    def forget_or_restore(self, data: st.DataObject, back: bool) -> None:
+        id, kin = self.pick(data)
         state = "active" if back else "deleted"
 
         def change(one: Known) -> None:
@@ -160,9 +161,9 @@ class ThreeKins(RuleBasedStateMachine):
         self.by_author_only(kin, id, act, change)
 
     @precondition(lambda self: self.known)
-    @rule(data=st.data(), kin=kins)
-    def erase(self, data: st.DataObject, kin: str) -> None:
-        id = self.pick(data)
+    @rule(data=st.data())
+    def erase(self, data: st.DataObject) -> None:
+        id, kin = self.pick(data)
         self.by_author_only(kin, id, lambda store: store.erase(id), lambda _: self.known.pop(id))
 
     @rule(kin=kins)
@@ -237,7 +238,6 @@ class ThreeKins(RuleBasedStateMachine):
     def details_agree(self, store: SqliteStore, kin: str, seen: dict[str, Known]) -> None:
         asked = [*self.known, "never was"]
         assert store.memories(asked).keys() == seen.keys()
-        assert {one.id for one in store.candidates(asked)} == seen.keys()
         assert store.cosines(vector_of("q"), TINY, asked).keys() == seen.keys()
         assert store.first_vectors(TINY, asked).keys() == seen.keys()
         for id in asked:
@@ -262,8 +262,8 @@ class ThreeKins(RuleBasedStateMachine):
 
 
 ThreeKins.TestCase.settings = settings(
-    max_examples=20,
-    stateful_step_count=12,
+    max_examples=25,
+    stateful_step_count=20,
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )
@@ -322,8 +322,3 @@ def test_a_name_that_could_lead_elsewhere_is_refused(home: Path, name: str) -> N
     with pytest.raises(InvalidInput):
         SqliteStore(home, name)
     assert sorted(home.parent.rglob("*")) == before
-
-
-def test_all_states_are_compared() -> None:
-    assert EVERY_STATE.states == tuple(State)
-    assert NOON == MovableClock().now

@@ -27,7 +27,7 @@ from kinmem.store.sqlite.rows import (
     time_text,
 )
 from kinmem.store.sqlite.vectors import ChunkVectors
-from kinmem.store.sqlite.words import indexed, match_all, match_any
+from kinmem.store.sqlite.words import indexed
 
 RAISE = "UPDATE revision SET number = number + 1"
 INDEXED = frozenset({"content", "subject", "source_context", "speaker", "occurred_at"})
@@ -36,22 +36,6 @@ CREATED = (
     "content", "category", "subject", "source_context", "importance", "speaker", "occurred_at",
     "manual_tags", "expires_at", "scope",
 )  # fmt: skip
-# Weights of the columns content, subject, context: see recall/search.py for what was measured.
-COLUMN_WEIGHTS = "1.0, 1.0, 0.3"
-BEST_THEN_ALLOWED = f"""
-    WITH best AS MATERIALIZED (
-        SELECT rowid AS number, rank AS worse FROM words
-        WHERE words MATCH :words AND rank MATCH 'bm25({COLUMN_WEIGHTS})'
-        ORDER BY rank LIMIT :wide
-    )
-    SELECT m.id, -best.worse FROM best JOIN memories m ON m.rowid = best.number
-    WHERE {{}} ORDER BY best.worse LIMIT :limit
-    """
-ALLOWED_THEN_BEST = f"""
-    SELECT m.id, -w.rank FROM words w JOIN memories m ON m.rowid = w.rowid
-    WHERE w.words MATCH :words AND w.rank MATCH 'bm25({COLUMN_WEIGHTS})' AND {{}}
-    ORDER BY w.rank LIMIT :limit
-    """
 
 
 class Book:
@@ -254,25 +238,6 @@ class Book:
             (json.dumps(list(ids)),),
         )
         return [(row[0], memory_of(row[1:])) for row in rows]
-
-    def matching(
-        self, words: Sequence[str], limit: int, condition: str, bound: Mapping[str, Any]
-    ) -> list[tuple[str, float]]:
-        """(id, BM25, higher is better), best first; those with all the words first among equals."""
-        any_of, all_of = match_any(words), match_all(words)
-        if not any_of:
-            return []
-        bound = {**bound, "words": any_of, "limit": limit, "wide": 2 * limit}
-        # Joining every row that matches costs more than ranking them, so the best are joined only;
-        # too few of them allowed: then all of them after all.
-        found = self.database.rows(BEST_THEN_ALLOWED.format(condition), bound)
-        if len(found) < limit:
-            found = self.database.rows(ALLOWED_THEN_BEST.format(condition), bound)
-        if all_of != any_of and len({score for _, score in found}) < len(found):
-            bound["words"] = all_of
-            full = {id for id, _ in self.database.rows(ALLOWED_THEN_BEST.format(condition), bound)}
-            found.sort(key=lambda match: (-match[1], match[0] not in full))
-        return found
 
     def history(self, id: str, limit: int) -> list[Event]:
         """The lines about one memory, newest first."""

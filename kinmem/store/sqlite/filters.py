@@ -1,5 +1,7 @@
 """Filters as SQL over `memories m`."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +14,18 @@ LIVE_STATES = ", ".join(f"'{state}'" for state in LIVE)
 IS_LIVE = f"m.state IN ({LIVE_STATES})"
 SAID_AT = "coalesce(m.occurred_at, m.created_at)"
 VALID_FROM = f"coalesce(m.valid_from, {SAID_AT})"
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What may be found: a condition on `memories m`, and what it binds."""
+
+    condition: str
+    bound: Mapping[str, Any]
+    plain: bool
+    """Whether it allows nearly every live row, and no other."""
+    live: bool
+    """Whether it allows live rows only."""
 
 
 def conditions(filters: Filters, kin: str, now: datetime) -> tuple[str, dict[str, Any]]:

@@ -17,13 +17,14 @@ import apsw
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import InvalidInput, MemoryNotFound, StoreError, VersionConflict
 from kinmem.models import (
+    Asked,
     Candidate,
     Chunks,
     Coverage,
     Draft,
     Event,
     Filters,
-    Match,
+    Found,
     Memory,
     Page,
     Pending,
@@ -34,8 +35,9 @@ from kinmem.models import (
 from kinmem.settings import kin_name
 from kinmem.store.base import Sort
 from kinmem.store.sqlite.book import Book
-from kinmem.store.sqlite.filters import IS_LIVE, SAID_AT, VISIBLE, conditions
+from kinmem.store.sqlite.filters import IS_LIVE, VISIBLE, Allowed, conditions
 from kinmem.store.sqlite.rows import COLUMNS, memory_of, time_text
+from kinmem.store.sqlite.search import search
 from kinmem.store.sqlite.words import ROLES
 from kinmem.text import folded
 
@@ -47,7 +49,6 @@ SORTS: Mapping[Sort, tuple[str, str]] = {
     "importance": ("coalesce(m.importance, 5)", "DESC"),
     "used": ("m.recalled_count", "DESC"),
 }
-CANDIDATE = ", ".join(SAID_AT if name == "said_at" else f"m.{name}" for name in Candidate._fields)
 # The name of a Kin that nobody named is a common word, not a person.
 DEFAULT_KIN = "default"
 # Each use makes a memory fade 15 % more slowly (Kore); ten years are the most a half-life grows to.
@@ -240,18 +241,6 @@ class SqliteStore:
                     found[memory.id] = memory
         return found
 
-    def candidates(self, ids: Collection[str]) -> list[Candidate]:
-        wanted = json.dumps(list(ids))
-        found: dict[str, Candidate] = {}
-        for book in self._books.values():
-            for row in book.database.rows(
-                f"SELECT {CANDIDATE} FROM memories m"
-                f" WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE}",
-                {"ids": wanted, "kin": self.kin},
-            ):
-                found[row[0]] = Candidate._make(row)
-        return list(found.values())
-
     def page(self, filters: Filters, sort: Sort, limit: int, cursor: str | None = None) -> Page:
         key, order = SORTS[sort]
         where, bound = conditions(filters, self.kin, self._clock())
@@ -276,15 +265,32 @@ class SqliteStore:
         own, shared = self._own.same_all(drafts), self._shared.same_all(drafts)
         return [mine or theirs for mine, theirs in zip(own, shared, strict=True)]
 
+    def search(self, asked: Asked, filters: Filters) -> Found:
+        allowed = self._allowed(filters)
+        candidates: list[Candidate] = []
+        cosines: dict[str, list[float]] = {}
+        nearest: list[tuple[float, str]] = []
+        matches: list[tuple[float, str]] = []
+        for book in self._reads(filters):
+            rows = search(book.database, book.vectors, asked, allowed)
+            ids = {row: candidate.id for row, candidate in rows.candidates.items()}
+            candidates += rows.candidates.values()
+            cosines |= {ids[row]: values for row, values in rows.cosines.items()}
+            nearest += [(cosine, ids[row]) for row, cosine in rows.nearest]
+            matches += [(score, ids[row]) for row, score in rows.matches]
+        nearest.sort(key=_worse)
+        matches.sort(key=_worse)
+        ranked = {id: score for score, id in matches}
+        return Found(candidates, cosines, [id for _, id in nearest], ranked)
+
     def nearest(self, vector: Vector, embedder: str, limit: int, filters: Filters) -> list[str]:
-        allowed, bound = self._allowed(filters)
-        live = not (filters.include_archived or filters.as_of or filters.states is not None)
+        allowed = self._allowed(filters)
         found: list[tuple[float, str]] = []
         for book in self._reads(filters):
-            rows = book.vectors.nearest(vector, embedder, limit, allowed, bound, live=live)
+            rows = book.vectors.nearest(vector, embedder, limit, allowed)
             ids = _ids(book, [row for row, _ in rows])
             found += [(cosine, ids[row]) for row, cosine in rows if row in ids]
-        found.sort(key=lambda near: -near[0])
+        found.sort(key=_worse)
         return list(dict.fromkeys(id for _, id in found))
 
     def cosines(
@@ -308,15 +314,6 @@ class SqliteStore:
             for book in self._books.values()
             for id, vector in book.vectors.first(embedder, ids, self.kin)
         }
-
-    def matching(self, words: Sequence[str], limit: int, filters: Filters) -> list[Match]:
-        where, bound = conditions(filters, self.kin, self._clock())
-        found = [
-            Match(id, score)
-            for book in self._reads(filters)
-            for id, score in book.matching(words, limit, where, bound)
-        ]
-        return sorted(found, key=lambda match: -match.score)
 
     def names(self) -> frozenset[str]:
         revision, names = self._names
@@ -457,14 +454,15 @@ class SqliteStore:
         )
 
     def _reads(self, filters: Filters) -> Iterator[Book]:
-        """The files in which the filters can find anything."""
-        return (book for scope, book in self._books.items() if filters.scope in (None, scope))
+        """The files in which the filters can find anything; an unwritten one is not asked."""
+        books = (book for scope, book in self._books.items() if filters.scope in (None, scope))
+        return (book for book in books if book.revision)
 
-    def _allowed(self, filters: Filters) -> tuple[str | None, dict[str, Any]]:
-        """As conditions, but None where the copy in memory needs no list of what is allowed."""
+    def _allowed(self, filters: Filters) -> Allowed:
         where, bound = conditions(filters, self.kin, self._clock())
-        plain = replace(filters, scope=None) == Filters()
-        return (None if plain and not self._anything_expired() else where), bound
+        plain = replace(filters, scope=None) == Filters() and not self._anything_expired()
+        live = not (filters.include_archived or filters.as_of or filters.states is not None)
+        return Allowed(where, bound, plain, live)
 
     def _anything_expired(self) -> bool:
         now = time_text(self._clock())
@@ -474,6 +472,10 @@ class SqliteStore:
             )
             for book in self._books.values()
         )
+
+
+def _worse(ranked: tuple[float, str]) -> float:
+    return -ranked[0]
 
 
 def _carry_history(from_db: Any, db: Any, id: str) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kinmem.errors import KinmemError, StoreError
 from kinmem.models import Coverage, Vector, Vectors
 from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.filters import IS_LIVE, VISIBLE
+from kinmem.store.sqlite.filters import IS_LIVE, VISIBLE, Allowed
 from kinmem.store.vector_index import VectorIndex
 
 logger = logging.getLogger(__name__)
@@ -192,26 +192,20 @@ class ChunkVectors:
         vector: Vector,
         embedder: str,
         limit: int,
-        allowed: str | None,
-        bound: dict[str, Any],
-        *,
-        live: bool,
+        allowed: Allowed,
     ) -> list[tuple[int, float]]:
-        """(row of the memory, cosine of its best chunk), nearest first, at most `limit` memories.
-
-        `allowed` is a condition on `memories m`, None: the live ones; `live` says whether it allows
-        live ones only: a copy holds no others.
-        """
+        """(row of the memory, cosine of its best chunk), nearest first, `limit` at most."""
         known = self._find(embedder)
         if known is None:
             return []
-        copy = self._fresh_copy(*known) if live else None
-        rows = None if copy is None or allowed is None else self._rowids(allowed, bound)
+        # A copy holds live rows and no others.
+        copy = self._fresh_copy(*known) if allowed.live else None
+        rows = None if copy is None or allowed.plain else self._rowids(allowed)
         # A long memory takes several places among the nearest chunks: more until there are enough.
         chunks = min(3 * limit, MOST_NEAREST)
         while True:
             if copy is None:
-                found = self._scan(known[0], vector, chunks, allowed or IS_LIVE, bound)
+                found = self._scan(known[0], vector, chunks, allowed)
             else:
                 _, memories, cosines = copy.index.search(vector, chunks, allowed=rows)
                 found = list(zip(memories.tolist(), cosines.tolist(), strict=True))
@@ -270,7 +264,7 @@ class ChunkVectors:
         self._closing = True
 
     def _scan(
-        self, number: int, vector: Vector, limit: int, condition: str, bound: dict[str, Any]
+        self, number: int, vector: Vector, limit: int, allowed: Allowed
     ) -> list[tuple[int, float]]:
         rows = self._database.rows(
             f"""
@@ -278,20 +272,21 @@ class ChunkVectors:
                 SELECT chunk, distance FROM vectors_{number}
                 WHERE embedding MATCH :vector AND k = :limit AND chunk IN (
                     SELECT c.id FROM chunks c JOIN memories m ON m.rowid = c.memory
-                    WHERE {condition}
+                    WHERE {allowed.condition}
                 )
             )
             SELECT c.memory, 1 - near.distance
             FROM near JOIN chunks c ON c.id = near.chunk
             ORDER BY near.distance, c.id
             """,
-            {**bound, "vector": vector.tobytes(), "limit": limit},
+            {**allowed.bound, "vector": vector.tobytes(), "limit": limit},
         )
         return rows
 
-    def _rowids(self, condition: str, bound: dict[str, Any]) -> NDArray[np.int64]:
+    def _rowids(self, allowed: Allowed) -> NDArray[np.int64]:
         rows = self._database.rows(
-            f"SELECT m.rowid FROM memories m WHERE {condition} ORDER BY m.rowid", bound
+            f"SELECT m.rowid FROM memories m WHERE {allowed.condition} ORDER BY m.rowid",
+            allowed.bound,
         )
         return np.fromiter((row[0] for row in rows), np.int64, len(rows))
 

@@ -1,7 +1,8 @@
 """What is indexed for the word search, and how a question's words become a MATCH expression.
 
-Both sides go through `_named` and `_pairs`, so that they agree. FTS5's tokenizer drops all punctuation and
-keeps a run of Chinese or Japanese as one token: C# would be "c", and no part of 乌龙茶 found.
+Both sides go through `_named` and `_pairs`, so that they agree. FTS5's tokenizer drops all
+punctuation and keeps a run of Chinese or Japanese as one token: C# would be "c", and no part of
+乌龙茶 found.
 """
 
 import re
@@ -48,9 +49,11 @@ def match_any(words: Sequence[str]) -> str:
     return " OR ".join(_terms(words))
 
 
-def match_all(words: Sequence[str]) -> str:
-    """An expression for rows with all of the words."""
-    return " AND ".join(_terms(words))
+def match_all(words: Sequence[str], *, beginnings: bool = False) -> str:
+    """An expression for rows with all of the words, or else with words that begin so."""
+    if not beginnings:
+        return " AND ".join(_terms(words))
+    return " AND ".join(term.removesuffix(" *") + " *" for term in _terms(words))
 
 
 def _terms(words: Sequence[str]) -> list[str]:
