@@ -26,7 +26,9 @@ PEOPLE = (
     *("Ana", "Bela", "Chiara", "Dmitri", "Elif", "Farid", "Greta", "Hana", "Ivo", "Jorge"),
     *("Kaya", "Luca", "Mina", "Nils", "Olga", "Pavel", "Rosa", "Samir", "Tilda", "Uma"),
 )
-SYLLABLES = [a + b for a in "bcdfghjklmnprstvz" for b in ("a", "e", "i", "o", "u", "ai", "or", "en")]
+SYLLABLES = [
+    a + b for a in "bcdfghjklmnprstvz" for b in ("a", "e", "i", "o", "u", "ai", "or", "en")
+]
 
 Rows = NDArray[np.float32]
 
@@ -51,7 +53,9 @@ def made(count: int, questions: int, *, conversation: bool = False) -> Corpus:
     asked = chance.choice(count, questions, replace=False)
     vectors = _vectors(chance, count)
     about = _unit(vectors[asked] + _noise(chance, questions))
-    return Corpus(notes, [_question(chance, texts[at]) for at in asked], np.vstack([vectors, about]))
+    return Corpus(
+        notes, [_question(chance, texts[at]) for at in asked], np.vstack([vectors, about])
+    )
 
 
 def _vocabulary() -> list[str]:

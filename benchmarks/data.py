@@ -70,7 +70,9 @@ def conversation(file: Path) -> Conversation:
     """One file; ../shared/data/README.md has its form."""
     document = json.loads(file.read_text(encoding="utf-8"))
     turns = document["docs"]
-    questions = [Question(q["text"], frozenset(q["gold"]), q["category"]) for q in document["queries"]]
+    questions = [
+        Question(q["text"], frozenset(q["gold"]), q["category"]) for q in document["queries"]
+    ]
     return Conversation(document["name"], [turn["id"] for turn in turns], _notes(turns), questions)
 
 

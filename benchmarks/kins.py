@@ -19,6 +19,8 @@ def fresh_kin(embedder: Embedder | None = None, **variables: object) -> Iterator
         if embedder is None:
             service = open_service(settings)
         else:
-            service = Service(SqliteStore(settings.home, settings.general.kin), [embedder], settings)
+            service = Service(
+                SqliteStore(settings.home, settings.general.kin), [embedder], settings
+            )
         with service:
             yield service

@@ -70,7 +70,9 @@ def as_json(tables: Sequence[Table], targets: Sequence[Target]) -> Mapping[str, 
 
 def machine() -> str:
     """Where and when: numbers in seconds mean nothing without it."""
-    packages = ", ".join(f"{name} {version(name)}" for name in ("apsw", "numpy", "onnxruntime", "mcp"))
+    packages = ", ".join(
+        f"{name} {version(name)}" for name in ("apsw", "numpy", "onnxruntime", "mcp")
+    )
     return (
         f"{date.today().isoformat()}, {_processor()}, {os.cpu_count()} cores, load"
         f" {os.getloadavg()[0]:.1f}, Python {platform.python_version()}, {packages}"
@@ -93,4 +95,6 @@ def _line(cells: Sequence[str]) -> str:
 def _shown(cell: Cell) -> str:
     if cell is None:
         return ""
-    return f"{cell:,.2f}" if isinstance(cell, float) else f"{cell:,}" if isinstance(cell, int) else cell
+    if isinstance(cell, float):
+        return f"{cell:,.2f}".rstrip("0").rstrip(".")
+    return f"{cell:,}" if isinstance(cell, int) else cell

@@ -7,14 +7,24 @@ from contextlib import contextmanager
 from typing import Any
 
 import kinmem.recall.pipeline as pipeline
+import kinmem.store.sqlite.search as sqlite_search
 from kinmem.service import Service
+from kinmem.store.sqlite.vectors import ChunkVectors
 
-FROM_STORE = ("names", "is_filled", "nearest", "matching", "cosines", "candidates", "memories")
-FROM_PIPELINE = ("understand", "fuse", "lift", "weigh", "trim", "excerpted")
-STAGES = (
-    *("understand", "names", "is_filled", "nearest", "matching", "cosines", "candidates"),
-    *("fuse", "lift", "weigh", "trim", "memories", "excerpted"),
-)
+PLACES: dict[str, tuple[Any, str]] = {
+    "understand": (pipeline, "understand"),
+    "nearest": (sqlite_search, "_nearest"),
+    "matching": (sqlite_search, "_matching"),
+    "candidates": (sqlite_search, "_read"),
+    "cosines": (ChunkVectors, "cosines"),
+    "fuse": (pipeline, "fuse"),
+    "lift": (pipeline, "lift"),
+    "weigh": (pipeline, "weigh"),
+    "trim": (pipeline, "trim"),
+    "excerpted": (pipeline, "excerpted"),
+}
+FROM_STORE = ("names", "is_filled", "memories")
+STAGES = (*PLACES, *FROM_STORE)
 """In the order of the pipeline; `memories` reads the hits' rows."""
 
 
@@ -41,15 +51,14 @@ class Times:
 def timed_stages(service: Service) -> Iterator[Times]:
     """Times the stages of this service's recalls until the block ends."""
     times = Times()
-    places = [(pipeline, name) for name in FROM_PIPELINE]
-    places += [(service.store, name) for name in FROM_STORE]
-    plain = [(place, name, getattr(place, name)) for place, name in places]
-    for place, name, function in plain:
-        setattr(place, name, _timing(name, function, times))
+    places = PLACES | {name: (service.store, name) for name in FROM_STORE}
+    plain = [(stage, *place, getattr(*place)) for stage, place in places.items()]
+    for stage, place, name, function in plain:
+        setattr(place, name, _timing(stage, function, times))
     try:
         yield times
     finally:
-        for place, name, function in plain:
+        for _, place, name, function in plain:
             setattr(place, name, function)
 
 

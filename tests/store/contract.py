@@ -101,7 +101,7 @@ def forgotten(store: Store, id: str, at: datetime = NOON) -> None:
 def searched(
     store: Store, words: Sequence[str], limit: int = 50, filters: Filters = LIVE, **more: Any
 ) -> Found:
-    """What the words find, `limit` per scope at most; by meaning nothing, unless a vector is given."""
+    """What the words find, `limit` per scope; by meaning nothing, unless a vector is given."""
     asked = Asked(words, more.pop("vector", None), TINY, limit, limit, 2 * limit, **more)
     return store.search(asked, filters)
 

@@ -202,7 +202,7 @@ class ChunkVectors:
         copy = self._fresh_copy(*known) if allowed.live else None
         rows = None if copy is None or allowed.plain else self._rowids(allowed)
         # A long memory takes several places among the nearest chunks: more until there are enough.
-        chunks = min(3 * limit, MOST_NEAREST)
+        chunks = min(limit * self._chunks_per_memory(), MOST_NEAREST)
         while True:
             if copy is None:
                 found = self._scan(known[0], vector, chunks, allowed)
@@ -262,6 +262,13 @@ class ChunkVectors:
     def close(self) -> None:
         """Let a copy that is loading stop."""
         self._closing = True
+
+    def _chunks_per_memory(self) -> int:
+        """On average, rounded up; by the greatest numbers given out, which takes no counting."""
+        [(chunks, memories)] = self._database.rows(
+            "SELECT (SELECT max(id) FROM chunks), (SELECT max(rowid) FROM memories)"
+        )
+        return -(-(chunks or 1) // (memories or 1))
 
     def _scan(
         self, number: int, vector: Vector, limit: int, allowed: Allowed
