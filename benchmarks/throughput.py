@@ -79,7 +79,7 @@ def _commit_ms(count: int) -> float:
     with BareTable() as bare:
         for number in range(count):
             started = time.thread_time()
-            bare.add([f"row {number}"], words=False)
+            bare.add([(f"row {number}", None)], words=False)
             spent.append(time.thread_time() - started)
     return median(spent) * MS
 
@@ -108,7 +108,7 @@ def in_batches(rounds: int, count: int) -> tuple[Table, list[Target]]:
         targets.append(Target(what, ratio, LEAST_RATE, at_most=False))
     columns = ("what", "memorize_many, 1/s", "bare inserts, 1/s", "ratio", "CPU each, ms")
     note = (
-        f"Batches of {BATCH} at FULL durability. Bare: a row and an FTS5 entry of the same text."
+        f"Batches of {BATCH} at FULL durability. Bare: a row and an FTS5 entry of the same texts."
         f" Median of {rounds} rounds of {count:,}."
     )
     return Table("memorize_many", columns, rows, note), targets
@@ -120,8 +120,9 @@ def _many(kin: Service, notes: Notes) -> None:
 
 
 def _plain(table: "BareTable", notes: Notes) -> None:
-    for start in range(0, len(notes), BATCH):
-        table.add([note["content"] for note in notes[start : start + BATCH]])
+    texts = [(note["content"], note.get("source_context")) for note in notes]
+    for start in range(0, len(texts), BATCH):
+        table.add(texts[start : start + BATCH])
 
 
 class BareTable:
@@ -131,18 +132,18 @@ class BareTable:
         self._folder = TemporaryDirectory(prefix="kinmem-bench-")
         self._db = apsw.Connection(str(Path(self._folder.name) / "bare.db"))
         self._db.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
-        self._db.execute("CREATE TABLE memories (id INTEGER PRIMARY KEY, content TEXT NOT NULL)")
-        self._db.execute("CREATE VIRTUAL TABLE words USING fts5 (content)")
+        self._db.execute("CREATE TABLE memories (id INTEGER PRIMARY KEY, content, context)")
+        self._db.execute("CREATE VIRTUAL TABLE words USING fts5 (content, context)")
 
-    def add(self, texts: Iterable[str], *, words: bool = True) -> None:
+    def add(self, texts: Iterable[tuple[str, str | None]], *, words: bool = True) -> None:
         """One transaction."""
         self._db.execute("BEGIN IMMEDIATE")
         for text in texts:
             row = self._db.execute(
-                "INSERT INTO memories (content) VALUES (?) RETURNING id", (text,)
+                "INSERT INTO memories (content, context) VALUES (?, ?) RETURNING id", text
             ).get
             if words:
-                self._db.execute("INSERT INTO words (rowid, content) VALUES (?, ?)", (row, text))
+                self._db.execute("INSERT INTO words (rowid, content, context) VALUES (?, ?, ?)", (row, *text))
         self._db.execute("COMMIT")
 
     def __enter__(self) -> "BareTable":

@@ -103,11 +103,17 @@ class Memorize:
 
     def _neighbours(self, vector: Vector, ladder: Ladder) -> list[tuple[Memory, float]]:
         """The nearest memories of a single chunk; longer ones say more than one thing."""
-        ids = self._store.nearest(vector, self._embedder.name, COMPARED, Filters())
+        near = self._store.nearest(vector, self._embedder.name, COMPARED, Filters())
+        ids = [id for id, cosine in near if cosine >= ladder.near]
+        if not ids:
+            return []
         cosines = self._store.cosines(vector, self._embedder.name, ids)
-        near = [id for id in ids if len(cosines.get(id, ())) == 1 and cosines[id][0] >= ladder.near]
-        memories = self._store.memories(near) if near else {}
-        return [(memories[id], cosines[id][0]) for id in near if id in memories]
+        memories = self._store.memories(ids)
+        return [
+            (memories[id], cosines[id][0])
+            for id in ids
+            if id in memories and len(cosines.get(id, ())) == 1
+        ]
 
     def _ladder(self) -> Ladder:
         calibration = self._embedder.calibration

@@ -1,6 +1,7 @@
 """Stage 3: what was found by meaning and by words becomes one list, scored by relevance alone."""
 
 import math
+from collections.abc import Iterator
 
 from kinmem.models import Found, Scored, Why
 from kinmem.recall.profiles import Fusion
@@ -12,6 +13,7 @@ WORDS_SHARE = 0.3
 # most, and every further part costs (BEAM: best part alone -0.8 points, no cost -0.5).
 FIRST_SHARE = 0.7
 COST_PER_LN_PARTS = 0.03
+NOWHERE = [0.0]
 
 
 def fuse(found: Found, fusion: Fusion, settings: RecallSettings) -> list[Scored]:
@@ -21,49 +23,44 @@ def fuse(found: Found, fusion: Fusion, settings: RecallSettings) -> list[Scored]
     boost / (k + rank + 1), rank from 0. Meaning speaks for a candidate above the noise level.
     """
     relevance = _by_score if fusion == "score" else _by_rank
-    whys = relevance(found, settings)
-    return [
-        Scored(
-            candidate,
-            sum(v for name, v in whys[candidate.id].items() if name[0] == "+"),
-            whys[candidate.id],
-        )
-        for candidate in found.candidates
-        if whys.get(candidate.id)
-    ]
+    return list(relevance(found, settings))
 
 
 def meaning(cosines: list[float]) -> float:
     """How near a memory of these parts is to the question: at most the best part's cosine."""
-    first, best = cosines[0], max(cosines)
-    return (
-        FIRST_SHARE * first + (1 - FIRST_SHARE) * best - COST_PER_LN_PARTS * math.log(len(cosines))
-    )
+    if len(cosines) == 1:
+        return cosines[0]
+    whole = FIRST_SHARE * cosines[0] + (1 - FIRST_SHARE) * max(cosines)
+    return whole - COST_PER_LN_PARTS * math.log(len(cosines))
 
 
-def _by_score(found: Found, settings: RecallSettings) -> dict[str, Why]:
+def _by_score(found: Found, settings: RecallSettings) -> Iterator[Scored]:
     best = max(found.matches.values(), default=0.0)
-    whys = {}
     for candidate in found.candidates:
-        cosines = found.cosines.get(candidate.id, [0.0])
+        cosines = found.cosines.get(candidate.id, NOWHERE)
         match = found.matches.get(candidate.id)
         if match is None and max(cosines) <= found.noise:
             continue
-        why: Why = {"+meaning": max(meaning(cosines), 0.0)}
+        score = max(meaning(cosines), 0.0)
+        why: Why = {"+meaning": score}
         if match is not None and best > 0:
             why["+words"] = WORDS_SHARE * match / best
-        whys[candidate.id] = why
-    return whys
+            score += why["+words"]
+        yield Scored(candidate, score, why)
 
 
-def _by_rank(found: Found, settings: RecallSettings) -> dict[str, Why]:
-    whys: dict[str, Why] = {}
-    near = [id for id in found.nearest if max(found.cosines.get(id, [0.0])) > found.noise]
-    for rank, id in enumerate(near):
-        whys.setdefault(id, {})["+meaning"] = 1 / (settings.rrf_k + rank + 1)
-    for rank, id in enumerate(found.matches):
-        whys.setdefault(id, {})["+words"] = settings.fts_boost / (settings.rrf_k + rank + 1)
-    for id, why in whys.items():
-        if id in found.cosines:
-            why["cosine"] = max(found.cosines[id])
-    return whys
+def _by_rank(found: Found, settings: RecallSettings) -> Iterator[Scored]:
+    near = [id for id in found.nearest if max(found.cosines.get(id, NOWHERE)) > found.noise]
+    by_meaning = {id: 1 / (settings.rrf_k + rank + 1) for rank, id in enumerate(near)}
+    by_words = {
+        id: settings.fts_boost / (settings.rrf_k + rank + 1)
+        for rank, id in enumerate(found.matches)
+    }
+    for candidate in found.candidates:
+        parts = {"+meaning": by_meaning.get(candidate.id), "+words": by_words.get(candidate.id)}
+        why: Why = {name: value for name, value in parts.items() if value is not None}
+        if why:
+            score = sum(why.values())
+            if candidate.id in found.cosines:
+                why["cosine"] = max(found.cosines[candidate.id])
+            yield Scored(candidate, score, why)

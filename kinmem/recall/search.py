@@ -29,9 +29,9 @@ def search(
     threshold: float | None,
 ) -> Found:
     """Both arms; the words alone without vectors. `threshold` replaces the embedder's noise."""
-    embedder = choose(embedders, store)
+    embedder, filled = choose(embedders, store)
     vector, degraded = _embedded(question, embedder)
-    if vector is not None and not store.is_filled(embedder.name):
+    if vector is not None and not filled:
         degraded = ("pending",)
     asked = Asked(
         question.words,
@@ -46,15 +46,20 @@ def search(
     return replace(store.search(asked, filters), noise=noise, degraded=degraded)
 
 
-def choose(embedders: Sequence[Embedder], store: Store) -> Embedder:
-    """The configured embedder once its vectors are there; until then the one that covers most."""
+def choose(embedders: Sequence[Embedder], store: Store) -> tuple[Embedder, bool]:
+    """The configured embedder once its vectors are there, until then the one that covers most.
+
+    With it, whether every chunk has a vector of its making.
+    """
     configured = embedders[0]
-    if store.is_filled(configured.name) or len(embedders) == 1:
-        return configured
+    filled = store.is_filled(configured.name)
+    if filled or len(embedders) == 1:
+        return configured, filled
     share = {known.embedder: known.share for known in store.coverage()}
     if share.get(configured.name, 0.0) >= FILLED:
-        return configured
-    return max(embedders, key=lambda embedder: share.get(embedder.name, 0.0))
+        return configured, False
+    best = max(embedders, key=lambda embedder: share.get(embedder.name, 0.0))
+    return best, store.is_filled(best.name)
 
 
 def _embedded(question: Question, embedder: Embedder) -> tuple[Vector | None, tuple[str, ...]]:

@@ -112,8 +112,10 @@ class Store(Protocol):
         """
         ...
 
-    def nearest(self, vector: Vector, embedder: str, limit: int, filters: Filters) -> list[str]:
-        """Ids of the memories with the nearest chunks, nearest first, at most `limit` per scope.
+    def nearest(
+        self, vector: Vector, embedder: str, limit: int, filters: Filters
+    ) -> list[tuple[str, float]]:
+        """(id, cosine of its nearest chunk), nearest first, at most `limit` per scope.
 
         Exact in small stores; above some thousand chunks recall@limit is at least 0.98.
         """
@@ -166,7 +168,7 @@ class Store(Protocol):
         ...
 
     def is_filled(self, embedder: str) -> bool:
-        """Whether the embedder is enrolled and no chunk waits for it."""
+        """Whether every chunk has a vector of this embedder."""
         ...
 
     def fill(self, embedder: str, chunks: Sequence[Pending], vectors: Vectors) -> None:

@@ -119,9 +119,8 @@ def _neighbours(
         near = [(id, 1.0) for id in same[memory.content_hash] if id != memory.id]
         vector = vectors.get(memory.id)
         if vector is not None:
-            ids = store.nearest(vector, embedder.name, COMPARED, Filters())
-            cosines = store.cosines(vector, embedder.name, ids)
-            near += [(id, cosines[id][0]) for id in ids if cosines[id][0] >= ladder.related]
+            nearest = store.nearest(vector, embedder.name, COMPARED, Filters())
+            near += [(id, cosine) for id, cosine in nearest if cosine >= ladder.related]
         yield memory.id, near
 
 

@@ -283,7 +283,9 @@ class SqliteStore:
         ranked = {id: score for score, id in matches}
         return Found(candidates, cosines, [id for _, id in nearest], ranked)
 
-    def nearest(self, vector: Vector, embedder: str, limit: int, filters: Filters) -> list[str]:
+    def nearest(
+        self, vector: Vector, embedder: str, limit: int, filters: Filters
+    ) -> list[tuple[str, float]]:
         allowed = self._allowed(filters)
         found: list[tuple[float, str]] = []
         for book in self._reads(filters):
@@ -291,7 +293,10 @@ class SqliteStore:
             ids = _ids(book, [row for row, _ in rows])
             found += [(cosine, ids[row]) for row, cosine in rows if row in ids]
         found.sort(key=_worse)
-        return list(dict.fromkeys(id for _, id in found))
+        best: dict[str, float] = {}
+        for cosine, id in found:
+            best.setdefault(id, cosine)
+        return list(best.items())
 
     def cosines(
         self, vector: Vector, embedder: str, ids: Collection[str]

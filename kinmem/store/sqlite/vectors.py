@@ -103,7 +103,9 @@ class ChunkVectors:
     def is_filled(self, embedder: str) -> bool:
         """See Store.is_filled."""
         known = self._find(embedder)
-        return known is not None and not self._database.rows(
+        if known is None:
+            return not self._database.rows("SELECT 1 FROM chunks LIMIT 1")
+        return not self._database.rows(
             "SELECT 1 FROM pending WHERE embedder = ? LIMIT 1", known[:1]
         )
 
