@@ -366,6 +366,28 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
+class Health:
+    """What one file of a store says about itself; see doctor."""
+
+    file: str
+    """Below the home folder."""
+    engine: str
+    """Versions of the database and its extensions."""
+    application: int
+    version: int
+    """Of the schema."""
+    memories: int
+    words: int
+    """Memories in the word index; as many as there are."""
+    chunks: int
+    vectors: Mapping[str, int]
+    """By embedder; with those pending as many as there are chunks."""
+    pending: Mapping[str, int]
+    damage: tuple[str, ...] = ()
+    """What an integrity check found."""
+
+
+@dataclass(frozen=True, slots=True)
 class Coverage:
     """How far an embedder's vectors reach."""
 

@@ -1,14 +1,15 @@
 """What doctor looks at in the memory itself: files, versions, counts, vectors, times."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kinmem.cli.checks import Check
 from kinmem.errors import KinmemError
 from kinmem.settings import Settings
 
 if TYPE_CHECKING:
+    from kinmem.models import Health
     from kinmem.service import Service
 
 SLACK = timedelta(minutes=5)
@@ -33,13 +34,12 @@ def memory(settings: Settings) -> Iterator[Check]:
         states = service.stats().counts["state"]
         told = ", ".join(f"{count:,} {state}" for state, count in states.items())
         yield Check("memory", "ok", f"{kin} sees {told or 'nothing yet'}")
-        examine: Callable[[], list[Any]] | None = getattr(service.store, "health", None)
-        yield from _files(examine() if examine else [])
+        yield from _files(service.store.health())
         yield from _vectors(service)
         yield from _times(service)
 
 
-def _files(files: list[Any]) -> Iterator[Check]:
+def _files(files: "list[Health]") -> Iterator[Check]:
     """Each database file: what it is, and whether its parts hold the same memories."""
     for engine in dict.fromkeys(file.engine for file in files):
         yield Check("engine", "ok", engine)

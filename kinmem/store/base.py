@@ -12,6 +12,7 @@ from kinmem.models import (
     Event,
     Filters,
     Found,
+    Health,
     Memory,
     Page,
     Pending,
@@ -184,6 +185,10 @@ class Store(Protocol):
 
     def retire(self, embedder: str) -> None:
         """Drop an embedder's vectors. Unknown names are ignored."""
+        ...
+
+    def health(self) -> list[Health]:
+        """Every file, examined. Takes as long as reading them."""
         ...
 
     def close(self) -> None:

@@ -86,6 +86,19 @@ class Database:
                 else:
                     self._idle.append(connection)
 
+    @contextmanager
+    def afresh(self) -> Iterator[apsw.Connection]:
+        """A connection that has read nothing yet: one that has may see damage where another process
+        has erased something since.
+        """
+        self._check_alive()
+        with translated(self.path):
+            connection = self._connect()
+            try:
+                yield connection
+            finally:
+                connection.close()
+
     def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
         """All rows of one reading statement."""
         with self.reading() as db:

@@ -25,6 +25,7 @@ from kinmem.models import (
     Event,
     Filters,
     Found,
+    Health,
     Memory,
     Page,
     Pending,
@@ -35,7 +36,9 @@ from kinmem.models import (
 from kinmem.settings import kin_name
 from kinmem.store.base import Sort
 from kinmem.store.sqlite.book import Book
+from kinmem.store.sqlite.connection import translated
 from kinmem.store.sqlite.filters import IS_LIVE, VISIBLE, Allowed, conditions
+from kinmem.store.sqlite.health import examine
 from kinmem.store.sqlite.rows import COLUMNS, memory_of, time_text
 from kinmem.store.sqlite.search import search
 from kinmem.store.sqlite.words import ROLES
@@ -63,7 +66,9 @@ class SqliteStore:
     def __init__(self, home: Path, kin: str, clock: Clock = utc_now) -> None:
         self.kin = kin_name(kin)
         self._clock = clock
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._home = home
+        with translated(home):
+            home.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._own = Book(home / "kins" / f"{self.kin}.db")
         self._books: dict[Scope, Book] = {"private": self._own}
         self._uses: dict[str, tuple[int, datetime]] = {}
@@ -424,6 +429,9 @@ class SqliteStore:
     def retire(self, embedder: str) -> None:
         for book in self._books.values():
             book.vectors.retire(embedder)
+
+    def health(self) -> list[Health]:
+        return [examine(book.database, self._home) for book in self._books.values()]
 
     def close(self) -> None:
         with suppress(StoreError):  # counters are not worth an error at the end
