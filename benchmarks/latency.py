@@ -99,7 +99,8 @@ class Bare:
         self._folder = TemporaryDirectory(prefix="kinmem-bench-")
         self._vectors = np.ascontiguousarray(corpus.vectors[: len(corpus.notes)])
         self._db = apsw.Connection(str(Path(self._folder.name) / "bare.db"))
-        self._db.execute("PRAGMA journal_mode = WAL; PRAGMA cache_size = -32768")
+        for pragma in ("journal_mode = WAL", "cache_size = -32768"):
+            self._db.execute(f"PRAGMA {pragma}").fetchall()
         self._db.execute("CREATE VIRTUAL TABLE words USING fts5 (content, context)")
         rows = [(note["content"], note.get("source_context")) for note in corpus.notes]
         with self._db:

@@ -131,7 +131,8 @@ class BareTable:
     def __init__(self) -> None:
         self._folder = TemporaryDirectory(prefix="kinmem-bench-")
         self._db = apsw.Connection(str(Path(self._folder.name) / "bare.db"))
-        self._db.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
+        for pragma in ("journal_mode = WAL", "synchronous = FULL"):
+            self._db.execute(f"PRAGMA {pragma}").fetchall()
         self._db.execute("CREATE TABLE memories (id INTEGER PRIMARY KEY, content, context)")
         self._db.execute("CREATE VIRTUAL TABLE words USING fts5 (content, context)")
 

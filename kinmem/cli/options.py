@@ -117,6 +117,10 @@ Port = Annotated[
 Keep = Annotated[bool, flag("--keep", "Keep the folder with the memories.")]
 Strict = Annotated[bool, flag("--strict", "End with exit code 4 if something wants a look.")]
 Online = Annotated[bool, flag("--online", "Try the configured embedding provider too.")]
+Which = Annotated[
+    list[str] | None, argument("WHICH", "retrieval, latency, throughput ...; all by default.")
+]
+Short = Annotated[bool, flag("--short", "Few memories and own questions: about a minute.")]
 Drop = Annotated[
     str | None, option("--drop", "EMBEDDER", "Remove the vectors of this one instead.")
 ]
