@@ -17,7 +17,7 @@ def main() -> int:
     parser.add_argument(
         "which",
         nargs="*",
-        default=["all"],
+        default="all",
         choices=[*BENCHMARKS, "all"],
         metavar="which",
         help=f"{', '.join(BENCHMARKS)} or all (the default)",

@@ -73,8 +73,9 @@ def measure(short: bool) -> tuple[list[Table], list[Target]]:
             targets.append(Target(what, middle / bare, MOST))
     columns = ("server", "median, ms", "least, ms", "ratio", "of the least")
     note = (
-        f"From spawning the process to the answer to tools/list over stdio, {len(seconds[BARE_NAME]) - 1}"
-        " times turn about. The least time is the one that other programs disturbed least."
+        "From spawning the process to the answer to tools/list over stdio;"
+        f" {len(seconds[BARE_NAME]) - 1} times, turn about. The least time is the one that other"
+        " programs disturbed least."
     )
     return [Table("Cold start", columns, rows, note)], targets
 

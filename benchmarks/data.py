@@ -46,7 +46,7 @@ class Conversation:
 
 
 def data_sets() -> dict[str, list[Conversation]]:
-    """By name, those of KINMEM_BENCH_DATA, of ../shared/data, or the own one, whichever is there."""
+    """By name: those of KINMEM_BENCH_DATA, else of ../shared/data, else the own one."""
     folder = Path(NAMED).expanduser() if NAMED else SHARED
     found = dict(_sets(folder / "retrieval"))
     if NAMED and not found:
@@ -77,7 +77,7 @@ def conversation(file: Path) -> Conversation:
 
 
 def _notes(turns: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
-    notes = []
+    notes: list[Mapping[str, Any]] = []
     days: dict[object, str | None] = {}
     for at, turn in enumerate(turns):
         session = turn["session"]

@@ -1,11 +1,14 @@
 """What memorize took for a duplicate in real talk, and whether an answer was lost by it."""
 
+from collections.abc import Sequence
+
 from benchmarks.baselines import Remembering
 from benchmarks.data import Conversation, data_sets, own_set
 from benchmarks.kins import fresh_kin
-from benchmarks.report import Cell, Table, Target
+from benchmarks.report import Row, Table, Target
 from benchmarks.retrieval import LIMIT, recalls
 from kinmem.llm.builtin import BuiltinEmbedder
+from kinmem.models import Stored
 from kinmem.service import Service
 
 COLUMNS = ("conversation", "turns", "duplicate_of", "superseded", "questions that lost gold")
@@ -26,7 +29,7 @@ def measure(short: bool) -> tuple[list[Table], list[Target]]:
     return tables, []
 
 
-def counted(conversation: Conversation) -> tuple[Cell, ...]:
+def counted(conversation: Conversation) -> Row:
     """What became of each turn."""
     with fresh_kin() as kin:
         stored = kin.memorize_many(conversation.notes)
@@ -54,6 +57,6 @@ def same_either_way(conversation: Conversation) -> tuple[int, int]:
     return sum(a == b for a, b in zip(ours, theirs, strict=True)), len(ours)
 
 
-def _answers(kin: Service, stored: list, conversation: Conversation) -> list[list[str]]:
+def _answers(kin: Service, stored: Sequence[Stored], conversation: Conversation) -> list[list[str]]:
     ask = recalls(kin, stored, conversation.ids)
     return [ask(question.text, LIMIT) for question in conversation.questions]

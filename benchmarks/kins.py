@@ -1,4 +1,4 @@
-"""Kins to measure: at default settings whatever the environment says, in a folder that goes away."""
+"""Kins to measure: at default settings whatever the environment says, and gone afterwards."""
 
 import tempfile
 from collections.abc import Iterator

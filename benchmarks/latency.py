@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.corpus import Corpus, Rows, made
 from benchmarks.doubles import KnownVectors
 from benchmarks.kins import fresh_kin
-from benchmarks.report import Table, Target
+from benchmarks.report import Row, Table, Target
 from benchmarks.stages import STAGES, timed_stages
 from kinmem.service import Service
 from kinmem.text import content_words
@@ -30,7 +30,9 @@ MS = 1000.0
 
 def measure(short: bool) -> tuple[list[Table], list[Target]]:
     """One row for each size, with and without what turns of a conversation have."""
-    totals, stages, targets = [], [], []
+    totals: list[Row] = []
+    stages: list[Row] = []
+    targets: list[Target] = []
     for size in SHORT_SIZES if short else SIZES:
         for conversation in (False, True):
             name = f"{size:,} {'turns' if conversation else 'notes'}"
@@ -45,12 +47,11 @@ def measure(short: bool) -> tuple[list[Table], list[Target]]:
             "Latency of recall, in ms",
             ("memories", "recall p50", "p95", "bare p50", "p95", "ratio", "of sums", "of CPU"),
             totals,
-            f"{QUESTIONS} distinct questions, each vector known beforehand. Bare: one FTS5 OR query of"
-            f" the content words (bm25, limit {BARE_LIMIT}) and one exact product with all vectors."
-            " Turns have a speaker, a date and 2 x 200 characters of source context, notes have not;"
-            " the bare table holds contents and contexts."
-            " Ratio: of the medians; of CPU: of the sums of processor time, which other programs on"
-            " the machine do not change.",
+            f"{QUESTIONS} distinct questions, each vector known beforehand. Bare: one FTS5 OR query"
+            f" of the content words (bm25, limit {BARE_LIMIT}) and one exact product with all"
+            " vectors. Turns have a speaker, a date and 2 x 200 characters of source context, notes"
+            " have not; the bare table holds contents and contexts. Ratio: of the medians; of CPU:"
+            " of the sums of processor time, which other programs on the machine change least.",
         ),
         Table("Processor time of each stage, p50 in ms", ("memories", *STAGES), stages),
     ], targets
@@ -82,8 +83,8 @@ class Run:
 
             _warm(recall, asked[:WARMING])
             for question, vector in asked[WARMING : WARMING + QUESTIONS]:
-                self.bare.append(_timed(lambda: bare.search(question, vector)))
-                self.recall.append(_timed(lambda: recall(question, vector)))
+                self.bare.append(_timed(bare.search, question, vector))
+                self.recall.append(_timed(recall, question, vector))
             self.stages = _stages(kin, recall, asked[WARMING + QUESTIONS :])
 
     @property
@@ -150,9 +151,9 @@ def _summary(run: Run) -> list[float]:
     return [*percentiles, _p(50, recall) / _p(50, bare), sum(recall) / sum(bare), run.ratio]
 
 
-def _timed(call: Callable[[], None]) -> Spent:
+def _timed(search: Callable[[str, Rows], None], question: str, vector: Rows) -> Spent:
     wall, cpu = time.perf_counter(), time.thread_time()
-    call()
+    search(question, vector)
     return Spent(time.perf_counter() - wall, time.thread_time() - cpu)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 Cell = str | float | int | None
+Row = Sequence[Cell]
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Table:
 
     title: str
     columns: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Row]
     note: str = ""
     """What was measured, in a sentence."""
 

@@ -7,7 +7,7 @@ from statistics import mean
 from benchmarks.baselines import Baselines, Remembering
 from benchmarks.data import ADVERSARIAL, Conversation, Question, data_sets, own_set
 from benchmarks.kins import fresh_kin
-from benchmarks.report import Table, Target
+from benchmarks.report import Row, Table, Target
 from benchmarks.scoring import ndcg_at, recall_at, reciprocal_rank
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
@@ -117,7 +117,7 @@ def means(results: Iterable[Result]) -> list[float]:
 
 def by_way(name: str, results: Sequence[Result]) -> Table:
     """kinmem beside the baselines."""
-    rows = [(way, *means(one for one in results if one.way == way)) for way in WAYS]
+    rows: list[Row] = [(way, *means(r for r in results if r.way == way)) for way in WAYS]
     count = sum(result.way == KINMEM for result in results)
     note = f"{count} questions, adversarial ones left out; the mean over questions, in hundredths."
     return Table(f"Retrieval, {name}", ("way", *MEASURES), rows, note)
@@ -126,7 +126,7 @@ def by_way(name: str, results: Sequence[Result]) -> Table:
 def by_category(name: str, results: Sequence[Result]) -> Table:
     """kinmem alone."""
     ours = [result for result in results if result.way == KINMEM]
-    rows = []
+    rows: list[Row] = []
     for category in sorted({result.category for result in ours}):
         part = [result for result in ours if result.category == category]
         rows.append((category, len(part), *means(part)))

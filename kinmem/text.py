@@ -90,9 +90,12 @@ def clean(text: str, what: str, limit: int) -> str:
     `limit` is in bytes of UTF-8 and is measured before anything else is done.
     Raises TooLarge over the limit, InvalidInput if nothing is left.
     """
-    size = len(text.encode("utf-8", "surrogatepass"))
+    plain = text.isascii()
+    size = len(text) if plain else len(text.encode("utf-8", "surrogatepass"))
     if size > limit:
         raise TooLarge(what, size, limit)
+    if plain and text.replace("\n", "").isprintable() and (text := text.strip()):
+        return text
     text = LONE_SURROGATES.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
     text = unicodedata.normalize("NFC", CONTROLS.sub("", text)).strip()
     if not text:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, ModelError
@@ -31,7 +32,7 @@ class Memorize:
 
     def one(self, note: Note) -> Stored:
         """Compare by words and by meaning, then store with its vectors. Raises InvalidInput."""
-        draft = self._draft(note)
+        draft = self._draft(note, self._clock())
         known = self._store.same_statements([draft])[0]
         if known is None:
             draft = replace(draft, chunks=self.embedded(draft.chunks))
@@ -46,7 +47,8 @@ class Memorize:
         What became of each note, in order. One that cannot be stored is refused alone. Vectors are
         made in the background (upkeep/embed.py); settle compares by meaning when they are there.
         """
-        results: list[Stored | Draft] = [self._draft_or_refusal(note) for note in notes]
+        now = self._clock()
+        results: list[Stored | Draft] = [self._draft_or_refusal(note, now) for note in notes]
         drafts = [draft for draft in results if isinstance(draft, Draft)]
         known = self._store.same_statements(drafts)
         fresh = [draft for draft, id in zip(drafts, known, strict=True) if id is None]
@@ -68,13 +70,13 @@ class Memorize:
             return chunks
         return Chunks(chunks.texts, vectors, self._embedder.name)
 
-    def _draft(self, note: Note, *, fresh: bool = False) -> Draft:
+    def _draft(self, note: Note, now: datetime, *, fresh: bool = False) -> Draft:
         zone = self._settings.general.zone
-        return draft_of(note, self._store.kin, self._embedder, self._clock(), zone, fresh=fresh)
+        return draft_of(note, self._store.kin, self._embedder, now, zone, fresh=fresh)
 
-    def _draft_or_refusal(self, note: Note) -> Draft | Stored:
+    def _draft_or_refusal(self, note: Note, now: datetime) -> Draft | Stored:
         try:
-            return self._draft(note, fresh=True)
+            return self._draft(note, now, fresh=True)
         except InvalidInput as error:
             return Stored("refused", reason=str(error))
 

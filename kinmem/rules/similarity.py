@@ -93,11 +93,19 @@ def normalised(text: str) -> str:
 
     A question mark stays, and the case of code and passwords does.
     """
-    words = unicodedata.normalize("NFKC", text).split()
-    kept = " ".join(word if case_counts(word) else word.casefold() for word in words)
-    bare = _STOPS.sub("", _BULLET.sub("", unicodedata.normalize("NFKC", kept)))
+    kept = " ".join(map(_small, _composed(text).split()))
+    bare = _STOPS.sub("", _BULLET.sub("", _composed(kept)))
     quoted = len(bare) > 1 and bare[0] in _QUOTES and bare[-1] in _QUOTES
     return _STOPS.sub("", bare.strip(_QUOTES)) if quoted else bare
+
+
+def _composed(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+def _small(word: str) -> str:
+    small = word.casefold()
+    return word if small != word and case_counts(word) else small
 
 
 def content_hash(text: str) -> str:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -15,11 +16,14 @@ INSERT = (
     f"INSERT INTO memories (rowid, {', '.join(FIELDS)}) VALUES (?, {', '.join('?' * len(FIELDS))})"
 )
 
+as_text = json.JSONEncoder(ensure_ascii=False).encode
+
 TIMES = frozenset(name for name in FIELDS if name.endswith(("_at", "valid_from", "valid_to")))
 TAGS = frozenset({"manual_tags", "auto_tags"})
 OBJECTS = frozenset({"metadata", "ingest_metadata"})
 
 
+@lru_cache(maxsize=64)  # a batch shares its moment
 def time_text(moment: datetime) -> str:
     """UTC, always 27 characters, so that texts sort as times do."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
@@ -36,7 +40,7 @@ def column(name: str, value: Any) -> Any:
     if name in TIMES:
         return time_text(value)
     if name in TAGS or name in OBJECTS:
-        return json.dumps(value, ensure_ascii=False) if value else None
+        return as_text(value) if value else None
     return int(value) if isinstance(value, bool) else value
 
 
@@ -71,6 +75,4 @@ def as_json(values: Mapping[str, Any]) -> str | None:
     """Changed fields for the history, as stored; none are NULL."""
     if not values:
         return None
-    return json.dumps(
-        {name: column(name, value) for name, value in values.items()}, ensure_ascii=False
-    )
+    return as_text({name: column(name, value) for name, value in values.items()})

@@ -128,10 +128,13 @@ class ChunkVectors:
     # writing, inside a transaction of the caller's
 
     def queue(self, db: apsw.Connection, chunks: Sequence[int]) -> None:
-        """Let new chunks wait for every embedder; put takes them off again."""
-        db.executemany(
-            "INSERT INTO pending SELECT id, ? FROM embedders", [(chunk,) for chunk in chunks]
-        )
+        """Let new chunks, numbered in a row, wait for every embedder; put takes them off again."""
+        if chunks:
+            db.execute(
+                "INSERT INTO pending SELECT e.id, c.id FROM embedders e CROSS JOIN chunks c"
+                " WHERE c.id BETWEEN ? AND ?",
+                (chunks[0], chunks[-1]),
+            )
 
     def put(
         self, db: apsw.Connection, embedder: str, chunks: Sequence[int], vectors: Vectors

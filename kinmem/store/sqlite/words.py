@@ -39,6 +39,8 @@ def spread(text: str) -> str:
 
     The last character of a run stands alone: so every character begins a token.
     """
+    if text.isascii() and "#" not in text and "++" not in text:
+        return text
     return CJK.sub(
         lambda run: f" {' '.join([*_pairs(run.group()), run.group()[-1]])} ", _named(text)
     )
