@@ -349,7 +349,7 @@ class ChunkVectors:
             after = 0
             while not self._closing:
                 rows = self._live_vectors(
-                    number, "v.chunk > ? ORDER BY v.chunk LIMIT ?", (after, LOADED_AT_ONCE)
+                    number, "c.id > ? ORDER BY c.id LIMIT ?", (after, LOADED_AT_ONCE)
                 )
                 if not rows:
                     copy.loaded = True
@@ -370,7 +370,7 @@ class ChunkVectors:
             return
         changed = {chunk for _, chunk in rows}
         live = self._live_vectors(
-            number, "v.chunk IN (SELECT value FROM json_each(?))", (json.dumps(list(changed)),)
+            number, "c.id IN (SELECT value FROM json_each(?))", (json.dumps(list(changed)),)
         )
         copy.index.drop(changed - {row[0] for row in live})
         _put(copy.index, live)
@@ -381,9 +381,9 @@ class ChunkVectors:
     ) -> list[tuple[int, int, bytes]]:
         return self._database.rows(
             f"""
-            SELECT v.chunk, c.memory, v.embedding
-            FROM vectors_{number} v JOIN chunks c ON c.id = v.chunk
-            JOIN memories m ON m.rowid = c.memory AND {IS_LIVE}
+            SELECT c.id, c.memory, v.embedding
+            FROM chunks c CROSS JOIN memories m ON m.rowid = c.memory AND {IS_LIVE}
+            CROSS JOIN vectors_{number} v ON v.chunk = c.id
             WHERE {which}
             """,
             bound,
