@@ -151,6 +151,7 @@ class Service:
         notes = [_note(item) for item in items]
         stored: list[Stored] = []
         for start in range(0, len(notes), BATCH):
+            self._background.wake()
             stored += self._memorize.many(notes[start : start + BATCH])
         self._background.wake()
         return stored
@@ -310,6 +311,7 @@ class Service:
             for chunk, vector in filled:
                 if chunk.fresh:
                     self._memorize.settle(chunk.memory_id, vector)
+            self._background.await_calm()
             if self._background.stopping:
                 break
         return more

@@ -93,13 +93,13 @@ CREATE TABLE embedders (
     name      TEXT NOT NULL UNIQUE,
     dimension INTEGER NOT NULL
 );
--- A durable queue: chunks that lack a vector of that embedder.
+-- A durable queue: chunks that lack a vector of that embedder. No index by chunk: it would cost
+-- every insert, and only deleting a chunk while many wait would gain.
 CREATE TABLE pending (
     embedder INTEGER NOT NULL REFERENCES embedders (id) ON DELETE CASCADE,
     chunk    INTEGER NOT NULL REFERENCES chunks (id) ON DELETE CASCADE,
     PRIMARY KEY (embedder, chunk)
 ) WITHOUT ROWID;
-CREATE INDEX pending_of_chunk ON pending (chunk);
 -- Which chunks' vectors or liveness changed, for copies in memory; older entries may be dropped.
 CREATE TABLE vector_log (
     seq   INTEGER PRIMARY KEY AUTOINCREMENT,
