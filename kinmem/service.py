@@ -285,7 +285,7 @@ class Service:
         minute = self.clock().replace(second=0, microsecond=0)
         key = (query, limit, mode, filters, self.store.revision, minute)
         answer = self._answers.get(key)
-        if answer is None:
+        if answer is None or any(_expired(hit.memory, self.clock()) for hit in answer.hits):
             answer = self._recall(query, limit, filters, mode)
             if not answer.degraded:
                 self._answers[key] = answer
@@ -326,6 +326,10 @@ class Service:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _expired(memory: Memory, now: datetime) -> bool:
+    return memory.expires_at is not None and memory.expires_at <= now
 
 
 def _note(item: Note | Mapping[str, Any] | str) -> Note:

@@ -9,6 +9,8 @@ from kinmem.errors import InvalidInput, TooLarge
 
 # C0 and C1 controls except tab and newline: SQLite's LIKE and length() stop at NUL, FTS5 reads on.
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# A text of zero-width characters alone looks like none.
+VISIBLE = re.compile("[^\\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
 # A sentence ends with its mark (and closing quotes or brackets) before white space, or with a line;
@@ -98,7 +100,7 @@ def clean(text: str, what: str, limit: int) -> str:
         return text
     text = LONE_SURROGATES.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
     text = unicodedata.normalize("NFC", CONTROLS.sub("", text)).strip()
-    if not text:
+    if not VISIBLE.search(text):
         raise InvalidInput(f"{what} is empty; say in a few words what it is")
     return text
 

@@ -111,6 +111,27 @@ def test_an_expired_memory_is_recalled_no_more(service, clock):
     assert service.recall("guest code").hits == []
 
 
+def test_an_answer_that_was_given_before_ends_with_its_memories(service, clock):
+    service.memorize("The parking code is 4471", expires=clock().replace(second=2).isoformat())
+    assert service.recall("parking code").hits
+
+    clock.advance(seconds=3)
+
+    assert service.recall("parking code").hits == []
+
+
+def test_as_of_gives_the_wording_of_that_moment(service, clock):
+    id = service.memorize("Dora works at Acme").id
+    before = clock()
+    clock.advance(days=2)
+    service.update_memory(id, content="Dora works at Globex")
+    clock.advance(days=2)
+    service.update_memory(id, content="Dora works at Initech")
+
+    assert contents(service.recall("where does Dora work", as_of=before)) == ["Dora works at Acme"]
+    assert contents(service.recall("where does Dora work")) == ["Dora works at Initech"]
+
+
 def test_archived_memories_come_back_only_when_asked_for(service):
     stored = service.memorize("The old office was in Mill Street")
     service.update_memory(stored.id, archived=True)

@@ -15,7 +15,7 @@ MEANINGS = {
     "neighbours": "near a match in the talk",
     "answers": "answers a question that fits",
     "evidence": "tells more than it asks",
-    "said by user": "not by an assistant",
+    "not by an assistant": "not by an assistant",
     "named": "said by or about the one named",
     "standing wish": "a lasting wish of the user",
     "semantic": "how relevant it is",

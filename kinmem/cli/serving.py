@@ -24,7 +24,10 @@ def serve(
 def demo(here: Here, keep: take.Keep = False) -> None:
     """Watch two assistants remember, share, correct and forget, through the real server."""
     from kinmem.cli.demo import play
+    from kinmem.errors import InvalidInput
 
+    if here.json:
+        raise InvalidInput("the demo is told for people to read; leave out --json")
     play(keep=keep)
 
 

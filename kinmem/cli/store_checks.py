@@ -62,6 +62,11 @@ def _files(files: "list[Health]") -> Iterator[Check]:
 
 def _vectors(service: "Service") -> Iterator[Check]:
     found = service.stats()
+    if all(one.embedder != found.embedder for one in found.embedders):
+        told = (
+            f"none by {found.embedder}, which is configured; recall does with others or with words"
+        )
+        yield Check("vectors", "warning", told, "kinmem reembed makes them, and says why it cannot")
     for one in found.embedders:
         told = f"{one.done:,} of {one.total:,} by {one.embedder}"
         if one.embedder == found.embedder and one.done < one.total:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from kinmem.clock import Clock
 from kinmem.llm.base import Embedder
@@ -43,6 +44,8 @@ class Recall:
             scored = lift(scored)
         scored = weigh(scored, question, profile, settings, self._clock())
         hits = self._read(trim(scored, limit, settings))
+        if filters.as_of:
+            hits = [self._as_it_was(hit, filters.as_of) for hit in hits]
         return Answer(excerpted(hits, question.words, settings.tokens), found.degraded)
 
     def _search(self, question: Question, filters: Filters, profile: Profile) -> Found:
@@ -55,6 +58,17 @@ class Recall:
         if found.candidates:  # said then is answer enough, whatever it is about
             return replace(found, noise=NO_NOISE)
         return search(question, filters, self._store, self._embedders, profile, threshold)
+
+    def _as_it_was(self, hit: Hit, moment: datetime) -> Hit:
+        """With the wording of that moment, if the content was changed since."""
+        memory = hit.memory
+        if memory.content_updated_at <= moment:
+            return hit
+        content = memory.content
+        for line in self._store.history(memory.id):  # newest first
+            if line.at > moment:
+                content = line.before.get("content", content)
+        return replace(hit, memory=replace(memory, content=content))
 
     def _read(self, scored: Sequence[Scored]) -> list[Hit]:
         memories = self._store.memories([one.candidate.id for one in scored])

@@ -94,7 +94,7 @@ def _bounded(
 def _bonuses(candidate: Candidate, question: Question) -> list[tuple[str, float]]:
     bonuses = [("+evidence", candidate.evidence)] if candidate.evidence else []
     if candidate.speaker in (None, "user") and question.of_user:
-        bonuses.append(("+said by user", SAID_BY_USER))
+        bonuses.append(("+not by an assistant", SAID_BY_USER))
     if len(question.named) == 1 and _is_about(candidate, question.named):
         bonuses.append(("+named", BY_THE_ONE_NAMED))
     if question.when is not None and question.when.holds(datetime.fromisoformat(candidate.said_at)):

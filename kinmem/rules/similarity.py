@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from hashlib import blake2b
@@ -51,6 +51,8 @@ def compare(a: str, b: str, cosine: float, ladder: Ladder) -> Kinship:
     """
     if normalised(a) == normalised(b):
         return Kinship.SAME_TEXT
+    if _marks(a) != _marks(b) or normalised(a).casefold() == normalised(b).casefold():
+        return Kinship.DIFFERENT  # a sign differs, or case where it counts
     pair = contrast(a, b)
     if kinds := pair.kinds():
         excluded = cosine >= ladder.related and _excluded(pair, set(kinds))
@@ -91,21 +93,35 @@ _QUOTES = "\"'“”„«»‘’`"
 def normalised(text: str) -> str:
     """NFKC, lower case, single spaces; without a bullet before, quotes round or a stop behind it.
 
-    A question mark stays, and the case of code and passwords does.
+    A question mark stays, and the case where it counts: in code and passwords, in units (5 mW is
+    not 5 MW). 10² stays apart from 102.
     """
-    kept = " ".join(map(_small, _composed(text).split()))
+    kept = " ".join(_cased(_composed(text).split()))
     bare = _STOPS.sub("", _BULLET.sub("", _composed(kept)))
     quoted = len(bare) > 1 and bare[0] in _QUOTES and bare[-1] in _QUOTES
     return _STOPS.sub("", bare.strip(_QUOTES)) if quoted else bare
 
 
 def _composed(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+    if text.isascii():
+        return text
+    raised = _RAISED.sub(lambda sign: "^" + sign.group(), text)
+    return unicodedata.normalize("NFKC", raised)
 
 
-def _small(word: str) -> str:
-    small = word.casefold()
-    return word if small != word and case_counts(word) else small
+def _cased(words: list[str]) -> Iterator[str]:
+    """The words in lower case, but for those whose case may mean something."""
+    before, secret = "", False
+    for word in words:
+        small = word.casefold()
+        counts = small != word and (secret or before[-1:].isdigit() or case_counts(word))
+        yield word if counts else small
+        secret = secret or small.strip(":;,.") in _SECRETS
+        before = word
+
+
+_RAISED = re.compile("[¹²³⁰⁴-⁹¼½¾⅓⅔]")
+_SECRETS = {"password", "passphrase", "passwort", "token", "key", "code", "pin", "secret"}
 
 
 def content_hash(text: str) -> str:
@@ -175,3 +191,13 @@ def _has_another_value(side: Atoms, values: set[str]) -> bool:
     cues = _cues(side)
     before = {word: place for place, word in enumerate(side.words) if word in cues or word == "be"}
     return bool(cues) and min(map(side.words.index, values)) > max(before.values())
+
+
+# Signs that turn a statement round, or a number into another: >= and <=, 5' and 5", 10² and 10.
+_MARKS = re.compile(
+    r"[<>=≤≥≠±~^¹²³⁰⁴-⁹¼½¾⅓⅔]|(?<=\d)['\"′″](?!\d)|\?\s*$|\ba (?:few|little)\b", re.I
+)
+
+
+def _marks(text: str) -> list[str]:
+    return [mark.group().strip() for mark in _MARKS.finditer(text)]

@@ -196,3 +196,21 @@ def test_time_grows_with_the_length_only(unit):
     compare(text, text[1:] + "b", 0.99, LADDER)
 
     assert perf_counter() - start < 5  # about 0.5 s when measured; a quadratic rule takes minutes
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        pytest.param("The laser has 5 mW", "The laser has 5 MW", id="case of a unit"),
+        pytest.param("The area is 10² m", "The area is 102 m", id="a raised digit"),
+        pytest.param("Needs 1½ cups", "Needs 11⁄2 cups", id="a fraction"),
+        pytest.param("The password is Hunter", "The password is hunter", id="a password"),
+        pytest.param("Needs Python >= 3.11", "Needs Python <= 3.11", id="a comparison"),
+        pytest.param("Kai is 5' tall", 'Kai is 5" tall', id="feet and inches"),
+        pytest.param("Uwe has few friends", "Uwe has a few friends", id="few and a few"),
+        pytest.param("Ann smokes?", "Ann smokes", id="asked and said"),
+    ],
+)
+def test_a_sign_can_be_all_the_difference(a: str, b: str) -> None:
+    assert content_hash(a) != content_hash(b)
+    assert compare(a, b, 0.99, Ladder(duplicate=0.9)) is Kinship.DIFFERENT
