@@ -51,15 +51,15 @@ class Background:
         self._woken_at = time.monotonic()
         with self._rest:
             self._resting = False
-        self._woken.set()
+            self._woken.set()
 
     def settle(self, timeout: float | None) -> bool:
         """Wait until nothing is left to do; False if time runs out or the work fails."""
         self._hurried.set()
         self.wake()
         with self._rest:
-            done = self._rest.wait_for(lambda: self._resting, timeout)
-            return done and not self._failed
+            done = self._rest.wait_for(lambda: self._resting or self.stopping, timeout)
+            return done and not self._failed and not self.stopping
 
     def await_calm(self) -> None:
         """Between two parts of the work: wait until nobody has woken for a moment, or waits."""
@@ -72,19 +72,25 @@ class Background:
 
     def close(self) -> None:
         """Stop after the part in hand."""
-        self.stopping = True
+        with self._rest:
+            self.stopping = True
+            self._woken.set()
+            self._rest.notify_all()
         self._hurried.set()
-        self._woken.set()
         if self._thread is not threading.current_thread():
             self._thread.join(timeout=10)
 
     def _run(self) -> None:
         self._attempt(self._prepare)
+        prepared = not self._failed
         self._ready.set()
         while not self.stopping:
             self._woken.clear()
             self.await_calm()
-            more = self._attempt(self._work)
+            if not prepared:
+                self._attempt(self._prepare)
+                prepared = not self._failed
+            more = prepared and self._attempt(self._work)
             if more and not self.stopping:
                 continue
             with self._rest:
@@ -101,6 +107,10 @@ class Background:
         except KinmemError as error:
             if not self._failed:
                 logger.warning("background work waits: %s", error)
+            self._failed = True
+            return False
+        except Exception:  # whatever it is, those who wait must not wait for ever
+            logger.exception("background work failed")
             self._failed = True
             return False
         self._failed = False

@@ -298,9 +298,9 @@ class Service:
         return timedelta(days=self.settings.general.purge_days)
 
     def _prepare(self) -> None:
-        self.store.purge(self.clock() - self._bin_time)
         self._embedder.warm()
         self._embed.enroll()
+        self.store.purge(self.clock() - self._bin_time)
 
     def _work(self) -> bool:
         """Vectors, the duplicates among them, counters. Whether more may be left."""

@@ -468,3 +468,24 @@ def test_bad_input_is_refused_in_words_and_nothing_is_stored(service, call):
 def test_too_large_names_the_limit(service):
     with pytest.raises(TooLarge, match="65,536"):
         service.memorize("é" * 40000)
+
+
+def test_a_batch_never_loses_to_what_somebody_else_may_take_back(service_of):
+    ana, bob = service_of("ana"), service_of("bob")
+    theirs = bob.memorize("The canteen serves fish on Fridays", scope="shared").id
+    [mine] = ana.memorize_many(["The canteen serves fish, on Fridays"])
+    assert ana.settle(60)
+
+    bob.forget(theirs)
+
+    assert mine.status == "duplicate_of" or contents(ana.recall("fish in the canteen"))
+
+
+def test_what_expires_does_not_make_what_stays_a_duplicate(service, clock):
+    service.memorize("The gate code is 4711", expires="1h")
+
+    stored = service.memorize("The gate code is 4711")
+    clock.advance(hours=2)
+
+    assert stored.status == "created"
+    assert contents(service.recall("gate code")) == ["The gate code is 4711"]

@@ -85,12 +85,20 @@ class Memorize:
         ladder = self._ladder()
         neighbours = self._neighbours(vector, ladder)
         new = next((memory for memory, _ in neighbours if memory.id == id), None)
-        older = [(memory, cosine) for memory, cosine in neighbours if memory.id < id]
+        older = [
+            (memory, cosine)
+            for memory, cosine in neighbours
+            if new is not None and memory.id < id and _stands_for(memory, new)
+        ]
         if new is None or new.kin != self._store.kin or not older:
             return
         verdict = reconcile(new, older, ladder)
         if isinstance(verdict, Skip):
-            gone = {"state": State.SUPERSEDED, "superseded_by": verdict.known.id}
+            gone = {
+                "state": State.SUPERSEDED,
+                "superseded_by": verdict.known.id,
+                "valid_to": self._clock(),
+            }
             why = f"says the same as {verdict.known.id}"
             self._store.update(id, gone, action="superseded", reason=why)
 
@@ -121,6 +129,11 @@ class Memorize:
         calibration = self._embedder.calibration
         duplicate = self._settings.memorize.duplicate_similarity or calibration.duplicate
         return Ladder(duplicate=duplicate, near=min(calibration.near, duplicate))
+
+
+def _stands_for(older: Memory, new: Memory) -> bool:
+    """Whether the older one can replace the newer unasked: one's own, and seen by as many."""
+    return older.kin == new.kin and older.scope in (new.scope, "shared")
 
 
 def _stored(draft: Draft, id: str) -> Stored:

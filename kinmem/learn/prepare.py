@@ -101,6 +101,8 @@ def changed_fields(
             case "archived":
                 fields["state"] = State.ARCHIVED if value else State.ACTIVE
                 fields["deleted_at"] = None
+                if not value:
+                    fields |= {"superseded_by": None, "valid_to": None}
             case _:
                 raise InvalidInput(f"update_memory cannot change {name!r}")
     return fields

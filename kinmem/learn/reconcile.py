@@ -42,9 +42,16 @@ def reconcile(new: Memory, neighbours: Sequence[tuple[Memory, float]], ladder: L
 def _same_occasion(new: Memory, known: Memory) -> bool:
     return (
         new.occurred_at == known.occurred_at
+        and _lasts_as_long(known, new)
         and (new.subject is None or folded(new.subject) == folded(known.subject or ""))
         and (new.speaker is None or folded(new.speaker) == folded(known.speaker or ""))
     )
+
+
+def _lasts_as_long(known: Memory, new: Memory) -> bool:
+    if known.expires_at is None:
+        return True
+    return new.expires_at is not None and known.expires_at >= new.expires_at
 
 
 def _says_all(known: Memory, new: Memory, cosine: float, ladder: Ladder) -> bool:

@@ -110,7 +110,7 @@ class Book:
             f"""
             SELECT m.id FROM memories m
             WHERE m.content_hash = :hash AND {IS_LIVE}
-                AND (m.expires_at IS NULL OR m.expires_at > :now)
+                AND (m.expires_at IS NULL OR (m.expires_at > :now AND m.expires_at >= :expires_at))
                 AND m.occurred_at IS :occurred_at
                 AND (:subject IS NULL OR m.subject = :subject COLLATE ANYCASE)
                 AND (:speaker IS NULL OR m.speaker = :speaker COLLATE ANYCASE)
@@ -120,6 +120,7 @@ class Book:
                 "hash": memory.content_hash,
                 "now": time_text(memory.created_at),
                 "occurred_at": column("occurred_at", memory.occurred_at),
+                "expires_at": column("expires_at", memory.expires_at),
                 "subject": memory.subject,
                 "speaker": memory.speaker,
             },
@@ -335,6 +336,8 @@ def _states_same(new: Memory, known: Memory) -> bool:
     """As Book.same, for memories of one content_hash that are not stored yet."""
     return (
         new.occurred_at == known.occurred_at
+        and (new.expires_at, known.expires_at)
+        in ((known.expires_at, known.expires_at), (new.expires_at, None))
         and (new.subject is None or new.subject.casefold() == (known.subject or "").casefold())
         and (new.speaker is None or new.speaker.casefold() == (known.speaker or "").casefold())
     )

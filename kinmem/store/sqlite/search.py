@@ -40,7 +40,8 @@ class Rows:
 def search(database: Database, vectors: ChunkVectors, asked: Asked, allowed: Allowed) -> Rows:
     """The allowed rows that both arms find, each arm's in its order."""
     nearest = _nearest(vectors, asked, allowed)
-    matches = _matching(database, asked, allowed, exact=not allowed.plain)
+    exact = asked.all_words_first or not allowed.plain
+    matches = _matching(database, asked, allowed, exact=exact)
     candidates = _read(database, nearest, matches[: asked.matching], allowed)
     if allowed.plain and _starved(matches, candidates, asked):
         matches = _matching(database, asked, allowed, exact=True)
