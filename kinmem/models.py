@@ -35,6 +35,22 @@ CATEGORIES: tuple[Category, ...] = get_args(Category)
 Channel = Literal["user", "explicit", "extraction", "consolidation", "import"]
 
 
+Mode = Literal[
+    "relevance",
+    "kinbot",
+    "kore",
+    "recent",
+    "important",
+    "historical",
+    "comprehensive",
+    "balanced",
+]
+"""The ranking profiles, as settings and recall's `mode` name them; recall/profiles.py has them."""
+
+ROLES = frozenset({"user", "assistant", "tool", "system"})
+"""What a speaker may be instead of somebody with a name."""
+
+
 class State(StrEnum):
     """Where a memory stands in its life; only active and stale ones are recalled unasked."""
 
@@ -164,11 +180,6 @@ class Filters:
     include_archived: bool = False
     states: tuple[State, ...] | None = None
     """Exactly these states, whatever else is said."""
-
-    @property
-    def plain(self) -> bool:
-        """Whether nothing but being live is asked."""
-        return self == Filters()
 
 
 class Candidate(NamedTuple):

@@ -20,6 +20,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from kinmem.errors import ConfigError, InvalidInput
+from kinmem.models import Mode
 
 KIN_NAME = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
 # Windows opens a device instead of a file under these names, whatever the extension.
@@ -155,16 +156,7 @@ class RecallSettings(Section):
         ge=1,
         le=20,
     )
-    profile: Literal[
-        "relevance",
-        "kinbot",
-        "kore",
-        "recent",
-        "important",
-        "historical",
-        "comprehensive",
-        "balanced",
-    ] = setting(
+    profile: Mode = setting(
         "MEMORY_RANKING_PROFILE", "relevance", "How hits are ranked; recall's `mode` overrides it."
     )
     fusion: Literal["score", "rrf"] | None = setting(

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict, Unpack
 
 from kinmem.calls import Call
 from kinmem.errors import InvalidInput
-from kinmem.models import Category, Note, Scope, State
+from kinmem.models import Category, Mode, Note, Scope, State
 from kinmem.strict import StrictTool, tool, without_nulls
 from kinmem.wire import Forgotten, Listed, Memorized, MemorizedItem, Memory, Recalled, Reviewed
 
@@ -27,16 +27,6 @@ Expires = Annotated[str, Field(description="ISO time, or a span such as 30d")]
 Since = Annotated[str, Field(description="ISO date or time, inclusive")]
 MemoryId = Annotated[str, Field(max_length=100), WithJsonSchema({"type": "string"})]
 StateName = Annotated[State, WithJsonSchema({"type": "string", "enum": [*State]})]
-Mode = Literal[
-    "relevance",
-    "kinbot",
-    "kore",
-    "recent",
-    "important",
-    "historical",
-    "comprehensive",
-    "balanced",
-]
 
 
 class Details(TypedDict, total=False):

@@ -8,7 +8,7 @@ answers +1.4 on LoCoMo (docs/recall.md).
 
 from collections.abc import Iterator, Sequence
 
-from kinmem.models import Candidate, Scored
+from kinmem.models import ROLES, Candidate, Scored
 
 SHARE = 0.2
 ANSWER_SHARE = 0.15
@@ -17,7 +17,6 @@ ANSWER_SHARE = 0.15
 COMPARED = 200
 QUOTED = 200
 NEVER = "\0"  # stands in no text
-ROLES = frozenset({"user", "assistant", "tool", "system"})
 
 
 def lift(scored: Sequence[Scored]) -> list[Scored]:

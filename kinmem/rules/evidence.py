@@ -9,9 +9,8 @@ BEAM (docs/recall.md).
 import math
 import re
 
+from kinmem.models import ROLES
 from kinmem.text import STOP_WORDS, sentences, words
-
-ROLES = frozenset({"user", "assistant", "tool", "system"})
 
 ABOUT_SELF = 0.05
 PREFERENCE = 0.05

@@ -16,7 +16,6 @@ from kinmem.models import (
     Memory,
     Page,
     Pending,
-    Scope,
     Vector,
     Vectors,
 )
@@ -194,6 +193,3 @@ class Store(Protocol):
     def close(self) -> None:
         """Write what is buffered and let go of the files. A second call does nothing."""
         ...
-
-
-__all__ = ["Scope", "Sort", "Store"]

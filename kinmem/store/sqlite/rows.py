@@ -29,10 +29,6 @@ def time_text(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
 
 
-def as_time(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
-
-
 def column(name: str, value: Any) -> Any:
     """The value of a field of Memory as it is stored; empty collections are NULL."""
     if value is None:

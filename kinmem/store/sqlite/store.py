@@ -17,6 +17,7 @@ import apsw
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import InvalidInput, MemoryNotFound, StoreError, VersionConflict
 from kinmem.models import (
+    ROLES,
     Asked,
     Candidate,
     Chunks,
@@ -41,7 +42,6 @@ from kinmem.store.sqlite.filters import IS_LIVE, VISIBLE, Allowed, conditions
 from kinmem.store.sqlite.health import examine
 from kinmem.store.sqlite.rows import COLUMNS, memory_of, time_text
 from kinmem.store.sqlite.search import search
-from kinmem.store.sqlite.words import ROLES
 from kinmem.text import folded
 
 logger = logging.getLogger(__name__)
