@@ -140,6 +140,11 @@ class Memory:
         )
 
     @property
+    def turns(self) -> tuple[str, ...]:
+        """The turns it was learned from, the main one first; none for what was told directly."""
+        return tuple(self.metadata.get("turns", ())) or ((self.turn_id,) if self.turn_id else ())
+
+    @property
     def said_at(self) -> datetime:
         """When it happened or was said; when it was stored, if that is not known."""
         return self.occurred_at or self.created_at
@@ -154,7 +159,8 @@ class Event:
     kin: str
     memory_id: str
     action: str
-    """created, updated, moved, forgotten, restored, erased, superseded."""
+    """created, updated, moved, forgotten, restored, erased, superseded, merged, consolidated,
+    compressed, recalibrated, pruned, released."""
     before: Mapping[str, Any]
     """The fields that changed, as they were; empty for created."""
     after: Mapping[str, Any]
@@ -178,6 +184,8 @@ class Filters:
     as_of: datetime | None = None
     """What was valid at that moment, superseded ones included."""
     include_archived: bool = False
+    pinned: bool = False
+    """Only those."""
     states: tuple[State, ...] | None = None
     """Exactly these states, whatever else is said."""
 
@@ -273,6 +281,10 @@ class Answer:
     degraded: tuple[str, ...] = ()
     """What could not be used: embedding (no model), pending (some memories have no vector yet)."""
     abstained: bool = False
+    words: tuple[str, ...] = ()
+    """What was searched for word by word."""
+    noise: float = 0.0
+    """Cosine up to which nearness says nothing; -1 where the time asked for is answer enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,11 +299,25 @@ class Page:
 class Stored:
     """What became of one thing that was to be memorized."""
 
-    status: Literal["created", "duplicate_of", "refused"]
+    status: Literal[
+        "created",
+        "duplicate_of",
+        "merged_into",
+        "superseded",
+        "conflict",
+        "quarantined",
+        "refused",
+    ]
+    """superseded: stored, and others gave way to it; where it supersedes nothing it is itself what
+    was so before. conflict: stored, and others contradict it."""
     id: str | None = None
-    """The new memory's id, on duplicate_of the existing one's, None when refused."""
+    """Where it stands now: on duplicate_of and merged_into an older memory, None when refused."""
     reason: str | None = None
-    """Why it was refused."""
+    """Why, for whatever is neither created nor a duplicate."""
+    supersedes: tuple[str, ...] = ()
+    """What is true no longer because of it."""
+    conflicts: tuple[str, ...] = ()
+    """What it contradicts; somebody has to decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,17 +329,19 @@ class Forgotten:
     restorable_until: datetime | None = None
 
 
-IssueKind = Literal["duplicate", "contradiction", "stale", "clutter", "expired"]
+IssueKind = Literal["contradiction", "quarantined", "duplicate", "expired", "stale", "clutter"]
 
 
 @dataclass(frozen=True, slots=True)
 class Issue:
     """Something a review found worth a look; nothing is changed by finding it."""
 
+    id: str
+    """Stable while the memories are as they are; for applying or refusing it."""
     type: IssueKind
     memory_ids: tuple[str, ...]
     description: str
-    suggestion: Literal["delete", "merge", "update", "keep"]
+    suggestion: Literal["delete", "merge", "update", "keep", "release"]
     suggested_content: str | None = None
 
 
@@ -323,6 +351,23 @@ class Review:
 
     issues: list[Issue]
     summary: str
+    degraded: tuple[str, ...] = ()
+    """review_model: the configured model could not be asked; what rules find is here."""
+
+
+EntityType = Literal["person", "organization", "location", "product", "concept", "event", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Somebody or something that memories are about."""
+
+    name: str
+    type: EntityType = "other"
+
+
+ConflictMode = Literal["keep_existing", "use_new", "merge", "ask", "temporal"]
+"""What becomes of two statements that cannot both be so: the settings' KINMEM_CONFLICT_MODE."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,6 +387,16 @@ class Note:
     channel: Channel = "explicit"
     client: str | None = None
     session: str | None = None
+    confidence: float = 1.0
+    turns: tuple[str, ...] = ()
+    """The turns it was learned from, the main one first; at most three."""
+    model: str | None = None
+    """Which model read it out of them; None: rules, or nobody had to."""
+    entities: tuple[Entity, ...] = ()
+    quarantine: str | None = None
+    """Why it must not be recalled before somebody has looked at it."""
+    updates: str | None = None
+    """Id of the memory that it takes the place of, if that is one's own; a model said so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +416,7 @@ class Draft:
 
     memory: Memory
     chunks: Chunks
+    entities: tuple[Entity, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from kinmem.errors import ConfigError, InvalidInput
-from kinmem.models import Mode
+from kinmem.models import ConflictMode, Mode
 
 KIN_NAME = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?")
 # Windows opens a device instead of a file under these names, whatever the extension.
@@ -114,6 +114,27 @@ class ServerSettings(Section):
         "",
         "More host names that HTTP requests may carry in Host and Origin, separated by commas.",
     )
+    tools: str = setting(
+        "KINMEM_TOOLS",
+        "",
+        "Sets of tools that are listed besides the six, separated by commas: turns (record_turn).",
+    )
+
+    @field_validator("tools")
+    @classmethod
+    def _tools(cls, names: str) -> str:
+        for name in filter(None, map(str.strip, names.split(","))):
+            if name not in TOOL_SETS:
+                raise ValueError(f"no set of tools is called {name!r}; there is: turns")
+        return names
+
+    @property
+    def tool_sets(self) -> frozenset[str]:
+        """The names in `tools`."""
+        return frozenset(filter(None, map(str.strip, self.tools.split(","))))
+
+
+TOOL_SETS = ("turns",)
 
 
 class EmbeddingSettings(Section):
@@ -138,12 +159,228 @@ class EmbeddingSettings(Section):
     )
 
 
-class MemorizeSettings(Section):
+class ModelSettings(Section):
+    """Which chat model is asked for what. Unset ones are never asked."""
+
+    default: str | None = setting(
+        "KINMEM_MODEL",
+        None,
+        "Chat model for extraction, summaries and review where they name none, e.g. gpt-4.1-mini, ollama/llama3.1 or providerId:modelId; unset: rules do without.",
+    )
+    extraction: str | None = setting(
+        "MEMORY_EXTRACTION_MODEL",
+        None,
+        "Model that reads memories out of each turn; unset: KINMEM_MODEL, off: rules.",
+    )
+    compacting: str | None = setting(
+        "COMPACTING_MODEL",
+        None,
+        "Model that summarises old turns; unset: KINMEM_MODEL, off: the telling sentences are kept.",
+    )
+    consolidation: str | None = setting(
+        "MEMORY_CONSOLIDATION_MODEL",
+        None,
+        "Model that merges similar memories; unset: they are not merged by a model.",
+    )
+    review: str | None = setting(
+        "KINMEM_REVIEW_MODEL",
+        None,
+        "Model that review_memories asks as well; unset: KINMEM_MODEL, off: rules.",
+    )
+    deadline: float = setting(
+        "KINMEM_MODEL_DEADLINE",
+        60.0,
+        "Seconds in which a chat model must have answered, retries included.",
+        gt=0,
+        le=3600,
+    )
+
+    def named(
+        self, use: Literal["extraction", "compacting", "consolidation", "review"]
+    ) -> str | None:
+        """The model for that use; None: rules. Only consolidation does not fall back."""
+        name: str | None = getattr(self, use)
+        if name is None and use != "consolidation":
+            name = self.default
+        return None if name is None or name.casefold() in SWITCHED_OFF else name
+
+
+SWITCHED_OFF = ("off", "0", "false", "none", "rules")
+
+
+class LearnSettings(Section):
+    learn: bool = setting(
+        "KINMEM_LEARN",
+        True,
+        "Whether memories are learned from turns; those observed meanwhile are only stored.",
+    )
+    conflict_mode: ConflictMode = setting(
+        "KINMEM_CONFLICT_MODE",
+        "temporal",
+        "What becomes of statements that cannot both be so: temporal (the later one holds), use_new, keep_existing, merge, ask.",
+    )
+    secrets: Literal["refuse", "redact", "allow"] = setting(
+        "KINMEM_SECRETS",
+        "refuse",
+        "What memorize and update_memory do with keys and tokens; in observed turns they are always redacted.",
+    )
     duplicate_similarity: float | None = setting(
         "KINMEM_DUPLICATE_SIMILARITY",
         None,
         "Cosine from which two texts may be the same statement; unset: calibrated for the embedder (0.9 for the built-in).",
         ge=0.5,
+        le=1,
+    )
+
+
+class CompactSettings(Section):
+    batch_turns: int = setting(
+        "COMPACTING_BATCH_TURNS",
+        10,
+        "Oldest turns that one summary stands for.",
+        ge=1,
+        le=1000,
+    )
+    min_keep_turns: int = setting(
+        "COMPACTING_MIN_KEEP_TURNS",
+        15,
+        "Turns that stay as they were said; more than this and a batch, and the batch is summarised.",
+        ge=1,
+        le=10000,
+    )
+    turn_threshold: int | None = setting(
+        "KINMEM_TURN_THRESHOLD",
+        None,
+        "Turns above which the oldest are summarised, split as the two settings before; unset: their sum.",
+        ge=2,
+        le=11000,
+    )
+    max_snapshots: int = setting(
+        "COMPACTING_MAX_SNAPSHOTS",
+        10,
+        "Summaries of one conversation; beyond them the two oldest become one.",
+        ge=1,
+        le=1000,
+    )
+    threshold_percent: int = setting(
+        "COMPACTING_THRESHOLD_PERCENT",
+        75,
+        "Share of KINMEM_CONTEXT_WINDOW above which turns are summarised however few they are; 0 switches it off.",
+        ge=0,
+        le=100,
+    )
+    context_window: int = setting(
+        "KINMEM_CONTEXT_WINDOW",
+        200000,
+        "Tokens that the conversation's model reads.",
+        ge=1000,
+        le=100000000,
+    )
+    keep_last: int = setting(
+        "TOOL_RESULT_MASK_KEEP_LAST",
+        2,
+        "Latest groups of tool calls whose results stay whole in the context.",
+        ge=0,
+        le=1000,
+    )
+    window: int = setting(
+        "OBSERVATION_COMPACTION_WINDOW",
+        10,
+        "Groups of tool calls before those whose results are cut; still older ones become one line. 0 switches both off.",
+        ge=0,
+        le=1000,
+    )
+    max_chars: int = setting(
+        "OBSERVATION_MAX_CHARS",
+        200,
+        "Characters that are left of a result that is cut.",
+        ge=0,
+        le=100000,
+    )
+    history_tokens: int = setting(
+        "HISTORY_TOKEN_BUDGET",
+        0,
+        "Tokens of a context at most; the oldest messages go first. 0: no limit.",
+        ge=0,
+        le=100000000,
+    )
+    spill_threshold: int = setting(
+        "TOOL_OUTPUT_SPILL_THRESHOLD",
+        10000,
+        "Bytes from which a tool's output goes to a file and a preview stays; 0 switches it off.",
+        ge=0,
+        le=1000000000,
+    )
+    preview_lines: int = setting(
+        "TOOL_OUTPUT_PREVIEW_LINES",
+        200,
+        "Lines of the preview, 4,000 characters at most.",
+        ge=0,
+        le=100000,
+    )
+    ttl_hours: float = setting(
+        "TOOL_OUTPUT_TTL_HOURS",
+        24,
+        "Hours after which such a file is deleted; 0: never.",
+        ge=0,
+        le=1000000,
+    )
+
+
+class InjectSettings(Section):
+    inject: bool = setting(
+        "KINMEM_INJECT",
+        True,
+        "Whether hooks answer a prompt with the memories that fit it.",
+    )
+    token_budget: int = setting(
+        "MEMORY_TOKEN_BUDGET",
+        0,
+        "Estimated tokens of the memories that one turn is given; 0: no limit but MEMORY_MAX_RELEVANT.",
+        ge=0,
+        le=1000000,
+    )
+    linger_minutes: float = setting(
+        "KINMEM_LINGER_MINUTES",
+        10,
+        "Minutes without a hook after which the worker ends that a hook starts where no server runs.",
+        ge=0,
+        le=1440,
+    )
+    opening_tokens: int = setting(
+        "KINMEM_OPENING_TOKENS",
+        1500,
+        "Estimated tokens of what a session is given at its start; 0 gives nothing.",
+        ge=0,
+        le=1000000,
+    )
+
+
+class UpkeepSettings(Section):
+    consolidation_similarity: float = setting(
+        "MEMORY_CONSOLIDATION_SIMILARITY",
+        0.85,
+        "Cosine from which MEMORY_CONSOLIDATION_MODEL is asked whether to merge.",
+        ge=0,
+        le=1,
+    )
+    consolidation_max: int = setting(
+        "MEMORY_CONSOLIDATION_MAX_GEN",
+        5,
+        "Memories that consolidation makes in one run; 0 switches it off.",
+        ge=0,
+        le=1000,
+    )
+    compress: bool = setting(
+        "KINMEM_COMPRESS",
+        False,
+        "Whether similar memories are merged without a model, by their unique sentences.",
+    )
+    compress_similarity: float = setting(
+        "KINMEM_COMPRESS_SIMILARITY",
+        0.88,
+        "Cosine from which KINMEM_COMPRESS merges.",
+        ge=0,
         le=1,
     )
 
@@ -246,8 +483,12 @@ class Settings(BaseModel):
     general: GeneralSettings = GeneralSettings()
     server: ServerSettings = ServerSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
-    memorize: MemorizeSettings = MemorizeSettings()
+    model: ModelSettings = ModelSettings()
+    learn: LearnSettings = LearnSettings()
     recall: RecallSettings = RecallSettings()
+    inject: InjectSettings = InjectSettings()
+    compact: CompactSettings = CompactSettings()
+    upkeep: UpkeepSettings = UpkeepSettings()
     providers: Mapping[str, Provider] = {}
     origins: Mapping[str, str] = {}
     """Variable -> flag, environment, config.toml [kin.x], config.toml; absent: default."""
@@ -259,14 +500,14 @@ DEFAULT_HOME = "~/.kinmem"
 
 # Names of the seeds' documentation that this version does not read yet.
 NOT_YET = frozenset(
-    """MEMORY_EXTRACTION_MODEL MEMORY_TOKEN_BUDGET MEMORY_MULTI_QUERY_MODEL MEMORY_HYDE_MODEL
-    MEMORY_RERANK_MODEL MEMORY_CONTEXTUAL_REWRITE_MODEL MEMORY_CONTEXTUAL_REWRITE_THRESHOLD
-    MEMORY_CONSOLIDATION_MODEL MEMORY_CONSOLIDATION_SIMILARITY MEMORY_CONSOLIDATION_MAX_GEN
-    COMPACTING_BATCH_TURNS COMPACTING_MIN_KEEP_TURNS COMPACTING_MODEL COMPACTING_MAX_SNAPSHOTS
-    COMPACTING_THRESHOLD_PERCENT TOOL_RESULT_MASK_KEEP_LAST OBSERVATION_COMPACTION_WINDOW
-    OBSERVATION_MAX_CHARS HISTORY_TOKEN_BUDGET TOOL_OUTPUT_SPILL_THRESHOLD
-    TOOL_OUTPUT_PREVIEW_LINES TOOL_OUTPUT_TTL_HOURS""".split()
+    """MEMORY_MULTI_QUERY_MODEL MEMORY_HYDE_MODEL MEMORY_RERANK_MODEL
+    MEMORY_CONTEXTUAL_REWRITE_MODEL MEMORY_CONTEXTUAL_REWRITE_THRESHOLD""".split()
 )
+# Names of the seeds' older documentation, which counted messages.
+OUTDATED: Mapping[str, str] = {
+    "COMPACTING_BATCH_SIZE": "COMPACTING_BATCH_TURNS",
+    "COMPACTING_MIN_KEEP_MESSAGES": "COMPACTING_MIN_KEEP_TURNS",
+}
 SHARED_PREFIXES = ("MEMORY_", "COMPACTING_", "TOOL_", "OBSERVATION_", "HISTORY_")
 
 
@@ -393,7 +634,20 @@ def _of_kin(kins: Mapping[str, Any], kin: str) -> Mapping[str, Any]:
         raise ConfigError(
             f"config.toml: [kin.{kin}] sets KINMEM_KIN, but is chosen by it; remove it"
         )
-    return lines
+    return _spelled_out(lines)
+
+
+def _spelled_out(lines: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The seeds' names for what a Kin may set for itself, as the variables they stand for."""
+    told = dict(lines)
+    provider, model = told.pop("compacting_provider", None), told.pop("compacting_model", None)
+    if model is not None:
+        told["COMPACTING_MODEL"] = f"{provider}:{model}" if provider else model
+    elif provider is not None:
+        raise ConfigError("config.toml: compacting_provider needs compacting_model beside it")
+    if "turn_threshold" in told:
+        told["KINMEM_TURN_THRESHOLD"] = told.pop("turn_threshold")
+    return told
 
 
 def _present(environment: Mapping[str, str], known: Mapping[str, Knob]) -> dict[str, str]:
@@ -414,6 +668,11 @@ def _refuse_unknown(
     """Our own prefix is ours alone; the seeds' prefixes are other programs' too, so only near misses count."""
     valid = set(known) | NOT_YET | {HOME_VARIABLE, BENCH_VARIABLE}
     for name in names:
+        if name in OUTDATED:
+            raise ConfigError(
+                f"{where} sets {name}, which counts messages; kinmem counts turns: a turn is what"
+                f" a person says and everything until they speak again. Set {OUTDATED[name]}"
+            )
         if name in valid:
             continue
         if all_names or name.startswith("KINMEM_") or _is_near_miss(name, valid):

@@ -144,5 +144,7 @@ def estimated_tokens(text: str) -> int:
 
     Exact counts need a tokenizer per model, and tiktoken downloads its tables at first use.
     """
+    if text.isascii():
+        return (len(text) + 3) // 4
     wide = sum(1 for c in text if ord(c) > 0x2E7F)
     return wide + (len(text) - wide + 3) // 4

@@ -244,6 +244,36 @@ BOUNDS = [
     ("KINMEM_EMBEDDING_DEADLINE", ["0.1", "600"], ["0", "601", "nan", "-1"]),
     ("KINMEM_DUPLICATE_SIMILARITY", ["0.5", "0.95", "1"], ["0.49", "1.01", "nan"]),
     ("MEMORY_MAX_RELEVANT", ["1", "20"], ["0", "21", "ten", "1.5"]),
+    ("KINMEM_TOOLS", ["turns", " turns ,turns"], ["everything", "turns,knowledge"]),
+    ("KINMEM_MODEL_DEADLINE", ["0.1", "3600"], ["0", "3601", "nan"]),
+    ("KINMEM_LEARN", ["true", "false", "0", "1", "off"], ["2", "maybe"]),
+    (
+        "KINMEM_CONFLICT_MODE",
+        ["keep_existing", "use_new", "merge", "ask", "temporal"],
+        ["newest", "ASK"],
+    ),
+    ("KINMEM_SECRETS", ["refuse", "redact", "allow"], ["keep", "0"]),
+    ("KINMEM_INJECT", ["true", "false", "0", "off"], ["2", "sometimes"]),
+    ("MEMORY_TOKEN_BUDGET", ["0", "500", "1000000"], ["-1", "1000001", "many"]),
+    ("KINMEM_LINGER_MINUTES", ["0", "0.5", "1440"], ["-1", "1441", "nan"]),
+    ("KINMEM_OPENING_TOKENS", ["0", "1500"], ["-1", "1000001"]),
+    ("COMPACTING_BATCH_TURNS", ["1", "10", "1000"], ["0", "1001", "-1", "1.5"]),
+    ("COMPACTING_MIN_KEEP_TURNS", ["1", "15", "10000"], ["0", "10001"]),
+    ("KINMEM_TURN_THRESHOLD", ["2", "25", "11000"], ["1", "11001"]),
+    ("COMPACTING_MAX_SNAPSHOTS", ["1", "10", "1000"], ["0", "1001"]),
+    ("COMPACTING_THRESHOLD_PERCENT", ["0", "75", "100"], ["-1", "101"]),
+    ("KINMEM_CONTEXT_WINDOW", ["1000", "200000"], ["999", "100000001"]),
+    ("TOOL_RESULT_MASK_KEEP_LAST", ["0", "2", "1000"], ["-1", "1001"]),
+    ("OBSERVATION_COMPACTION_WINDOW", ["0", "10", "1000"], ["-1", "1001"]),
+    ("OBSERVATION_MAX_CHARS", ["0", "200", "100000"], ["-1", "100001"]),
+    ("HISTORY_TOKEN_BUDGET", ["0", "100000"], ["-1", "100000001"]),
+    ("TOOL_OUTPUT_SPILL_THRESHOLD", ["0", "10000"], ["-1", "1000000001"]),
+    ("TOOL_OUTPUT_PREVIEW_LINES", ["0", "200"], ["-1", "100001"]),
+    ("TOOL_OUTPUT_TTL_HOURS", ["0", "0.5", "24"], ["-1", "1000001", "nan"]),
+    ("MEMORY_CONSOLIDATION_SIMILARITY", ["0", "0.85", "1"], ["-0.1", "1.1", "nan"]),
+    ("MEMORY_CONSOLIDATION_MAX_GEN", ["0", "5", "1000"], ["-1", "1001"]),
+    ("KINMEM_COMPRESS", ["true", "on", "off", "0"], ["2"]),
+    ("KINMEM_COMPRESS_SIMILARITY", ["0", "0.88", "1"], ["-0.1", "1.1"]),
     (
         "MEMORY_RANKING_PROFILE",
         [*get_args(RecallSettings.model_fields["profile"].annotation)],
@@ -262,7 +292,16 @@ BOUNDS = [
     ("MEMORY_ADAPTIVE_K_MIN_SCORE_RATIO", ["0", "0.3", "1"], ["-0.1", "1.1"]),
     ("KINMEM_RECALL_TOKENS", ["200", "6000", "200000"], ["199", "200001"]),
 ]
-FREE = {"MEMORY_EMBEDDING_MODEL", "KINMEM_HOST", "KINMEM_ALLOWED_HOSTS"}
+FREE = {
+    "MEMORY_EMBEDDING_MODEL",
+    "KINMEM_MODEL",
+    "MEMORY_EXTRACTION_MODEL",
+    "COMPACTING_MODEL",
+    "MEMORY_CONSOLIDATION_MODEL",
+    "KINMEM_REVIEW_MODEL",
+    "KINMEM_HOST",
+    "KINMEM_ALLOWED_HOSTS",
+}
 
 
 def test_every_setting_has_its_bounds_tested() -> None:
@@ -385,9 +424,9 @@ READS_ALL: frozenset[str] = RANKING_VARIABLES
         pytest.param({"MEMORY_HYDE_MODEL": "x"}, READS_ALL, ["MEMORY_HYDE_MODEL"], id="later"),
         pytest.param({"MEMORY_HYDE_MODEL": ""}, READS_ALL, [], id="later, empty"),
         pytest.param(
-            {"MEMORY_RRF_K": "7", "COMPACTING_MODEL": "x", "MEMORY_FTS_BOOST": "1"},
+            {"MEMORY_RRF_K": "7", "MEMORY_RERANK_MODEL": "x", "MEMORY_FTS_BOOST": "1"},
             frozenset({"MEMORY_FTS_BOOST"}),
-            ["MEMORY_RRF_K", "COMPACTING_MODEL"],
+            ["MEMORY_RRF_K", "MEMORY_RERANK_MODEL"],
             id="both kinds",
         ),
     ],
@@ -422,6 +461,80 @@ def test_the_table_has_a_line_for_every_setting() -> None:
 
 @pytest.mark.parametrize("knob", list(knobs()), ids=lambda knob: knob.variable)
 def test_every_setting_is_described_in_one_sentence(knob: Any) -> None:
-    assert re.fullmatch(r"KINMEM_[A-Z_]+|MEMORY_[A-Z_]+", knob.variable)
+    assert re.fullmatch(
+        r"(?:KINMEM|MEMORY|COMPACTING|TOOL|OBSERVATION|HISTORY)_[A-Z_]+", knob.variable
+    )
     assert re.fullmatch(r"[A-Z].{10,200}\.", knob.description)
     assert "|" not in knob.description
+
+
+# chat models, and what a Kin may set for itself
+
+
+@pytest.mark.parametrize(
+    ("environment", "asked"),
+    [
+        pytest.param({}, [None, None, None, None], id="none: rules"),
+        pytest.param({"KINMEM_MODEL": "m"}, ["m", "m", None, "m"], id="the provider's default"),
+        pytest.param(
+            {"KINMEM_MODEL": "m", "MEMORY_EXTRACTION_MODEL": "x", "KINMEM_REVIEW_MODEL": "off"},
+            ["x", "m", None, None],
+            id="one of its own, one switched off",
+        ),
+        pytest.param(
+            {"MEMORY_CONSOLIDATION_MODEL": "c", "COMPACTING_MODEL": "false"},
+            [None, None, "c", None],
+            id="only what is named",
+        ),
+    ],
+)
+def test_a_model_is_asked_for_what_it_is_named_for(
+    home: Path, environment: dict[str, str], asked: list[str | None]
+) -> None:
+    settings = loaded(home, environment).model
+
+    assert [
+        settings.named("extraction"),
+        settings.named("compacting"),
+        settings.named("consolidation"),
+        settings.named("review"),
+    ] == asked
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("COMPACTING_BATCH_SIZE", "COMPACTING_BATCH_TURNS"),
+        ("COMPACTING_MIN_KEEP_MESSAGES", "COMPACTING_MIN_KEEP_TURNS"),
+    ],
+)
+def test_names_that_count_messages_are_refused_with_those_that_count_turns(
+    home: Path, old: str, new: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"{old}.*counts messages.*{new}"):
+        loaded(home, {old: "20"})
+
+
+def test_a_kin_has_its_own_threshold_and_model(home: Path) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text(
+        'KINMEM_MODEL = "m"\n'
+        "[kin.ana]\n"
+        "turn_threshold = 50\n"
+        'compacting_model = "small"\n'
+        'compacting_provider = "local"\n'
+    )
+    ana, bob = (loaded(home, {"KINMEM_KIN": kin}) for kin in ("ana", "bob"))
+
+    assert ana.compact.turn_threshold == 50
+    assert ana.model.named("compacting") == "local:small"
+    assert bob.compact.turn_threshold is None
+    assert bob.model.named("compacting") == "m"
+
+
+def test_a_provider_without_a_model_is_refused(home: Path) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text('[kin.ana]\ncompacting_provider = "local"\n')
+
+    with pytest.raises(ConfigError, match="compacting_model"):
+        loaded(home, {"KINMEM_KIN": "ana"})

@@ -9,6 +9,7 @@ from kinmem.models import (
     Chunks,
     Coverage,
     Draft,
+    Entity,
     Event,
     Filters,
     Found,
@@ -19,6 +20,8 @@ from kinmem.models import (
     Vector,
     Vectors,
 )
+from kinmem.store.journal import Journal
+from kinmem.turns import Batch
 
 Sort = Literal["newest", "oldest", "importance", "used"]
 
@@ -33,6 +36,11 @@ class Store(Protocol):
     """
 
     kin: str
+
+    @property
+    def journal(self) -> Journal:
+        """This Kin's conversations."""
+        ...
 
     # writing
 
@@ -63,8 +71,21 @@ class Store(Protocol):
         """
         ...
 
+    def apply(self, batch: Batch) -> list[str] | None:
+        """All of it in one transaction, or none; the ids under which the drafts stand, as add.
+
+        None, and nothing is done, if something was learned from one of the messages already.
+        Raises VersionConflict if a memory is not at the version its change names, MemoryNotFound
+        if it is not this Kin's in that scope. Messages and conflicts need the private scope.
+        """
+        ...
+
     def erase(self, id: str) -> None:
-        """Remove it for good: row, words, vectors, and its texts in the history."""
+        """Remove it for good: row, words, vectors, entities that nothing else is about, what the
+        history and the journal say of it, and what was said in the turns it was learned from.
+
+        Of what was made from it, that it was, stays.
+        """
         ...
 
     def purge(self, before: datetime) -> int:
@@ -79,7 +100,7 @@ class Store(Protocol):
         ...
 
     def flush_use(self) -> None:
-        """Write what count_use has noted."""
+        """Write what count_use has noted; what cannot be written now stays noted."""
         ...
 
     # reading
@@ -141,6 +162,14 @@ class Store(Protocol):
         """Subjects of live visible memories that begin so (case ignored), most used first."""
         ...
 
+    def parents(self, id: str) -> list[str]:
+        """Ids of what a memory was made from; they may be gone."""
+        ...
+
+    def entities(self, id: str) -> list[Entity]:
+        """Who and what a visible memory is about, by name."""
+        ...
+
     def history(self, id: str, limit: int = 100) -> list[Event]:
         """What happened to a visible memory, newest first."""
         ...
@@ -172,9 +201,20 @@ class Store(Protocol):
         ...
 
     def fill(self, embedder: str, chunks: Sequence[Pending], vectors: Vectors) -> None:
-        """Store the vectors of these chunks; their memories are fresh no longer.
+        """Store the vectors of these chunks; fresh memories stay so until they are settled.
 
         Chunks that are gone or were filled meanwhile are passed over.
+        """
+        ...
+
+    def unsettled(self, embedder: str, limit: int) -> list[Pending]:
+        """Chunks of own fresh memories that have their vector of this embedder, oldest first."""
+        ...
+
+    def settled(self, ids: Collection[str]) -> None:
+        """These own memories were compared by meaning: they are fresh no longer.
+
+        Not a change: no history, no new version or revision. Others' are passed over.
         """
         ...
 

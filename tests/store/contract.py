@@ -1016,9 +1016,43 @@ class StoreContract:
         assert store.is_filled(TINY) and store.pending(TINY, 10) == []
         assert found_by_meaning(store, "one")[0] == id
         assert found_by_meaning(store, "three")[0] == shared
-        assert store.get(id).status == "ingested"
         fill(store, TINY, waiting)
         assert len(store.cosines(vector_of("q"), TINY, [id])[id]) == 2
+
+    def test_what_was_stored_unseen_is_unsettled_until_somebody_settles_it(
+        self, store_of: OpenStore
+    ) -> None:
+        ana, ben = store_of("ana"), store_of("ben")
+        fresh = {"status": "pending", "embedder": None}
+        mine = added(ana, "tea", **fresh)
+        [two] = ana.add(
+            [Draft(memory_of("one two", status="pending"), chunks_of("one", "two", embedder=None))]
+        )
+        shared = added(ana, "cake", scope="shared", **fresh)
+        theirs = added(ben, "bread", scope="shared", **fresh)
+        added(ana, "compared at once")
+        assert ana.unsettled("unknown", 9) == []
+        assert ana.unsettled(TINY, 9) == []
+        before = ana.pending(TINY, 9)
+
+        fill(ana, TINY)
+
+        unsettled = ana.unsettled(TINY, 9)
+        assert {one.memory_id for one in before} == {mine, two, shared, theirs}
+        assert unsettled == [one for one in before if one.memory_id != theirs]
+        assert ana.unsettled(TINY, 2) == unsettled[:2]
+        assert [one.memory_id for one in ben.unsettled(TINY, 9)] == [theirs]
+
+        versions, revision = ana.memories([mine, shared]), ana.revision
+        ana.settled([mine, shared, theirs, "never was"])
+
+        assert [one.text for one in ana.unsettled(TINY, 9)] == ["one", "two"]
+        assert [one.memory_id for one in ben.unsettled(TINY, 9)] == [theirs]
+        assert ana.memories([mine, shared]) == {
+            id: replace(one, status="ingested") for id, one in versions.items()
+        }
+        assert ana.revision == revision
+        assert len(ana.history(mine)) == 1
 
     def test_a_vector_goes_to_no_other_text_than_its_own(self, store: Store) -> None:
         store.enroll(TINY, WIDTH)

@@ -17,7 +17,9 @@ import apsw
 from kinmem.errors import StoreError
 from kinmem.models import State
 from kinmem.store.sqlite.store import SqliteStore
-from tests.store.contract import TINY, WIDTH, chunks_of, draft_of, vectors_of
+from kinmem.turns import Batch, Change, Conflict
+from tests.store.contract import NOON, TINY, WIDTH, chunks_of, draft_of, vectors_of
+from tests.store.journal_contract import kept
 from tests.store.soundness import everything, problems
 
 BASE = apsw.vfs_names()[0]
@@ -107,7 +109,26 @@ class Scenario:
             store.fill(TINY, waiting, vectors_of([one.text for one in waiting]))
         except StoreError as error:
             self.codes.add(error.code)
+        self.learn()
         add("last", "the last fact", "private")
+
+    def learn(self) -> None:
+        """What was said becomes a memory that takes the place of another."""
+        new = draft_of("a learned fact", id="learned")
+        gone = {"state": State.SUPERSEDED, "superseded_by": "learned"}
+        batch = Batch(
+            drafts=[new],
+            changes=[Change("g", gone, "superseded")],
+            conflicts=[Conflict("learned", "g", "update", "temporal", "it is later")],
+            parents={"learned": ["g"]},
+            learned=[1, 2, 3],
+        )
+        self.attempt(
+            "learned", ["private", "a learned fact", "active"], lambda: self.store.apply(batch)
+        )
+        for known in (self.known, self.doubtful):
+            if "learned" in known:
+                known["g"] = ["private", "a fact g", "superseded"]
 
     def add(self, id: str, content: str, scope: str) -> None:
         draft = draft_of(content, id=id, scope=scope)
@@ -127,12 +148,14 @@ def make_template(home: Path) -> dict[str, Stand]:
         "d": "private",
         "e": "private",
         "f": "shared",
+        "g": "private",
     }
     with closing(SqliteStore(home, "ana")) as store:
         store.enroll(TINY, WIDTH)
         for id, scope in scopes.items():
             store.add([draft_of(f"a fact {id}", id=id, scope=scope)])
         store.add([draft_of("waits", id="waits", embedder=None)])
+        kept(store.journal, "1")
     known: dict[str, Stand] = {id: [s, f"a fact {id}", "active"] for id, s in scopes.items()}
     return {**known, "waits": ["private", "waits", "active"]}
 
@@ -142,6 +165,10 @@ def check(home: Path, scenario: Scenario) -> list[str]:
     with closing(SqliteStore(home, "ana")) as store:
         left = {one.id: [one.scope, one.content, one.state] for one in everything(store)}
         wrong = problems(store)
+        learned = not store.journal.learnable(NOON, 1)
+        parts = [learned, bool(store.parents("learned")), bool(store.journal.conflicts())]
+        if parts != ["learned" in left] * 3:
+            wrong.append(f"half a batch: {parts}")
     for id, after in scenario.doubtful.items():
         if left.get(id) == after:
             known[id] = after

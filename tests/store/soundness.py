@@ -7,6 +7,7 @@ import apsw
 
 from kinmem.models import Filters, Memory, State
 from kinmem.store.sqlite.book import Book
+from kinmem.store.sqlite.moves import in_both
 from kinmem.store.sqlite.rows import COLUMNS, memory_of
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.store.sqlite.words import indexed
@@ -33,6 +34,7 @@ def problems(store: SqliteStore) -> list[str]:
         for book in store._books.values()
         for problem in _problems_of(book)
     ]
+    found += [f"{id} lies in both files" for id in in_both(store._shared, store._own, store.kin)]
     memories = everything(store)
     ids = [memory.id for memory in memories]
     found += [f"{id} is there twice" for id in set(ids) if ids.count(id) > 1]
@@ -66,6 +68,10 @@ def _problems_of(book: Book) -> Iterator[str]:
         chunks = {id for (id,) in db.execute("SELECT id FROM chunks")}
         if {row for (row,) in db.execute("SELECT memory FROM chunks")} != {row[0] for row in rows}:
             yield "chunks and memories differ"
+        if db.execute("SELECT count(*) FROM moves").get:
+            yield "a move is not finished"
+        alone = "SELECT id FROM entities WHERE id NOT IN (SELECT entity FROM memory_entities)"
+        yield from (f"nothing is about entity {id}" for (id,) in db.execute(alone))
         for number, name in db.execute("SELECT id, name FROM embedders").fetchall():
             done = {id for (id,) in db.execute(f"SELECT chunk FROM vectors_{number}")}
             queue = db.execute("SELECT chunk FROM pending WHERE embedder = ?", (number,))

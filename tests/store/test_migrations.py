@@ -10,17 +10,30 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
 import pytest
 
 from kinmem.errors import StoreError
-from kinmem.models import Filters
+from kinmem.models import Draft, Filters, Memory
 from kinmem.store.sqlite import connection
+from kinmem.store.sqlite.book import Book
 from kinmem.store.sqlite.connection import MIGRATIONS, Database
 from kinmem.store.sqlite.store import SqliteStore
-from tests.store.contract import added
+from kinmem.store.sqlite.vectors import ChunkVectors
+from kinmem.turns import Batch
+from tests.store.contract import (
+    NOON,
+    TINY,
+    WIDTH,
+    added,
+    draft_of,
+    found_by_meaning,
+    found_by_words,
+)
+from tests.store.journal_contract import kept
 from tests.store.soundness import problems
 from tests.store.test_crash import REPOSITORY
 from tests.store.workers import in_processes, migrate, open_new
@@ -81,6 +94,71 @@ def test_an_old_file_is_brought_up_to_date_after_a_backup(old: Path, later: Path
     shutil.move(backup, old)
     with closing(SqliteStore(old.parents[1], "ana")) as store:
         assert problems(store) == []
+
+
+def written_by_version_1(path: Path, first: Path, drafts: list[Draft]) -> None:
+    """A file as kinmem made it before it kept conversations."""
+    book = object.__new__(Book)
+    book.database = Database(path, first)
+    book.vectors = ChunkVectors(book.database)
+    with closing(book):
+        book.vectors.enroll(TINY, WIDTH)
+        with book.changing() as db:
+            book.add(db, drafts, NOON)
+            [(row, old)] = [found for d in drafts[:1] if (found := book.find(db, d.memory.id))]
+            book.change(db, row, old, {"importance": 7.0}, None)
+            book.note(db, NOON, old, "updated", {"importance": None}, {"importance": 7.0})
+
+
+@pytest.fixture
+def first(tmp_path: Path) -> Path:
+    """The migrations of version 1."""
+    folder = tmp_path / "first"
+    folder.mkdir()
+    shutil.copy(MIGRATIONS / "0001_first.sql", folder)
+    return folder
+
+
+def test_version_1_with_memories_loses_nothing(home: Path, first: Path) -> None:
+    paths = {"private": home / "kins" / "ana.db", "shared": home / "shared.db"}
+    memories: dict[str, Memory] = {}
+    for scope, path in paths.items():
+        drafts = [draft_of(f"{scope} fact {n}", scope=scope) for n in range(10)]
+        drafts.append(draft_of(f"{scope} waits", scope=scope, embedder=None, status="pending"))
+        written_by_version_1(path, first, drafts)
+        memories |= {one.memory.id: one.memory for one in drafts}
+        changed = drafts[0].memory
+        memories[changed.id] = replace(changed, importance=7.0, version=2)
+    before = {scope: described(path) for scope, path in paths.items()}
+
+    with closing(SqliteStore(home, "ana")) as store:
+        assert store.memories(memories.keys()) == memories
+        assert problems(store) == []
+        assert set(found_by_words(store, "fact")) == {
+            id for id, one in memories.items() if "fact" in one.content
+        }
+        for id, one in memories.items():
+            nearest = found_by_meaning(store, one.content)
+            assert nearest[0] == id if "fact" in one.content else id not in nearest
+        assert len(store.pending(TINY, 9)) == 2
+        ids = kept(store.journal, "1")["1"]
+        [new] = store.apply(Batch(drafts=[draft_of("learned", turn_id="1")], learned=ids)) or []
+        assert store.get(new).content == "learned"
+
+    for scope, path in paths.items():
+        assert before[scope][0] == 1 and described(path)[0] == LATEST
+        assert described(path.with_name(f"{path.name}.v1.bak")) == before[scope]
+
+
+def test_version_1_that_was_upgraded_has_the_schema_of_a_new_file(
+    home: Path, tmp_path: Path, first: Path
+) -> None:
+    written_by_version_1(home / "kins" / "ana.db", first, [draft_of("tea")])
+    SqliteStore(home, "ana").close()
+    with closing(SqliteStore(tmp_path / "new", "ana")) as store:
+        added(store, "tea")
+
+    assert described(home / "kins" / "ana.db")[1] == described(tmp_path / "new/kins/ana.db")[1]
 
 
 def test_nothing_is_backed_up_where_nothing_changes(old: Path) -> None:

@@ -5,19 +5,22 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kinmem.errors import StoreError
-from kinmem.models import Draft, Filters, State
+from kinmem.models import Draft, Entity, Filters, Scope, State
 from kinmem.store.base import Store
-from kinmem.store.sqlite import vectors
+from kinmem.store.sqlite import connection, vectors
 from kinmem.store.sqlite.store import SqliteStore
+from kinmem.turns import Batch, Conflict
 from tests.conftest import MovableClock
+from tests.store.batch_contract import BatchContract
 from tests.store.contract import (
+    NOON,
     SHELF,
     TINY,
     OpenStore,
@@ -35,12 +38,21 @@ from tests.store.contract import (
     memory_of,
     vector_of,
 )
+from tests.store.journal_contract import JournalContract
 from tests.store.soundness import problems
-from tests.store.workers import add_all, append, in_processes, write_while_locked
+from tests.store.workers import add_all, append, in_processes, observe_all, write_while_locked
 
 
 class TestSqliteStore(StoreContract):
     """Everything that any store promises."""
+
+
+class TestSqliteJournal(JournalContract):
+    """Everything that any journal promises."""
+
+
+class TestSqliteBatches(BatchContract):
+    """What any store promises of apply."""
 
 
 class TestCopyInMemory(StoreContract):
@@ -51,7 +63,7 @@ class TestCopyInMemory(StoreContract):
         monkeypatch.setattr(vectors, "IN_MEMORY_FROM", 1)
 
         def load_at_once(self: vectors.ChunkVectors, number: int, dimension: int) -> None:
-            copy = self._copies[number] = vectors._Copy(vectors.VectorIndex(dimension), 0)
+            copy = self._copies[number] = vectors._Copy(vectors._new_index(dimension), 0)
             self._load(number, copy)
 
         def ask_again(self: vectors.ChunkVectors, *embedder: int) -> vectors._Copy | None:
@@ -180,6 +192,99 @@ def test_what_is_private_again_is_out_of_the_shared_file(home: Path) -> None:
     store.close()
 
     assert b"qxrecipe" not in (home / "shared.db").read_bytes().lower()
+
+
+def test_what_was_erased_is_in_nothing_that_was_said_of_it(home: Path, clock: MovableClock) -> None:
+    """What other tables hold of a memory; a turn that it was learned from is not its own."""
+    with closing(SqliteStore(home, "ana", clock)) as store:
+        scopes: tuple[Scope, ...] = ("private", "shared")
+        for scope in scopes:
+            kept = added(store, f"{scope} stays")
+            gone, name = memory_of(f"Qx{scope}content", scope=scope), f"Qx{scope}entity"
+            draft = Draft(gone, chunks_of(gone.content), (Entity(name, "person"),))
+            store.apply(
+                Batch(
+                    scope=scope,
+                    drafts=[draft],
+                    parents={gone.id: [kept], kept: [gone.id]},
+                )
+            )
+            store.apply(
+                Batch(conflicts=[Conflict(gone.id, kept, "update", "ask", f"Qx{scope}reason")])
+            )
+            store.journal.show("s", f"Notes: Qx{scope}content", {gone.id: 1, kept: 1})
+            store.journal.refuse("merge", [gone.id, kept])
+            store.update(gone.id, {"scope": "private" if scope == "shared" else "shared"})
+            assert f"Qx{scope}".encode() in bytes_in(home)
+
+            store.erase(gone.id)
+
+            assert store.parents(kept) == [gone.id]
+            assert store.parents(gone.id) == []
+        assert problems(store) == []
+        assert b"qx" not in bytes_in(home).lower()
+    assert b"qx" not in bytes_in(home).lower()
+
+
+def test_who_a_private_memory_is_about_is_out_of_the_shared_file(home: Path) -> None:
+    with closing(SqliteStore(home, "ana")) as store:
+        shared = memory_of("a secret", scope="shared")
+        store.add([Draft(shared, chunks_of("a secret"), (Entity("QxName"),))])
+        store.update(shared.id, {"scope": "private"})
+        assert store.entities(shared.id) == [Entity("QxName")]
+
+    assert b"QxName" not in (home / "shared.db").read_bytes()
+
+
+def test_two_processes_that_observe_the_same_keep_it_once(home: Path) -> None:
+    SqliteStore(home, "ana").close()
+    turns = [f"{n}" for n in range(25)]
+    one, other = in_processes(observe_all, [(home, turns, time.time() + 2)] * 2)
+
+    assert [sum(new) for new in zip(one, other, strict=True)] == [1] * 75
+    with closing(SqliteStore(home, "ana")) as store:
+        assert len(store.journal.messages("s")) == 75
+
+
+def test_use_that_cannot_be_written_is_written_later(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
+    with closing(SqliteStore(home, "ana")) as store, closing(SqliteStore(home, "ana")) as other:
+        private, shared = added(store, "tea"), added(store, "cake", scope="shared")
+        store.count_use([private, shared], NOON)
+        with other._shared.database.writing(), pytest.raises(StoreError) as busy:
+            store.flush_use()
+        assert busy.value.code == "storage_busy"
+        store.count_use([shared], NOON)
+
+        store.flush_use()
+
+        uses = {id: one.recalled_count for id, one in store.memories([private, shared]).items()}
+        assert uses == {private: 1, shared: 2}
+
+
+def test_use_locks_no_file_that_holds_none_of_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
+    with closing(SqliteStore(home, "ana")) as store, closing(SqliteStore(home, "ana")) as other:
+        id = added(store, "tea")
+        store.count_use([id, "never was"], NOON)
+        with other._shared.database.writing():
+            store.flush_use()
+
+        assert store.get(id).recalled_count == 1
+
+
+def test_few_connections_are_kept_after_a_burst_of_readers(store: SqliteStore) -> None:
+    database = store._own.database
+    with ExitStack() as readers:
+        for _ in range(30):
+            readers.enter_context(database.reading())
+
+    assert len(database._idle) == connection.MOST_IDLE
+    assert database.rows("SELECT 1") == [(1,)]
 
 
 def test_two_processes_that_add_the_same_store_it_once(home: Path) -> None:

@@ -15,6 +15,7 @@ from kinmem.store.sqlite import connection
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.store import SqliteStore
 from tests.store.contract import chunks_of, draft_of, found_by_words
+from tests.store.journal_contract import turn
 
 
 def in_processes(work: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -29,6 +30,13 @@ def add_all(home: Path, kin: str, texts: Sequence[str], start: float) -> list[st
         time.sleep(max(0, start - time.time()))
         # Ids count from 1 in every process.
         return [store.add([draft_of(text, kin, id=f"{os.getpid()}-{text}")])[0] for text in texts]
+
+
+def observe_all(home: Path, turns: Sequence[str], start: float) -> list[bool]:
+    """Add the messages of these turns one by one from a common moment on; which ones were new."""
+    with closing(SqliteStore(home, "ana")) as store:
+        time.sleep(max(0, start - time.time()))
+        return [new for name in turns for one in turn(name) for new in store.journal.add([one])]
 
 
 def append(home: Path, id: str, numbers: Sequence[int], start: float) -> None:

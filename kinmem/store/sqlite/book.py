@@ -14,7 +14,7 @@ from typing import Any
 import apsw
 
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory
-from kinmem.store.sqlite import vectors
+from kinmem.store.sqlite import entities, vectors
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.filters import IS_LIVE
 from kinmem.store.sqlite.rows import (
@@ -28,7 +28,11 @@ from kinmem.store.sqlite.rows import (
 )
 from kinmem.store.sqlite.vectors import ChunkVectors
 from kinmem.store.sqlite.words import indexed
+from kinmem.text import content_words, sentences
 
+ERASED = "[erased]"
+SAYS_IT = 0.6
+"""Share of an erased memory's content words from which a sentence of a summary goes with it."""
 RAISE = "UPDATE revision SET number = number + 1"
 INDEXED = frozenset({"content", "subject", "source_context", "speaker", "occurred_at"})
 # What a change of use or of place must not put into the history a second time.
@@ -61,7 +65,14 @@ class Book:
         db.execute(RAISE)
         db.execute("COMMIT")
 
-    def add(self, db: apsw.Connection, drafts: Sequence[Draft], at: datetime) -> list[str]:
+    def add(
+        self,
+        db: apsw.Connection,
+        drafts: Sequence[Draft],
+        at: datetime,
+        *,
+        batch: str | None = None,
+    ) -> list[str]:
         """Store what no live memory here states yet; the ids under which the drafts stand."""
         known = self._known_hashes(db, drafts)
         fresh: dict[str, list[Draft]] = {}
@@ -74,18 +85,21 @@ class Book:
             if id is None:
                 alike.append(draft)
             ids.append(id or memory.id)
-        self._insert(db, [draft for alike in fresh.values() for draft in alike], at)
+        self._insert(db, [draft for alike in fresh.values() for draft in alike], at, batch)
         return ids
 
-    def _insert(self, db: apsw.Connection, drafts: Sequence[Draft], at: datetime) -> None:
+    def _insert(
+        self, db: apsw.Connection, drafts: Sequence[Draft], at: datetime, batch: str | None
+    ) -> None:
         """New memories with their words, chunks, vectors or pending marks, and history lines."""
         rows = self._insert_rows(db, [draft.memory for draft in drafts])
         self._insert_chunks(
             db, [(row, d.memory.content, d.chunks) for row, d in zip(rows, drafts, strict=True)]
         )
-        self._note(
-            db, at, [(draft.memory, "created", {}, _given(draft.memory), None) for draft in drafts]
-        )
+        for row, draft in zip(rows, drafts, strict=True):
+            entities.insert(db, row, draft.entities)
+        made = (draft.memory for draft in drafts)
+        self._note(db, at, [(one, "created", {}, _given(one), None) for one in made], batch)
 
     def _known_hashes(self, db: apsw.Connection, drafts: Sequence[Draft]) -> set[str]:
         rows: Any = db.execute(
@@ -167,43 +181,72 @@ class Book:
         before: Mapping[str, Any],
         after: Mapping[str, Any],
         reason: str | None = None,
+        batch: str | None = None,
     ) -> None:
         """Append a history line."""
-        self._note(db, at, [(memory, action, before, after, reason)])
+        self._note(db, at, [(memory, action, before, after, reason)], batch)
 
     def _note(
         self,
         db: apsw.Connection,
         at: datetime,
         lines: Sequence[tuple[Memory, str, Mapping[str, Any], Mapping[str, Any], str | None]],
+        batch: str | None = None,
     ) -> None:
         when = time_text(at)
         db.executemany(
-            "INSERT INTO history (at, kin, memory_id, action, before, after, reason)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO history (at, kin, memory_id, action, before, after, reason, batch)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                (when, memory.kin, memory.id, action, as_json(before), as_json(after), reason)
+                (
+                    when,
+                    memory.kin,
+                    memory.id,
+                    action,
+                    as_json(before),
+                    as_json(after),
+                    reason,
+                    batch,
+                )
                 for memory, action, before, after, reason in lines
             ],
         )
 
     def delete(self, db: apsw.Connection, id: str) -> int | None:
-        """Remove row, words, chunks and vectors, not the history; its number if there was one."""
+        """Remove row, words, chunks, vectors and entities, not the history; its number if any."""
         row: int | None = db.execute("SELECT rowid FROM memories WHERE id = ?", (id,)).get
         if row is not None:
             self._remove_chunks(db, row)
+            entities.remove(db, row)
             db.execute("DELETE FROM words WHERE rowid = ?", (row,))
             db.execute("DELETE FROM memories WHERE rowid = ?", (row,))
         return row
 
-    def scrub(self, db: apsw.Connection, id: str) -> None:
-        """Blank what the history and other tables still say about an erased memory."""
+    def scrub(self, db: apsw.Connection, memory: Memory) -> None:
+        """Blank what the history and other tables still say about an erased memory.
+
+        The turns it was learned from are blanked as a whole; summaries lose what repeats it.
+        """
+        id = memory.id
+        _scrub_turns(db, memory)
         db.execute(
             "UPDATE history SET before = NULL, after = NULL, reason = NULL WHERE memory_id = ?",
             (id,),
         )
         db.execute("DELETE FROM links WHERE source = :id OR target = :id", {"id": id})
         db.execute("DELETE FROM conflicts WHERE newer = :id OR older = :id", {"id": id})
+        db.execute("DELETE FROM lineage WHERE child = :id", {"id": id})
+        db.execute(
+            "DELETE FROM refusals WHERE EXISTS"
+            " (SELECT 1 FROM json_each(refusals.ids) WHERE value = :id)",
+            {"id": id},
+        )
+        db.execute(  # what a session was shown of it
+            "UPDATE shown SET text = NULL, memories = json_remove(memories, :path)"
+            " WHERE EXISTS (SELECT 1 FROM json_each(shown.memories) WHERE key = :id)",
+            {"id": id, "path": f'$."{id}"'},
+        )
+        db.execute("DELETE FROM moves WHERE memory = :id", {"id": id})
 
     def copy_in(
         self,
@@ -213,9 +256,10 @@ class Book:
         from_db: apsw.Connection,
         row: int,
     ) -> None:
-        """Take over a memory from another file under the same id, with its chunks and vectors."""
+        """Take over a memory from another file under the same id, with all that belongs to it."""
         self.delete(db, memory.id)  # left by a move that was cut short
         new_row = self._insert_rows(db, [memory])[0]
+        entities.insert(db, new_row, entities.of(from_db, memory.id))
         parts: list[Any] = from_db.execute(
             "SELECT position, layer, text, id FROM chunks WHERE memory = ? ORDER BY position",
             (row,),
@@ -319,6 +363,32 @@ class Book:
         chunks = self._chunks_of(db, row)
         self.vectors.remove(db, chunks)
         db.execute("DELETE FROM chunks WHERE memory = ?", (row,))
+
+
+def _scrub_turns(db: apsw.Connection, memory: Memory) -> None:
+    """What was said where it was learned, and what summaries repeat of it."""
+    if memory.session is None or not memory.turns:
+        return
+    turns = {"session": memory.session, "turns": json.dumps(memory.turns), "gone": ERASED}
+    db.execute(
+        "UPDATE turns SET text = :gone, spill = NULL WHERE session = :session"
+        " AND turn IN (SELECT value FROM json_each(:turns))",
+        turns,
+    )
+    summaries: Any = db.execute(
+        "SELECT id, summary FROM snapshots WHERE session = :session", turns
+    ).fetchall()
+    wanted = set(content_words(memory.content))
+    for id, summary in summaries:
+        parts = [_without(wanted, part) for part in sentences(summary)]
+        if ERASED + "\n" in parts:
+            db.execute("UPDATE snapshots SET summary = ? WHERE id = ?", ("".join(parts), id))
+
+
+def _without(wanted: set[str], part: str) -> str:
+    """A sentence of a summary, unless it says most of what was erased."""
+    told = len(wanted.intersection(content_words(part)))
+    return ERASED + "\n" if told >= SAYS_IT * len(wanted) else part
 
 
 def _next(db: apsw.Connection, table: str) -> int:

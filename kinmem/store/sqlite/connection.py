@@ -27,6 +27,7 @@ APPLICATION_ID = 0x6B696E6D  # "kinm"
 # (sqlite.org/wal.html, "WAL-reset bug").
 LEAST_SQLITE = (3, 51, 3)
 BUSY_SECONDS = 5.0
+MOST_IDLE = 8  # connections kept for the next reader; a burst of threads may open more
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 Row = tuple[Any, ...]
@@ -52,6 +53,8 @@ class Database:
         self._write_lock = threading.RLock()
         self._idle: list[apsw.Connection] = []
         self._closed = False
+        self.was_upgraded = False
+        """Whether opening it has brought an older schema up to date."""
         _check_engine()
         with translated(path):
             _make_private(path)
@@ -81,7 +84,7 @@ class Database:
             try:
                 yield connection
             finally:
-                if self._closed:
+                if self._closed or len(self._idle) >= MOST_IDLE:
                     connection.close()
                 else:
                     self._idle.append(connection)
@@ -185,6 +188,7 @@ class Database:
             found = self._checked_version()
             if 0 < found < self.version:
                 self._back_up(found)
+                self.was_upgraded = True
             for number, script in self._steps:
                 if number > found:
                     db.execute(script).fetchall()  # apsw runs what follows a row only then

@@ -8,12 +8,20 @@ from typing import Any
 from kinmem.models import LIVE, Filters, State
 from kinmem.store.sqlite.rows import time_text
 
-# Somebody else's shared memory is seen by all unless its author has put it away.
-VISIBLE = "(m.kin = :kin OR (m.scope = 'shared' AND m.state NOT IN ('deleted', 'quarantined')))"
+# Somebody else's shared memory is seen by all unless its author has put it away. `left` is null or
+# lists what has been moved to the other file and is here still (moves.py).
+VISIBLE = (
+    "(m.kin = :kin OR (m.scope = 'shared' AND m.state NOT IN ('deleted', 'quarantined')))"
+    " AND (:left IS NULL OR m.id NOT IN (SELECT value FROM json_each(:left)))"
+)
 LIVE_STATES = ", ".join(f"'{state}'" for state in LIVE)
 IS_LIVE = f"m.state IN ({LIVE_STATES})"
 SAID_AT = "coalesce(m.occurred_at, m.created_at)"
 VALID_FROM = f"coalesce(m.valid_from, {SAID_AT})"
+
+
+View = Mapping[str, str | None]
+"""Who looks at a file: what VISIBLE binds."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +36,10 @@ class Allowed:
     """Whether it allows live rows only."""
 
 
-def conditions(filters: Filters, kin: str, now: datetime) -> tuple[str, dict[str, Any]]:
+def conditions(filters: Filters, view: View, now: datetime) -> tuple[str, dict[str, Any]]:
     """The text of a WHERE clause, and its bindings. No filters: visible, live, not expired."""
     parts = [VISIBLE]
-    bound: dict[str, Any] = {"kin": kin, "now": time_text(now)}
+    bound: dict[str, Any] = {**view, "now": time_text(now)}
     _life(filters, parts, bound)
     if filters.category:
         parts.append("m.category = :category")
@@ -42,6 +50,8 @@ def conditions(filters: Filters, kin: str, now: datetime) -> tuple[str, dict[str
     if filters.scope:
         parts.append("m.scope = :scope")
         bound["scope"] = filters.scope
+    if filters.pinned:
+        parts.append("m.pinned")
     if filters.since:
         parts.append(f"{SAID_AT} >= :since")
         bound["since"] = time_text(filters.since)

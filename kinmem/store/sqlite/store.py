@@ -1,9 +1,7 @@
 """One Kin's view of two files: its own and the shared one. Never opens another Kin's file."""
 
-import base64
 import json
 import logging
-import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -15,7 +13,7 @@ from typing import Any
 import apsw
 
 from kinmem.clock import Clock, utc_now
-from kinmem.errors import InvalidInput, MemoryNotFound, StoreError, VersionConflict
+from kinmem.errors import MemoryNotFound, StoreError, VersionConflict
 from kinmem.models import (
     ROLES,
     Asked,
@@ -23,6 +21,7 @@ from kinmem.models import (
     Chunks,
     Coverage,
     Draft,
+    Entity,
     Event,
     Filters,
     Found,
@@ -36,28 +35,25 @@ from kinmem.models import (
 )
 from kinmem.settings import kin_name
 from kinmem.store.base import Sort
+from kinmem.store.sqlite import entities
+from kinmem.store.sqlite.batches import LearnedAlready, apply
 from kinmem.store.sqlite.book import Book
-from kinmem.store.sqlite.connection import translated
-from kinmem.store.sqlite.filters import IS_LIVE, VISIBLE, Allowed, conditions
+from kinmem.store.sqlite.connection import Row, translated
+from kinmem.store.sqlite.cursors import SORTS, cursor_of, position
+from kinmem.store.sqlite.filters import IS_LIVE, VISIBLE, Allowed, View, conditions
 from kinmem.store.sqlite.health import examine
+from kinmem.store.sqlite.journal import SqliteJournal
+from kinmem.store.sqlite.moves import ended, finish, in_both, left_behind, marked, move
 from kinmem.store.sqlite.rows import COLUMNS, memory_of, time_text
 from kinmem.store.sqlite.search import search
+from kinmem.store.sqlite.uses import Uses
 from kinmem.text import folded
+from kinmem.turns import Batch
 
 logger = logging.getLogger(__name__)
 
-SORTS: Mapping[Sort, tuple[str, str]] = {
-    "newest": ("m.id", "DESC"),  # uuid7: ids order as the times of storing do
-    "oldest": ("m.id", "ASC"),
-    "importance": ("coalesce(m.importance, 5)", "DESC"),
-    "used": ("m.recalled_count", "DESC"),
-}
 # The name of a Kin that nobody named is a common word, not a person.
 DEFAULT_KIN = "default"
-# Each use makes a memory fade 15 % more slowly (Kore); ten years are the most a half-life grows to.
-STABILITY_GROWTH = 1.15
-MOST_STABLE = 12.0
-MOST_KEY = 2**63  # SQLite's integers end here
 
 
 class SqliteStore:
@@ -71,11 +67,11 @@ class SqliteStore:
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._own = Book(home / "kins" / f"{self.kin}.db")
         self._books: dict[Scope, Book] = {"private": self._own}
-        self._uses: dict[str, tuple[int, datetime]] = {}
-        self._uses_lock = threading.Lock()
+        self._uses = Uses()
         self._names: tuple[tuple[int, ...], frozenset[str]] = ((), frozenset())
         try:
             self._shared = self._books["shared"] = Book(home / "shared.db")
+            self.journal = SqliteJournal(self._own.database, clock)
             self._tidy()
         except BaseException:
             self.close()
@@ -110,12 +106,16 @@ class SqliteStore:
         target = self._books[changes["scope"]] if "scope" in changes else source
         if chunks is not None:
             self._admit([chunks])
+        self._finish_moves([id])
         try:
             with self._changing(source, target) as dbs:
-                return self._change(dbs, id, changes, chunks, if_version, reason, action)
+                new = self._change(dbs, id, changes, chunks, if_version, reason, action)
         except MemoryNotFound:  # or another process has moved it since it was looked up
             with self._changing(*self._books.values()) as dbs:
-                return self._change(dbs, id, changes, chunks, if_version, reason, action)
+                new = self._change(dbs, id, changes, chunks, if_version, reason, action)
+        if "scope" in changes:
+            self._end_move(new)
+        return new
 
     def _change(
         self,
@@ -145,11 +145,8 @@ class SqliteStore:
             source.note(dbs[source], now, old, action, before, changed, reason)
         if moved:
             target = self._books[new.scope]
-            target.copy_in(dbs[target], new, source, dbs[source], row)
-            if target is self._own:
-                _carry_history(dbs[source], dbs[target], id)
+            move(new, row, source, dbs[source], target, dbs[target])
             target.note(dbs[target], now, new, "moved", {"scope": old.scope}, moved, reason)
-            source.delete(dbs[source], id)
             target.commit(dbs[target])  # before the source does: it is always somewhere
         return new
 
@@ -174,6 +171,18 @@ class SqliteStore:
                 if book in books
             }
 
+    def apply(self, batch: Batch) -> list[str] | None:
+        self._admit([draft.chunks for draft in batch.drafts])
+        self._admit([change.chunks for change in batch.changes if change.chunks is not None])
+        book = self._books[batch.scope]
+        self._finish_moves([change.id for change in batch.changes])
+        changes_memories = bool(batch.drafts or batch.changes)
+        try:
+            with book.changing() if changes_memories else book.database.writing() as db:
+                return apply(book, db, batch, self.kin, self._clock())
+        except LearnedAlready:
+            return None
+
     def erase(self, id: str) -> None:
         self._book_of(id)
         with self._changing(*self._books.values()) as dbs:
@@ -182,7 +191,7 @@ class SqliteStore:
             # Who holds it comes last: cut short, it can be asked for again.
             for book in sorted(dbs, key=lambda book: book is holder):
                 book.delete(dbs[book], id)
-                book.scrub(dbs[book], id)
+                book.scrub(dbs[book], memory)
                 book.commit(dbs[book])
         for book in self._books.values():
             try:
@@ -206,26 +215,10 @@ class SqliteStore:
         return erased
 
     def count_use(self, ids: Iterable[str], at: datetime) -> None:
-        with self._uses_lock:
-            for id in ids:
-                self._uses[id] = (self._uses.get(id, (0, at))[0] + 1, at)
+        self._uses.count(ids, at)
 
     def flush_use(self) -> None:
-        with self._uses_lock:
-            uses, self._uses = self._uses, {}
-        if not uses:
-            return
-        bound = [
-            (count, time_text(at), MOST_STABLE, STABILITY_GROWTH ** min(count, 100), id)
-            for id, (count, at) in uses.items()
-        ]
-        for book in self._books.values():
-            with book.database.writing() as db:
-                db.executemany(
-                    "UPDATE memories SET recalled_count = recalled_count + ?, recalled_at = ?,"
-                    " stability = min(?, stability * ?) WHERE id = ?",
-                    bound,
-                )
+        self._uses.flush(self._books.values())
 
     # reading
 
@@ -248,52 +241,56 @@ class SqliteStore:
 
     def page(self, filters: Filters, sort: Sort, limit: int, cursor: str | None = None) -> Page:
         key, order = SORTS[sort]
-        where, bound = conditions(filters, self.kin, self._clock())
+        after: dict[str, Any] = {}
+        beyond = "1"
         if cursor is not None:
-            bound["key"], bound["id"] = _position(cursor, sort)
-            where += f" AND ({key}, m.id) {'<' if order == 'DESC' else '>'} (:key, :id)"
-        rows = []
-        for book in self._reads(filters):
-            rows += book.database.rows(
-                f"SELECT {key}, {COLUMNS} FROM memories m WHERE {where}"
+            after["key"], after["id"] = position(cursor, sort)
+            beyond = f"({key}, m.id) {'<' if order == 'DESC' else '>'} (:key, :id)"
+        found: dict[str, Row] = {}
+        for book, allowed in self._allowed(filters):
+            rows = book.database.rows(
+                f"SELECT {key}, {COLUMNS} FROM memories m WHERE {allowed.condition} AND {beyond}"
                 f" ORDER BY {key} {order}, m.id {order} LIMIT :limit",
-                {**bound, "limit": limit + 1},
+                {**allowed.bound, **after, "limit": limit + 1},
             )
-        rows.sort(key=lambda row: (row[0], row[1]), reverse=order == "DESC")
+            found |= {row[1]: row for row in rows}
+        rows = sorted(found.values(), key=lambda row: row[:2], reverse=order == "DESC")
         memories = [memory_of(row[1:]) for row in rows[:limit]]
         if len(rows) <= limit:
             return Page(memories)
         last = rows[limit - 1]
-        return Page(memories, _cursor(sort, last[0], last[1]))
+        return Page(memories, cursor_of(sort, last[0], last[1]))
 
     def same_statements(self, drafts: Sequence[Draft]) -> list[str | None]:
-        own, shared = self._own.same_all(drafts), self._shared.same_all(drafts)
+        own, shared = (
+            [None if id in left else id for id in book.same_all(drafts)]
+            for book, left in ((book, self._left(book)) for book in self._books.values())
+        )
         return [mine or theirs for mine, theirs in zip(own, shared, strict=True)]
 
     def search(self, asked: Asked, filters: Filters) -> Found:
-        allowed = self._allowed(filters)
-        candidates: list[Candidate] = []
+        candidates: dict[str, Candidate] = {}
         cosines: dict[str, list[float]] = {}
         nearest: list[tuple[float, str]] = []
         matches: list[tuple[float, str]] = []
-        for book in self._reads(filters):
+        for book, allowed in self._allowed(filters):
             rows = search(book.database, book.vectors, asked, allowed)
             ids = {row: candidate.id for row, candidate in rows.candidates.items()}
-            candidates += rows.candidates.values()
+            candidates |= {one.id: one for one in rows.candidates.values()}
             cosines |= {ids[row]: values for row, values in rows.cosines.items()}
             nearest += [(cosine, ids[row]) for row, cosine in rows.nearest]
             matches += [(score, ids[row]) for row, score in rows.matches]
         nearest.sort(key=_worse)
         matches.sort(key=_worse)
         ranked = {id: score for score, id in matches}
-        return Found(candidates, cosines, [id for _, id in nearest], ranked)
+        order = list(dict.fromkeys(id for _, id in nearest))
+        return Found(list(candidates.values()), cosines, order, ranked)
 
     def nearest(
         self, vector: Vector, embedder: str, limit: int, filters: Filters
     ) -> list[tuple[str, float]]:
-        allowed = self._allowed(filters)
         found: list[tuple[float, str]] = []
-        for book in self._reads(filters):
+        for book, allowed in self._allowed(filters):
             rows = book.vectors.nearest(vector, embedder, limit, allowed)
             ids = _ids(book, [row for row, _ in rows])
             found += [(cosine, ids[row]) for row, cosine in rows if row in ids]
@@ -311,7 +308,7 @@ class SqliteStore:
             rows = book.database.rows(
                 "SELECT m.rowid, m.id FROM memories m"
                 f" WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE}",
-                {"ids": json.dumps(list(ids)), "kin": self.kin},
+                {"ids": json.dumps(list(ids)), **self._view(book)},
             )
             names: dict[int, str] = dict(rows)
             for row, values in book.vectors.cosines(vector, embedder, names.keys()).items():
@@ -322,7 +319,7 @@ class SqliteStore:
         return {
             id: vector
             for book in self._books.values()
-            for id, vector in book.vectors.first(embedder, ids, self.kin)
+            for id, vector in book.vectors.first(embedder, ids, self._view(book))
         }
 
     def names(self) -> frozenset[str]:
@@ -332,9 +329,11 @@ class SqliteStore:
             found = {
                 folded(name)
                 for book in self._books.values()
-                for name in _distinct(book, "speaker", self.kin)
+                for name in _distinct(book, "speaker", self._view(book))
             }
-            found |= {folded(name) for name in _distinct(self._shared, "kin", self.kin)}
+            found |= {
+                folded(name) for name in _distinct(self._shared, "kin", self._view(self._shared))
+            }
             names = frozenset(found - ROLES - {DEFAULT_KIN})
             self._names = (revision, names)
         return names
@@ -346,7 +345,7 @@ class SqliteStore:
                 f"SELECT m.subject, count(*) FROM memories m WHERE {VISIBLE} AND {IS_LIVE}"
                 " AND (m.expires_at IS NULL OR m.expires_at > :now)"
                 " AND m.subject IS NOT NULL GROUP BY m.subject",
-                {"kin": self.kin, "now": time_text(self._clock())},
+                {**self._view(book), "now": time_text(self._clock())},
             )
             for subject, count in rows:
                 used[subject] += count
@@ -354,9 +353,22 @@ class SqliteStore:
         fitting = [subject for subject in used if folded(subject).startswith(wanted)]
         return sorted(fitting, key=lambda subject: (-used[subject], subject))[:limit]
 
+    def parents(self, id: str) -> list[str]:
+        rows = [
+            row
+            for book in self._books.values()
+            for row in book.database.rows("SELECT parent FROM lineage WHERE child = ?", (id,))
+        ]
+        return sorted({parent for (parent,) in rows})
+
+    def entities(self, id: str) -> list[Entity]:
+        with self._books[self.get(id).scope].database.reading() as db:
+            return entities.of(db, id)
+
     def history(self, id: str, limit: int = 100) -> list[Event]:
         memory = self.get(id)
-        lines = self._shared.history(id, limit)
+        moved = id in self._left(self._shared)  # its lines there have gone with it
+        lines = [] if moved else self._shared.history(id, limit)
         if memory.kin == self.kin:  # what happened before it was shared is older
             lines += self._own.history(id, limit)
         return lines[:limit]
@@ -367,7 +379,7 @@ class SqliteStore:
             rows = book.database.rows(
                 "SELECT m.state, m.scope, m.category, m.kin, count(*) FROM memories m"
                 f" WHERE {VISIBLE} GROUP BY m.state, m.scope, m.category, m.kin",
-                {"kin": self.kin},
+                self._view(book),
             )
             for *keys, count in rows:
                 for table, key in zip(counts.values(), keys, strict=True):
@@ -412,10 +424,21 @@ class SqliteStore:
                 if not places:
                     continue
                 book.vectors.put(db, embedder, [chunks[at].chunk for at in places], vectors[places])
-                db.executemany(
-                    "UPDATE memories SET status = 'ingested' WHERE id = ?",
-                    [(chunks[at].memory_id,) for at in places if chunks[at].fresh],
-                )
+
+    def unsettled(self, embedder: str, limit: int) -> list[Pending]:
+        return [
+            Pending(chunk, scope, id, text, True)
+            for scope, book in self._books.items()
+            for chunk, id, text in book.vectors.unsettled(embedder, self.kin, limit)
+        ][:limit]
+
+    def settled(self, ids: Collection[str]) -> None:
+        which = {"ids": json.dumps(list(ids)), "kin": self.kin}
+        fresh = "id IN (SELECT value FROM json_each(:ids)) AND kin = :kin AND status = 'pending'"
+        for book in self._books.values():
+            if book.database.rows(f"SELECT 1 FROM memories WHERE {fresh} LIMIT 1", which):
+                with book.database.writing() as db:
+                    db.execute(f"UPDATE memories SET status = 'ingested' WHERE {fresh}", which)
 
     def coverage(self) -> list[Coverage]:
         shared = {one.embedder: one for one in self._shared.vectors.coverage()}
@@ -439,20 +462,40 @@ class SqliteStore:
         for book in self._books.values():
             book.close()
 
+    def _left(self, book: Book) -> list[str]:
+        """Ids of what has been moved out of this file and is in it still."""
+        other = self._shared if book is self._own else self._own
+        return left_behind(book, other, self.kin)
+
+    def _view(self, book: Book) -> View:
+        left = self._left(book)
+        return {"kin": self.kin, "left": json.dumps(left) if left else None}
+
     def _tidy(self) -> None:
         """Finish moves that were cut short: of two rows with one id the later version stays."""
-        rows = self._shared.database.rows("SELECT id FROM memories WHERE kin = ?", (self.kin,))
-        mine = [id for (id,) in rows]
-        for id in [memory.id for _, memory in self._own.by_ids(mine)] if mine else []:
-            with self._changing(self._own, self._shared) as dbs:
-                found = {book: book.find(db, id) for book, db in dbs.items()}
-                versions = {book: one[1].version for book, one in found.items() if one}
-                if len(versions) < 2:  # it was being moved just now
-                    continue
-                stale = min(versions, key=versions.__getitem__)
-                stale.delete(dbs[stale], id)
-                if stale is self._shared:
-                    dbs[stale].execute("DELETE FROM history WHERE memory_id = ?", (id,))
+        ids = {id for book in self._books.values() for id in marked(book, self.kin)}
+        if any(book.database.was_upgraded for book in self._books.values()):
+            ids.update(in_both(self._shared, self._own, self.kin))  # version 1 marked none
+        self._finish(ids)
+
+    def _finish_moves(self, ids: Collection[str]) -> None:
+        """Remove what moves of these have left behind."""
+        left = {id for book in self._books.values() for id in self._left(book)}
+        self._finish(left.intersection(ids))
+
+    def _finish(self, ids: Collection[str]) -> None:
+        for id in ids:
+            try:
+                with self._changing(self._own, self._shared) as dbs:
+                    finish(id, dbs)
+            except StoreError as error:  # it is overlooked until a later change or opening
+                logger.warning("an old copy of %s is still there: %s", id, error)
+
+    def _end_move(self, memory: Memory) -> None:
+        book = self._books[memory.scope]
+        if memory.id in marked(book, self.kin):
+            with suppress(StoreError):  # the next opening does it
+                ended(book, memory)
 
     def _book_of(self, id: str) -> Book:
         """The file that holds a memory of this Kin. Raises MemoryNotFound."""
@@ -471,11 +514,15 @@ class SqliteStore:
         books = (book for scope, book in self._books.items() if filters.scope in (None, scope))
         return (book for book in books if book.revision)
 
-    def _allowed(self, filters: Filters) -> Allowed:
-        where, bound = conditions(filters, self.kin, self._clock())
+    def _allowed(self, filters: Filters) -> Iterator[tuple[Book, Allowed]]:
+        """The files to be asked, and what may be found in each."""
+        now = self._clock()
         plain = replace(filters, scope=None) == Filters() and not self._anything_expired()
         live = not (filters.include_archived or filters.as_of or filters.states is not None)
-        return Allowed(where, bound, plain, live)
+        for book in self._reads(filters):
+            view = self._view(book)
+            where, bound = conditions(filters, view, now)
+            yield book, Allowed(where, bound, plain and view["left"] is None, live)
 
     def _anything_expired(self) -> bool:
         now = time_text(self._clock())
@@ -491,20 +538,6 @@ def _worse(ranked: tuple[float, str]) -> float:
     return -ranked[0]
 
 
-def _carry_history(from_db: Any, db: Any, id: str) -> None:
-    """What was shared and is private again leaves no texts behind in the shared file."""
-    lines = from_db.execute(
-        "DELETE FROM history WHERE memory_id = ?"
-        " RETURNING at, kin, memory_id, action, before, after, reason, batch",
-        (id,),
-    ).fetchall()
-    db.executemany(
-        "INSERT INTO history (at, kin, memory_id, action, before, after, reason, batch)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        lines,
-    )
-
-
 def _ids(book: Book, rows: Sequence[int]) -> dict[int, str]:
     return dict(
         book.database.rows(
@@ -514,7 +547,7 @@ def _ids(book: Book, rows: Sequence[int]) -> dict[int, str]:
     )
 
 
-def _distinct(book: Book, column: str, kin: str) -> list[str]:
+def _distinct(book: Book, column: str, view: View) -> list[str]:
     """The values of an indexed column in what the Kin sees.
 
     By jumping from one to the next: fast where they are few.
@@ -531,25 +564,6 @@ def _distinct(book: Book, column: str, kin: str) -> list[str]:
         )
         SELECT value FROM jump WHERE value IS NOT NULL
         """,
-        {"kin": kin},
+        view,
     )
     return [value for (value,) in rows]
-
-
-def _cursor(sort: Sort, key: Any, id: str) -> str:
-    return base64.urlsafe_b64encode(json.dumps([sort, key, id]).encode()).decode().rstrip("=")
-
-
-def _position(cursor: str, sort: Sort) -> tuple[Any, str]:
-    try:
-        made_for, key, id = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    except (ValueError, TypeError, RecursionError):
-        made_for, key, id = None, None, None
-    fitting = (
-        isinstance(key, str) and key.isascii()
-        if sort in ("newest", "oldest")
-        else isinstance(key, int | float) and abs(key) < MOST_KEY
-    )
-    if made_for != sort or not fitting or not isinstance(id, str) or not id.isascii():
-        raise InvalidInput("cursor is not one that list_memories gave for this sort; leave it out")
-    return key, id

@@ -10,17 +10,19 @@ import logging
 import threading
 from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
-import numpy as np
-from numpy.typing import NDArray
 
 from kinmem.errors import KinmemError, StoreError
 from kinmem.models import Coverage, Vector, Vectors
 from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.filters import IS_LIVE, VISIBLE, Allowed
-from kinmem.store.vector_index import VectorIndex
+from kinmem.store.sqlite.filters import IS_LIVE, VISIBLE, Allowed, View
+
+if TYPE_CHECKING:
+    from kinmem.store.vector_index import Ids, VectorIndex
+
+# numpy is loaded where vectors are touched: a hook that asks by words does without, 60 ms sooner.
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +37,7 @@ LOG_KEPT = 200_000
 
 @dataclass
 class _Copy:
-    index: VectorIndex
+    index: "VectorIndex"
     seq: int
     """Entry of vector_log up to which the index is right."""
     loaded: bool = False
@@ -125,6 +127,24 @@ class ChunkVectors:
             {"embedder": known[0], "limit": limit},
         )
 
+    def unsettled(self, embedder: str, kin: str, limit: int) -> list[tuple[int, str, str]]:
+        """(chunk, id of its memory, text) of the Kin's fresh memories, where there is a vector."""
+        known = self._find(embedder)
+        if known is None:
+            return []
+        return self._database.rows(
+            """
+            SELECT c.id, m.id, coalesce(c.text, m.content)
+            FROM memories m JOIN chunks c ON c.memory = m.rowid
+            WHERE m.status = 'pending' AND m.kin = :kin AND NOT EXISTS (
+                SELECT 1 FROM pending p WHERE p.embedder = :embedder AND p.chunk = c.id
+            )
+            ORDER BY c.id
+            LIMIT :limit
+            """,
+            {"embedder": known[0], "kin": kin, "limit": limit},
+        )
+
     # writing, inside a transaction of the caller's
 
     def queue(self, db: apsw.Connection, chunks: Sequence[int]) -> None:
@@ -188,7 +208,7 @@ class ChunkVectors:
                 f"SELECT embedding FROM vectors_{number:d} WHERE chunk = ?", (old_chunk,)
             ).get
             if vector is not None and self._find(name):
-                self.put(db, name, [chunk], np.frombuffer(vector, np.float32).reshape(1, -1))
+                self.put(db, name, [chunk], _vector_of(vector).reshape(1, -1))
 
     # searching
 
@@ -229,6 +249,8 @@ class ChunkVectors:
         result: dict[int, list[float]] = {}
         copy = self._fresh_copy(*known)
         if copy is not None:
+            import numpy as np
+
             chunks, memories, cosines = copy.index.cosines(vector, np.array(sorted(rows), np.int64))
             for at in np.argsort(chunks, kind="stable").tolist():
                 result.setdefault(int(memories[at]), []).append(float(cosines[at]))
@@ -248,8 +270,8 @@ class ChunkVectors:
             result.setdefault(memory, []).append(cosine)
         return result
 
-    def first(self, embedder: str, ids: Collection[str], kin: str) -> list[tuple[str, Vector]]:
-        """(id of the memory, vector of its first chunk) where there is one that the Kin sees."""
+    def first(self, embedder: str, ids: Collection[str], view: View) -> list[tuple[str, Vector]]:
+        """(id of the memory, vector of its first chunk) where there is one that can be seen."""
         known = self._find(embedder)
         if known is None:
             return []
@@ -260,9 +282,9 @@ class ChunkVectors:
             JOIN vectors_{known[0]} v ON v.chunk = c.id
             WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE}
             """,
-            {"ids": json.dumps(list(ids)), "kin": kin},
+            {"ids": json.dumps(list(ids)), **view},
         )
-        return [(id, np.frombuffer(vector, np.float32)) for id, vector in rows]
+        return [(id, _vector_of(vector)) for id, vector in rows]
 
     def close(self) -> None:
         """Let a copy that is loading stop."""
@@ -295,7 +317,9 @@ class ChunkVectors:
         )
         return rows
 
-    def _rowids(self, allowed: Allowed) -> NDArray[np.int64]:
+    def _rowids(self, allowed: Allowed) -> "Ids":
+        import numpy as np
+
         rows = self._database.rows(
             f"SELECT m.rowid FROM memories m WHERE {allowed.condition} ORDER BY m.rowid",
             allowed.bound,
@@ -337,7 +361,7 @@ class ChunkVectors:
         with self._lock:
             if number in self._copies:
                 return
-            copy = self._copies[number] = _Copy(VectorIndex(dimension), 0)
+            copy = self._copies[number] = _Copy(_new_index(dimension), 0)
         threading.Thread(
             target=self._load, args=(number, copy), name="kinmem-vectors", daemon=True
         ).start()
@@ -398,15 +422,29 @@ def log(db: apsw.Connection, chunks: Collection[int]) -> None:
     )
 
 
+def _vector_of(stored: bytes) -> Vector:
+    import numpy as np
+
+    return np.frombuffer(stored, np.float32)
+
+
+def _new_index(dimension: int) -> "VectorIndex":
+    from kinmem.store.vector_index import VectorIndex
+
+    return VectorIndex(dimension)
+
+
 def _has_table(db: apsw.Connection, number: int) -> bool:
     return bool(
         db.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vectors_{number}",)).get
     )
 
 
-def _put(index: VectorIndex, rows: Sequence[tuple[int, int, bytes]]) -> None:
+def _put(index: "VectorIndex", rows: Sequence[tuple[int, int, bytes]]) -> None:
     if not rows:
         return
+    import numpy as np
+
     chunks = np.array([row[0] for row in rows], np.int64)
     memories = np.array([row[1] for row in rows], np.int64)
     vectors = np.frombuffer(b"".join(row[2] for row in rows), np.float32).reshape(len(rows), -1)
