@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, tzinfo
-from typing import cast, get_args
+from numbers import Real
+from typing import Any, cast, get_args
 
 from kinmem.errors import InvalidInput
 from kinmem.models import CATEGORIES, Category, Filters, Scope, State
@@ -14,6 +15,13 @@ SUBJECT_BYTES = 256
 CONTEXT_BYTES = 2 * 1024
 TAG_BYTES = 64
 TAGS = 50
+
+
+def checked_text(value: Any, what: str) -> str:
+    """Callers in Python may hand over anything."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{what} must be text, not {type(value).__name__}")
+    return value
 
 
 def checked_category(value: str) -> Category:
@@ -29,9 +37,21 @@ def checked_scope(value: str) -> Scope:
 
 
 def checked_importance(value: float | None) -> float | None:
-    if value is not None and not 1 <= value <= 10:
+    if value is not None and not 1 <= _number(value, "importance") <= 10:
         raise InvalidInput(f"importance {value} is not between 1 (mundane) and 10 (critical)")
     return value
+
+
+def checked_confidence(value: float) -> float:
+    if not 0 <= _number(value, "confidence") <= 1:
+        raise InvalidInput(f"confidence {value} is not between 0 and 1")
+    return value
+
+
+def _number(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidInput(f"{what} must be a number, not {type(value).__name__}")
+    return float(value)
 
 
 def checked_state(value: str) -> State:
@@ -42,26 +62,29 @@ def checked_state(value: str) -> State:
 
 
 def checked_content(value: str) -> str:
-    return clean(value, "content", CONTENT_BYTES)
+    return clean(checked_text(value, "content"), "content", CONTENT_BYTES)
 
 
 def checked_subject(value: str | None) -> str | None:
     """One line; nothing but white space counts as none."""
-    if value is None or not value.strip():
+    if value is None or not checked_text(value, "subject").strip():
         return None
     return " ".join(clean(value, "subject", SUBJECT_BYTES).split())
 
 
 def checked_context(value: str | None) -> str | None:
-    if value is None or not value.strip():
+    if value is None or not checked_text(value, "sourceContext").strip():
         return None
     return clean(value, "sourceContext", CONTEXT_BYTES)
 
 
 def checked_tags(values: Iterable[str]) -> tuple[str, ...]:
     """Lower case, one line each, without repeats, in order; at most 50."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidInput(f"tags must be a list of texts, not {type(values).__name__}")
     tags = dict.fromkeys(
-        " ".join(clean(tag, "a tag", TAG_BYTES).casefold().split()) for tag in values
+        " ".join(clean(checked_text(tag, "a tag"), "a tag", TAG_BYTES).casefold().split())
+        for tag in values
     )
     if len(tags) > TAGS:
         raise InvalidInput(f"{len(tags)} tags; at most {TAGS} fit a memory")
@@ -77,7 +100,7 @@ def checked_time(
     try:
         if isinstance(value, datetime):
             return (value if value.tzinfo else value.replace(tzinfo=zone)).astimezone(UTC)
-        return parse_time(value, zone, end=end).astimezone(UTC)
+        return parse_time(checked_text(value, what), zone, end=end).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise InvalidInput(
             f"{what}: {error}; write a date such as 2026-05-08 or a time such as 2026-05-08T14:30"
@@ -91,7 +114,7 @@ def checked_expiry(value: str | datetime | None, now: datetime, zone: tzinfo) ->
     if isinstance(value, datetime):
         value = value.isoformat()
     try:
-        return parse_expiry(value, now, zone).astimezone(UTC)
+        return parse_expiry(checked_text(value, "expires"), now, zone).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise InvalidInput(f"expires: {error}; write 30d, 12h or a time to come") from error
 

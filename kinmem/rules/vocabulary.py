@@ -231,6 +231,43 @@ SINGLE_VALUED = words(
 )
 """Words of one value at a time: another value contradicts the first instead of adding to it."""
 
+PLAIN_VERBS = words(
+    "live reside work start begin end finish open close cost run listen use drink eat take leave",
+    "arrive depart meet like love enjoy hate prefer want need know speak weigh sleep go walk drive",
+    "ride sit stand stay lie lay study learn teach play support require expire last rotate happen",
+    "contain hold keep lead manage report belong sell buy deploy build connect point bind store",
+    "send read watch wear cook earn pay owe get come make do look feel remain allow include accept",
+    "smoke commit ship serve host rent",
+)
+"""English verbs that tell how a thing is, as they are without -s; many are nouns as well."""
+STATE_VERBS = words(
+    "be have called named based planned scheduled located bound set stored born due written rented",
+    "ist sind bin hat habe haben kostet kosten beginnt endet öffnet schließt läuft laufen wohnt",
+    "wohne lebt lebe arbeitet arbeite heißt heiße trinkt trinke isst esse mag liebt fährt geht",
+    "gehe steht liegt sitzt findet trifft treffen nutzt nutze nutzen spricht braucht",
+    "est sont suis a ai ont habite vit travaille coûte commence finit ouvre ferme aime mange boit",
+    "appelle parle utilise es son soy está están estoy tiene tengo vive vivo trabaja trabajo",
+    "cuesta empieza termina abre cierra gusta come bebe llama habla usa è sono ha ho abita abito",
+    "lavora lavoro costa inizia finisce apre chiude piace mangia beve chiama parla é são sou tem",
+    "tenho mora moro trabalha começa fecha gosta chama fala",
+)
+"""Forms that tell how a thing is, whatever stands before them."""
+
+ADDING_VERBS = words(
+    "have own like love enjoy hate speak know play eat drink learn study teach watch read buy sell",
+    "make support cook wear send contain include need want keep accept belong store",
+    "habe haben hat mag liebt spricht isst esse trinkt trinke braucht ai ont aime parle mange boit",
+    "tiene tengo gusta habla bebe ho piace parla mangia beve tem tenho gosta fala",
+)
+"""Verbs whose objects add up: who speaks French may speak German as well."""
+ALSO = words("also too well auch ebenfalls aussi también anche também another second")
+ONLY_ONES = words(
+    "mother father wife husband boss manager partner boyfriend girlfriend fiancé fiancée ehemann",
+    "ehefrau mutter vater chef chefin mère père mari madre padre marido esposa esposo moglie",
+    "marito mãe pai",
+)
+"""Persons of whom one has one at a time."""
+
 COMMON = FUNCTION_WORDS.union(
     PERSONS,
     NEGATORS,

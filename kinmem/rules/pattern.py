@@ -1,0 +1,31 @@
+"""Regular expressions that are compiled when they are first needed: kinmem starts without them."""
+
+import re
+from functools import cached_property
+
+
+class Pattern:
+    """Like a compiled one without regard to case; long lists of words take milliseconds each."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self._text, re.IGNORECASE)
+
+    def match(self, text: str) -> re.Match[str] | None:
+        """At the beginning of the text."""
+        return self._compiled.match(text)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first one anywhere."""
+        return self._compiled.search(text)
+
+    def count(self, text: str) -> int:
+        """How many there are."""
+        return len(self._compiled.findall(text))
+
+    def sub(self, replacement: str, text: str) -> str:
+        """The text with each replaced."""
+        return self._compiled.sub(replacement, text)

@@ -1,0 +1,84 @@
+"""What comes back from the memory is told from news."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from kinmem.rules.echo import Echoes
+
+CORPUS = Path(__file__).parent / "corpora" / "echoes.txt"
+ROWS = [
+    row.split(" | ")
+    for row in CORPUS.read_text(encoding="utf-8").splitlines()
+    if not row.startswith("#")
+]
+OTHERS = ["The bridge has forty arches", "Paul likes jazz", "I paid 12 dollars for the ticket"]
+
+
+@pytest.mark.parametrize(("shown", "echo"), [row[:2] for row in ROWS])
+def test_a_repetition_is_an_echo_in_any_person_and_wording(shown, echo):
+    assert Echoes([*OTHERS, shown]).repeats(echo)
+
+
+@pytest.mark.parametrize(("shown", "changed"), [row[::2] for row in ROWS])
+def test_a_changed_repetition_is_news(shown, changed):
+    assert not Echoes([*OTHERS, shown]).repeats(changed)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("", id="empty"),
+        pytest.param("Where do I live?", id="question"),
+        pytest.param("Please find a hotel in Lyon.", id="request"),
+        pytest.param("Thanks!", id="thanks"),
+        pytest.param("I know Lyon.", id="something else about it"),
+        pytest.param("You live in Lyon. Please note that I moved to Nice.", id="news in a request"),
+    ],
+)
+def test_what_tells_nothing_known_is_no_echo(text):
+    assert not Echoes(["I live in Lyon"]).repeats(text)
+
+
+def test_nothing_shown_is_never_repeated():
+    assert not Echoes([]).repeats("I live in Lyon")
+
+
+def test_a_repetition_with_news_in_it_is_news():
+    echoes = Echoes(["I live in Lyon"])
+
+    assert not echoes.repeats("As you told me, you live in Lyon, and you have a cat.")
+    assert not echoes.repeats("You live in Lyon. Your cat is called Miso.")
+
+
+def test_two_things_shown_may_come_back_in_one_sentence():
+    assert Echoes(["I live in Lyon", "My cat is called Miso"]).repeats(
+        "You live in Lyon, and your cat is called Miso."
+    )
+
+
+def test_the_user_is_known_by_name():
+    assert Echoes(["I live in Lyon"], names=["Ana"]).repeats("Ana lives in Lyon.")
+    assert Echoes(["Ana lives in Lyon"], names=["Ana"]).repeats("You live in Lyon.")
+    assert not Echoes(["I live in Lyon"]).repeats("Ana lives in Lyon.")
+    assert not Echoes(["Ben lives in Lyon"], names=["Ana"]).repeats("I live in Lyon.")
+
+
+def test_a_long_turn_is_compared_with_many_memories_at_once():
+    shown = [f"I bought {n} apples for friend number {n} at the market in May" for n in range(100)]
+    turn = " ".join(f"You bought {n} apples and a book in spring." for n in range(60))[:2000]
+    began = time.perf_counter()
+
+    assert not Echoes(shown).repeats(turn)
+
+    assert time.perf_counter() - began < 0.1  # 5 ms measured; machines under test are slow
+
+
+@pytest.mark.parametrize("unit", ["a", ", ", "i ", "- ", "as you told me ", "you "])
+def test_time_grows_with_the_length_only(unit):
+    began = time.perf_counter()
+
+    Echoes(["I live in Lyon"]).repeats(unit * (65536 // len(unit)))
+
+    assert time.perf_counter() - began < 2

@@ -1,0 +1,272 @@
+"""A merged text stands for its sources only if no atom of theirs is lost and none is brought in."""
+
+import random
+import re
+from time import perf_counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kinmem.rules.proof import unproved
+from kinmem.text import sentences
+
+SOURCES = (
+    "Anna lives in Lyon and works at Bosch.",
+    "Anna has 2 dogs and 3 cats. Anna does not like fish.",
+    "The port of the server is 8080. On 8 May 2023, Anna ran 5 km.",
+)
+
+STANDS = {
+    "all sentences": "\n".join(SOURCES),
+    "told in one": "Anna lives in Lyon, works at Bosch, has 2 dogs and 3 cats and does not like"
+    " fish. The server's port is 8080. Anna ran 5 km on 8 May 2023.",
+    "in other spellings": "Anna, who lives in Lyon, works at Bosch. She has two dogs and three"
+    " cats. Anna doesn't like fish. The port of the server is 8080. Anna ran"
+    " 5 kilometres on 2023-05-08.",
+}
+
+FALLS = {
+    "numbers change places": ("has 2 dogs and 3 cats", "has 3 dogs and 2 cats"),
+    "a number is gone": ("has 2 dogs", "has dogs"),
+    "a name is gone": ("works at Bosch", "has a job"),
+    "a name is another": ("works at Bosch", "works at Siemens"),
+    "names change places": ("lives in Lyon and works at Bosch", "lives in Bosch, works in Lyon, 3"),
+    "two facts become one": ("works at Bosch", "works at Bosch since 2023-05-08"),
+    "a negation is gone": ("does not like fish", "likes fish"),
+    "a negation is new": ("works at Bosch", "never works at Bosch"),
+    "a negation moves": ("Anna does not like fish", "Anna likes fish, does not like dogs"),
+    "a unit is another": ("5 km", "5 miles"),
+    "a unit is gone": ("5 km", "5"),
+    "a date is another": ("8 May 2023", "9 May 2023"),
+    "a date is gone": ("On 8 May 2023, Anna", "Anna"),
+    "a year is gone": ("8 May 2023", "8 May"),
+    "somebody is invented": ("Anna ran", "Anna and Bob ran"),
+}
+
+
+@pytest.mark.parametrize("merged", STANDS.values(), ids=STANDS)
+def test_what_says_the_same_is_proved(merged: str) -> None:
+    assert unproved(merged, SOURCES, ()) == []
+
+
+@pytest.mark.parametrize(("old", "new"), FALLS.values(), ids=FALLS)
+def test_what_says_otherwise_is_refused_with_a_reason(old: str, new: str) -> None:
+    whole = " ".join(SOURCES)
+    assert old in whole
+    assert unproved(whole.replace(old, new), SOURCES, ())
+
+
+def test_what_was_replaced_may_be_left_out_if_it_is_named() -> None:
+    sources = ["Anna lives in Lyon.", "Anna moved and lives in Rome."]
+
+    assert unproved("Anna moved and lives in Rome.", sources, ()) == [
+        "the name lyon of the sources is missing"
+    ]
+    assert unproved("Anna moved and lives in Rome.", sources, ["Anna lives in Lyon."]) == []
+
+
+SWAPS = {
+    "amounts": ("Anna paid Clara 5 euros.", "Bob paid Clara 7 euros.", "5", "7"),
+    "counts": ("Anna gave Clara 5 eggs.", "Bob gave Clara 7 apples.", "5", "7"),
+    "places": ("Anna met Clara in Lyon.", "Bob met Clara in Rome.", "Lyon", "Rome"),
+    "people": ("Anna met Clara in Lyon.", "Bob met Clara in Rome.", "Anna", "Bob"),
+    "days": (
+        "Anna met Clara on 8 May 2023.",
+        "Bob met Clara on 9 June 2024.",
+        "8 May 2023",
+        "9 June 2024",
+    ),
+    "codes": ("The pin of the safe is 4711.", "The pin of the phone is 8080.", "4711", "8080"),
+    "denials": ("Anna does not eat fish.", "Anna does eat cheese.", "fish", "cheese"),
+}
+
+
+@pytest.mark.parametrize(("one", "other", "a", "b"), SWAPS.values(), ids=SWAPS)
+def test_what_belongs_to_one_never_goes_to_another(one: str, other: str, a: str, b: str) -> None:
+    swapped = [one.replace(a, b), other.replace(b, a)]
+
+    assert unproved(" ".join((one, other)), [one, other], ()) == []
+    assert unproved(" ".join(swapped), [one, other], ())
+
+
+MERGES = [
+    (
+        ["Clara prefers dark roast coffee.", "Clara drinks her coffee without sugar."],
+        "Clara prefers dark roast coffee and drinks it without sugar.",
+    ),
+    (
+        [
+            "Anna works at Mercy Hospital in Leipzig.",
+            "Anna has worked at Mercy Hospital since 2019.",
+        ],
+        "Anna has worked at Mercy Hospital in Leipzig since 2019.",
+    ),
+    (
+        ["I run 5 km every Tuesday.", "Every Tuesday I run with Tom along the river."],
+        "Every Tuesday I run 5 km with Tom along the river.",
+    ),
+    (
+        ["The project uses PostgreSQL 16.", "The database is PostgreSQL 16 on port 5433."],
+        "The project uses PostgreSQL 16 as its database, on port 5433.",
+    ),
+    (
+        ["The user does not eat meat.", "The user is vegetarian, loves lentil curry."],
+        "The user is vegetarian, does not eat meat and loves lentil curry.",
+    ),
+    (
+        ["Ich trinke keinen Kaffee.", "Ich trinke lieber Tee als Kaffee."],
+        "Ich trinke keinen Kaffee, sondern lieber Tee.",
+    ),
+    (
+        ["Cara saw the agency (2023-05-25).", "Cara wants to adopt alone (2023-05-26)."],
+        "On 2023-05-25 Cara saw the agency. Cara wants to adopt alone (2023-05-26).",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sources", "merged"), MERGES)
+def test_what_a_good_model_writes_is_proved(sources: list[str], merged: str) -> None:
+    assert unproved(merged, sources, ()) == []
+
+
+@pytest.mark.parametrize(
+    ("sources", "merged"),
+    [
+        (["Anna ran on 8 May.", "Anna swam on 8 May."], "Anna ran on 8 May. Anna swam."),
+        (["We own 2 dogs.", "We own 2 cats."], "We own 2 dogs. We own cats."),
+        (["Anna ran 5 km.", "Bob swam 5 km."], "Anna ran 5 km. Bob swam 5."),
+        (["I never smoke.", "I never drink."], "I never smoke, I drink."),
+    ],
+    ids=["date", "number", "unit", "negation"],
+)
+def test_an_atom_that_is_said_twice_is_needed_twice(sources: list[str], merged: str) -> None:
+    assert unproved(merged, sources, ())
+
+
+def test_a_superseded_statement_that_nobody_made_excuses_nothing() -> None:
+    sources = ["Anna lives in Lyon.", "Anna lives there with Bob."]
+
+    assert unproved("Anna lives with Bob.", sources, ["Lyon was given up by Anna."])
+
+
+@pytest.mark.parametrize(
+    "merged", ["", "Anna.", "Anna and Bosch, Lyon.", "Anna in Lyon: 2, 3, 8080, Bosch."]
+)
+def test_a_list_of_atoms_is_no_text(merged: str) -> None:
+    assert unproved(merged, SOURCES, ())
+
+
+def test_an_invented_statement_is_refused_although_it_names_nobody() -> None:
+    sources = ["I like tea.", "I like green tea."]
+    invented = " I despise every winter morning, distrust neighbours, fear spiders."
+
+    assert unproved("I like tea. I like green tea." + invented, sources, ())
+
+
+# Attacks: texts put together by chance, then one atom of one class dropped, altered or invented.
+
+NAMES = "Anna Bob Clara Priya Melanie Jürgen Lyon Rome Porto Bosch Siemens Kyoto".split()
+THINGS = "dogs cats plants bicycles cousins apartments".split()
+FOODS = "fish meat cheese coriander liver raisins".split()
+VERBS = "walked rode drove swam".split()
+UNITS = "km miles kg hours minutes days".split()
+MONTHS = "January February April June July August October".split()
+NOT = ("does not like", "never eats", "no longer enjoys")
+
+
+def written(dice: random.Random) -> tuple[list[str], dict[str, list[str]]]:
+    """Statements and the atoms in them by class; no atom of a class but names stands in two."""
+    names = dice.sample(NAMES, 6)
+    numbers = [str(n) for n in dice.sample(range(2, 2000), 4)]
+    units, months = dice.sample(UNITS, 2), dice.sample(MONTHS, 2)
+    days = [f"{dice.randint(10, 28)} {month} 20{dice.randint(10, 25)}" for month in months]
+    denials = dice.sample(NOT, 1)
+    statements = [
+        f"{names[0]} has {numbers[0]} {dice.choice(THINGS)}.",
+        f"{names[1]} {dice.choice(VERBS)} {numbers[1]} {units[0]} on {days[0]}.",
+        f"{names[0]} lives in {names[2]} with {names[3]}.",
+        f"{names[4]} {denials[0]} {dice.choice(FOODS)}.",
+        f"The party of {names[5]} was on {days[1]} and took {numbers[2]} {units[1]}.",
+        f"The door code of {names[1]} is {numbers[3]}.",
+    ]
+    atoms = {"number": numbers, "unit": units, "date": days, "name": names, "negation": denials}
+    return statements, atoms
+
+
+def attacks(whole: str, atoms: dict[str, list[str]], dice: random.Random) -> list[tuple[str, str]]:
+    """Every class attacked in every way: (what was done, the text after it)."""
+    others = {
+        "number": str(dice.randint(3000, 9000)),
+        "unit": "tons" if "kg" in atoms["unit"] else "kg",
+        "date": "31 December 1999",
+        "name": "Ottokar",
+    }
+    found = []
+    for kind, values in atoms.items():
+        for value in values:
+            place = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)")
+            found.append((f"dropped {kind} {value}", place.sub("", whole)))
+            if kind in others:
+                found.append((f"altered {kind} {value}", place.sub(others[kind], whole, 1)))
+            else:
+                found.append((f"altered {kind} {value}", place.sub("likes", whole)))
+    found.append(("invented number", whole.replace(" on ", " 77 times on ", 1)))
+    found.append(("invented date", whole.replace(" lives in ", " lives since 1987 in ", 1)))
+    found.append(("invented name", whole.replace(" lives in ", " lives with Zora in ", 1)))
+    found.append(("invented unit", re.sub(r"(code of \w+ is \w+)", r"\1 kg", whole)))
+    found.append(("invented negation", whole.replace(" lives in ", " never lives in ", 1)))
+    found.append(("invented negation", whole.replace(" has ", " has not ", 1)))
+    one, other = dice.sample(atoms["number"], 2)
+    swapped = {one: other, other: one}
+    by_either = re.compile(rf"\b({one}|{other})\b")
+    found.append(("numbers swapped", by_either.sub(lambda found: swapped[found[0]], whole)))
+    return [(done, text) for done, text in found if text != whole]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_every_dropped_altered_or_invented_atom_is_refused(seed: int) -> None:
+    dice = random.Random(seed)
+    statements, atoms = written(dice)
+    dice.shuffle(statements)
+    half = len(statements) // 2
+    sources = [" ".join(statements[:half]), " ".join(statements[half:])]
+    mixed = " ".join(dice.sample(statements, len(statements)))
+
+    assert unproved(mixed, sources, ()) == []
+    passed = [done for done, text in attacks(mixed, atoms, dice) if not unproved(text, sources, ())]
+    assert passed == []
+
+
+TEXTS = st.text(max_size=60) | st.sampled_from(
+    [
+        "I like tea. I do not like jam!",
+        "Anna ran 5 km (8 May 2023), then 3.",
+        "NEIN! Nie wieder 5 % Zinsen",
+        "ok?\n- 3 eggs\n- 1/2 cup of milk",
+        "No. No. No.",
+        "e.g. version 3.11 of Python... costs $5",
+        "我不喜欢茶。我有3只猫。",
+    ]
+)
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=3))
+def test_the_union_of_all_sentences_is_always_proved(sources: list[str]) -> None:
+    unique = dict.fromkeys(part.strip() for text in sources for part in sentences(text))
+    assert unproved("\n".join(part for part in unique if part), sources, ()) == []
+
+
+@pytest.mark.parametrize("piece", ["{n} ", "Anna{n} ", "Anna ran {n} km. ", "not x{n}, ", "{n}/"])
+def test_no_text_takes_long(piece: str) -> None:
+    text = "".join(piece.format(n=n) for n in range(3000))[:3900]
+    started = perf_counter()
+
+    assert unproved(text, [text], ()) == []
+    assert perf_counter() - started < 5  # about 1 s on a slow machine
+
+
+def test_too_long_texts_are_not_proved() -> None:
+    assert unproved("a b. " * 1000, ["a b. " * 1000], ()) == [
+        "the texts are too long to be compared"
+    ]

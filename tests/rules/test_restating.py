@@ -1,0 +1,91 @@
+"""How people tell that something has changed, and what they then say it is."""
+
+from time import perf_counter
+
+import pytest
+
+from kinmem.rules.restating import restated
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("Actually, my birthday is 9 May", "My birthday is 9 May"),
+        ("Tom now works at Bosch", "Tom works at Bosch"),
+        ("The standup is at 10:15 from now on", "The standup is at 10:15"),
+        ("I moved to Berlin", "I live in Berlin"),
+        ("Anna has moved to Rome", "Anna lives in Rome"),
+        ("The release has been moved to June", "The release is June"),
+        ("Dinner is at eight instead", "Dinner is at eight"),
+        ("Désormais, la réunion est à 10 h", "La réunion est à 10 h"),
+        ("Ahora vivo en Sevilla", "Vivo en Sevilla"),
+        ("Abito a Milano adesso", "Abito a Milano"),
+        ("Agora moro no Porto", "Moro no Porto"),
+        ("Ich bin nach Bremen gezogen", "Ich wohne in Bremen"),
+    ],
+)
+def test_a_correction_is_the_statement_without_its_cue(text, statement):
+    said = restated(text)
+
+    assert (said.text, said.corrects, said.ends) == (statement, True, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "was"),
+    [
+        ("I no longer drink coffee", "I drink coffee"),
+        ("I don't live in Hamburg any more", "I live in Hamburg"),
+        ("I stopped eating meat", "I eating meat"),
+        ("Ich trinke keinen Kaffee mehr", "Ich trinke Kaffee"),
+        ("Je ne mange plus de viande", "Je mange de viande"),
+        ("Ya no trabajo en un banco", "Trabajo en un banco"),
+        ("Non bevo più caffè", "Bevo caffè"),
+        ("Eu não como mais carne", "Eu como carne"),
+    ],
+)
+def test_an_end_tells_what_was(text, was):
+    said = restated(text)
+
+    assert (said.text, said.ends) == (was, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "statement", "former"),
+    [
+        ("Not Ghent but Antwerp is home", "Antwerp is home", "Ghent"),
+        ("Use spaces instead of tabs", "Use spaces", "tabs"),
+        ("It is 90 days, not 30", "It is 90 days", "30"),
+        ("I switched from vim to helix", "I use helix", "vim"),
+        ("Nimm Leerzeichen statt Tabs", "Nimm Leerzeichen", "Tabs"),
+        ("Usa espacios en vez de tabuladores", "Usa espacios", "tabuladores"),
+    ],
+)
+def test_what_was_before_may_be_named(text, statement, former):
+    said = restated(text)
+
+    assert (said.text, said.instead_of) == (statement, former)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The port is not 8080",
+        "The shop is open from 9 to 5",
+        "She speaks not only French but German",
+        "It runs no longer than 5 minutes",
+        "Es kostet nicht mehr als 5 Euro",
+        "Das Treffen findet am Montag statt.",
+        "I know Anna",
+        "",
+    ],
+)
+def test_what_corrects_nothing_stays_as_it_is(text):
+    assert restated(text) == (text, False, False, "")
+
+
+@pytest.mark.parametrize("part", ["not a ", "no longer ", "from a to ", "kein mehr ", "now, "])
+def test_time_grows_with_the_length_alone(part):
+    started = perf_counter()
+    restated(part * 10_000)
+
+    assert perf_counter() - started < 2
