@@ -2,9 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel
 
 from kinmem.models import Vectors
+
+Shape = TypeVar("Shape", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -54,3 +58,28 @@ class Embedder(Protocol):
         Raises ModelError if the model is missing, late, or returns anything else.
         """
         ...
+
+
+class ChatModel(Protocol):
+    """Answers questions in a given shape. One instance may be used by many threads."""
+
+    name: str
+    """As it is stored beside what it wrote, e.g. "ollama/llama3.1"."""
+
+    def answer(self, prompt: str, shape: type[Shape], *, deadline: float | None = None) -> Shape:
+        """The reply, validated; one that is not of that shape may be mended once.
+
+        `deadline` is a bound in seconds on all of it, retries and mending included.
+        Raises ModelError if the model is missing, late, or still answers anything else.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class ChatModels:
+    """Who is asked for what; None: rules."""
+
+    extraction: ChatModel | None = None
+    compacting: ChatModel | None = None
+    consolidation: ChatModel | None = None
+    review: ChatModel | None = None

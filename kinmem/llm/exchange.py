@@ -5,12 +5,17 @@ from dataclasses import dataclass
 
 from kinmem.llm.deadline import Deadline
 
+LARGEST = 32 * 1024 * 1024
+"""Bytes of one answer; 64 vectors of 4,096 numbers, written out, are about 6 million."""
+
 
 @dataclass
 class Exchange:
-    """One request: its limit, and what the connection saw of it."""
+    """One request: its limits, and what the connection saw of it."""
 
     deadline: Deadline
+    largest: int = LARGEST
+    """Bytes of the answer that are read."""
     sent: bool = False
     status: int | None = None
     """HTTP status; None before there was an answer."""

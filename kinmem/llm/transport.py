@@ -19,8 +19,6 @@ import httpx
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.exchange import Exchange, current
 
-LARGEST = 32 * 1024 * 1024
-"""Bytes of one answer; 64 vectors of 4,096 numbers, written out, are about 6 million."""
 IDLE_SECONDS = 60.0
 
 
@@ -128,7 +126,7 @@ def _seconds(header: str | None) -> float | None:
 
 
 class _Bounded(httpx.SyncByteStream):
-    """A body that ends after LARGEST bytes at most."""
+    """A body that is read up to the exchange's limit."""
 
     def __init__(self, answer: httpcore.Response, exchange: Exchange) -> None:
         self._answer = answer
@@ -138,8 +136,9 @@ class _Bounded(httpx.SyncByteStream):
         size = 0
         for part in self._answer.iter_stream():
             size += len(part)
-            if size > LARGEST:
-                self._exchange.problem = f"it answered with more than {LARGEST:,} bytes"
+            if size > self._exchange.largest:
+                most = self._exchange.largest
+                self._exchange.problem = f"it answered with more than {most:,} bytes"
                 raise httpx.ReadError(self._exchange.problem)
             yield part
 

@@ -32,12 +32,17 @@ class FaultProvider:
     def __init__(self) -> None:
         self.hits: Counter[str] = Counter()
         self.bodies: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
         self.over = threading.Event()
         self._server = Quiet(("127.0.0.1", 0), self._handler())
         self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def base(self, mode: str) -> str:
         return f"{self.address}/{mode}/v1"
+
+    def answer(self, mode: str, reply: "Reply", body: dict[str, Any]) -> None:
+        """Do what the mode says."""
+        MODES[mode](reply, body["input"])
 
     def encrypt(self, context: ssl.SSLContext) -> None:
         """From now on it speaks TLS only."""
@@ -63,12 +68,10 @@ class FaultProvider:
                 provider.hits[mode] += 1
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 provider.bodies.append(body)
-                self.answer_as(mode, body)
+                provider.headers.append({k.lower(): v for k, v in self.headers.items()})
+                provider.answer(mode, Reply(self, provider), body)
 
             do_GET = do_POST
-
-            def answer_as(self, mode: str, body: dict[str, Any]) -> None:
-                MODES[mode](Reply(self, provider), body["input"])
 
             def log_message(self, *_: object) -> None:
                 """Nothing on stderr: tests look at it."""

@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from kinmem.errors import ConfigError, ModelError
-from kinmem.llm import via_litellm
+from kinmem.llm import litellm_tamed
 from kinmem.llm.breaker import FAILURES, PAUSE, Breaker
-from kinmem.llm.via_litellm import LitellmEmbedder, scrubbed
+from kinmem.llm.litellm_tamed import scrubbed
+from kinmem.llm.via_litellm import LitellmEmbedder
 from tests.llm.fault_provider import LEAKED, WIDTH, FaultProvider, vector_of
 
 KEY = "sk-secretsecretsecret1234"
@@ -277,7 +278,7 @@ def test_the_own_key_is_known_whatever_it_looks_like() -> None:
 
 @pytest.mark.parametrize("release", ["1.82.7", "1.82.8"])
 def test_a_compromised_litellm_is_refused(release: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(via_litellm, "version", lambda name: release)
+    monkeypatch.setattr(litellm_tamed, "version", lambda name: release)
 
     with pytest.raises(ConfigError, match="change every key"):
         LitellmEmbedder(MODEL)

@@ -1,0 +1,132 @@
+"""Chat models of the providers litellm knows."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from kinmem.llm.base import Shape
+from kinmem.llm.deadline import Deadline
+from kinmem.llm.litellm_tamed import Unusable, Way
+from kinmem.llm.reply import Unfit, fitted, schema_of
+from kinmem.text import estimated_tokens
+
+logger = logging.getLogger(__name__)
+
+LARGEST = 2 * 1024 * 1024
+"""Bytes of one answer, thoughts included; the longest models write today is about a quarter."""
+QUOTED = 20_000
+"""Characters of an unfit reply that the model is shown again."""
+OLLAMA_WINDOWS = (8_192, 16_384, 32_768, 65_536, 131_072)
+"""Ollama cuts the beginning off what exceeds its window, 4,096 unless told; a window that changes
+makes it load the model again, so there are few."""
+ROOM = 4_096
+"""Tokens of a window that are left for the answer."""
+
+FORMAT = """
+
+Answer with one JSON value that fits this schema, and with nothing else:
+{schema}"""
+
+MEND = """\
+That answer cannot be used: {fault}.
+Answer once more, with the whole JSON value that fits the schema and with nothing else."""
+
+Messages = list[dict[str, str]]
+
+
+class LitellmChat:
+    """Implements ChatModel for a model by litellm's name, e.g. ollama/llama3.1.
+
+    Without `api_base` and `api_key` litellm takes the provider's own from the environment. Each
+    request is tried `attempts` times at most. Three failures in a row close the way to the provider
+    for a while, see Breaker; an answer that is of no use is no such failure.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        name: str | None = None,
+        api_base: str | None = None,
+        api_key: str | None = None,
+        deadline_seconds: float = 60.0,
+        attempts: int = 2,
+    ) -> None:
+        """`name`: what the user calls it. Raises ConfigError for a compromised litellm."""
+        self.name = name or model
+        self._model = model
+        self._way = Way(
+            self.name,
+            "completion",
+            {"model": model, "api_base": api_base, "api_key": api_key},
+            wanted="answer",
+            advice="check the model's name, and that it reads texts of this length",
+            seconds=deadline_seconds,
+            attempts=attempts,
+            largest=LARGEST,
+        )
+
+    def answer(self, prompt: str, shape: type[Shape], *, deadline: float | None = None) -> Shape:
+        """See ChatModel. Without a deadline of its own the call has `deadline_seconds`."""
+        return self._way.go(deadline, lambda limit: self._answer(prompt, shape, limit))
+
+    def _answer(self, prompt: str, shape: type[Shape], limit: Deadline) -> Shape:
+        question = _said("user", prompt + FORMAT.format(schema=schema_of(shape)))
+        reply = self._reply([question], limit)
+        try:
+            return fitted(reply, shape)
+        except Unfit as unfit:
+            fault = str(unfit)
+        logger.info("%s is asked to mend its answer, which is no %s", self.name, shape.__name__)
+        again = [_said("assistant", reply[:QUOTED]), _said("user", MEND.format(fault=fault))]
+        mended = self._reply([question, *again], limit)
+        try:
+            return fitted(mended, shape)
+        except Unfit:
+            raise Unusable(
+                f"{self.name} gave an answer that is no {shape.__name__}, also when told what was"
+                " wrong; a larger model may do better"
+            ) from None
+
+    def _reply(self, messages: Messages, limit: Deadline) -> str:
+        """What it says. Raises Unusable if that is nothing, not all, or a refusal."""
+        answer = self._way.ask(
+            limit,
+            messages=messages,
+            temperature=0,
+            response_format={"type": "json_object"},
+            **_window(self._model, messages),
+        )
+        text, end, refusal = _parts(answer)
+        if refusal or end == "content_filter":
+            raise Unusable(f"{self.name} refused to answer")
+        if end == "length":
+            raise Unusable(f"{self.name} broke off at its limit; name a model that writes more")
+        if not text.strip():
+            raise Unusable(f"{self.name} gave an empty answer")
+        return text
+
+
+def _said(role: str, content: str) -> dict[str, str]:
+    return {"role": role, "content": content}
+
+
+def _parts(answer: Any) -> tuple[str, str, str]:
+    """The text, why it ends, and the words of a refusal."""
+    try:
+        choice = answer.choices[0]
+        message = choice.message
+        apart = getattr(message, "provider_specific_fields", None) or {}
+        refusal = apart.get("refusal") or getattr(message, "refusal", None)
+        return str(message.content or ""), str(choice.finish_reason), str(refusal or "")
+    except (AttributeError, IndexError, TypeError):
+        return "", "", ""
+
+
+def _window(model: str, messages: Messages) -> Mapping[str, int]:
+    """Ollama alone has to be told how much it is to read."""
+    if not model.startswith(("ollama/", "ollama_chat/")):
+        return {}
+    needed = ROOM + sum(estimated_tokens(message["content"]) for message in messages)
+    last = OLLAMA_WINDOWS[-1]
+    return {"num_ctx": next((size for size in OLLAMA_WINDOWS if size >= needed), last)}

@@ -1,0 +1,225 @@
+"""The way to the providers litellm knows, so that no fault of theirs becomes ours.
+
+What the embedder and the chat model share: litellm is loaded late and without its habits, each
+request has a deadline and an end, what may pass is tried again, a dead provider is left alone for a
+while, and nothing that may be a key is told.
+"""
+
+import atexit
+import importlib
+import os
+import random
+import re
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, TypeVar
+
+from kinmem.errors import ConfigError, ModelError
+from kinmem.llm.breaker import Breaker
+from kinmem.llm.deadline import Deadline, Once, within
+from kinmem.llm.exchange import LARGEST, Exchange, current
+
+Result = TypeVar("Result")
+
+COMPROMISED = ("1.82.7", "1.82.8")
+"""Releases that stole credentials (24 March 2026)."""
+
+FIRST_PAUSE = 0.5
+"""Seconds; the pause before try n+1 is anything up to FIRST_PAUSE * 2**n (full jitter)."""
+
+TOO_LONG = 600.0
+"""Seconds litellm is told to wait; the transport keeps the true deadline."""
+
+ADVICE = {
+    401: "check its key",
+    403: "check its key and what the key may do",
+    404: "check the model's name and the address",
+    429: "it wants fewer requests, or the account is used up",
+}
+
+SECRET = re.compile(
+    r"(?i:\bbearer\s+\S+|\bkey\s*[=:]\s*\S+)"
+    r"|\b[sp]k-[\w*.-]{6,}"
+    r"|\b(?=[\w-]*\d)[\w-]*\w{20,}[\w-]*"  # most others: twenty without a break, one a digit
+)
+MESSAGE = re.compile(r"""["']message["']: *(["'])(?P<text>.+?)\1 *[,}]""")
+"""The sentence for people in an answer of OpenAI's shape, as litellm quotes it."""
+
+
+class Unusable(ModelError):
+    """The provider answered, so it is there; but what it said is of no use."""
+
+
+class Way:
+    """The way to one model. Three failures in a row close it for a while, see Breaker."""
+
+    def __init__(
+        self,
+        name: str,
+        function: str,
+        request: dict[str, Any],
+        *,
+        wanted: str,
+        advice: str,
+        seconds: float,
+        attempts: int,
+        largest: int = LARGEST,
+    ) -> None:
+        """`function` of litellm is asked with `request`; `wanted` and `advice` are for its errors.
+
+        Raises ConfigError if the installed litellm is one of the compromised releases.
+        """
+        _refuse_compromised()
+        self.name = name
+        self._function = function
+        self._request = request
+        self._wanted = wanted
+        self._advice = {**ADVICE, 400: advice}
+        self._seconds = seconds
+        self._attempts = attempts
+        self._largest = largest
+        self._breaker = Breaker(name)
+
+    @property
+    def ready(self) -> bool:
+        return _litellm.made
+
+    def warm(self) -> None:
+        """Imports litellm, which takes seconds; asks the provider nothing."""
+        with suppress(ModelError):  # asking says why, to whoever asks
+            _litellm.get()
+
+    def go(self, deadline: float | None, work: Callable[[Deadline], Result]) -> Result:
+        """What `work` returns, in `deadline` seconds or those it was made with.
+
+        Raises ModelError if it is not done by then, or while the way is closed.
+        """
+        limit = Deadline(self._seconds if deadline is None else deadline)
+        self._breaker.admit()
+        try:
+            result = within(limit, f"asking {self.name}", lambda: work(limit))
+        except Unusable:
+            self._breaker.succeeded()
+            raise
+        except ModelError as failure:
+            self._breaker.failed(str(failure))
+            raise
+        self._breaker.succeeded()
+        return result
+
+    def ask(self, limit: Deadline, **request: Any) -> Any:
+        """litellm's answer. Asks again what may pass, unless the pause would outlast the limit."""
+        litellm = _litellm.get(limit)
+        if self._function == "completion":
+            _introduce(self._request["model"], litellm)
+        for number in range(self._attempts):
+            exchange = Exchange(limit, self._largest)
+            try:
+                return self._asked(litellm, exchange, request)
+            except _Refused as refused:
+                pause = max(exchange.retry_after or 0.0, random.uniform(0, FIRST_PAUSE * 2**number))
+                last = number + 1 == self._attempts
+                if last or not refused.may_pass or pause >= limit.left:
+                    raise
+                time.sleep(pause)
+        raise AssertionError("the last try returns or raises")
+
+    def _asked(self, litellm: Any, exchange: Exchange, request: dict[str, Any]) -> Any:
+        current.set(exchange)
+        ask = getattr(litellm, self._function)
+        options = {"timeout": TOO_LONG, "max_retries": 0, "drop_params": True}
+        try:
+            return ask(**options, **self._request, **request)
+        except Exception as error:  # litellm passes on whatever its providers' clients raise
+            why = self._told(exchange, error)
+            # From None: the original's text and its request's headers are not for a log.
+            raise _Refused(f"{self.name} gave no {self._wanted}: {why}", exchange) from None
+
+    def _told(self, exchange: Exchange, error: Exception) -> str:
+        key = self._request.get("api_key")
+        if exchange.problem:
+            return exchange.problem
+        if not exchange.sent:
+            return f"litellm does not ask it: {scrubbed(str(error), key)}"
+        if exchange.status is None:
+            return f"it cannot be reached: {exchange.failure}; check the address and the network"
+        if exchange.status < 400:
+            return "its answer cannot be read; check that the address is an API of this kind"
+        wait = f", and asks to wait {exchange.retry_after:g} s" if exchange.retry_after else ""
+        advice = self._advice.get(exchange.status, "try again later")
+        return f"HTTP {exchange.status}{wait}; {advice}. It says: {scrubbed(str(error), key)}"
+
+
+class _Refused(ModelError):
+    """The provider did not answer."""
+
+    def __init__(self, text: str, exchange: Exchange) -> None:
+        status = exchange.status
+        passing = status is None or status in (408, 409, 425, 429) or status >= 500
+        self.may_pass = exchange.sent and exchange.problem is None and passing
+        super().__init__(text)
+
+
+def scrubbed(text: str, key: object = None) -> str:
+    """What it says, in a line of 200 characters at most, without anything that may be a key."""
+    message = MESSAGE.search(text)
+    text = (message["text"] if message else text)[:2000]
+    keys = [value for name, value in os.environ.items() if name.endswith(("_KEY", "_TOKEN"))]
+    for secret in filter(None, [key, *keys]):
+        if len(str(secret)) >= 6:
+            text = text.replace(str(secret), "[key]")
+    first, *_ = SECRET.sub("[key]", text).splitlines() or [""]
+    return first[:200]
+
+
+def _refuse_compromised() -> None:
+    try:
+        installed = version("litellm")
+    except PackageNotFoundError:
+        return  # loading it says so
+    if installed in COMPROMISED:
+        raise ConfigError(
+            f"litellm {installed} was published by an attacker and steals credentials; uninstall"
+            " it, change every key this machine knew, and install a later release"
+        )
+
+
+def _tamed() -> Any:
+    """litellm, for the whole process without its retries, prints, downloads and .env files."""
+    os.environ.setdefault("DEFAULT_MAX_RETRIES", "0")  # it takes max_retries=0 for unset
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+    os.environ.setdefault("LITELLM_LOG", "ERROR")
+    try:
+        litellm: Any = importlib.import_module("litellm")
+        httpx: Any = importlib.import_module("httpx")
+        from kinmem.llm.transport import GuardedTransport
+    except ImportError as error:
+        raise ModelError(
+            f"litellm cannot be imported ({error}); reinstall kinmem with its dependencies"
+        ) from error
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    litellm.turn_off_message_logging = True
+    # One line on stderr for each number of an answer that is not a number; it is refused anyway.
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
+    # Its types are built when first used; pydantic then warns on stderr of how they are written.
+    warnings.filterwarnings("ignore", "Items? '.+' on TypedDict class", UserWarning)
+    transport = GuardedTransport()
+    atexit.register(transport.close)
+    litellm.sync_transport = transport  # of the clients litellm makes itself
+    litellm.client_session = httpx.Client(transport=transport)  # what it hands to OpenAI's
+    return litellm
+
+
+def _introduce(model: str, litellm: Any) -> None:
+    """Of a model of Ollama's that it does not know litellm asks localhost, wherever it is."""
+    if model.startswith(("ollama/", "ollama_chat/")):
+        free = {"input_cost_per_token": 0.0, "output_cost_per_token": 0.0}
+        litellm.model_cost.setdefault(model, {"litellm_provider": "ollama", "mode": "chat", **free})
+
+
+_litellm = Once("importing litellm", _tamed)

@@ -1,0 +1,110 @@
+"""What a model answers, found amid whatever else it says, and held to the shape that was asked for.
+
+Models put JSON in code fences, between sentences, behind what they thought aloud; some repeat the
+schema first. Nothing here puts the text of a reply into an error: it may end in a log.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from kinmem.llm.base import Shape
+
+THINKING = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+OPENING = re.compile(rf"[{{\[]|{THINKING.pattern}", re.IGNORECASE)
+SAYING = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+MOST_TRIES = 200
+"""Brackets of a reply that are looked behind; each costs reading to where the JSON breaks off."""
+TOLD = 5
+"""Faults of a reply that the model is told of."""
+
+
+class Unfit(Exception):
+    """No value in the reply has the shape; the text says why, for the model that gave it."""
+
+
+def fitted(reply: str, shape: type[Shape]) -> Shape:
+    """The first complete JSON value in the reply that fits. Raises Unfit."""
+    fault = ""
+    for value in _values(reply):
+        try:
+            found = shape.model_validate(value)
+        except ValidationError as error:
+            fault = _in_short(error)  # of the last: the first may be the schema, repeated
+        else:
+            if found.model_fields_set:  # else it is some other object, and all fields are missing
+                return found
+    raise Unfit(fault or "it holds no complete JSON value")
+
+
+def schema_of(shape: type[BaseModel]) -> str:
+    """Its JSON schema in one line, without what only programs need."""
+    schema = _lean(shape.model_json_schema())
+    return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
+
+
+def _values(reply: str) -> Iterator[Any]:
+    """Every complete JSON object or list that is in no other one and was not just thought."""
+    closing = SAYING.search(reply)
+    if closing and not THINKING.search(
+        reply, 0, closing.start()
+    ):  # some servers send this tag only
+        yield from _scanned(reply, closing.end())
+    yield from _scanned(reply, 0)
+
+
+def _scanned(reply: str, at: int) -> Iterator[Any]:
+    for _ in range(MOST_TRIES):
+        opening = OPENING.search(reply, at)
+        if opening is None:
+            return
+        at = opening.end()
+        if opening[0].startswith("<"):
+            closing = SAYING.search(reply, at)
+            at = closing.end() if closing else at
+            continue
+        try:
+            value, at = DECODER.raw_decode(reply, opening.start())
+        except (ValueError, RecursionError):  # also a number of over 4,300 digits
+            continue
+        yield value
+
+
+# Not strict: a line break inside of a string is what was meant. NaN and Infinity are no JSON.
+DECODER = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
+
+
+def _in_short(error: ValidationError) -> str:
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    told = [f"{'.'.join(map(str, fault['loc']))[:100]}: {fault['msg']}" for fault in faults[:TOLD]]
+    if len(faults) > TOLD:
+        told.append(f"and {len(faults) - TOLD} more")
+    return "; ".join(told)
+
+
+def _lean(part: Any, named: bool = False) -> Any:
+    """Without titles, defaults and the docstrings of classes; `named`: its keys name fields."""
+    if isinstance(part, list):
+        return [_lean(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    if not named:
+        part = _one_type(part)
+    noise = {"title", "default"} | ({"description"} if "properties" in part else set())
+    return {
+        key: _lean(value, key in ("properties", "$defs"))
+        for key, value in part.items()
+        if named or key not in noise
+    }
+
+
+def _one_type(part: dict[str, Any]) -> dict[str, Any]:
+    """A string or null is one field of two types, not two schemas."""
+    ways = part.get("anyOf", [])
+    if not ways or any(set(way) != {"type"} for way in ways):
+        return part
+    rest = {key: value for key, value in part.items() if key != "anyOf"}
+    return {"type": [way["type"] for way in ways], **rest}

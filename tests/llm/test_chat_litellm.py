@@ -1,0 +1,277 @@
+"""Through litellm's real code, against a chat model on this machine that fails on purpose."""
+
+import json
+import logging
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from kinmem.errors import ModelError
+from kinmem.learn.findings import Findings
+from kinmem.llm.breaker import FAILURES
+from kinmem.llm.chat_litellm import LitellmChat
+from tests.llm.fault_provider import LEAKED
+from tests.llm.model_server import GOOD, LOUD, ModelServer
+
+KEY = "sk-secretsecretsecret1234"
+MODEL = "openai/gpt-4.1-mini"
+SHORT = 1.0
+
+# litellm's own affairs; _tamed keeps them from users, but pytest resets that for each test.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Items? '.+' on TypedDict class:UserWarning",
+    "ignore:Pydantic serializer warnings:UserWarning",
+)
+
+Connect = Callable[..., LitellmChat]
+
+
+class Drink(BaseModel):
+    """What to bring."""
+
+    name: str
+    cups: int
+
+
+TEA = {"name": "tea", "cups": 2}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def litellm_imported() -> None:
+    """Once for all tests: it takes seconds, and warns of its own affairs."""
+    with warnings.catch_warnings(action="ignore"):
+        LitellmChat(MODEL)._way.warm()
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+def connect(server: ModelServer) -> Connect:
+    def to(mode: str, model: str = MODEL, **options: Any) -> LitellmChat:
+        options = {"deadline_seconds": 10.0, **options}
+        return LitellmChat(model, api_base=server.base(mode), api_key=KEY, **options)
+
+    return to
+
+
+@pytest.mark.parametrize("mode", ["ok", "fenced", "thinking"])
+def test_a_good_answer_comes_back_in_shape(
+    connect: Connect, mode: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    answer = connect(mode).answer("what was said?", Findings)
+
+    assert [one.content for one in answer.items] == ["Ana drinks green tea every morning"]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_it_is_asked_for_json_of_the_shape_and_no_chance(
+    connect: Connect, server: ModelServer
+) -> None:
+    server.replies = lambda prompt: TEA
+    connect("ok").answer("what to drink?", Drink)
+
+    (body,) = server.bodies
+    assert body["model"] == "gpt-4.1-mini"
+    assert body["temperature"] == 0
+    assert body["response_format"] == {"type": "json_object"}
+    (message,) = body["messages"]
+    assert message["content"].startswith("what to drink?")
+    schema = json.loads(message["content"].splitlines()[-1])
+    assert schema == {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "cups": {"type": "integer"}},
+        "required": ["name", "cups"],
+    }
+
+
+FAULTS = {
+    "hang": (1, "took longer than"),
+    "drip": (1, "took longer than"),
+    "dripping-head": (1, "took longer than"),
+    "429": (2, "HTTP 429"),
+    "429long": (1, "asks to wait 3600 s"),
+    "500": (2, "HTTP 500"),
+    "reset": (2, "cannot be reached"),
+    "401": (1, "check its key"),
+    "garbage": (1, "cannot be read"),
+    "html": (1, "cannot be read|empty answer"),
+    "redirect": (1, "redirects"),
+    "endless": (1, "more than 2,097,152 bytes"),
+    "huge": (1, "more than 2,097,152 bytes"),
+    "truncated": (1, "broke off at its limit"),
+    "filtered": (1, "refused to answer"),
+    "refused": (1, "refused to answer"),
+    "empty": (1, "empty answer"),
+    "nothing": (1, "empty answer"),
+    "no-choices": (1, "empty answer|cannot be read"),
+    "prose": (2, "no Findings, also when told"),
+    "wrong-shape": (2, "no Findings, also when told"),
+}
+
+
+@pytest.mark.parametrize("mode", FAULTS)
+def test_a_fault_is_a_model_error_in_time(
+    mode: str,
+    connect: Connect,
+    server: ModelServer,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tries, words = FAULTS[mode]
+    model = connect(mode)
+    started = time.monotonic()
+
+    with caplog.at_level(logging.INFO), pytest.raises(ModelError, match=words) as caught:
+        model.answer("what was said?", Findings, deadline=SHORT if "took" in words else 10)
+
+    assert time.monotonic() - started < SHORT + 3
+    assert server.hits[mode] == tries
+    assert server.hits["landed"] == 0
+    told = str(caught.value) + caplog.text
+    assert not [secret for secret in (KEY, LEAKED, LOUD, "sorry") if secret in told]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_passing_fault_is_tried_again(connect: Connect, server: ModelServer) -> None:
+    assert connect("500then").answer("what was said?", Findings).items
+    assert server.hits["500then"] == 2
+
+
+def test_the_pause_a_provider_asks_for_is_kept(connect: Connect, server: ModelServer) -> None:
+    started = time.monotonic()
+
+    with pytest.raises(ModelError, match="HTTP 429, and asks to wait 0.2 s"):
+        connect("429").answer("what was said?", Findings)
+
+    assert time.monotonic() - started >= 0.2
+    assert server.hits["429"] == 2
+
+
+def test_nothing_is_tried_beyond_the_attempts(connect: Connect, server: ModelServer) -> None:
+    with pytest.raises(ModelError):
+        connect("500", attempts=1).answer("what was said?", Findings)
+
+    assert server.hits["500"] == 1
+
+
+def test_an_unfit_answer_is_mended_once(connect: Connect, server: ModelServer) -> None:
+    answers = iter([{"name": "tea", "cups": "many"}, TEA])
+    server.replies = lambda prompt: next(answers)
+
+    assert connect("ok").answer("what to drink?", Drink) == Drink(name="tea", cups=2)
+
+    question, reply, mend = server.bodies[1]["messages"]
+    assert question == server.bodies[0]["messages"][0]
+    assert reply == {"role": "assistant", "content": '{"name": "tea", "cups": "many"}'}
+    assert "cups: Input should be a valid integer" in mend["content"]
+    assert len(mend["content"]) < 400
+
+
+def test_one_deadline_holds_for_the_answer_and_its_mending(
+    connect: Connect, server: ModelServer
+) -> None:
+    def slowly(prompt: str) -> str:
+        server.over.wait(0.6)
+        return "no JSON"
+
+    server.replies = slowly
+    started = time.monotonic()
+
+    with pytest.raises(ModelError, match="took longer than the 1 seconds"):
+        connect("ok", deadline_seconds=1).answer("what to drink?", Drink)
+
+    assert time.monotonic() - started < 3
+    assert server.hits["ok"] == 2
+
+
+@pytest.mark.parametrize("mode", ["redirect", "drip"])
+@pytest.mark.parametrize(
+    "model", ["ollama/m", "ollama_chat/m", "mistral/m", "anthropic/m", "deepseek/m", "groq/m"]
+)
+def test_limits_hold_on_every_way_litellm_takes(
+    model: str,
+    mode: str,
+    connect: Connect,
+    server: ModelServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OLLAMA_API_BASE", server.base("elsewhere"))
+    with pytest.raises(ModelError, match="redirects|took longer"):
+        connect(mode, model).answer("what was said?", Findings, deadline=0.5)
+
+    assert server.hits == {mode: 1}
+
+
+def test_ollama_is_told_to_read_the_whole_prompt(connect: Connect, server: ModelServer) -> None:
+    server.replies = lambda prompt: TEA
+    with pytest.raises(ModelError):  # it answers in OpenAI's shape, which is not Ollama's
+        connect("ok", "ollama_chat/m").answer("word " * 8000, Drink)
+
+    assert server.bodies[-1]["options"]["num_ctx"] == 16_384
+
+
+def test_a_dead_provider_is_left_alone_after_three_failures(
+    connect: Connect, server: ModelServer
+) -> None:
+    model = connect("401")
+
+    for _ in range(5):
+        with pytest.raises(ModelError, match="check its key"):
+            model.answer("what was said?", Findings)
+
+    assert server.hits["401"] == FAILURES
+
+
+def test_a_model_that_answers_nonsense_is_not_dead(connect: Connect, server: ModelServer) -> None:
+    model = connect("prose")
+
+    for _ in range(FAILURES + 1):
+        with pytest.raises(ModelError, match="no Findings"):
+            model.answer("what was said?", Findings)
+
+    assert server.hits["prose"] == 2 * (FAILURES + 1)
+
+
+def test_it_is_called_what_the_user_calls_it(connect: Connect) -> None:
+    model = connect("401", name="local:llama3")
+
+    assert model.name == "local:llama3"
+    with pytest.raises(ModelError, match="^local:llama3 gave no answer: HTTP 401"):
+        model.answer("what was said?", Findings)
+
+
+def test_a_model_litellm_does_not_know_is_named(connect: Connect) -> None:
+    with pytest.raises(ModelError, match="no-such-model gave no answer: litellm does not ask it"):
+        connect("ok", "no-such-model").answer("what was said?", Findings)
+
+
+def test_what_a_reply_holds_is_logged_at_no_level_above_debug(
+    connect: Connect, server: ModelServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.replies = lambda prompt: LOUD if len(prompt) < 5000 else GOOD
+    with caplog.at_level(logging.INFO), pytest.raises(ModelError):
+        connect("ok").answer("what was said?", Findings)
+
+    assert "asked to mend" in caplog.text
+    assert LOUD not in caplog.text
+
+
+def test_litellm_is_imported_by_the_first_call_only() -> None:
+    code = (
+        "import sys; from kinmem.llm.chat_litellm import LitellmChat;"
+        "LitellmChat('gpt-4.1-mini');"
+        "print(*{'litellm', 'openai', 'httpx', 'numpy'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "\n"

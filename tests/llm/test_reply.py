@@ -1,0 +1,136 @@
+"""What a model says, read as what it means."""
+
+import json
+import time
+
+import pytest
+from pydantic import BaseModel, Field
+
+from kinmem.errors import ModelError
+from kinmem.llm.reply import Unfit, fitted, schema_of
+from kinmem.llm.scripted import ScriptedModel
+
+
+class Drink(BaseModel):
+    """What to bring."""
+
+    name: str
+    cups: int = Field(1, description="How many.", ge=0)
+    title: str | None = None
+
+
+class Loose(BaseModel):
+    """Every field may be missing."""
+
+    items: list[str] = []
+
+
+TEA = '{"name": "tea", "cups": 2}'
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        pytest.param(TEA, id="alone"),
+        pytest.param(f"\ufeff\n {TEA}\n", id="with space around it"),
+        pytest.param(f"Sure! Here it is: {TEA} Enjoy.", id="amid prose"),
+        pytest.param(f"```json\n{TEA}\n```", id="in a code fence"),
+        pytest.param(f"As {{you}} [asked], see [1]: {TEA}", id="behind brackets of prose"),
+        pytest.param(f"a {TEA} and {{'name': 1}}", id="before something broken"),
+        pytest.param(f'{{"type": "object", "properties": {{}}}}\n{TEA}', id="behind the schema"),
+        pytest.param(f'<think>{{"name": "beer"}} or not?</think>{TEA}', id="behind thinking"),
+        pytest.param(f'Hm, {{"name": "beer"}}?</think>{TEA}', id="thinking begun in the template"),
+        pytest.param(f"<THINKING>a < b</THINKING> {TEA}", id="thinking in capitals"),
+        pytest.param(f"<think> never ends {TEA}", id="thinking that does not end"),
+        pytest.param(f'{{"name": "beer", "cups": }} no: {TEA}', id="behind a broken one"),
+        pytest.param(f"{{{{{TEA}}}}}", id="in too many braces"),
+        pytest.param(
+            '{"name": "tea", "cups": 2, "more": [NaN, Infinity]}', id="numbers of no JSON"
+        ),
+    ],
+)
+def test_the_value_is_found(reply: str) -> None:
+    assert fitted(reply, Drink) == Drink(name="tea", cups=2)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "} ] { [",
+        'a "quoted" \\ one',
+        "two\nlines",
+        "<think>of me</think>",
+        "```",
+        "naïve 茶 🍵",
+        "no opening</think>",
+    ],
+)
+def test_a_string_stays_as_it_is(name: str) -> None:
+    reply = "Well: " + json.dumps({"name": name}, ensure_ascii=False)
+
+    assert fitted(reply, Drink).name == name
+    assert fitted(reply.replace("\\n", "\n"), Drink).name == name
+
+
+@pytest.mark.parametrize(
+    ("reply", "fault"),
+    [
+        ("", "no complete JSON"),
+        ("no", "no complete JSON"),
+        (TEA[:-3], "no complete JSON"),
+        ("{" * 100_000, "no complete JSON"),
+        ('{"name": [' * 20_000, "no complete JSON"),
+        ("<think>" * 50_000, "no complete JSON"),
+        ("[" * 5_000 + "]" * 5_000, "valid dictionary|no complete JSON"),
+        ('{"name": 3}', "name: Input should be a valid string"),
+        ('{"name": "tea", "cups": "many"}', "cups: Input should be a valid integer"),
+        ('{"name": "tea", "cups": ' + "9" * 5000 + "}", "no complete JSON"),
+        (json.dumps([TEA]), "valid dictionary"),
+    ],
+)
+def test_what_does_not_fit_is_told_in_short(reply: str, fault: str) -> None:
+    started = time.monotonic()
+
+    with pytest.raises(Unfit, match=fault) as caught:
+        fitted(reply, Drink)
+
+    assert len(str(caught.value)) < 300
+    assert time.monotonic() - started < 5
+
+
+def test_an_object_from_inside_of_a_broken_answer_is_no_empty_answer() -> None:
+    with pytest.raises(Unfit):
+        fitted('{"items": ["tea" {"other": 1}]}', Loose)
+
+    assert fitted('{"items": []}', Loose) == Loose()
+
+
+def test_the_schema_is_told_without_noise() -> None:
+    assert json.loads(schema_of(Drink)) == {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "cups": {"type": "integer", "description": "How many.", "minimum": 0},
+            "title": {"type": ["string", "null"]},
+        },
+        "required": ["name"],
+    }
+
+
+def test_a_script_is_said_line_by_line() -> None:
+    model = ScriptedModel([TEA, Drink(name="milk"), {"name": "wine"}, ModelError("down"), "no"])
+
+    names = [model.answer(f"question {n}", Drink).name for n in range(3)]
+
+    assert names == ["tea", "milk", "wine"]
+    for words in ("down", "gave no Drink as answer 5", "nothing more to say"):
+        with pytest.raises(ModelError, match=words):
+            model.answer("more", Drink)
+    assert model.prompts == ["question 0", "question 1", "question 2", "more", "more", "more"]
+
+
+def test_a_function_may_answer() -> None:
+    model = ScriptedModel(lambda prompt: {"name": prompt.upper()}, name="shouting")
+
+    assert model.answer("tea", Drink).name == "TEA"
+    assert model.name == "shouting"
