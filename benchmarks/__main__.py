@@ -8,7 +8,9 @@ from pathlib import Path
 
 from benchmarks.report import Table, Target, as_json, machine, targets_table
 
-BENCHMARKS = ("retrieval", "duplicates", "latency", "throughput", "cold-start", "tool-list")
+BENCHMARKS = (
+    *("retrieval", "replay", "duplicates", "latency", "throughput", "cold-start", "tool-list"),
+)
 
 
 def main() -> int:

@@ -42,6 +42,8 @@ class Conversation:
     """Of the turns, in order."""
     notes: list[Mapping[str, Any]]
     """The turns as memorize takes them, side by side with `ids`."""
+    sessions: list[str]
+    """In which session each was said."""
     questions: list[Question]
 
 
@@ -52,6 +54,11 @@ def data_sets() -> dict[str, list[Conversation]]:
     if NAMED and not found:
         raise SystemExit(f"{VARIABLE} is {NAMED}, where there is no retrieval/<set>/*.json")
     return found or own_set()
+
+
+def pairs_folder() -> Path:
+    """Where judged pairs of sentences are, if there are any."""
+    return (Path(NAMED).expanduser() if NAMED else SHARED) / "pairs"
 
 
 def own_set() -> dict[str, list[Conversation]]:
@@ -73,7 +80,13 @@ def conversation(file: Path) -> Conversation:
     questions = [
         Question(q["text"], frozenset(q["gold"]), q["category"]) for q in document["queries"]
     ]
-    return Conversation(document["name"], [turn["id"] for turn in turns], _notes(turns), questions)
+    return Conversation(
+        name=document["name"],
+        ids=[turn["id"] for turn in turns],
+        notes=_notes(turns),
+        sessions=[str(turn["session"]) for turn in turns],
+        questions=questions,
+    )
 
 
 def _notes(turns: list[dict[str, Any]]) -> list[Mapping[str, Any]]:

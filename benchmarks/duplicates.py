@@ -1,7 +1,8 @@
-"""What memorize took for a duplicate in real talk, and whether an answer was lost by it."""
+"""What memorize took for a duplicate or a contradiction, in real talk and in judged pairs."""
 
 from collections.abc import Sequence
 
+from benchmarks import pairs
 from benchmarks.baselines import Remembering
 from benchmarks.data import Conversation, data_sets, own_set
 from benchmarks.kins import fresh_kin
@@ -26,7 +27,8 @@ def measure(short: bool) -> tuple[list[Table], list[Target]]:
             " questions with the same turns in the same order."
         )
         tables.append(Table(f"Duplicates, {name}", COLUMNS, rows, note))
-    return tables, []
+    judged, targets = pairs.measure(short)
+    return [*tables, *judged], targets
 
 
 def counted(conversation: Conversation) -> Row:

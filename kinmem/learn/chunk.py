@@ -11,6 +11,11 @@ SURELY_READ = 250
 
 def chunks_of(content: str, embedder: Embedder) -> tuple[str, ...]:
     """The parts of a text that get a vector each, in order; a short text is its own only part."""
-    if len(content) <= SURELY_READ and content.isascii():
+    if is_surely_one(content):
         return (content,)
     return tuple(embedder.pieces(content, SIZE, OVERLAP))
+
+
+def is_surely_one(content: str) -> bool:
+    """Whether the text is its own only part, whoever embeds it."""
+    return len(content) <= SURELY_READ and content.isascii()

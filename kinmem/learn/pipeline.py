@@ -1,45 +1,60 @@
 """Notes become memories: prepare, chunk, look for the same statement, embed, reconcile, store."""
 
-import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from kinmem.clock import Clock
-from kinmem.errors import InvalidInput, ModelError
-from kinmem.learn.prepare import draft_of
-from kinmem.learn.reconcile import Skip, reconcile
+from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
+from kinmem.learn.apply import Deeds, absorbed, deeds
+from kinmem.learn.near import Neighbour
+from kinmem.learn.prepare import draft_of, unsecret
+from kinmem.learn.reconcile import Keep, Merge, Outdated, Skip, Verdict
+from kinmem.learn.verdicts import Verdicts
 from kinmem.llm.base import Embedder
-from kinmem.models import Chunks, Draft, Filters, Memory, Note, State, Stored, Vector
-from kinmem.rules.similarity import Ladder
+from kinmem.models import Chunks, Draft, Memory, Note, Scope, Stored, Vector
 from kinmem.settings import Settings
 from kinmem.store.base import Store
+from kinmem.turns import Batch, Change, Conflict
 
-logger = logging.getLogger(__name__)
-
-# A duplicate is the nearest or among the very next; more would be compared in vain.
-COMPARED = 5
+MOST_COMPARED = 20_000
+TRIES = 3
+"""How often it is decided anew because somebody changed a memory meanwhile."""
 
 
 class Memorize:
-    """Stores what is new, and says of the rest under which id it is known."""
+    """Stores what is new, lets what it contradicts give way, and says what became of each note."""
 
     def __init__(self, store: Store, embedder: Embedder, settings: Settings, clock: Clock) -> None:
         self._store = store
         self._embedder = embedder
         self._settings = settings
         self._clock = clock
+        self._verdicts = Verdicts(store, embedder, settings, clock)
+        self._near = self._verdicts.near
+        self._compared: set[frozenset[tuple[str, int]]] = set()
 
     def one(self, note: Note) -> Stored:
         """Compare by words and by meaning, then store with its vectors. Raises InvalidInput."""
         draft = self._draft(note, self._clock())
         known = self._store.same_statements([draft])[0]
-        if known is None:
-            draft = replace(draft, chunks=self.embedded(draft.chunks))
-            known = self._known_by_meaning(draft)
         if known is not None:
             return Stored("duplicate_of", known)
-        return _stored(draft, self._store.add([draft])[0])
+        draft = replace(draft, chunks=self._near.embedded(draft.chunks))
+        vectors = self._near.vectors_of(draft.memory.content, draft.chunks)
+        tries = TRIES
+        while True:
+            near = self._near.neighbours(vectors)
+            verdict = self._verdicts.of(draft.memory, near, updates=note.updates, told=True)
+            if isinstance(verdict, Outdated) and (
+                again := self._verdicts.ended_before(draft.memory, vectors)
+            ):
+                return Stored("duplicate_of", again, verdict.reason)
+            try:
+                return self._stored(draft, verdict)
+            except (VersionConflict, MemoryNotFound):
+                if not (tries := tries - 1):
+                    raise
 
     def many(self, notes: Sequence[Note]) -> list[Stored]:
         """Compare by words only and store without vectors, in one transaction per scope.
@@ -54,25 +69,94 @@ class Memorize:
         fresh = [draft for draft, id in zip(drafts, known, strict=True) if id is None]
         ids = dict(zip((draft.memory.id for draft in fresh), self._store.add(fresh), strict=True))
         told = {
-            draft.memory.id: _stored(draft, id or ids[draft.memory.id])
+            draft.memory.id: _told(draft, id or ids[draft.memory.id])
             for draft, id in zip(drafts, known, strict=True)
         }
         return [r if isinstance(r, Stored) else told[r.memory.id] for r in results]
 
+    def settle(self, id: str, vector: Vector) -> None:
+        """Compare a memory that was stored unseen with what is near it, as `one` would have.
+
+        Of two that were both stored unseen the newer one is what is compared with the older,
+        whichever gets its vector first.
+        """
+        near = self._near.neighbours([vector])
+        new = next((memory for memory, _ in near if memory.id == id), None)
+        if new is None or new.kin != self._store.kin:
+            return  # not live any more, or of several chunks, which say more than one thing
+        chunks = Chunks((new.content,), vector[None], self._embedder.name)
+        vectors = self._near.vectors_of(new.content, chunks)
+        neighbours = near if len(vectors) == 1 else self._near.neighbours(vectors)
+        neighbours = [near for near in neighbours if self._is_first_time(new, near[0])]
+        if self._settle(new, [near for near in neighbours if near[0].id < id]):
+            for later, cosine in neighbours:
+                mine = later.id > id and later.kin == new.kin
+                if mine and not self._settle(later, [(new, cosine)]):
+                    break
+
+    def _is_first_time(self, a: Memory, b: Memory) -> bool:
+        """Whether these two have not been compared as they are; each is near the other."""
+        pair = frozenset({(a.id, a.version), (b.id, b.version)})
+        if a.id == b.id or pair in self._compared:
+            return False
+        if len(self._compared) >= MOST_COMPARED:
+            self._compared.clear()
+        self._compared.add(pair)
+        return True
+
     def embedded(self, chunks: Chunks) -> Chunks:
         """With vectors; without, where the embedder is not there: the worker fills them in."""
-        if not self._embedder.ready:
-            return chunks
+        return self._near.embedded(chunks)
+
+    def _settle(self, new: Memory, older: Sequence[Neighbour]) -> bool:
+        """Decide about a stored memory; whether both it and the others stand as they stood."""
+        verdict = self._verdicts.of(new, older)
+        if isinstance(verdict, Keep):
+            return True
+        done = deeds(verdict, new, self._verdicts.merged_chunks(verdict), self._verdicts.mode)
+        changes = list(done.changes)
+        match verdict:
+            case Skip(known):
+                changes.append(absorbed(new, known, "says the same"))
+            case Merge(known):
+                changes.append(absorbed(new, known, "is told by the same text"))
+            case Outdated(by):
+                changes.append(_outdated(new, done, by))
         try:
-            vectors = self._embedder.embed(chunks.texts)
-        except ModelError as error:
-            logger.warning("stored without vectors for now: %s", error)
-            return chunks
-        return Chunks(chunks.texts, vectors, self._embedder.name)
+            self._apply(new.scope, (), changes, done.conflicts)
+        except (VersionConflict, MemoryNotFound):
+            return False  # changed meanwhile: review finds the pair
+        return not changes
+
+    def _stored(self, draft: Draft, verdict: Verdict) -> Stored:
+        chunks = self._verdicts.merged_chunks(verdict, draft)
+        done = deeds(verdict, draft.memory, chunks, self._verdicts.mode)
+        drafts = [] if done.memory is None else [replace(draft, memory=done.memory)]
+        ids = self._apply(draft.memory.scope, drafts, done.changes, done.conflicts)
+        if drafts and ids[0] != draft.memory.id:
+            return Stored("duplicate_of", ids[0])
+        return done.told
+
+    def _apply(
+        self,
+        scope: Scope,
+        drafts: Sequence[Draft],
+        changes: Sequence[Change],
+        conflicts: Sequence[Conflict],
+    ) -> list[str]:
+        """In one transaction; conflicts about a shared memory, being one's own, in a second."""
+        if scope == "private":
+            batch = Batch(drafts=drafts, changes=changes, conflicts=conflicts)
+            return self._store.apply(batch) or []
+        ids = self._store.apply(Batch(scope=scope, drafts=drafts, changes=changes)) or []
+        if conflicts:
+            self._store.apply(Batch(conflicts=conflicts))
+        return ids
 
     def _draft(self, note: Note, now: datetime, *, fresh: bool = False) -> Draft:
-        zone = self._settings.general.zone
-        return draft_of(note, self._store.kin, self._embedder, now, zone, fresh=fresh)
+        general, secrets = self._settings.general, self._settings.learn.secrets
+        note = unsecret(note, secrets)
+        return draft_of(note, self._store.kin, self._embedder, now, general.zone, fresh=fresh)
 
     def _draft_or_refusal(self, note: Note, now: datetime) -> Draft | Stored:
         try:
@@ -80,61 +164,13 @@ class Memorize:
         except InvalidInput as error:
             return Stored("refused", reason=str(error))
 
-    def settle(self, id: str, vector: Vector) -> None:
-        """Supersede a memory that was stored unseen if an older one says the same."""
-        ladder = self._ladder()
-        neighbours = self._neighbours(vector, ladder)
-        new = next((memory for memory, _ in neighbours if memory.id == id), None)
-        older = [
-            (memory, cosine)
-            for memory, cosine in neighbours
-            if new is not None and memory.id < id and _stands_for(memory, new)
-        ]
-        if new is None or new.kin != self._store.kin or not older:
-            return
-        verdict = reconcile(new, older, ladder)
-        if isinstance(verdict, Skip):
-            gone = {
-                "state": State.SUPERSEDED,
-                "superseded_by": verdict.known.id,
-                "valid_to": self._clock(),
-            }
-            why = f"says the same as {verdict.known.id}"
-            self._store.update(id, gone, action="superseded", reason=why)
 
-    def _known_by_meaning(self, draft: Draft) -> str | None:
-        """The id of a memory that says the same in other words."""
-        if draft.chunks.vectors is None or len(draft.chunks.texts) != 1:
-            return None
-        ladder = self._ladder()
-        neighbours = self._neighbours(draft.chunks.vectors[0], ladder)
-        verdict = reconcile(draft.memory, neighbours, ladder)
-        return verdict.known.id if isinstance(verdict, Skip) else None
-
-    def _neighbours(self, vector: Vector, ladder: Ladder) -> list[tuple[Memory, float]]:
-        """The nearest memories of a single chunk; longer ones say more than one thing."""
-        near = self._store.nearest(vector, self._embedder.name, COMPARED, Filters())
-        ids = [id for id, cosine in near if cosine >= ladder.near]
-        if not ids:
-            return []
-        cosines = self._store.cosines(vector, self._embedder.name, ids)
-        memories = self._store.memories(ids)
-        return [
-            (memories[id], cosines[id][0])
-            for id in ids
-            if id in memories and len(cosines.get(id, ())) == 1
-        ]
-
-    def _ladder(self) -> Ladder:
-        calibration = self._embedder.calibration
-        duplicate = self._settings.memorize.duplicate_similarity or calibration.duplicate
-        return Ladder(duplicate=duplicate, near=min(calibration.near, duplicate))
+def _outdated(new: Memory, done: Deeds, by: Memory) -> Change:
+    assert done.memory is not None
+    names = ("state", "superseded_by", "valid_to")
+    fields = {name: getattr(done.memory, name) for name in names}
+    return Change(new.id, fields, "superseded", f"outdated by {by.id}", new.version)
 
 
-def _stands_for(older: Memory, new: Memory) -> bool:
-    """Whether the older one can replace the newer unasked: one's own, and seen by as many."""
-    return older.kin == new.kin and older.scope in (new.scope, "shared")
-
-
-def _stored(draft: Draft, id: str) -> Stored:
+def _told(draft: Draft, id: str) -> Stored:
     return Stored("created" if id == draft.memory.id else "duplicate_of", id)

@@ -1,8 +1,9 @@
 """Stage 1 of learning: what a caller says is checked and becomes the draft of a memory."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, tzinfo
-from typing import Any
+from typing import Any, Literal
 
 import uuid_utils
 
@@ -12,6 +13,7 @@ from kinmem.llm.base import Embedder
 from kinmem.models import Channel, Chunks, Draft, Memory, Note, State
 from kinmem.rules.border import (
     checked_category,
+    checked_confidence,
     checked_content,
     checked_context,
     checked_expiry,
@@ -22,6 +24,7 @@ from kinmem.rules.border import (
     checked_time,
 )
 from kinmem.rules.evidence import evidence
+from kinmem.rules.secrets import keys_in, redacted
 from kinmem.rules.similarity import content_hash
 
 # How far a memory is believed follows from the way it came in, never from what it says of itself.
@@ -32,6 +35,11 @@ TRUST: Mapping[Channel, float] = {
     "consolidation": 0.6,
     "import": 0.3,
 }
+Secrets = Literal["refuse", "redact", "allow"]
+"""What becomes of a text with a key in it: KINMEM_SECRETS."""
+SHORTEST_KEY = 14
+"""Characters without a space, in any other format; most texts need not be searched for them."""
+PEM = "-----BEGIN"
 
 
 def draft_of(
@@ -58,23 +66,67 @@ def draft_of(
         expires_at=checked_expiry(note.expires, now, zone),
         speaker=speaker,
         evidence=evidence(content, speaker),
+        confidence=checked_confidence(note.confidence),
+        state=State.QUARANTINED if note.quarantine else State.ACTIVE,
         channel=note.channel,
         trust=TRUST[note.channel],
         client=note.client,
         session=note.session,
+        turn_id=note.turns[0] if note.turns else None,
+        model=note.model,
+        source="chat" if note.turns or note.channel == "extraction" else "tool",
+        metadata=_metadata(note),
         status="pending" if fresh else "ingested",
         created_at=now,
         content_updated_at=now,
     )
-    return Draft(memory, Chunks(chunks_of(content, embedder)))
+    return Draft(memory, Chunks(chunks_of(content, embedder)), note.entities)
+
+
+def _metadata(note: Note) -> dict[str, Any]:
+    turns = {"turns": list(note.turns)} if len(note.turns) > 1 else {}
+    return turns | ({"quarantine": note.quarantine} if note.quarantine else {})
+
+
+def unsecret(note: Note, secrets: Secrets) -> Note:
+    """The note with its texts as far as they may be stored. Raises InvalidInput."""
+    return replace(
+        note,
+        content=allowed(note.content, "content", secrets),
+        subject=allowed(note.subject, "subject", secrets),
+        source_context=allowed(note.source_context, "sourceContext", secrets),
+    )
+
+
+def allowed(text: Any, what: str, secrets: Secrets) -> Any:
+    """The text, or without its secrets; what is no text is left to whoever checks it.
+
+    Raises InvalidInput, which never repeats the secret.
+    """
+    if secrets == "allow" or not isinstance(text, str):
+        return text
+    long = max(map(len, text.split()), default=0) >= SHORTEST_KEY or PEM in text
+    if not long or not (kinds := keys_in(text)):
+        return text
+    if secrets == "redact":
+        return redacted(text)[0]
+    raise InvalidInput(
+        f"{what} holds a secret ({', '.join(kinds)}), and memories are no safe place for it;"
+        " say where it is kept instead, or set KINMEM_SECRETS to redact or allow"
+    )
 
 
 def changed_fields(
-    changes: Mapping[str, Any], old: Memory, now: datetime, zone: tzinfo
+    changes: Mapping[str, Any],
+    old: Memory,
+    now: datetime,
+    zone: tzinfo,
+    secrets: Secrets = "refuse",
 ) -> dict[str, Any]:
     """What update_memory was asked to change in `old`, as fields of Memory. Raises InvalidInput."""
     fields: dict[str, Any] = {}
     for name, value in changes.items():
+        value = allowed(value, name, secrets)
         match name:
             case "content":
                 fields["content"] = checked_content(value)

@@ -1,11 +1,34 @@
-"""Stage 4 of learning: is it known already? Decides, does nothing."""
+"""Stage 4 of learning: is it known, does it change what is known? Decides, does nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from typing import Literal
 
-from kinmem.models import Memory
+from kinmem.models import LIVE, ConflictMode, Memory
+from kinmem.rules.atoms import contrast, is_content
+from kinmem.rules.clash import Clash, clash
+from kinmem.rules.grammar import SUBJECTS
+from kinmem.rules.grammar import words as grammar_words
+from kinmem.rules.occasion import (
+    begins,
+    same_occasion,
+    same_subject,
+    speaker_of,
+    states_as_much,
+)
+from kinmem.rules.restating import restated
 from kinmem.rules.similarity import Kinship, Ladder, compare, contains
-from kinmem.text import folded
+from kinmem.text import sentences, words
+
+ConflictKind = Literal["contradiction", "update", "temporal", "partial"]
+AHEAD = timedelta(days=1)
+"""What begins later is still to come; clocks and zones may differ by less."""
+LONGEST_MERGED = 2000
+"""Characters; above, both are kept."""
+SAME = (Kinship.SAME_TEXT, Kinship.DUPLICATE)
+SAME_WORDS = 0.9
+"""Share of all words; what is left over must say nothing by itself."""
 
 
 @dataclass(frozen=True)
@@ -20,45 +43,270 @@ class Skip:
     known: Memory
 
 
-Verdict = Keep | Skip
+@dataclass(frozen=True)
+class Merge:
+    """`known` is to say what both say."""
+
+    known: Memory
+    content: str
+    reason: str
 
 
-def reconcile(new: Memory, neighbours: Sequence[tuple[Memory, float]], ladder: Ladder) -> Verdict:
-    """Skip for the first neighbour that makes the new memory superfluous, else Keep.
+@dataclass(frozen=True)
+class Replace:
+    """`outdated` was so until this came."""
 
-    Neighbours come with their cosine, nearest first. A neighbour about another subject, said by
-    somebody else or at another time never does; nor does one that differs in an atom.
+    outdated: tuple[Memory, ...]
+    kind: ConflictKind
+    reason: str
+
+
+@dataclass(frozen=True)
+class Outdated:
+    """It is the older statement: it was so until `by`."""
+
+    by: Memory
+    kind: ConflictKind
+    reason: str
+
+
+@dataclass(frozen=True)
+class Flag:
+    """It may not be so together with `against`, but nobody here may decide."""
+
+    against: tuple[Memory, ...]
+    kind: ConflictKind
+    reason: str
+
+
+Verdict = Keep | Skip | Merge | Replace | Outdated | Flag
+Neighbour = tuple[Memory, float]
+
+
+def reconcile(
+    new: Memory,
+    neighbours: Sequence[Neighbour],
+    ladder: Ladder,
+    mode: ConflictMode,
+    now: datetime,
+    updates: str | None = None,
+) -> Verdict:
+    """What is to become of a new memory beside those near it, nearest first, with their cosines.
+
+    Skip before Merge before what contradicts. Nothing is skipped or merged where an atom, the
+    subject, the speaker or the occasion differs. What contradicts gives way as `mode` says, if
+    that is clear (rules/clash.py); it is never another Kin's, of the other scope or pinned: then,
+    and in doubt, Flag. `updates` is the id of a neighbour that it is known to correct. Dates in
+    merged texts are in the zone of `now`.
     """
-    for known, cosine in neighbours:
-        if (
-            known.id != new.id
-            and _same_occasion(new, known)
-            and _says_all(known, new, cosine, ladder)
-        ):
-            return Skip(known)
-    return Keep()
-
-
-def _same_occasion(new: Memory, known: Memory) -> bool:
+    others = [(known, cosine) for known, cosine in neighbours if known.id != new.id]
     return (
-        new.occurred_at == known.occurred_at
-        and _lasts_as_long(known, new)
-        and (new.subject is None or folded(new.subject) == folded(known.subject or ""))
-        and (new.speaker is None or folded(new.speaker) == folded(known.speaker or ""))
+        _known(new, others, ladder)
+        or _merged(new, others, ladder, mode)
+        or _contradicted(new, others, ladder, mode, now, updates)
+        or Keep()
     )
 
 
-def _lasts_as_long(known: Memory, new: Memory) -> bool:
-    if known.expires_at is None:
-        return True
-    return new.expires_at is not None and known.expires_at >= new.expires_at
+def _known(new: Memory, neighbours: Sequence[Neighbour], ladder: Ladder) -> Skip | None:
+    for known, cosine in neighbours:
+        near = cosine >= ladder.near or known.content_hash == new.content_hash
+        if near and states_as_much(known, new) and _says_all(known, new, cosine, ladder):
+            return Skip(known)
+    return None
 
 
 def _says_all(known: Memory, new: Memory, cosine: float, ladder: Ladder) -> bool:
+    said = restated(new.content)
+    if said.corrects and not said.ends and not said.instead_of:  # it is so now: it was so before
+        return compare(known.content, said.text, cosine, ladder) in SAME
     match compare(known.content, new.content, cosine, ladder):
-        case Kinship.SAME_TEXT | Kinship.DUPLICATE:
+        case kinship if kinship in SAME:
             return True
         case Kinship.CONTAINED:
             return contains(known.content, new.content)
+        case Kinship.NEAR:
+            return _same_words(known.content, new.content)
         case _:
             return False
+
+
+def _same_words(known: str, new: str) -> bool:
+    """Whether nearly all words are the same, and those left over on either side say nothing.
+
+    Also on the known one's side: `I ski` is more than `in winter I ski`.
+    """
+    pair = contrast(known, new)
+    over = max(pair.lost.total(), pair.gained.total())
+    shorter = min(len(pair.left.words), len(pair.right.words))
+    silent = not any(map(is_content, [*pair.lost, *pair.gained]))
+    return silent and over <= (1 - SAME_WORDS) * shorter
+
+
+def _merged(
+    new: Memory, neighbours: Sequence[Neighbour], ladder: Ladder, mode: ConflictMode
+) -> Merge | None:
+    for known, cosine in neighbours:
+        if cosine < ladder.near or known.expires_at != new.expires_at:
+            continue
+        if not _may_change(new, known) or not same_occasion(known, new):
+            continue
+        match compare(known.content, new.content, cosine, ladder):
+            case Kinship.CONTAINED if contains(new.content, known.content):
+                return Merge(known, new.content, "says all of it and more")
+            case Kinship.NEAR if mode == "merge":
+                if (content := _joined(known.content, new.content)) is not None:
+                    return Merge(known, content, "each says what the other does not")
+    return None
+
+
+def _joined(known: str, new: str) -> str | None:
+    """The known text and the sentences that it does not have; None if that grows too long."""
+    more = [one for one in sentences(new) if not contains(known, one)]
+    content = " ".join([_stopped(known), *more])
+    return content if more and len(content) <= LONGEST_MERGED else None
+
+
+def _stopped(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "…", "。")) else text + "."
+
+
+def _may_change(new: Memory, known: Memory) -> bool:
+    """Whether the known one may be changed unasked, because of the new one."""
+    return (
+        known.kin == new.kin
+        and known.scope == new.scope
+        and not known.pinned
+        and known.state in LIVE
+    )
+
+
+def _contradicted(
+    new: Memory,
+    neighbours: Sequence[Neighbour],
+    ladder: Ladder,
+    mode: ConflictMode,
+    now: datetime,
+    updates: str | None,
+) -> Verdict | None:
+    clashes = []
+    for known, cosine in neighbours:
+        if known.id == updates:
+            clashes.append((known, Clash(True, "update", "corrects it")))
+        elif _of_one(new, known):
+            found = clash(known.content, new.content, cosine, ladder)
+            if found is not None:
+                clashes.append((known, found))
+    decidable = [
+        (known, found) for known, found in clashes if _is_decidable(new, known, found, mode, now)
+    ]
+    if not decidable:
+        return _flagged(new, clashes, mode, now)
+    known, found = decidable[0]
+    kind = _kind(new, known, found)
+    if mode == "merge":
+        content = _dated(new, known, now)
+        if len(content) <= LONGEST_MERGED:
+            return Merge(known, content, found.reason)
+        return Flag((known,), kind, "too long to be merged")
+    later = [known for known, _ in decidable if _holds(known, new, mode, now)]
+    if later:
+        return Outdated(max(later, key=begins), kind, found.reason)
+    return Replace(tuple(known for known, _ in decidable), kind, found.reason)
+
+
+def _of_one(new: Memory, known: Memory) -> bool:
+    """Whether they may be about the same: `I` is not the same for two speakers."""
+    if not same_subject(new, known):
+        return False
+    ours, theirs = speaker_of(new), speaker_of(known)
+    if ours == theirs or new.subject is not None and known.subject is not None:
+        return True
+    return ours is None or theirs is None or not (_of_self(new) or _of_self(known))
+
+
+SELF = SUBJECTS | grammar_words(
+    "my our mein meine unser mon ma mes notre mi mis mio mia meu minha",
+)
+"""At the beginning of a statement these are somebody else with each speaker."""
+
+
+def _of_self(memory: Memory) -> bool:
+    return not SELF.isdisjoint(words(memory.content)[:3])
+
+
+def _is_decidable(
+    new: Memory, known: Memory, found: Clash, mode: ConflictMode, now: datetime
+) -> bool:
+    return (
+        mode != "ask"
+        and found.clear
+        and _may_change(new, known)
+        and _known_to_be_one(new, known)
+        and max(begins(new), begins(known)) <= now + AHEAD
+    )
+
+
+def _known_to_be_one(new: Memory, known: Memory) -> bool:
+    """Two speakers may mean different ones where nobody says whom."""
+    told = new.subject is not None and known.subject is not None
+    return told or speaker_of(new) == speaker_of(known)
+
+
+def _flagged(
+    new: Memory, clashes: Sequence[tuple[Memory, Clash]], mode: ConflictMode, now: datetime
+) -> Flag | None:
+    if not clashes:
+        return None
+    known, found = clashes[0]
+    return Flag(
+        tuple(known for known, _ in clashes),
+        _kind(new, known, found),
+        _why_open(new, known, found, mode, now),
+    )
+
+
+def _why_open(new: Memory, known: Memory, found: Clash, mode: ConflictMode, now: datetime) -> str:
+    if known.kin != new.kin:
+        return f"{found.reason}; the other one is {known.kin}'s"
+    if known.scope != new.scope:
+        return f"{found.reason}; one is private, the other shared"
+    if known.pinned:
+        return f"{found.reason}; the other one is pinned"
+    if not found.clear:
+        return f"{found.reason}; not clear enough to decide"
+    if mode == "ask":
+        return f"{found.reason}; KINMEM_CONFLICT_MODE is ask"
+    if max(begins(new), begins(known)) > now + AHEAD:
+        return f"{found.reason}; one is to come"
+    return f"{found.reason}; said by different people"
+
+
+def _kind(new: Memory, known: Memory, found: Clash) -> ConflictKind:
+    """temporal: both are dated, and each may have been so in its time."""
+    dated = new.occurred_at is not None and known.occurred_at is not None
+    if found.kind == "contradiction" and dated and new.occurred_at != known.occurred_at:
+        return "temporal"
+    return found.kind
+
+
+def _holds(known: Memory, new: Memory, mode: ConflictMode, now: datetime) -> bool:
+    """Whether the known one is so now; of two that begin together the new one is."""
+    return mode == "keep_existing" or mode == "temporal" and _began_after(known, new, now)
+
+
+def _began_after(known: Memory, new: Memory, now: datetime) -> bool:
+    """Of two that begin on one day, and one of them at no known hour, the known one is earlier."""
+    ours, theirs = (begins(one).astimezone(now.tzinfo) for one in (new, known))
+    if ours.date() == theirs.date() and time.min in (ours.time(), theirs.time()):
+        return False
+    return theirs > ours
+
+
+def _dated(new: Memory, known: Memory, now: datetime) -> str:
+    """Both in one text: Until 2026-03-05: ... Since then: ..."""
+    earlier, later = (new, known) if begins(known) > begins(new) else (known, new)
+    day = begins(later).astimezone(now.tzinfo).date().isoformat()
+    if earlier is known and known.content.startswith("Until "):
+        return f"{_stopped(known.content)} Since {day}: {_stopped(new.content)}"
+    return f"Until {day}: {_stopped(earlier.content)} Since then: {_stopped(later.content)}"

@@ -1,0 +1,95 @@
+"""Stage 3 of learning: a text gets its vectors, and the memories near it are found."""
+
+import logging
+from collections.abc import Collection, Sequence
+
+from kinmem.errors import ModelError
+from kinmem.learn.chunk import chunks_of, is_surely_one
+from kinmem.llm.base import Embedder
+from kinmem.models import Chunks, Filters, Memory, Vector
+from kinmem.rules.restating import restated
+from kinmem.rules.similarity import Ladder
+from kinmem.settings import LearnSettings
+from kinmem.store.base import Store
+
+logger = logging.getLogger(__name__)
+
+ABOVE_NOISE = 0.2
+"""A contradiction may be this near to unrelated: I live in Lyon, I live in Rome have 0.52."""
+LONGEST_CORRECTION = 200
+"""Characters; a longer text tells more than that something has changed."""
+COMPARED = 5
+"""What says the same, or contradicts, is the nearest or among the very next."""
+
+Neighbour = tuple[Memory, float]
+
+
+class Near:
+    """Who stands near a statement, and how near is near."""
+
+    def __init__(self, store: Store, embedder: Embedder, settings: LearnSettings) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._settings = settings
+
+    @property
+    def ladder(self) -> Ladder:
+        calibration = self._embedder.calibration
+        duplicate = self._settings.duplicate_similarity or calibration.duplicate
+        near = min(calibration.near, duplicate)
+        return Ladder(duplicate, near, min(calibration.noise + ABOVE_NOISE, near))
+
+    def chunks(self, content: str) -> Chunks:
+        """The parts of a text, embedded."""
+        return self.embedded(Chunks(chunks_of(content, self._embedder)))
+
+    def embedded(self, chunks: Chunks) -> Chunks:
+        """With vectors; without, where the embedder is not there: the worker fills them in."""
+        if not self._embedder.ready:
+            return chunks
+        try:
+            vectors = self._embedder.embed(chunks.texts)
+        except ModelError as error:
+            logger.warning("stored without vectors for now: %s", error)
+            return chunks
+        return Chunks(chunks.texts, vectors, self._embedder.name)
+
+    def vectors_of(self, content: str, chunks: Chunks) -> list[Vector]:
+        """Where a statement is looked for: its own vector, and that of what it says is so now.
+
+        None for texts of several chunks, which say more than one thing, and without vectors. "I
+        moved to Rome" is far from "I live in Lyon", and "I live in Rome" near.
+        """
+        if chunks.vectors is None or len(chunks.texts) != 1:
+            return []
+        own: Vector = chunks.vectors[0]
+        if len(content) > LONGEST_CORRECTION or not (said := restated(content)).corrects:
+            return [own]
+        other = self.embedded(Chunks((said.text,)))
+        return [own] if other.vectors is None else [own, other.vectors[0]]
+
+    def neighbours(self, vectors: list[Vector]) -> list[Neighbour]:
+        """The live memories of a single chunk near any of the vectors, nearest first."""
+        cosines: dict[str, float] = {}
+        for vector in vectors:
+            for id, cosine in self._nearest(vector):
+                cosines[id] = max(cosine, cosines.get(id, -1.0))
+        memories = self._single(cosines, vectors)
+        ranked = sorted(cosines.items(), key=lambda found: -found[1])
+        return [(memories[id], cosine) for id, cosine in ranked if id in memories]
+
+    def _nearest(self, vector: Vector) -> list[tuple[str, float]]:
+        related = self.ladder.related
+        near = self._store.nearest(vector, self._embedder.name, COMPARED, Filters())
+        return [(id, cosine) for id, cosine in near if cosine >= related]
+
+    def _single(self, ids: Collection[str], vectors: Sequence[Vector]) -> dict[str, Memory]:
+        """Those of one chunk; only of the longer ones it has to be asked how many they have."""
+        memories = self._store.memories(ids) if ids else {}
+        longer = [id for id, memory in memories.items() if not is_surely_one(memory.content)]
+        if longer:
+            chunks = self._store.cosines(vectors[0], self._embedder.name, longer)
+            for id in longer:
+                if len(chunks.get(id, ())) != 1:
+                    del memories[id]
+        return memories

@@ -1,0 +1,80 @@
+"""Stage 2 of learning: what must not be learned as it is said.
+
+Whatever somebody says in a tool's output or on a web page may be meant for a model. What reads so
+is kept apart, where a person can see the attempt.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from kinmem.models import Note
+from kinmem.rules.instructions import suspicious
+from kinmem.rules.secrets import redacted
+from kinmem.text import sentences
+from kinmem.turns import Message
+
+MOST_ATTEMPTS = 3
+"""Kept of one message."""
+LONGEST_ATTEMPT = 600
+"""Characters."""
+
+
+def screened(notes: Sequence[Note], turn: Sequence[Message]) -> list[Note]:
+    """The notes without secrets, suspicious ones quarantined, then the attempts in tool output.
+
+    At most three notes per message of the turn are quarantined; further ones are dropped.
+    """
+    judged = [_judged(_bare(note)) for note in notes]
+    free = [note for note in judged if note.quarantine is None]
+    held = [note for note in judged if note.quarantine is not None]
+    attempts = [note for message in turn if message.role == "tool" for note in _attempts(message)]
+    known = {note.content for note in held}
+    held += [note for note in attempts if note.content not in known]
+    return free + held[: MOST_ATTEMPTS * len(turn)]
+
+
+def _bare(note: Note) -> Note:
+    """Turns come without secrets; a model may have put one together."""
+    return replace(
+        note,
+        content=redacted(note.content)[0],
+        subject=note.subject and redacted(note.subject)[0],
+        source_context=note.source_context and redacted(note.source_context)[0],
+    )
+
+
+def _judged(note: Note) -> Note:
+    if note.quarantine is not None:
+        return note
+    return replace(note, quarantine=suspicious(note.content))
+
+
+def _attempts(message: Message) -> Iterator[Note]:
+    """What a tool's output orders a model to do, sentence by sentence, else as a whole."""
+    why = suspicious(message.text)
+    if why is None:
+        return
+    pieces = [(part.strip(), suspicious(part)) for part in _pieces(message.text)]
+    found = [(text, reason) for text, reason in pieces if reason is not None]
+    for text, reason in (found or [(message.text.strip(), why)])[:MOST_ATTEMPTS]:
+        yield Note(
+            content=redacted(text[:LONGEST_ATTEMPT])[0],
+            category="context",
+            source_context=f"in the output of {message.tool}" if message.tool else None,
+            occurred_at=message.said_at,
+            speaker="tool",
+            channel="extraction",
+            client=message.client,
+            session=message.session,
+            turns=(message.turn,),
+            quarantine=reason,
+        )
+
+
+def _pieces(text: str) -> list[str]:
+    """Its sentences; of a long one, which may be no prose, the parts."""
+    return [
+        part[start : start + LONGEST_ATTEMPT]
+        for part in sentences(text)
+        for start in range(0, len(part), LONGEST_ATTEMPT)
+    ]

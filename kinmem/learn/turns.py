@@ -1,0 +1,252 @@
+"""A turn becomes memories: find, screen, drop echoes, draft, embed, reconcile, store at once."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kinmem.clock import Clock
+from kinmem.errors import InvalidInput, MemoryNotFound, ModelError, VersionConflict
+from kinmem.learn.apply import Deeds, deeds
+from kinmem.learn.ask import ask
+from kinmem.learn.extract import extract
+from kinmem.learn.near import Neighbour
+from kinmem.learn.prepare import draft_of
+from kinmem.learn.reconcile import Merge, Outdated, Verdict
+from kinmem.learn.screen import screened
+from kinmem.learn.verdicts import Verdicts
+from kinmem.llm.base import ChatModel, Embedder
+from kinmem.models import (
+    LIVE,
+    ROLES,
+    Draft,
+    Filters,
+    Memory,
+    Note,
+    State,
+    Vector,
+)
+from kinmem.rules.echo import Echoes
+from kinmem.settings import Settings
+from kinmem.store.base import Store
+from kinmem.turns import Batch, Change, Conflict, Message
+
+TRIES = 3
+"""How often it is decided anew because somebody changed a memory meanwhile."""
+MOST_KNOWN = 10
+"""Memories near a turn that a model is told of."""
+READ_FOR_KNOWN = 2000
+"""Characters of what was said by which they are found."""
+
+COUNTED = {
+    "created": "created",
+    "duplicate_of": "duplicate",
+    "merged_into": "merged",
+    "superseded": "superseded",
+    "conflict": "conflict",
+}
+
+
+class Learn:
+    """Learns from one turn at a time; each is learned from once, whatever happens in between."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        model: ChatModel | None,
+        settings: Settings,
+        clock: Clock,
+    ) -> None:
+        """Without a `model` it learns by rules."""
+        self._store = store
+        self._embedder = embedder
+        self._model = model
+        self._settings = settings
+        self._clock = clock
+        self._verdicts = Verdicts(store, embedder, settings, clock)
+
+    def turn(self, messages: Sequence[Message], before: Sequence[Message]) -> Counter[str]:
+        """What became of the turn's statements, counted: created, duplicate, merged, superseded,
+        conflict, quarantined, echo, refused.
+
+        All of it is stored in one transaction, with the mark that the turn was learned from; no
+        counts if somebody else was faster. Raises ModelError, and then nothing is stored.
+        """
+        notes = screened(self._found(messages, before), messages)
+        news = self._news(notes, messages)
+        counts = Counter(echo=len(notes) - len(news))
+        sought = [(note, draft, self._vectors(draft)) for note, draft in self._drafts(news, counts)]
+        tries = TRIES
+        while True:
+            work = self._woven(sought)
+            try:
+                done = self._store.apply(work.batch(messages))
+            except (VersionConflict, MemoryNotFound):
+                if not (tries := tries - 1):
+                    raise
+                continue
+            return Counter() if done is None else +(counts + work.counts)
+
+    def _found(self, messages: Sequence[Message], before: Sequence[Message]) -> list[Note]:
+        zone = self._settings.general.zone
+        if self._model is None:
+            return extract(messages, before, zone)
+        return ask(self._model, messages, before, self._known(messages), zone)
+
+    def _known(self, messages: Sequence[Message]) -> list[Memory]:
+        """What a model is told of: what is near the turn, then what the session was shown."""
+        said = " ".join(one.text for one in messages if one.role in ("user", "assistant"))
+        ids: list[str] = []
+        if said and self._embedder.ready:
+            try:
+                vector = self._embedder.embed([said[:READ_FOR_KNOWN]])[0]
+            except ModelError:
+                pass
+            else:
+                near = self._store.nearest(vector, self._embedder.name, MOST_KNOWN, Filters())
+                ids = [id for id, _ in sorted(near, key=lambda found: -found[1])][:MOST_KNOWN]
+        shown = sorted(self._store.journal.shown(messages[0].session).memories)
+        found = self._store.memories([*ids, *shown])
+        ordered = [found[id] for id in dict.fromkeys([*ids, *shown]) if id in found]
+        return [memory for memory in ordered if memory.state in LIVE]
+
+    def _news(self, notes: Sequence[Note], messages: Sequence[Message]) -> list[Note]:
+        """The notes that do not only repeat what the session was shown of the memory."""
+        if not notes:
+            return []
+        shown = self._store.memories(self._store.journal.was_shown(messages[0].session))
+        people = {one.speaker for one in messages if one.role == "user" and one.speaker}
+        echoes = Echoes(
+            (memory.content for memory in shown.values()),
+            names=people - ROLES if len(people) == 1 else (),
+        )
+        return [note for note in notes if note.quarantine or not echoes.repeats(note.content)]
+
+    def _drafts(self, notes: Sequence[Note], counts: Counter[str]) -> list[tuple[Note, Draft]]:
+        """Each with its vectors; without, it is compared when the worker has made them."""
+        now, zone = self._clock(), self._settings.general.zone
+        drafts = []
+        for note in notes:
+            try:
+                note = replace(note, scope="private")
+                draft = draft_of(note, self._store.kin, self._embedder, now, zone)
+            except InvalidInput:
+                counts["refused"] += 1
+                continue
+            chunks = self._verdicts.near.embedded(draft.chunks)
+            memory = draft.memory
+            if chunks.vectors is None:
+                memory = replace(memory, status="pending")
+            drafts.append((note, replace(draft, memory=memory, chunks=chunks)))
+        return drafts
+
+    def _vectors(self, draft: Draft) -> list[Vector]:
+        return self._verdicts.near.vectors_of(draft.memory.content, draft.chunks)
+
+    def _woven(self, sought: Sequence[tuple[Note, Draft, list[Vector]]]) -> "_Work":
+        work = _Work()
+        for note, draft, vectors in sought:
+            if note.quarantine is not None:
+                self._hold(draft, work)
+                continue
+            near = work.beside(self._verdicts.near.neighbours(vectors), vectors)
+            verdict = self._verdicts.of(draft.memory, near, updates=self._update(note, work))
+            if isinstance(verdict, Outdated):
+                again = self._verdicts.ended_before(draft.memory, vectors)
+                if again is not None:
+                    work.counts["duplicate"] += 1
+                    continue
+            chunks = self._verdicts.merged_chunks(verdict, draft)
+            done = deeds(verdict, draft.memory, chunks, self._verdicts.mode)
+            work.take(done, verdict, draft)
+        return work
+
+    def _update(self, note: Note, work: "_Work") -> str | None:
+        """What a model says it corrects: one's own private memory, if it still stands."""
+        if note.updates is None or note.updates in work.ended:
+            return None
+        known = self._store.memories([note.updates]).get(note.updates)
+        mine = known is not None and known.kin == self._store.kin and known.scope == "private"
+        return note.updates if mine else None
+
+    def _hold(self, draft: Draft, work: "_Work") -> None:
+        """Keep it out of use; once is enough, however often the page is read."""
+        held = self._store.page(Filters(states=(State.QUARANTINED,)), "newest", 100).memories
+        hashes = {memory.content_hash for memory in held} | work.held
+        if draft.memory.content_hash in hashes:
+            work.counts["duplicate"] += 1
+            return
+        work.held.add(draft.memory.content_hash)
+        work.drafts[draft.memory.id] = draft
+        work.counts["quarantined"] += 1
+
+
+@dataclass
+class _Work:
+    """What one turn does to the memories, as it grows note by note."""
+
+    drafts: dict[str, Draft] = field(default_factory=dict)
+    changed: dict[str, Memory] = field(default_factory=dict)
+    """Stored ones as they will stand."""
+    changes: dict[str, Change] = field(default_factory=dict)
+    conflicts: list[Conflict] = field(default_factory=list)
+    ended: set[str] = field(default_factory=set)
+    held: set[str] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def beside(self, stored: Sequence[Neighbour], vectors: Sequence[Vector]) -> list[Neighbour]:
+        """The neighbours as this turn leaves them, and its own new ones among them."""
+        near = [
+            (self.changed.get(memory.id, memory), cosine)
+            for memory, cosine in stored
+            if memory.id not in self.ended
+        ]
+        for draft in self.drafts.values():
+            own = draft.chunks.vectors
+            if own is not None and len(own) == 1 and vectors and draft.memory.state in LIVE:
+                near.append((draft.memory, max(float(own[0] @ one) for one in vectors)))
+        return sorted(near, key=lambda found: -found[1])
+
+    def take(self, done: Deeds, verdict: Verdict, draft: Draft) -> None:
+        """Add what a verdict about a draft asks for."""
+        for change in done.changes:
+            self._change(change)
+        if isinstance(verdict, Merge):
+            self.changed[verdict.known.id] = replace(verdict.known, **done.changes[0].fields)
+        if done.memory is not None:
+            self.drafts[draft.memory.id] = replace(draft, memory=done.memory)
+        self.conflicts += done.conflicts
+        self.counts[COUNTED[done.told.status]] += 1
+
+    def _change(self, change: Change) -> None:
+        fields: dict[str, Any] = dict(change.fields)
+        if change.id in self.drafts:
+            draft = self.drafts[change.id]
+            self.drafts[change.id] = replace(
+                draft,
+                memory=replace(draft.memory, **fields),
+                chunks=change.chunks or draft.chunks,
+            )
+            return
+        known = self.changes.get(change.id)
+        if known is not None:
+            change = replace(
+                change,
+                fields={**known.fields, **fields},
+                version=known.version,
+                chunks=change.chunks or known.chunks,
+            )
+        self.changes[change.id] = change
+        if fields.get("state") == State.SUPERSEDED:
+            self.ended.add(change.id)
+
+    def batch(self, messages: Sequence[Message]) -> Batch:
+        first = messages[0]
+        return Batch(
+            drafts=list(self.drafts.values()),
+            changes=list(self.changes.values()),
+            conflicts=self.conflicts,
+            learned=[message.id for message in messages],
+            name=f"turn {first.session} {first.turn}",
+        )

@@ -1,0 +1,76 @@
+"""Stage 4 of learning, with what it needs: who is near, what the settings say, what time it is."""
+
+from collections.abc import Sequence
+
+from kinmem.clock import Clock
+from kinmem.learn.near import Near, Neighbour
+from kinmem.learn.reconcile import Merge, Skip, Verdict, reconcile
+from kinmem.llm.base import Embedder
+from kinmem.models import LIVE, Chunks, Draft, Filters, Memory, State, Vector
+from kinmem.settings import Settings
+from kinmem.store.base import Store
+
+ENDED_COMPARED = 5
+
+
+class Verdicts:
+    """Decides about new memories beside those that are stored."""
+
+    def __init__(self, store: Store, embedder: Embedder, settings: Settings, clock: Clock) -> None:
+        self.near = Near(store, embedder, settings.learn)
+        self.mode = settings.learn.conflict_mode
+        self._store = store
+        self._embedder = embedder
+        self._zone = settings.general.zone
+        self._clock = clock
+
+    def of(
+        self,
+        new: Memory,
+        neighbours: Sequence[Neighbour],
+        *,
+        updates: str | None = None,
+        told: bool = False,
+    ) -> Verdict:
+        """See reconcile. Unless it was `told` directly, only one's own makes it superfluous:
+        others may take theirs back."""
+        known = [*neighbours, *self._corrected(updates, neighbours)]
+        now = self._clock().astimezone(self._zone)
+        while True:
+            verdict = reconcile(new, known, self.near.ladder, self.mode, now, updates)
+            if told or not isinstance(verdict, Skip) or _stands_for(verdict.known, new):
+                return verdict
+            gone = verdict.known.id
+            known = [near for near in known if near[0].id != gone]
+
+    def merged_chunks(self, verdict: Verdict, draft: Draft | None = None) -> Chunks | None:
+        """The chunks of the text that a merge leads to."""
+        if not isinstance(verdict, Merge):
+            return None
+        if draft is not None and verdict.content == draft.memory.content:
+            return draft.chunks
+        return self.near.chunks(verdict.content)
+
+    def ended_before(self, new: Memory, vectors: Sequence[Vector]) -> str | None:
+        """The id under which an outdated statement is stored as that already."""
+        if not vectors:
+            return None
+        ended = Filters(states=(State.SUPERSEDED,))
+        near = self._store.nearest(vectors[0], self._embedder.name, ENDED_COMPARED, ended)
+        for one in self._store.memories([id for id, _ in near]).values():
+            same = one.content_hash == new.content_hash and one.occurred_at == new.occurred_at
+            if same and one.kin == new.kin and one.scope == new.scope:
+                return one.id
+        return None
+
+    def _corrected(self, updates: str | None, neighbours: Sequence[Neighbour]) -> list[Neighbour]:
+        """The memory that it is known to correct, if it is not among the neighbours."""
+        if updates is None or any(memory.id == updates for memory, _ in neighbours):
+            return []
+        memory = self._store.memories([updates]).get(updates)
+        return [] if memory is None or memory.state not in LIVE else [(memory, 0.0)]
+
+
+def _stands_for(older: Memory, new: Memory) -> bool:
+    """Whether the older one can replace the newer unasked: one's own, and seen by as many."""
+    return older.kin == new.kin and older.scope in (new.scope, "shared")
