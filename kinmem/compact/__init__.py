@@ -1,0 +1,1 @@
+"""A long conversation becomes short: old turns summarised, tool results reduced or spilled."""

@@ -1,0 +1,144 @@
+"""A long conversation becomes short: spill, reduce, summarise, fold. Each is a file of its name."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from kinmem.clock import Clock
+from kinmem.compact.context import Talk, rendered
+from kinmem.compact.reduce import reduce
+from kinmem.compact.spill import Spill
+from kinmem.compact.summarize import EXTRACTIVE, fold, summary_of
+from kinmem.compact.turns import Turn, due, turns_of
+from kinmem.llm.base import ChatModel
+from kinmem.settings import Settings
+from kinmem.store.journal import Journal
+from kinmem.turns import Message, Snapshot
+
+READINGS = 5
+"""Tries to read a session while another process summarises it."""
+
+
+class Compact:
+    """Keeps the sessions of one Kin short. Repeating a step, also in two processes, is harmless."""
+
+    def __init__(
+        self, journal: Journal, model: ChatModel | None, settings: Settings, clock: Clock
+    ) -> None:
+        self._journal = journal
+        self._model = model
+        self._author = model.name if model else EXTRACTIVE
+        self._settings = settings.compact
+        self._zone = settings.general.zone
+        self._clock = clock
+        self._spill = Spill(Path(settings.home), settings.general.kin, settings.compact)
+
+    def spill(self, message: Message) -> Message:
+        """The message with a preview in place of a long output, which goes to a file."""
+        return self._spill(message, self._clock())
+
+    def sweep(self) -> int:
+        """Delete outputs whose time is over; how many."""
+        return self._spill.sweep(self._clock())
+
+    def reduced(self, session: str) -> Counter[str]:
+        """How many messages the context of a session shows shorter than they were."""
+        messages = self._journal.messages(session, uncompacted=True)
+        pairs = zip(messages, reduce(messages, self._settings), strict=True)
+        return Counter(messages=sum(was.text != now.text for was, now in pairs))
+
+    def summarise(self, session: str) -> Counter[str]:
+        """Summarise old turns while any are due; what was made. Raises ModelError.
+
+        What was done before a failure stays done, and the rest is due again the next time.
+        """
+        counts = self._folded(session)
+        messages = self._messages(session)
+        turns = turns_of(messages)
+        while count := due(turns, self._settings):
+            if not self._summarised(session, turns[:count], messages[-1].id):
+                break  # another process has done it, and goes on
+            turns = turns[count:]
+            counts["snapshots"] += 1
+            counts["turns"] += count
+            counts += self._folded(session)
+        return counts
+
+    def context(self, session: str, *, exact: bool = True) -> str:
+        """See Service.context. The same bytes as long as nothing was said, shown or summarised."""
+        return rendered(self._talk(session), self._settings, exact=exact)
+
+    def _messages(self, session: str) -> list[Message]:
+        """What no summary stands for, in order; in local time."""
+        return [
+            replace(message, said_at=message.said_at.astimezone(self._zone))
+            for message in self._journal.messages(session, uncompacted=True)
+        ]
+
+    def _talk(self, session: str) -> Talk:
+        """All of a session as it was at one time, though it takes several readings."""
+        snapshots = self._journal.snapshots(session)
+        for _ in range(READINGS):
+            messages = self._messages(session)
+            before, snapshots = snapshots, self._journal.snapshots(session)
+            if before == snapshots:
+                break
+        prompts = dict.fromkeys(message.turn for message in messages if message.role == "user")
+        notes = {turn: self._journal.shown(session, turn).texts for turn in prompts}
+        beside = Counter(text for texts in notes.values() for text in texts)
+        shown = self._journal.shown(session).texts
+        return Talk(snapshots, messages, notes, _without(shown, beside))
+
+    def _summarised(self, session: str, turns: Sequence[Turn], seen: int) -> bool:
+        """Whether these turns have a summary now that was made here.
+
+        The model is asked first; then the summary and what it stands for are stored together, or
+        not at all.
+        """
+        ids = sorted(message.id for turn in turns for message in turn)
+        earlier = self._journal.snapshots(session)
+        window = self._settings.context_window
+        made = Snapshot(
+            session=session,
+            summary=summary_of(turns, earlier[-1] if earlier else None, self._model, window),
+            model=self._author,
+            first=ids[0],
+            last=ids[-1],
+            seen=seen,
+            turns=len(turns),
+            created_at=self._clock(),
+        )
+        return self._journal.compact(made, ids) is not None
+
+    def _folded(self, session: str) -> Counter[str]:
+        """Let the two oldest summaries become one while there are too many."""
+        counts: Counter[str] = Counter()
+        while len(snapshots := self._journal.snapshots(session)) > self._settings.max_snapshots:
+            older, newer = snapshots[:2]
+            made = Snapshot(
+                session=session,
+                summary=fold(older, newer, self._model, self._settings.context_window),
+                model=self._author,
+                first=older.first,
+                last=max(older.last, newer.last),
+                seen=max(older.seen, newer.seen),
+                turns=older.turns + newer.turns,
+                depth=max(older.depth, newer.depth) + 1,
+                created_at=self._clock(),
+            )
+            if self._journal.fold(made, [older.id, newer.id]) is None:
+                break  # another process has done it
+            counts["folded"] += 1
+        return counts
+
+
+def _without(texts: Sequence[str], others: Counter[str]) -> list[str]:
+    """The texts that are not among the others, each as often as it is there more."""
+    left = Counter(texts) - others
+    kept = []
+    for text in texts:
+        if left[text]:
+            left[text] -= 1
+            kept.append(text)
+    return kept
