@@ -46,7 +46,12 @@ class Recall:
         hits = self._read(trim(scored, limit, settings))
         if filters.as_of:
             hits = [self._as_it_was(hit, filters.as_of) for hit in hits]
-        return Answer(excerpted(hits, question.words, settings.tokens), found.degraded)
+        return Answer(
+            excerpted(hits, question.words, settings.tokens),
+            found.degraded,
+            words=tuple(question.words),
+            noise=found.noise,
+        )
 
     def _search(self, question: Question, filters: Filters, profile: Profile) -> Found:
         """Within the time that the question names, if it asks for no more; else wherever."""

@@ -1,0 +1,1 @@
+"""What a session is told of the memory without asking."""

@@ -1,0 +1,74 @@
+"""A memory's text as it may stand in a block: one line, with nothing in it that could be markup."""
+
+import re
+import unicodedata
+
+LONGEST = 600
+"""Characters of one memory in a block; recall shows the whole."""
+# A joiner inside a word of another script (Persian) or between emoji means something.
+_JOINERS = "\u200c\u200d"
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\(\s{0,5}([^()\s]{1,500})[^()\n]{0,200}\)")
+_TAG_LIKE = re.compile(r"<(?=[\w!?|<:$%&]|\s{0,3}/)")
+# What our own lines consist of, and what models' templates mark roles with.
+_OURS = re.compile(
+    r"\[(?=\s{0,3}/?(?:inst|system|sys|user|assistant|context\s{0,3}:|shared\s+by\b|tool\b))", re.I
+)
+_NAME = re.compile(r"kinmem[\s_-]{0,3}notes", re.I)
+_FENCE = re.compile(r"`{2,}|~{2,}")
+_SHAPES = re.compile("[★●◎○▸✗]")
+_BEGINS = re.compile(r"(?:#{1,6}\s+|>+\s+|[=-]{3,}\s*)+")
+
+
+def disarmed(text: str, longest: int = LONGEST) -> str:
+    """One line of at most `longest` characters that cannot open, close or begin anything.
+
+    Hidden characters, bidirectional controls and tag characters are gone; `<` before a name and
+    `[` before a role look alike but are no markup; images and links keep their text and show their
+    address broken; fences, headings and our own signs are taken away.
+    """
+    line = " ".join(_visible(text[: 8 * longest]).split())
+    line = line.replace("＜", "<").replace("＞", ">").replace("［", "[").replace("］", "]")
+    line = _LINK.sub(_inert, line)
+    if _TAG_LIKE.search(line):
+        line = _TAG_LIKE.sub("‹", line).replace(">", "›").replace("<", "‹")
+    line = _NAME.sub("kinmem's notes", _OURS.sub("(", line))
+    line = _FENCE.sub("'", _SHAPES.sub("", line)).replace("-->", "->").replace("](", "] (")
+    if begun := _BEGINS.match(line):
+        line = line[begun.end() :]
+    return _cut(" ".join(line.split()), longest)
+
+
+def _visible(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text
+    kept = []
+    for at, sign in enumerate(text):
+        kind = unicodedata.category(sign)
+        if kind in ("Zl", "Zp", "Cc"):
+            kept.append(" ")
+        elif kind == "Cf":
+            kept.append(sign * (sign in _JOINERS and _joins(text, at)))
+        elif not (
+            "\ufe00" <= sign <= "\ufe0e" or "\U000e0100" <= sign <= "\U000e01ef" or kind == "Cs"
+        ):
+            kept.append(sign)
+    return "".join(kept)
+
+
+def _joins(text: str, at: int) -> bool:
+    """Whether it stands between two signs that are no Latin letters."""
+    around = text[at - 1 : at] + text[at + 1 : at + 2]
+    return len(around) == 2 and all(ord(sign) > 0x2FF and sign not in _JOINERS for sign in around)
+
+
+def _inert(link: re.Match[str]) -> str:
+    address = link[2].replace("://", "[:]//").replace("javascript:", "javascript[:]")
+    return f"{link[1]} ({address})" if link[1] else f"({address})"
+
+
+def _cut(line: str, longest: int) -> str:
+    """At the end of a word, with an ellipsis."""
+    if len(line) <= longest:
+        return line
+    head = line[: longest - 1]
+    return (head.rsplit(" ", 1)[0] if " " in head[longest // 2 :] else head).rstrip() + "…"
