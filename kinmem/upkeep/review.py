@@ -1,24 +1,36 @@
-"""What in a memory is worth a second look, found without a model. Changes nothing."""
+"""What in a memory is worth a second look. Changes nothing; upkeep/resolve.py does."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from kinmem.llm.base import Embedder
-from kinmem.models import LIVE, Filters, Issue, IssueKind, Memory, Review
+from kinmem.errors import ModelError
+from kinmem.llm.base import ChatModel, Embedder
+from kinmem.models import LIVE, Filters, Issue, IssueKind, Memory, Review, State
 from kinmem.retention import Fading, retention
+from kinmem.rules.occasion import same_occasion, same_subject
 from kinmem.rules.similarity import Kinship, Ladder, compare, contains
 from kinmem.rules.when import age_in_words
 from kinmem.store.base import Store
-from kinmem.text import content_words
+from kinmem.text import content_words, folded
+from kinmem.upkeep.findings import MOST_ASKED, findings_of
+from kinmem.upkeep.issues import Refused, issue_of
+from kinmem.upkeep.reading import read_live
 
 # More would keep the caller waiting for minutes; the summary says so when it matters.
 MOST_READ = 5000
 MOST_ISSUES = 100
-PAGE = 200
 COMPARED = 5
 # The order in which issues are told: what misleads first.
-ORDER: tuple[IssueKind, ...] = ("contradiction", "duplicate", "expired", "stale", "clutter")
+ORDER: tuple[IssueKind, ...] = (
+    "contradiction",
+    "quarantined",
+    "duplicate",
+    "expired",
+    "stale",
+    "clutter",
+)
 
 FADED = 0.3
 SPOKEN_OF_AS_COMING = re.compile(
@@ -33,32 +45,77 @@ Progress = Callable[[int, int, str], None]
 
 
 def review(
-    store: Store, embedder: Embedder, filters: Filters, now: datetime, progress: Progress | None
+    store: Store,
+    embedder: Embedder,
+    filters: Filters,
+    now: datetime,
+    progress: Progress | None,
+    *,
+    model: ChatModel | None = None,
+    duplicate: float | None = None,
 ) -> Review:
-    """Contradictions, duplicates, expired, stale and cluttering memories, in that order.
+    """Contradictions, quarantined, duplicates, expired, stale and cluttering memories, in order.
 
-    Only what this Kin may change is complained about; of a pair at least one. Pairs are found by
-    the vector index: memories that have no vector yet are compared by their text alone.
+    Only what this Kin may change is complained about; of a pair at least one. Open conflicts of the
+    journal come first, then what rules find, then what the model finds besides; refused issues
+    never come again. Pairs are found by the vector index: memories that have no vector yet are
+    compared by their text alone, from the cosine `duplicate` on, or as the embedder is calibrated.
+    If the model fails, the summary says so and rules have answered alone.
     """
-    memories = _read(store, filters)
-    issues = [issue for memory in memories for issue in _alone(memory, store.kin, now)]
-    issues += _pairs(memories, store, embedder, progress)
-    issues.sort(key=lambda issue: ORDER.index(issue.type))
-    return Review(issues[:MOST_ISSUES], _summary(len(memories), issues))
-
-
-def _read(store: Store, filters: Filters) -> list[Memory]:
-    """Live ones, expired included, newest first."""
     wanted = Filters(subject=filters.subject, scope=filters.scope, states=LIVE)
-    memories: list[Memory] = []
-    cursor = None
-    while len(memories) < MOST_READ:
-        page = store.page(wanted, "newest", PAGE, cursor)
-        memories += page.memories
-        cursor = page.next_cursor
-        if cursor is None:
-            break
-    return memories
+    memories = list(read_live(store, MOST_READ, wanted))
+    held = list(read_live(store, MOST_READ, replace(wanted, states=(State.QUARANTINED,))))
+    known = {memory.id: memory for memory in [*memories, *held]}
+    issues = list(_open_conflicts(store, filters, known))
+    issues += [_quarantined(memory) for memory in held if memory.kin == store.kin]
+    issues += [issue for memory in memories for issue in _alone(memory, store.kin, now)]
+    issues += _pairs(memories, store, embedder, duplicate, progress)
+    failure = None
+    if model is not None:
+        try:
+            issues += findings_of(model, memories, store.kin, progress)
+        except ModelError as error:
+            failure = str(error)
+    kept = list(_new(issues, known, Refused(store.journal)))
+    kept.sort(key=lambda issue: ORDER.index(issue.type))
+    summary = _summary(len(memories) + len(held), kept, model is not None, failure)
+    return Review(kept[:MOST_ISSUES], summary, ("review_model",) if failure else ())
+
+
+def _new(issues: Iterable[Issue], known: Mapping[str, Memory], refused: Refused) -> Iterator[Issue]:
+    """Each issue once; a pair in conflict is not told of as a duplicate as well."""
+    seen = set()
+    for issue in issues:
+        about = frozenset(issue.memory_ids)
+        if about not in seen and not refused.has(issue, [known[id] for id in about]):
+            seen.add(about)
+            yield issue
+
+
+def _open_conflicts(store: Store, filters: Filters, known: dict[str, Memory]) -> Iterator[Issue]:
+    """Those both of whose memories are live still; they are added to `known`."""
+    conflicts = store.journal.conflicts()
+    found = store.memories({id for one in conflicts for id in (one.older, one.newer)})
+    for conflict in conflicts:
+        pair = [found[id] for id in (conflict.older, conflict.newer) if id in found]
+        if len(pair) == 2 and all(one.state in LIVE for one in pair) and _fits(pair, filters):
+            known |= {memory.id: memory for memory in pair}
+            said = f"cannot both be so ({conflict.reason}); which one holds?"
+            yield issue_of("contradiction", pair, said, "update", pair[1].content)
+
+
+def _fits(pair: Sequence[Memory], filters: Filters) -> bool:
+    return any(
+        (filters.scope in (None, one.scope))
+        and (filters.subject is None or folded(filters.subject) == folded(one.subject or ""))
+        for one in pair
+    )
+
+
+def _quarantined(memory: Memory) -> Issue:
+    why = memory.metadata.get("quarantine") or "it reads like an instruction to a model"
+    said = f"held back and never recalled: {why}; delete it, or keep it to release it"
+    return issue_of("quarantined", [memory], said, "delete")
 
 
 def _alone(memory: Memory, kin: str, now: datetime) -> Iterator[Issue]:
@@ -67,18 +124,18 @@ def _alone(memory: Memory, kin: str, now: datetime) -> Iterator[Issue]:
         return
     age = age_in_words(memory.said_at, now)
     if memory.expires_at and memory.expires_at <= now:
-        yield Issue(
-            "expired", (memory.id,), f"expired {age_in_words(memory.expires_at, now)}", "delete"
-        )
+        expired = f"expired {age_in_words(memory.expires_at, now)}"
+        yield issue_of("expired", [memory], expired, "delete")
     elif (
         coming := SPOKEN_OF_AS_COMING.search(memory.content)
     ) and now - memory.said_at > COMING_WITHIN:
         said = f'says "{coming.group()}", but was said {age}; write the date, or what came of it'
-        yield Issue("stale", (memory.id,), said, "update")
+        yield issue_of("stale", [memory], said, "update")
     elif _left(memory, now) < FADED:
-        yield Issue("stale", (memory.id,), f"from {age} and faded; is it still so?", "update")
+        said = f"from {age} and faded; is it still so?"
+        yield issue_of("stale", [memory], said, "update")
     elif len(content_words(memory.content)) <= SAYS_LITTLE and memory.subject is None:
-        yield Issue("clutter", (memory.id,), "says too little to help anyone later", "delete")
+        yield issue_of("clutter", [memory], "says too little to help anyone later", "delete")
 
 
 def _left(memory: Memory, now: datetime) -> float:
@@ -88,12 +145,16 @@ def _left(memory: Memory, now: datetime) -> float:
 
 
 def _pairs(
-    memories: Sequence[Memory], store: Store, embedder: Embedder, progress: Progress | None
+    memories: Sequence[Memory],
+    store: Store,
+    embedder: Embedder,
+    duplicate: float | None,
+    progress: Progress | None,
 ) -> Iterator[Issue]:
     """Issues between two memories; each pair once."""
     known = {memory.id: memory for memory in memories}
-    calibration = embedder.calibration
-    ladder = Ladder(duplicate=calibration.duplicate, near=calibration.near)
+    wanted = duplicate or embedder.calibration.duplicate
+    ladder = Ladder(duplicate=wanted, near=min(embedder.calibration.near, wanted))
     seen = set()
     for at, (id, near) in enumerate(_neighbours(memories, store, embedder, ladder), start=1):
         for other, cosine in near:
@@ -102,7 +163,7 @@ def _pairs(
                 seen.add(pair)
                 older, newer = (known[one] for one in pair)
                 if store.kin in (older.kin, newer.kin):
-                    yield from _between(older, newer, cosine, ladder, store.kin)
+                    yield from _between(older, newer, cosine, ladder)
         if progress and (at % 50 == 0 or at == len(memories)):
             progress(at, len(memories), "comparing memories")
 
@@ -124,41 +185,36 @@ def _neighbours(
         yield memory.id, near
 
 
-def _between(
-    older: Memory, newer: Memory, cosine: float, ladder: Ladder, kin: str
-) -> Iterator[Issue]:
-    ids = (older.id, newer.id)
+def _between(older: Memory, newer: Memory, cosine: float, ladder: Ladder) -> Iterator[Issue]:
+    pair = (older, newer)
     match compare(older.content, newer.content, cosine, ladder):
-        case Kinship.SAME_TEXT | Kinship.DUPLICATE if _same_occasion(older, newer):
-            yield Issue("duplicate", ids, "say the same", "delete", _richer(older, newer).content)
-        case Kinship.CONTAINED if _same_occasion(older, newer):
-            richer = older if contains(older.content, newer.content) else newer
-            yield Issue(
-                "duplicate", ids, "one says all that the other does", "delete", richer.content
-            )
-        case Kinship.CONTRADICTS if _same_subject(older, newer):
+        case Kinship.SAME_TEXT | Kinship.DUPLICATE if same_occasion(older, newer):
+            richer = _richer(older, newer).content
+            yield issue_of("duplicate", pair, "say the same", "delete", richer)
+        case Kinship.CONTAINED if same_occasion(older, newer):
+            whole = older if contains(older.content, newer.content) else newer
+            said = "one says all that the other does"
+            yield issue_of("duplicate", pair, said, "delete", whole.content)
+        case Kinship.CONTRADICTS if same_subject(older, newer):
             said = "cannot both be so now; the later one may have replaced the earlier"
-            yield Issue("contradiction", ids, said, "update", newer.content)
-
-
-def _same_occasion(a: Memory, b: Memory) -> bool:
-    return a.occurred_at == b.occurred_at and _same_subject(a, b)
-
-
-def _same_subject(a: Memory, b: Memory) -> bool:
-    return a.subject is None or b.subject is None or a.subject.casefold() == b.subject.casefold()
+            later = max(pair, key=lambda memory: (memory.said_at, memory.id))
+            yield issue_of("contradiction", pair, said, "update", later.content)
 
 
 def _richer(a: Memory, b: Memory) -> Memory:
     return b if len(b.content) > len(a.content) else a
 
 
-def _summary(read: int, issues: Sequence[Issue]) -> str:
+def _summary(read: int, issues: Sequence[Issue], asked: bool, failure: str | None) -> str:
     if not read:
         return "No memories to review."
     counts = [(kind, sum(issue.type == kind for issue in issues)) for kind in ORDER]
     found = ", ".join(f"{count} {kind}" for kind, count in counts if count) or "nothing to mend"
     text = f"{read} memories read: {found}."
+    if failure:
+        text += f" The model that was asked as well has failed ({failure}); rules answered alone."
+    elif asked and read > MOST_ASKED:
+        text += f" The model was shown the newest {MOST_ASKED} only."
     if len(issues) > MOST_ISSUES:
         text += f" The first {MOST_ISSUES} are listed; review again after mending them."
     if read >= MOST_READ:

@@ -1,0 +1,147 @@
+"""What a model finds in a memory, checked: it may name, suggest and word only what can be so."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from pydantic import BaseModel
+
+from kinmem.errors import InvalidInput
+from kinmem.llm.base import ChatModel
+from kinmem.models import Issue, IssueKind, Memory
+from kinmem.prompts import render
+from kinmem.rules.border import checked_content
+from kinmem.rules.proof import unproved
+from kinmem.text import clean, folded
+from kinmem.upkeep.issues import Suggestion, issue_of
+
+TOGETHER = 40
+"""Memories in one question."""
+MOST_ASKED = 400
+"""Newest first: ten questions, and the caller waits."""
+SHOWN = 600
+"""Characters of a memory that the model is shown."""
+MOST_RELATED = 5
+DESCRIPTION = 300
+DESCRIPTION_BYTES = 8 * 1024
+
+SUGGESTIONS: Mapping[IssueKind, tuple[Suggestion, ...]] = {
+    "contradiction": ("update", "delete", "keep"),
+    "duplicate": ("delete", "merge"),
+    "stale": ("update", "delete", "keep"),
+    "clutter": ("delete",),
+}
+"""What may be suggested; the first where the model suggests anything else."""
+PAIRS = {"contradiction", "duplicate"}
+ALIAS = re.compile(r"\bm\d+\b")
+
+Progress = Callable[[int, int, str], None]
+
+
+class Finding(BaseModel):
+    """One thing that the model finds."""
+
+    type: str
+    memories: list[str]
+    """Aliases."""
+    description: str = ""
+    suggestion: str = ""
+    content: str | None = None
+
+
+class Findings(BaseModel):
+    """A model's answer."""
+
+    findings: list[Finding] = []
+
+
+def findings_of(
+    model: ChatModel, memories: Sequence[Memory], kin: str, progress: Progress | None = None
+) -> list[Issue]:
+    """What the model finds among the newest 400, those about one subject together.
+
+    What it names wrongly is left out. Raises ModelError.
+    """
+    asked = sorted(memories[:MOST_ASKED], key=lambda m: (folded(m.subject or ""), m.said_at, m.id))
+    issues: list[Issue] = []
+    for start in range(0, len(asked), TOGETHER):
+        part = asked[start : start + TOGETHER]
+        aliases = {f"m{at}": memory for at, memory in enumerate(part, start=1)}
+        lines = "\n".join(_line(alias, memory) for alias, memory in aliases.items())
+        answer = model.answer(render("review", memories=lines), Findings)
+        for finding in answer.findings:
+            issues += _checked(finding, aliases, kin)
+        if progress:
+            progress(start + len(part), len(asked), "asking the model")
+    return issues
+
+
+def _line(alias: str, memory: Memory) -> str:
+    told = {
+        "id": alias,
+        "category": memory.category,
+        "subject": memory.subject,
+        "at": memory.said_at.date().isoformat(),
+        "text": memory.content[:SHOWN],
+    }
+    return json.dumps(told, ensure_ascii=False)
+
+
+def _checked(finding: Finding, aliases: Mapping[str, Memory], kin: str) -> Iterator[Issue]:
+    """The issues that a finding stands for; none if it names no kind, or a memory there is not."""
+    kind = next((one for one in SUGGESTIONS if one == finding.type), None)
+    named = dict.fromkeys(finding.memories)
+    if kind is None or not named or not named.keys() <= aliases.keys():
+        return
+    memories = sorted((aliases[name] for name in named), key=lambda m: (m.said_at, m.id))
+    said = _description(finding.description, aliases) or f"{kind}, says the model"
+    if kind not in PAIRS:
+        for memory in memories:
+            if memory.kin == kin and not memory.pinned:
+                yield _issue(kind, [memory], said, finding if len(memories) == 1 else None)
+    elif 2 <= len(memories) <= MOST_RELATED and any(one.kin == kin for one in memories):
+        yield _issue(kind, memories, said, finding)
+
+
+def _issue(
+    kind: IssueKind, memories: Sequence[Memory], said: str, finding: Finding | None
+) -> Issue:
+    allowed = SUGGESTIONS[kind]
+    wanted = finding.suggestion if finding else ""
+    suggestion = next((one for one in allowed if one == wanted), allowed[0])
+    content = _content(finding.content if finding else None, kind, memories)
+    if kind == "duplicate" and content is None:
+        suggestion = "delete"
+        content = max((memory.content for memory in memories), key=len)
+    if kind == "contradiction" and content is None:
+        content = memories[-1].content
+    return issue_of(kind, memories, said, suggestion, content if suggestion != "keep" else None)
+
+
+def _content(wording: str | None, kind: IssueKind, memories: Sequence[Memory]) -> str | None:
+    """The suggested text if it brings nothing that the memories do not say; else None.
+
+    A merge must keep all they say. Of a contradiction or a stale memory a part may be given up.
+    """
+    if not wording or not wording.strip():
+        return None
+    try:
+        content = checked_content(wording)
+    except InvalidInput:
+        return None
+    sources = [memory.content for memory in memories]
+    given_up = () if kind == "duplicate" else sources
+    return None if unproved(content, sources, given_up) else content
+
+
+def _description(text: str, aliases: Mapping[str, Memory]) -> str:
+    """One line, with the ids that the aliases stand for."""
+
+    def id_of(found: re.Match[str]) -> str:
+        return aliases[found[0]].id if found[0] in aliases else found[0]
+
+    try:
+        line = " ".join(clean(text, "description", DESCRIPTION_BYTES).split())
+    except InvalidInput:
+        return ""
+    return ALIAS.sub(id_of, line[:DESCRIPTION])

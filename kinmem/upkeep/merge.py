@@ -1,0 +1,209 @@
+"""Several memories become one, in one transaction that can be undone. Nothing of them is erased."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, tzinfo
+from typing import Literal
+
+import uuid_utils
+
+from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
+from kinmem.llm.base import Embedder
+from kinmem.models import Category, Chunks, Draft, Memory, State
+from kinmem.rules.atoms import atoms
+from kinmem.rules.border import CONTEXT_BYTES, TAGS, checked_content
+from kinmem.rules.evidence import evidence
+from kinmem.rules.similarity import content_hash, normalised
+from kinmem.store.base import Store
+from kinmem.text import sentences
+from kinmem.turns import Batch, Change
+from kinmem.upkeep.groups import Group, day_of, one_day
+
+LONGEST = 800
+"""Characters of a merged text, so that it stays one chunk (learn/chunk.py) and can be merged on."""
+MARKS = ".!?…。！？"
+
+Outcome = Literal["merged", "changed", "known"]
+
+
+def stated(group: Group, zone: tzinfo) -> list[str]:
+    """What each memory of the group says; with its day behind every sentence if the days differ."""
+    if one_day(group.memories, zone):
+        return [memory.content for memory in group.memories]
+    return [_dated(memory, zone) for memory in group.memories]
+
+
+def _dated(memory: Memory, zone: tzinfo) -> str:
+    day = day_of(memory, zone)
+    if day is None:
+        return memory.content
+    parts = []
+    for sentence in sentences(memory.content):
+        said = sentence.strip()
+        bare = said.rstrip(MARKS)
+        known = day.isoformat() in atoms(said).dates or not bare
+        parts.append(said if known else f"{bare} ({day.isoformat()}){said[len(bare) :] or '.'}")
+    return "\n".join(parts)
+
+
+def fits(text: str, embedder: Embedder) -> bool:
+    """Whether a text can be kept as one memory of one chunk."""
+    try:
+        text = checked_content(text)
+    except InvalidInput:
+        return False
+    return len(text) <= LONGEST and len(embedder.pieces(text, LONGEST)) == 1
+
+
+def merge(
+    store: Store,
+    embedder: Embedder,
+    group: Group,
+    text: str,
+    category: Category,
+    subject: str | None,
+    *,
+    step: str,
+    now: datetime,
+    zone: tzinfo,
+    model: str | None = None,
+) -> Outcome:
+    """Let a new memory with this text supersede the group.
+
+    If one of the group says it already, that one supersedes the others. changed: one was changed
+    meanwhile; known: a memory outside of the group says it. Then nothing is done.
+    Raises ModelError if the embedder is away.
+    """
+    text = checked_content(text)
+    said = content_hash(text)
+    kept = next((memory for memory in group.memories if memory.content_hash == said), None)
+    if kept is not None:
+        return _apply(store, _keeping(group, kept, step, now))
+    draft = _draft(store, group, text, category, subject, now, zone, model)
+    if store.same_statements([draft]) != [None]:
+        return "known"
+    vectors = embedder.embed([text])
+    draft = replace(draft, chunks=Chunks((text,), vectors, embedder.name))
+    id = draft.memory.id
+    batch = Batch(
+        scope=draft.memory.scope,
+        drafts=[draft],
+        changes=_gone(group.memories, id, step, now),
+        parents={id: [memory.id for memory in group.memories]},
+        name=f"{step} {id}",
+    )
+    return _apply(store, batch)
+
+
+def _apply(store: Store, batch: Batch) -> Outcome:
+    try:
+        store.apply(batch)
+    except (VersionConflict, MemoryNotFound):
+        return "changed"
+    return "merged"
+
+
+def _gone(memories: Sequence[Memory], heir: str, step: str, now: datetime) -> list[Change]:
+    fields = {"state": State.SUPERSEDED, "superseded_by": heir, "valid_to": now}
+    action = "consolidated"
+    return [
+        Change(memory.id, fields, action, f"{step}: merged into {heir}", memory.version)
+        for memory in memories
+    ]
+
+
+def _keeping(group: Group, kept: Memory, step: str, now: datetime) -> Batch:
+    """One of the group stays and takes over what the others are worth."""
+    others = [memory for memory in group.memories if memory.id != kept.id]
+    gained = _worth(group.memories)
+    names = [memory.id for memory in others]
+    change = Change(
+        kept.id, gained, "consolidated", f"{step}: stands for {', '.join(names)}", kept.version
+    )
+    return Batch(
+        scope=kept.scope,
+        changes=[change, *_gone(others, kept.id, step, now)],
+        name=f"{step} {kept.id}",
+    )
+
+
+def _worth(memories: Sequence[Memory]) -> dict[str, object]:
+    """The fields that the strictest, or the best, of several memories decides.
+
+    Uses are not added up: what was said three times would outrank what was used three times.
+    """
+    worths = [memory.importance for memory in memories if memory.importance is not None]
+    used = [memory.recalled_at for memory in memories if memory.recalled_at]
+    return {
+        "importance": max(worths, default=None),
+        "trust": min(memory.trust for memory in memories),
+        "confidence": min(memory.confidence for memory in memories),
+        "manual_tags": _tags(memories),
+        "source_context": _context(memories),
+        "recalled_count": max(memory.recalled_count for memory in memories),
+        "recalled_at": max(used, default=None),
+        "stability": max(memory.stability for memory in memories),
+    }
+
+
+def _draft(
+    store: Store,
+    group: Group,
+    text: str,
+    category: Category,
+    subject: str | None,
+    now: datetime,
+    zone: tzinfo,
+    model: str | None,
+) -> Draft:
+    memories = group.memories
+    first = memories[0]
+    times = [memory.occurred_at for memory in memories if memory.occurred_at]
+    turns = tuple(dict.fromkeys(turn for memory in memories for turn in memory.turns))
+    memory = Memory(
+        id=str(uuid_utils.uuid7()),
+        kin=first.kin,
+        scope=first.scope,
+        content=text,
+        content_hash=content_hash(text),
+        category=category,
+        subject=subject,
+        language=first.language if len({m.language for m in memories}) == 1 else None,
+        evidence=evidence(text, first.speaker),
+        speaker=first.speaker,
+        channel="consolidation",
+        client=first.client if len({m.client for m in memories}) == 1 else None,
+        session=first.session if len({m.session for m in memories}) == 1 else None,
+        turn_id=turns[0] if turns else None,
+        model=model,
+        occurred_at=min(times) if times and one_day(memories, zone) else None,
+        expires_at=first.expires_at,
+        valid_from=now,  # before that its sources were valid: as_of finds either them or it
+        generation=max(memory.generation for memory in memories) + 1,
+        source="sleep",
+        metadata={"turns": list(turns)} if turns else {},
+        created_at=now,
+        content_updated_at=now,
+    )
+    memory = replace(memory, **_worth(memories))  # type: ignore[arg-type]
+    entities = {entity for one in memories for entity in store.entities(one.id)}
+    ordered = tuple(sorted(entities, key=lambda entity: (entity.name, entity.type)))
+    return Draft(memory, Chunks((text,)), ordered)
+
+
+def _tags(memories: Sequence[Memory]) -> tuple[str, ...]:
+    tags = dict.fromkeys(tag for memory in memories for tag in memory.manual_tags)
+    return tuple(tags)[:TAGS]
+
+
+def _context(memories: Sequence[Memory]) -> str | None:
+    """Where they were learned, each once, as many whole ones as fit."""
+    joined = ""
+    known = set()
+    for memory in memories:
+        context = memory.source_context
+        if context and normalised(context) not in known:
+            known.add(normalised(context))
+            longer = f"{joined}\n{context}".strip()
+            joined = longer if len(longer.encode()) <= CONTEXT_BYTES else joined
+    return joined or None

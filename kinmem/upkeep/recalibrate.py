@@ -1,0 +1,73 @@
+"""A step of upkeep: importance follows use. What is used often rises a little, the rest sinks."""
+
+from collections import Counter
+from datetime import datetime, timedelta
+from typing import Any
+
+from kinmem.clock import Clock
+from kinmem.models import Memory
+from kinmem.settings import Settings
+from kinmem.store.base import Store
+from kinmem.upkeep.daily import Calendar, Turn, change_all
+from kinmem.upkeep.reading import ANY_LIVE, read_live
+
+STEP = "recalibrate"
+USES_A_DAY = 0.1
+"""What is expected of a memory (KinBot)."""
+YOUNGEST = timedelta(days=7)
+REST = timedelta(days=10)
+"""Between two moves of one memory: the largest is 0.3, so it moves by 0.9 in 30 days at most."""
+TOLD = ("user", "explicit")
+"""Channels whose importance a person has given."""
+
+
+def recalibrate(store: Store, settings: Settings, clock: Clock) -> Counter[str]:
+    """Move the importance of own memories by their use, at most once a day; counts up and down.
+
+    Uses are measured against one in ten days (KinBot's later table): from twice as many +0.2; none
+    in over 30 days -0.3; under a third, in over 14 days, -0.2. Never below 1 or above 10, never
+    twice within ten days. Pinned ones stay, those without importance, and what a person has rated.
+    `scored_at` alone tells when it was done; nothing is done by a clock that cannot be right.
+    """
+    counts: Counter[str] = Counter()
+    now, turn = clock(), Turn(store, STEP)
+    if not turn.take():
+        return counts
+    calendar, moved = Calendar(now), list[tuple[Memory, dict[str, Any], str]]()
+    for memory in read_live(store, filters=ANY_LIVE):
+        calendar.saw(memory)
+        old, new = memory.importance, expected(memory, now)
+        if memory.kin == store.kin and old is not None and new is not None and new != old:
+            reason = f"used {memory.recalled_count} times since {memory.created_at.date()}"
+            moved.append((memory, {"importance": new, "scored_at": now}, reason))
+    if not calendar.is_plausible:
+        turn.give_back()
+        counts["clock"] = 1
+        return counts
+    for name, up in (("up", True), ("down", False)):
+        part = [one for one in moved if (one[1]["importance"] > (one[0].importance or 0)) == up]
+        counts[name] = change_all(store, part, "recalibrated")
+    return counts
+
+
+def expected(memory: Memory, now: datetime) -> float | None:
+    """The importance that a memory's use speaks for; None where it is not to be moved."""
+    age = now - memory.created_at
+    rated = memory.channel in TOLD
+    if memory.importance is None or memory.pinned or rated or age < YOUNGEST:
+        return None
+    if memory.scored_at is not None and now - memory.scored_at < REST:
+        return None
+    moved = memory.importance + _step(memory.recalled_count, age.total_seconds() / 86400)
+    return min(10.0, max(1.0, round(moved, 1)))
+
+
+def _step(uses: int, days: float) -> float:
+    ratio = uses / (USES_A_DAY * days)
+    if ratio >= 2:
+        return 0.2
+    if ratio >= 1:
+        return 0.0
+    if uses == 0 and days > 30:
+        return -0.3
+    return -0.2 if ratio < 0.3 and days > 14 else 0.0

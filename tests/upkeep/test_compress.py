@@ -1,0 +1,124 @@
+"""Kore's merge: without a model, by unique sentences, and only where nothing is lost."""
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from kinmem.llm.scripted import ScriptedModel
+from kinmem.models import State
+from kinmem.turns import Run
+from kinmem.upkeep.compress import compress, united
+from kinmem.upkeep.consolidate import consolidate
+from tests.conftest import MovableClock
+from tests.upkeep.conftest import Bench, all_of_it
+
+
+def run(bench: Bench) -> Counter[str]:
+    return compress(bench.store, bench.embedder, bench.service.settings, bench.clock)
+
+
+def test_the_more_important_text_leads_and_unique_sentences_follow(bench: Bench) -> None:
+    less = bench.keep("Clara grows roses in her garden. She sells them.", importance=2)
+    more = bench.keep("Clara grows 12 kinds of roses in her garden.", importance=6)
+
+    counts = run(bench)
+
+    (merged,) = bench.live()
+    assert counts["merged"] == 1
+    assert merged.content.split("\n") == [
+        "Clara grows 12 kinds of roses in her garden.",
+        "Clara grows roses in her garden.",
+        "She sells them.",
+    ]
+    assert bench.state(less) == bench.state(more) == State.SUPERSEDED
+    assert set(bench.store.parents(merged.id)) == {less, more}
+    assert merged.model is None
+
+
+def test_a_sentence_that_is_said_already_is_not_repeated() -> None:
+    texts = ["I like tea. I live in Rome.", "I live in Rome! I like jam.", "I like jam."]
+
+    assert united(texts) == "I like tea. I live in Rome.\nI like jam."
+
+
+def test_what_adds_nothing_gives_way_without_a_new_memory(bench: Bench) -> None:
+    whole = bench.keep("Clara grows roses in her garden. She sells them.", importance=6)
+    part = bench.keep("Clara grows roses in her garden.", importance=2)
+
+    run(bench)
+
+    (kept,) = bench.live()
+    assert kept.id == whole
+    assert bench.store.get(part).superseded_by == whole
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Clara likes coriander in her soup.", "Clara does not like coriander in her soup."),
+        ("The standup starts at 9:30.", "The standup starts at 10:30."),
+        ("Clara lives in Lyon.", "Clara lives in Rome."),
+    ],
+)
+def test_what_contradicts_is_never_put_together(bench: Bench, one: str, other: str) -> None:
+    bench.keep(one)
+    bench.keep(other)
+
+    assert run(bench)["refused"] == 1
+    assert len(bench.live()) == 2
+    assert run(bench)["refused"] == 0
+
+
+def test_what_would_be_too_long_stays_apart(bench: Bench) -> None:
+    rest = " ".join(f"Bed {n} of the garden is watered by hand." for n in range(1, 12))
+    bench.keep(f"Clara grows roses in her garden. {rest}")
+    bench.keep(f"Clara grows roses and tulips in her garden. {rest.replace('hand', 'rain')}")
+
+    run(bench)
+
+    assert all(len(memory.content) <= 800 for memory in bench.live())
+
+
+def test_merges_of_merges_end(bench_of: Callable[..., Bench]) -> None:
+    bench = bench_of(KINMEM_COMPRESS_SIMILARITY=0.4)
+    for (
+        plant
+    ) in "roses tulips lilies violets daisies ferns mint basil sage thyme kale leek".split():
+        bench.keep(f"Clara grows {plant} in her garden.")
+
+    for _ in range(9):
+        run(bench)
+    before = bench.live()
+    counts = run(bench)
+
+    assert counts["merged"] == 0
+    assert bench.live() == before
+    assert max(memory.generation for memory in before) <= 3
+    said = " ".join(memory.content for memory in before)
+    assert all(plant in said for plant in ("roses", "leek", "thyme"))
+
+
+def test_nothing_crosses_scopes_and_owners(bench_of: Callable[..., Bench]) -> None:
+    ana, bob = bench_of("ana"), bench_of("bob")
+    bob.keep("Clara grows roses in her garden.", scope="shared")
+    ana.keep("Clara grows red roses in her garden.")
+    ana.keep("Clara grows white roses in her garden.", scope="shared")
+
+    assert run(ana)["merged"] == 0
+    assert len(ana.live()) == 3
+
+
+def test_a_run_of_compress_hides_nothing_from_a_model_that_comes_later(
+    bench: Bench, clock: MovableClock
+) -> None:
+    bench.keep("Clara grows roses in her garden.")
+    bench.keep("Clara waters the roses in her garden.")
+    bench.store.journal.refuse("compress", [memory.id for memory in bench.live()])
+    counts = {f"consolidate.{what}": count for what, count in run(bench).items()}
+    done = Run(kind="sleep", started_at=clock(), finished_at=clock(), counts=counts)
+    bench.store.journal.record(done)
+    clock.advance(days=1)
+    settings, model = bench.service.settings, ScriptedModel(all_of_it)
+
+    assert consolidate(bench.store, bench.embedder, model, settings, clock)["merged"] == 1

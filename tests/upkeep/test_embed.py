@@ -1,0 +1,88 @@
+"""Vectors are made for everything that can have one, whatever stands in the way."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from kinmem.errors import ModelError
+from kinmem.models import Vectors
+from kinmem.upkeep.embed import Embed
+from tests.upkeep.conftest import Bench
+
+
+class Picky:
+    """The built-in embedder, but it fails for texts with a word in them, or always."""
+
+    def __init__(self, embedder: Any) -> None:
+        self._embedder = embedder
+        self.name = "picky"
+        self.is_away = False
+        self.asked = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._embedder, name)
+
+    def embed(self, texts: Sequence[str], *, deadline: float | None = None) -> Vectors:
+        self.asked += 1
+        if self.is_away or any("forbidden" in text for text in texts):
+            raise ModelError("the provider refuses this text")
+        return self._embedder.embed(texts)  # type: ignore[no-any-return]
+
+
+def filled(bench: Bench, count: int, forbidden: Sequence[int]) -> Picky:
+    """A store of `count` memories, those at the places in `forbidden` with the word in them."""
+    for n in range(count):
+        word = "forbidden" if n in forbidden else "plain"
+        bench.keep(f"A {word} statement about cloud number {n}.")
+    return Picky(bench.embedder)
+
+
+def coverage(bench: Bench) -> tuple[int, int]:
+    (mine,) = [one for one in bench.store.coverage() if one.embedder == "picky"]
+    return mine.done, mine.total
+
+
+def test_a_refused_text_does_not_hold_up_those_behind_it(bench: Bench) -> None:
+    picky = filled(bench, 80, forbidden=[3, 40])
+    embed = Embed(bench.store, picky)
+
+    assert embed.all() == 78
+    assert coverage(bench) == (78, 80)
+    asked = picky.asked
+    assert list(embed.pool()) == []
+    assert picky.asked == asked
+
+
+def test_refused_texts_do_not_fill_the_pool(bench: Bench) -> None:
+    picky = filled(bench, 40, forbidden=range(20))
+    embed = Embed(bench.store, picky)
+    embed.enroll()
+    list(embed.pool())
+    new = bench.keep("A plain statement that came later.")
+
+    assert [chunk.memory_id for part in embed.pool() for chunk, _ in part] == [new]
+
+
+def test_an_embedder_that_is_away_is_told_and_nothing_is_given_up(bench: Bench) -> None:
+    picky = filled(bench, 10, forbidden=[])
+    embed = Embed(bench.store, picky)
+    embed.enroll()
+    picky.is_away = True
+    with pytest.raises(ModelError):
+        list(embed.pool())
+    picky.is_away = False
+
+    assert embed.all() == 10
+
+
+def test_an_embedder_that_was_retired_meanwhile_is_enrolled_again(bench: Bench) -> None:
+    picky = filled(bench, 3, forbidden=[])
+    embed = Embed(bench.store, picky)
+    embed.enroll()
+
+    def retire(done: int, total: int, what: str) -> None:
+        bench.store.retire("picky")
+
+    assert embed.all(retire) == 3
+    assert embed.all() == 3
