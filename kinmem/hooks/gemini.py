@@ -1,0 +1,43 @@
+"""Gemini CLI: events and names of its own, no id for a turn."""
+
+from kinmem.hooks import speech
+from kinmem.hooks.fields import Fields
+from kinmem.hooks.heard import Compacted, Ended, Heard, Opened, Reply, Said
+from kinmem.rules.speech import is_users
+
+CLIENT = "gemini-cli"
+TOLD = ("SessionStart", "BeforeAgent")
+NO_RESPONSE = "[no response text]"
+"""Gemini's own words when its agent said nothing."""
+
+
+def hear(event: str, fields: Fields) -> list[Heard]:
+    """What a call says. AfterAgent repeats the prompt, which BeforeAgent has brought already."""
+    session = fields.name("session_id")
+    if not session:
+        return []
+    match event:
+        case "SessionStart":
+            gone = fields.text("source") == "clear"
+            return [*([Compacted(session)] if gone else []), Opened(session)]
+        case "BeforeAgent":
+            prompt = fields.text("prompt")
+            if prompt and is_users(prompt):
+                return [Said("prompt", session, None, prompt)]
+        case "AfterAgent":
+            text = fields.text("prompt_response")
+            return [*speech.answer(fields, session, None, None if text == NO_RESPONSE else text)]
+        case "AfterTool":
+            return [*speech.tool_output(fields, session, None, "tool_response")]
+        case "PreCompress":
+            return [Compacted(session)]
+        case "SessionEnd":
+            return [Ended(session)]
+    return []
+
+
+def tell(event: str, notes: str) -> Reply:
+    """Notes go in as additional context; Gemini reads nothing but JSON."""
+    if not notes or event not in TOLD:
+        return {}
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": notes}}

@@ -1,0 +1,72 @@
+"""Standard input and output of a hook: one object in, one out, in time."""
+
+import _thread
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+COMPLAINT_CHARACTERS = 300
+
+
+class Outlet:
+    """Puts one answer on stdout, and only that: whatever else is printed goes to stderr."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = words
+        self._unanswered = _thread.allocate_lock()  # free until the answer is put
+        self._heard: bytes | None = None
+        try:
+            self._out = os.dup(1)
+            os.dup2(2, 1)
+        except OSError:  # started without a stdout or a stderr
+            self._out = os.open(os.devnull, os.O_WRONLY)
+
+    def hear(self, limit: int) -> bytes:
+        """All of stdin. More than `limit` is read to its end, so that nobody gets stuck writing it,
+        and refused with ValueError."""
+        given = sys.stdin.buffer.read(limit + 1)
+        if len(given) <= limit:
+            self._heard = given
+            return given
+        while sys.stdin.buffer.read(1024 * 1024):
+            pass
+        raise ValueError(f"the input is longer than {limit} bytes")
+
+    def put(self, answer: dict[str, Any]) -> None:
+        """The answer, the first time; nobody waits for a second."""
+        if not self._unanswered.acquire(blocking=False):
+            return
+        left = json.dumps(answer).encode("ascii") + b"\n"
+        with suppress(OSError):  # who hung up needs no answer
+            while left:
+                left = left[os.write(self._out, left) :]
+        with suppress(OSError):
+            os.close(self._out)
+
+    def complain(self, what: str) -> None:
+        """One line on stderr."""
+        line = " ".join(what.split())[:COMPLAINT_CHARACTERS]
+        with suppress(OSError):
+            os.write(2, f"kinmem hook: {line}\n".encode("utf-8", "backslashreplace"))
+
+    def watch(self, seconds: float) -> None:
+        """End the process after that time: with {} if it has not answered by then, and with
+        another process that does what this one could not."""
+        _thread.start_new_thread(self._end_after, (seconds,))  # threading would take 3 ms to load
+
+    def _end_after(self, seconds: float) -> None:
+        time.sleep(seconds)
+        try:
+            if not self._unanswered.locked():
+                self.put({})
+                self.complain(f"took longer than {seconds:g} s; goes on without the client")
+                if self._heard is not None:
+                    from kinmem.hooks.detached import start_late
+
+                    start_late(self._words, self._heard)
+        finally:
+            os._exit(0)

@@ -1,0 +1,64 @@
+"""`kinmem install CLIENT`: hooks and server into a client's configuration, and out of it again.
+
+plan and plan_removal only say what would change; write does it. Whatever is not ours stays as it
+is, in its order and its layout.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from kinmem.errors import ConfigError
+from kinmem.install import json_file, toml_file
+from kinmem.install.clients import ADVICE, CLIENTS, Entry, Wish, entries
+from kinmem.install.files import FileChange, content, write
+
+__all__ = ["ADVICE", "CLIENTS", "FileChange", "plan", "plan_removal", "write"]
+
+
+def plan(
+    client: str, home: Path, project: Path | None, command: Sequence[str], kin: str = "default"
+) -> list[FileChange]:
+    """What to change so that the client uses kinmem; nothing if it does already.
+
+    `project`: only there; None: wherever this user works. `command` starts kinmem, given without
+    arguments and best as an absolute path: clients may have another PATH.
+    Raises InvalidInput for an unknown client, ConfigError for a file that cannot be changed.
+    """
+    return _changes(client, Wish(home, project, command, kin), _with)
+
+
+def plan_removal(client: str, home: Path, project: Path | None) -> list[FileChange]:
+    """What to change so that nothing of kinmem is left there, whoever added it."""
+    return _changes(client, Wish(home, project, ["kinmem"], "default"), _without)
+
+
+def _changes(
+    client: str, wish: Wish, edited: Callable[[str | None, list[Entry]], str | None]
+) -> list[FileChange]:
+    wanted = entries(client, wish)
+    changes = []
+    for path in dict.fromkeys(entry.path for entry in wanted):
+        before = content(path)
+        try:
+            after = edited(before, [entry for entry in wanted if entry.path == path])
+        except ValueError as error:
+            raise ConfigError(
+                f"{path} is left as it is: {error}; correct it, or add kinmem there by hand"
+            ) from error
+        if after != before:
+            changes.append(FileChange(path, before, after))
+    return changes
+
+
+def _with(before: str | None, wanted: list[Entry]) -> str:
+    if wanted[0].path.suffix == ".toml":
+        return toml_file.with_entries(before or "", wanted)
+    return json_file.with_entries(before or "", wanted)
+
+
+def _without(before: str | None, wanted: list[Entry]) -> str | None:
+    if before is None:
+        return None
+    if wanted[0].path.suffix == ".toml":
+        return toml_file.without_entries(before, wanted)
+    return json_file.without_entries(before, wanted)

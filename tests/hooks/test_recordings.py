@@ -1,0 +1,239 @@
+"""Recorded sessions of every client, told to a real memory: what is kept, and what is told."""
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kinmem.hooks.attend import answered, attend, request_of
+from kinmem.hooks.dialects import heard, reply
+from kinmem.hooks.linger import Lingering
+from kinmem.hooks.local import serve_local
+from kinmem.service import Service
+from tests.conftest import MovableClock
+from tests.hooks.conftest import CLIENTS, Hook, recorded
+from tests.hooks.golden import golden
+
+HOME = "I live in Lyon, close to the Rue Mercière"
+SHOP = "The shop sells bicycles"
+PROMPT = {
+    "session_id": "s",
+    "cwd": "/w",
+    "hook_event_name": "UserPromptSubmit",
+    "prompt_id": "p",
+    "prompt": "Is the Rue Mercière in Lyon close to where I live?",
+}
+STOP = {
+    "session_id": "s",
+    "cwd": "/w",
+    "hook_event_name": "Stop",
+    "prompt_id": "p",
+    "last_assistant_message": "In Lyon.",
+}
+
+
+def printed(service: Service, client: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a call. Memories in it are only named: how they are put is not for hooks."""
+    hook = heard(given, client)
+    notes = attend(service, hook)
+    named = [name for text, name in ((HOME, "home"), (SHOP, "shop")) if text in notes]
+    return reply(hook, " ".join(named))
+
+
+def kept(service: Service) -> list[dict[str, Any]]:
+    """What was stored of the session; turns that have got a name of their own are numbered."""
+    (session,) = service.sessions()
+    messages = service.turns(session.name)
+    names = list(dict.fromkeys(message.turn for message in messages))
+    return [
+        {
+            "turn": names.index(message.turn) + 1,
+            "role": message.role,
+            "text": message.text,
+            "tool": message.tool,
+            "client": message.client,
+            "place": message.place,
+        }
+        for message in messages
+    ]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_recorded_session(client: str, service: Service, clock: MovableClock) -> None:
+    service.memorize(HOME)
+    service.memorize(SHOP, importance=9)
+    told = []
+    for given in recorded(client):
+        clock.advance(seconds=30)
+        told.append(printed(service, client, given))
+
+    golden(f"{client}.kept.json", {"printed": told, "kept": kept(service)})
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_same_session_through_two_hosts_is_kept_once(client: str, service: Service) -> None:
+    for given in recorded(client):
+        printed(service, client, given)
+        once = kept(service) if service.sessions() else []
+        printed(service, "claude", given)
+        assert (kept(service) if service.sessions() else []) == once
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_server_is_told_the_same(client: str, service: Service) -> None:
+    """What is asked through the socket comes out as if it was told here."""
+    for given in recorded(client):
+        answered(service, json.loads(json.dumps(request_of(heard(given, client)))))
+
+    through = kept(service)
+    assert [one["text"] for one in through] == [
+        one["text"] for one in json.loads(json.dumps(expected(client)))
+    ]
+
+
+def expected(client: str) -> Any:
+    path = Path(__file__).parent / "recordings" / f"{client}.kept.json"
+    return json.loads(path.read_text(encoding="utf-8"))["kept"]
+
+
+def test_a_request_of_another_release_is_not_answered(service: Service) -> None:
+    with pytest.raises(ValueError, match="protocol"):
+        answered(service, {**request_of(heard(PROMPT)), "protocol": 0})
+
+
+def test_what_the_memory_refuses_is_told(service: Service) -> None:
+    request = request_of(heard({**PROMPT, "prompt": "x" * 9_000_000}))
+
+    assert "the limit is" in answered(service, request)["error"]
+
+
+# the whole way, as a process
+
+
+def test_without_a_server_the_hook_opens_the_memory(hook: Hook, service: Service) -> None:
+    service.memorize(HOME)
+
+    done = hook(PROMPT, KINMEM_KIN="ana")
+
+    assert HOME in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert done.stderr == b""
+    assert [message.text for message in service.turns("s")] == [PROMPT["prompt"]]
+
+
+def test_with_a_server_the_hook_asks_it(hook: Hook, service: Service, home: Path) -> None:
+    service.memorize(HOME)
+    door = serve_local(home, "ana", lambda request: answered(service, request))
+
+    done = hook(PROMPT, "claude", "--kin", "ana")
+    again = hook(PROMPT, "claude", "--kin", "ana")
+    hook(STOP, "claude", "--kin", "ana")
+    door.close()
+
+    assert HOME in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert again.stdout == done.stdout
+    assert [message.role for message in service.turns("s")] == ["user", "assistant"]
+
+
+def test_after_an_answer_somebody_learns_from_it(hook: Hook, service: Service) -> None:
+    """Without a server a process of its own does, and nobody waits for it."""
+    service.close()
+    done = hook(
+        {**PROMPT, "prompt": "I live in Lyon and my sister is called Clara."}, KINMEM_KIN="ana"
+    )
+    hook(STOP, KINMEM_KIN="ana")
+    assert done.stderr == b""
+
+    assert learned(service)
+
+
+def learned(service: Service) -> bool:
+    """Whether the worker gets to it within a while."""
+    from kinmem.wiring import open_service
+
+    latest = time.monotonic() + 60
+    while time.monotonic() < latest:
+        with open_service(service.settings, resident=False) as memory:
+            if all(message.learned_at for message in memory.turns("s")):
+                return True
+        time.sleep(0.2)
+    return False
+
+
+def test_what_takes_too_long_is_finished_without_the_client(
+    hook: Hook, service: Service, home: Path
+) -> None:
+    """A database that somebody has locked; the call is repeated by a process nobody waits for."""
+    import apsw
+
+    path = next(home.rglob("ana.db"))
+    service.close()
+    lock = apsw.Connection(str(path))
+    lock.execute("BEGIN IMMEDIATE")
+
+    began = time.monotonic()
+    done = hook(PROMPT, KINMEM_KIN="ana")
+    taken = time.monotonic() - began
+    lock.execute("ROLLBACK")
+    lock.close()
+
+    assert (done.returncode, done.stdout) == (0, b"{}\n")
+    assert taken < 4
+    assert kept_later(service) == [PROMPT["prompt"]]
+
+
+def test_a_server_that_hangs_is_not_waited_for(hook: Hook, service: Service, home: Path) -> None:
+    hanging = threading.Event()
+    door = serve_local(home, "ana", lambda request: {"notes": str(hanging.wait(10))})
+
+    began = time.monotonic()
+    done = hook(PROMPT, KINMEM_KIN="ana")
+    taken = time.monotonic() - began
+    hanging.set()
+    door.close()
+
+    assert done.returncode == 0
+    assert taken < 4
+    assert kept_later(service) == [PROMPT["prompt"]]
+
+
+def test_the_end_of_a_session_wakes_a_worker(hook: Hook, service: Service) -> None:
+    """Whoever served the session may be gone with it."""
+    service.close()
+    hook({**PROMPT, "prompt": "I live in Lyon and my sister is called Clara."}, KINMEM_KIN="ana")
+    done = hook({**PROMPT, "hook_event_name": "SessionEnd", "reason": "other"}, KINMEM_KIN="ana")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"{}\n", b"")
+    assert learned(service)
+
+
+def kept_later(service: Service) -> list[str]:
+    from kinmem.wiring import open_service
+
+    latest = time.monotonic() + 30
+    while time.monotonic() < latest:
+        with open_service(service.settings, resident=False) as memory:
+            if found := memory.turns("s"):
+                return [message.text for message in found]
+        time.sleep(0.2)
+    return []
+
+
+def test_a_worker_that_stays_answers_the_next_hook(
+    hook: Hook, service: Service, home: Path
+) -> None:
+    service.memorize(HOME)
+    staying = Lingering(service, home, "ana")
+    told = hook(PROMPT, KINMEM_KIN="ana").stdout
+    staying.close()
+
+    assert HOME in json.loads(told)["hookSpecificOutput"]["additionalContext"]
+
+
+def test_a_worker_ends_when_nobody_asks(service: Service, home: Path) -> None:
+    staying = Lingering(service, home, "ana")
+
+    staying.wait(minutes=0.001)
+    staying.close()
