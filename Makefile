@@ -36,7 +36,7 @@ fix: $(READY) ## Format, and repair what lint can repair
 docs: $(READY) ## Write the generated parts of the documents again
 	@$(RUN) cogapp -r -P $(DOCUMENTS)
 
-bench: $(READY) ## Measure retrieval, latency, throughput, cold start and the size of the tool list
+bench: $(READY) ## Measure retrieval, learning, latency, throughput, cold start and the size of the tool list
 	@$(RUN) benchmarks
 
 conformance: $(READY) ## Run the MCP conformance suite and the Inspector (needs npm)
@@ -44,6 +44,7 @@ conformance: $(READY) ## Run the MCP conformance suite and the Inspector (needs 
 
 live: $(READY) ## Ask real providers; needs their keys in the environment
 	@$(RUN) pytest -q -m live
+	@$(BIN)/python scripts/evaluate_prompts.py
 
 clean: ## Take away what make has set up
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist

@@ -9,10 +9,11 @@ with kinmem.open("ana") as memory:
 """
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path  # 5 ms of every hook
+
     from kinmem.service import Service
 
 __version__ = "0.1.0"
@@ -23,7 +24,7 @@ for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
 
-def open(kin: str = "default", home: str | Path | None = None) -> "Service":
+def open(kin: str = "default", home: "str | Path | None" = None) -> "Service":
     """The memory of one Kin: see Service. Close it, or use it in a with statement.
 
     `home` is the folder that holds all Kins, KINMEM_HOME (~/.kinmem) by default. The built-in

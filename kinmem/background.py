@@ -22,11 +22,17 @@ class Background:
     """Prepares once, then works whenever it is woken and every few seconds."""
 
     def __init__(
-        self, prepare: Callable[[], None], work: Callable[[], bool], patience: float | None
+        self,
+        prepare: Callable[[], None],
+        work: Callable[[], bool],
+        patience: float | None,
+        *,
+        resident: bool = True,
     ) -> None:
         """`work` does a part and says whether more is left; both may raise KinmemError.
 
         `patience` is how long await_ready waits, in seconds; None: until prepare has ended.
+        Without `resident` nothing is ever prepared or worked on, and nobody waits for it.
         """
         self._prepare = prepare
         self._work = work
@@ -40,7 +46,14 @@ class Background:
         self._hurried = threading.Event()
         self._woken_at = 0.0
         self._thread = threading.Thread(target=self._run, name="kinmem-background", daemon=True)
-        self._thread.start()
+        if not resident:
+            self._ready.set()
+            self.stopping = True
+
+    def start(self) -> None:
+        """Begin, once whoever made it can be asked for work."""
+        if not self.stopping:
+            self._thread.start()
 
     def await_ready(self) -> None:
         """Wait until prepare has ended, well or badly, but not longer than patience."""
@@ -61,6 +74,11 @@ class Background:
             done = self._rest.wait_for(lambda: self._resting or self.stopping, timeout)
             return done and not self._failed and not self.stopping
 
+    @property
+    def hurried(self) -> bool:
+        """Whether somebody waits for everything to be done."""
+        return self._hurried.is_set()
+
     def await_calm(self) -> None:
         """Between two parts of the work: wait until nobody has woken for a moment, or waits."""
         latest = time.monotonic() + PATIENCE_SECONDS
@@ -77,7 +95,7 @@ class Background:
             self._woken.set()
             self._rest.notify_all()
         self._hurried.set()
-        if self._thread is not threading.current_thread():
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout=10)
 
     def _run(self) -> None:

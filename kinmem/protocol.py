@@ -1,7 +1,7 @@
 """The MCP server: instructions, tools, resources, prompts and completion over a Kin's service."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -64,16 +64,23 @@ Subject = Annotated[str, Field(description="whom or what it is about; leave empt
 
 
 def build(
-    service_for: ServiceFor, *, middleware: Sequence[ServerMiddleware[Any]] = ()
+    service_for: ServiceFor,
+    *,
+    sets: Collection[str] = (),
+    middleware: Sequence[ServerMiddleware[Any]] = (),
 ) -> MCPServer[Any]:
-    """The server for any transport. What it offers never changes while it runs."""
+    """The server for any transport. What it offers never changes while it runs.
+
+    `sets` names tools beyond the six: KINMEM_TOOLS.
+    """
+    offered = tools(sets)
     server: MCPServer[Any] = MCPServer(
         "kinmem",
         title="kinmem",
         description="Lasting memory for agents",
         version=__version__,
         instructions=INSTRUCTIONS,
-        tools=list(tools()),
+        tools=list(offered),
         subscriptions=False,
         cache_hints={
             "tools/list": FIXED,
@@ -81,7 +88,12 @@ def build(
             "resources/list": FIXED,
             "resources/templates/list": FIXED,
         },
-        middleware=[identify(service_for), _refuse_bad_prompts, *middleware],
+        middleware=[
+            identify(service_for),
+            _refuse_bad_prompts,
+            _listing([tool.name for tool in offered if tool.listed]),
+            *middleware,
+        ],
         log_level="WARNING",
     )
     _add_resources(server)
@@ -102,7 +114,21 @@ def _add_resources(server: MCPServer[Any]) -> None:
     def stats() -> str:
         """How many memories there are, and how far their vectors reach."""
         with _told_to_client():
-            return _compact(asdict(current_call().service.stats()))
+            return json.dumps(asdict(current_call().service.stats()), default=str)
+
+    @server.resource("kinmem://context", title="Latest conversation", mime_type="text/markdown")
+    def latest_context() -> str:
+        """The conversation spoken in last: summaries of old turns, then the latest ones."""
+        with _told_to_client():
+            return current_call().service.context(exact=False)
+
+    @server.resource(
+        "kinmem://context/{session}", title="One conversation", mime_type="text/markdown"
+    )
+    def context(session: str) -> str:
+        """A conversation, compacted: it only grows until old turns are summarised again."""
+        with _told_to_client():
+            return current_call().service.context(session, exact=False)
 
 
 def _add_prompts(server: MCPServer[Any]) -> None:
@@ -164,6 +190,19 @@ def _add_completion(server: MCPServer[Any]) -> None:
             return Completion(values=await anyio.to_thread.run_sync(values))
         except KinmemError:
             return None  # a suggestion is not worth an error
+
+
+def _listing(names: Collection[str]) -> ServerMiddleware[Any]:
+    """What hooks call is in no list: it would cost every session, and a model could call it."""
+
+    async def only(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        result = await call_next(ctx)
+        if ctx.method == "tools/list" and isinstance(result, dict):
+            listed = [tool for tool in result["tools"] if tool["name"] in names]
+            return {**result, "tools": listed}
+        return result
+
+    return only
 
 
 async def _refuse_bad_prompts(

@@ -1,7 +1,7 @@
 """What kinmem does for one Kin, once, for every way in: tools, command line, Python."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import TracebackType
@@ -9,11 +9,16 @@ from typing import Any, Self
 
 from kinmem.background import Background
 from kinmem.clock import Clock, utc_now
+from kinmem.compact.pipeline import Compact
+from kinmem.conversation import Conversation
+from kinmem.cycle import Cycle
 from kinmem.errors import InvalidInput
+from kinmem.inject.pipeline import Inject
 from kinmem.learn.chunk import chunks_of
 from kinmem.learn.pipeline import Memorize
 from kinmem.learn.prepare import changed_fields
-from kinmem.llm.base import Embedder
+from kinmem.learn.turns import Learn
+from kinmem.llm.base import ChatModels, Embedder
 from kinmem.models import (
     LIVE,
     Answer,
@@ -28,18 +33,22 @@ from kinmem.models import (
     Review,
     State,
     Stored,
+    Vector,
 )
 from kinmem.recall.pipeline import Recall
 from kinmem.rules.border import checked_filters
 from kinmem.settings import Settings
 from kinmem.store.base import Sort, Store
 from kinmem.text import clean
+from kinmem.turns import Happening, Message, Observed, Run, Session
 from kinmem.upkeep.embed import Embed
-from kinmem.upkeep.review import review
+from kinmem.upkeep.pipeline import Upkeep
+from kinmem.upkeep.reviewing import Reviewer
 
 QUERY_BYTES = 8 * 1024
 BATCH = 100
 CACHED_ANSWERS = 500
+NO_MODELS = ChatModels()
 
 Progress = Callable[[int, int, str], None]
 """Called with: done, total, what is being done."""
@@ -56,6 +65,10 @@ class Stats:
     embedders: list[Coverage]
     embedder: str
     """The configured one."""
+    conversations: Mapping[str, int]
+    """See Journal.counts."""
+    last_run: Run | None
+    """What was done in the background last."""
 
 
 class Service:
@@ -72,22 +85,45 @@ class Service:
         embedders: Sequence[Embedder],
         settings: Settings,
         *,
+        models: ChatModels = NO_MODELS,
         clock: Clock = utc_now,
         patience: float | None = None,
+        resident: bool = True,
     ) -> None:
         """`embedders`: the configured one, then those that answer while its vectors are being made.
 
         `patience` bounds the seconds that a call waits for the embedder to load; None waits.
+        Without `resident` nothing is loaded and no background work is done: words answer.
         """
         self.store = store
         self.settings = settings
         self.clock = clock
-        self._embedder = embedders[0]
-        self._embed = Embed(store, self._embedder)
+        self._embedders = embedders
+        self._embedder = embedder = embedders[0]
+        self._embed = Embed(store, embedder)
         self._recall = Recall(store, embedders, settings, clock)
-        self._memorize = Memorize(store, self._embedder, settings, clock)
-        self._background = Background(self._prepare, self._work, patience)
+        self._memorize = Memorize(store, embedder, settings, clock)
+        self._review = Reviewer(store, embedder, models.review, settings, clock)
+        self._compact = Compact(store.journal, models.compacting, settings, clock)
+        self._conversation = Conversation(
+            store,
+            Inject(store.journal, settings, clock),
+            self._compact,
+            self._fitting,
+            settings,
+            clock,
+        )
+        self._cycle = Cycle(
+            store,
+            Learn(store, embedder, models.extraction, settings, clock),
+            self._compact,
+            Upkeep(store, embedder, models.consolidation, settings, clock),
+            settings,
+            clock,
+        )
         self._answers: OrderedDict[object, Answer] = OrderedDict()
+        self._background = Background(self._prepare, self._work, patience, resident=resident)
+        self._background.start()
 
     @property
     def kin(self) -> str:
@@ -172,7 +208,8 @@ class Service:
             raise InvalidInput(
                 f"memory {memory_id} is forgotten; archived=false brings it back first"
             )
-        fields = changed_fields(changes, old, self.clock(), self.settings.general.zone)
+        zone, secrets = self.settings.general.zone, self.settings.learn.secrets
+        fields = changed_fields(changes, old, self.clock(), zone, secrets)
         chunks = None
         if "content" in fields:
             self._background.await_ready()
@@ -227,11 +264,137 @@ class Service:
         *,
         subject: str | None = None,
         scope: str | None = None,
+        apply: Iterable[str] = (),
+        refuse: Iterable[str] = (),
+        keep: str | None = None,
         progress: Progress | None = None,
     ) -> Review:
-        """Duplicates, contradictions, stale, expired and cluttering memories. Changes nothing."""
+        """Contradictions, duplicates, quarantined, stale, expired and cluttering memories.
+
+        Changes nothing but what `apply` and `refuse` name, by the ids of issues that a review gave:
+        those are done as suggested, or never proposed again. `keep` names the memory that stays.
+        """
         filters = checked_filters(self.settings.general.zone, subject=subject, scope=scope)
-        return review(self.store, self._embedder, filters, self.clock(), progress)
+        return self._review(
+            filters, apply=tuple(apply), refuse=tuple(refuse), keep=keep, progress=progress
+        )
+
+    # conversations
+
+    def observe(
+        self,
+        event: Happening,
+        session: str,
+        turn: str | None = None,
+        text: str = "",
+        *,
+        speaker: str | None = None,
+        at: Time | None = None,
+        tool: str | None = None,
+        part: str = "",
+        client: str | None = None,
+        place: str | None = None,
+        agent: str | None = None,
+        tell: bool = True,
+    ) -> Observed:
+        """Keep one thing said, durably; learn from it later. A prompt is answered with notes,
+        unless `tell` is false.
+
+        `event` is prompt, answer, tool (its name in `tool`, the call's id in `part`) or summary (a
+        client's own of what it drops). The same said again in one turn is kept once. What a
+        sub-agent says (`agent`) is ignored. `place` is the folder the session works in.
+        """
+        if agent:
+            return Observed("ignored", reason="said by a sub-agent")
+        observed = self._conversation.observe(
+            event,
+            session,
+            turn,
+            text,
+            speaker=speaker,
+            at=at,
+            tool=tool,
+            part=part,
+            client=client,
+            place=place,
+            tell=tell,
+        )
+        if observed.status == "stored":
+            self._background.wake()
+        return observed
+
+    def record_turn(
+        self,
+        session: str,
+        prompt: str,
+        answer: str = "",
+        *,
+        turn: str | None = None,
+        speaker: str | None = None,
+        at: Time | None = None,
+        tools: Iterable[Mapping[str, str]] = (),
+        client: str | None = None,
+    ) -> Observed:
+        """Keep a whole turn that is over: prompt, tool outputs (tool, text, id), answer."""
+        asked = self.observe(
+            "prompt", session, turn, prompt, speaker=speaker, at=at, client=client, tell=False
+        )
+        turn = asked.turn or turn
+        for number, output in enumerate(tools, start=1):
+            name, part = output.get("tool"), output.get("id") or str(number)
+            text = output.get("text", "")
+            self.observe("tool", session, turn, text, at=at, tool=name, part=part, client=client)
+        answered = self.observe("answer", session, turn, answer, at=at, client=client)
+        return asked if asked.turn else answered
+
+    def opening(self, session: str, *, place: str | None = None) -> str:
+        """What a session is told at its start, ready to be put before it; empty: nothing."""
+        return self._conversation.opening(session, place=place)
+
+    def compacted(self, session: str) -> None:
+        """A client has compacted its context: what it was told there may be told again."""
+        self._conversation.compacted(session)
+
+    def context(self, session: str | None = None, *, exact: bool = True) -> str:
+        """The conversation as a model can be given it: summaries, then the latest turns.
+
+        The latest session if none is named; empty for an unknown one. With `exact` tool results are
+        reduced as far as the settings say; without, the text only grows until the next summary.
+        """
+        if session is None:
+            latest = self.store.journal.sessions(1)
+            session = latest[0].name if latest else ""
+        return self._compact.context(session, exact=exact)
+
+    def sessions(self, limit: int = 50) -> list[Session]:
+        """The conversations observed, the latest first."""
+        return self.store.journal.sessions(limit)
+
+    def turns(self, session: str) -> list[Message]:
+        """All that was said in a session, in order."""
+        return self.store.journal.messages(session)
+
+    def parked(self) -> list[Message]:
+        """What could not be learned from after three tries; see retry."""
+        return self.store.journal.parked()
+
+    def retry(self) -> int:
+        """Let the worker try again what is parked or waits for its next try; how many messages."""
+        found = self.store.journal.retry()
+        self._background.wake()
+        return found
+
+    def sleep(self, *, compress: bool | None = None) -> Run:
+        """Do all background work now and say what was done. `compress`: merge without a model."""
+        while self._vectors():
+            pass
+        run = self._cycle.sleep(compress=compress)
+        self.store.purge(self.clock() - self._bin_time)
+        return run
+
+    def runs(self, limit: int = 20) -> list[Run]:
+        """Reports of what was done in the background, the latest first."""
+        return self.store.journal.runs(limit)
 
     # for people and programs
 
@@ -257,8 +420,16 @@ class Service:
         return self.store.subjects(prefix, limit)
 
     def stats(self) -> Stats:
-        """Counts of memories and the state of their vectors."""
-        return Stats(self.kin, self.store.counts(), self.store.coverage(), self._embedder.name)
+        """Counts of memories and turns, the state of the vectors, and the last report."""
+        journal = self.store.journal
+        return Stats(
+            self.kin,
+            self.store.counts(),
+            self.store.coverage(),
+            self._embedder.name,
+            journal.counts(),
+            next(iter(journal.runs(1)), None),
+        )
 
     def reembed(self, progress: Progress | None = None) -> int:
         """Make the vectors of the configured embedder that are missing, now; how many were made.
@@ -297,24 +468,51 @@ class Service:
     def _bin_time(self) -> timedelta:
         return timedelta(days=self.settings.general.purge_days)
 
+    def _fitting(self, query: str) -> Answer:
+        """What a prompt brings to mind; use is counted for what is then told."""
+        self._background.await_ready()
+        limit = self.settings.recall.max_relevant
+        query = query.encode("utf-8", "ignore")[:QUERY_BYTES].decode("utf-8", "ignore")
+        return self._answer(query, limit, Filters(), None)
+
     def _prepare(self) -> None:
-        self._embedder.warm()
+        for embedder in self._embedders:
+            embedder.warm()
         self._embed.enroll()
         self.store.purge(self.clock() - self._bin_time)
 
     def _work(self) -> bool:
-        """Vectors, the duplicates among them, counters. Whether more may be left."""
+        """Counters, vectors and what they settle, then what was said. Whether more may be left."""
         self.store.flush_use()
+        if self._vectors():
+            return True
+        background = self._background
+        run = self._cycle(hurried=background.hurried, stopping=lambda: background.stopping)
+        return run is not None and bool(run.counts.get("extract.turns"))
+
+    def _vectors(self) -> bool:
+        """Fill in a pool of missing vectors, settle what they tell; whether more may be left."""
         more = False
         for filled in self._embed.pool():
             more = True
-            for chunk, vector in filled:
-                if chunk.fresh:
-                    self._memorize.settle(chunk.memory_id, vector)
+            fresh = {chunk.memory_id: vector for chunk, vector in filled if chunk.fresh}
+            self._settle(fresh, fresh)
             self._background.await_calm()
             if self._background.stopping:
-                break
-        return more
+                return more
+        if more:
+            return True
+        name = self._embedder.name
+        left = {chunk.memory_id for chunk in self.store.unsettled(name, BATCH)}
+        self._settle(left, self.store.first_vectors(name, left))
+        return bool(left)
+
+    def _settle(self, ids: Collection[str], vectors: Mapping[str, Vector]) -> None:
+        """Compare memories that were stored unseen, and note that this was done."""
+        for id, vector in vectors.items():
+            self._memorize.settle(id, vector)
+        if ids:
+            self.store.settled(ids)
 
     def __enter__(self) -> Self:
         return self

@@ -8,6 +8,8 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from kinmem.errors import StoreError
@@ -17,10 +19,13 @@ from kinmem.settings import HOME_VARIABLE, Settings, load, unread
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 
+    from kinmem.hooks.local import Closeable
     from kinmem.service import Service
 
 PATIENCE = 0.5
 """Seconds that a call waits for the embedder to load; then words alone have to do."""
+OPENING = 10.0
+"""Seconds that a service which is just being opened is waited for before the process ends."""
 SENT = 0.05
 """Seconds after which an answer is surely on its way, so that background work cannot delay it."""
 
@@ -45,7 +50,11 @@ def _serve_stdio(services: "Services") -> NoReturn:
     from kinmem.protocol import build  # late, as all that loads mcp: half a second
     from kinmem.transports.stdio import serve_stdio
 
-    server = build(services.get, middleware=[_after_listing(services.open_soon)])
+    server = build(
+        services.get,
+        sets=services.settings.server.tool_sets,
+        middleware=[_after_listing(services.open_soon)],
+    )
     gc.freeze()
     gc.enable()
     serve_stdio(server, services.close)
@@ -55,7 +64,7 @@ def _serve_http(services: "Services") -> NoReturn:
     from kinmem.protocol import build
     from kinmem.transports.http import serve_http
 
-    server = build(services.get)
+    server = build(services.get, sets=services.settings.server.tool_sets)
     serve_http(server, services.settings, opened=services.open_soon, close=services.close)
 
 
@@ -79,6 +88,7 @@ class Services:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._opened: dict[str, Future[Service]] = {}
+        self._doors: list[Closeable] = []
         self._closed = False
         self._lock = threading.Lock()
 
@@ -106,15 +116,21 @@ class Services:
         with self._lock:
             self._closed = True
             opened = list(self._opened.values())
+        for door in self._doors:
+            door.close()
         for service in opened:
-            if service.done() and not service.exception():
-                service.result().close()
+            with suppress(Exception):  # one that could not be opened needs no closing
+                service.result(timeout=OPENING).close()
 
     def _open(self, name: str, opened: "Future[Service]") -> None:
         try:
+            from kinmem.hooks.attend import answered
+            from kinmem.hooks.local import serve_local
             from kinmem.wiring import open_service
 
-            opened.set_result(open_service(self._settings_of(name), patience=PATIENCE))
+            service = open_service(self._settings_of(name), patience=PATIENCE)
+            self._doors.append(serve_local(self.settings.home, name, partial(answered, service)))
+            opened.set_result(service)
         except BaseException as error:
             with self._lock:
                 del self._opened[name]  # the next call may have more luck

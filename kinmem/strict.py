@@ -54,6 +54,9 @@ class Answer(BaseModel):
 class StrictTool(Tool):
     """A tool whose function gets the call and only those arguments that were given."""
 
+    listed: bool = True
+    """Whether clients are told of it; one that is not can be called all the same."""
+
     async def run(
         self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
     ) -> Any:
@@ -70,7 +73,8 @@ class StrictTool(Tool):
         sent = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
         text = json.dumps(sent, ensure_ascii=False, separators=(",", ":"))
         return CallToolResult(
-            content=[TextContent(type="text", text=text)], structured_content=sent
+            content=[TextContent(type="text", text=text)],
+            structured_content=sent if self.listed else None,
         )
 
     def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,8 +92,12 @@ def tool(
     hints: ToolAnnotations,
     *,
     always_load: bool = False,
+    listed: bool = True,
 ) -> StrictTool:
-    """The function as a tool: its name, docstring, parameters after the call, and answer."""
+    """The function as a tool: its name, docstring, parameters after the call, and answer.
+
+    One that is not `listed` answers hooks, which read text only.
+    """
     arguments = _arguments_of(function)
     answer: type[Answer] = inspect.signature(function).return_annotation
     return StrictTool(
@@ -100,12 +108,13 @@ def tool(
         parameters=lean(arguments.model_json_schema()),
         fn_metadata=FuncMetadata(
             arg_model=arguments,
-            output_schema=lean(answer.model_json_schema(mode="serialization")),
+            output_schema=lean(answer.model_json_schema(mode="serialization")) if listed else None,
         ),
         is_async=False,
         context_kwarg=None,
         annotations=hints,
         meta={"anthropic/alwaysLoad": True} if always_load else None,
+        listed=listed,
     )
 
 

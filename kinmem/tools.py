@@ -1,8 +1,10 @@
-"""The six tools as a model sees them: names, types, and what each is for. No logic.
+"""The tools as a model sees them: names, types, and what each is for. No logic.
 
-Docstrings and parameters cost every session: under 200 characters each, 6,000 for all six.
+Docstrings and parameters cost every session: under 200 characters each, 6,000 for the six that are
+always listed. `observe` is never listed: hooks call it, a model cannot.
 """
 
+from collections.abc import Collection
 from typing import Annotated, Literal, Required
 
 from mcp.types import ToolAnnotations
@@ -12,8 +14,20 @@ from typing_extensions import TypedDict, Unpack
 from kinmem.calls import Call
 from kinmem.errors import InvalidInput
 from kinmem.models import Category, Mode, Note, Scope, State
+from kinmem.rules.speech import is_users
 from kinmem.strict import StrictTool, tool, without_nulls
-from kinmem.wire import Forgotten, Listed, Memorized, MemorizedItem, Memory, Recalled, Reviewed
+from kinmem.turns import Happening
+from kinmem.wire import (
+    Forgotten,
+    HookOutput,
+    Listed,
+    Memorized,
+    MemorizedItem,
+    Memory,
+    Recalled,
+    Recorded,
+    Reviewed,
+)
 
 Tags = tuple[str, ...]
 Importance = Annotated[float, Field(ge=1, le=10, description="1 mundane to 10 critical")]
@@ -179,11 +193,99 @@ def list_memories(
     return Listed.of(page, call.service)
 
 
-def review_memories(call: Call, subject: str | None = None, scope: Scope | None = None) -> Reviewed:
-    """Find duplicates, contradictions, stale, expired and cluttering memories. Changes nothing: act
-    on it with update_memory and forget."""
-    review = call.service.review_memories(subject=subject, scope=scope, progress=call.progress())
+def review_memories(
+    call: Call,
+    subject: str | None = None,
+    scope: Scope | None = None,
+    apply: Annotated[Tags, Field(description="ids of issues to settle as suggested")] | None = None,
+    refuse: Annotated[Tags, Field(description="not to be raised again")] | None = None,
+    keep: Annotated[str, Field(description="memory that stays")] | None = None,
+) -> Reviewed:
+    """Find contradictions, duplicates, stale, quarantined and cluttering memories. Changes nothing
+    but what apply and refuse name."""
+    review = call.service.review_memories(
+        subject=subject,
+        scope=scope,
+        apply=apply or (),
+        refuse=refuse or (),
+        keep=keep,
+        progress=call.progress(),
+    )
     return Reviewed.of(review)
+
+
+def observe(
+    call: Call,
+    event: Happening,
+    session: str,
+    prompt_id: str | None = None,
+    text: str = "",
+    speaker: str | None = None,
+    at: str | None = None,
+    tool: str | None = None,
+    call_id: str | None = None,
+    cwd: str | None = None,
+    agent_id: str | None = None,
+    agent_type: str | None = None,
+    source: str | None = None,
+) -> HookOutput:
+    """For hooks: keep a prompt, answer, tool output or compact summary; a prompt gets notes."""
+    internal = agent_type == "" or bool(_filled(agent_id))
+    internal = internal or (event == "prompt" and not is_users(text, _filled(source)))
+    observed = call.service.observe(
+        event,
+        session,
+        _filled(prompt_id),
+        text,
+        speaker=_filled(speaker),
+        at=_filled(at),
+        tool=_filled(tool),
+        part=_filled(call_id) or "",
+        client=call.client,
+        place=_filled(cwd),
+        agent="internal" if internal else None,
+    )
+    return HookOutput.telling(observed.notes)
+
+
+def _filled(value: str | None) -> str | None:
+    """None for what a client's hook had nothing to fill in for: "" or "${prompt_id}"."""
+    if not value or (value.startswith("${") and value.endswith("}")):
+        return None
+    return value
+
+
+@with_config(ConfigDict(extra="forbid"))
+class ToolOutput(TypedDict, total=False):
+    """What a tool gave in a turn."""
+
+    tool: Required[str]
+    text: Required[str]
+    id: str
+
+
+def record_turn(
+    call: Call,
+    session: Annotated[str, Field(description="which conversation")],
+    prompt: Annotated[str, Field(description="what was asked or said")],
+    answer: str = "",
+    turn_id: Annotated[str, Field(description="the same again is kept once")] | None = None,
+    speaker: Annotated[str, Field(description="who spoke, if not the user")] | None = None,
+    at: Annotated[str, Field(description="ISO time, if not now")] | None = None,
+    tool_outputs: list[ToolOutput] | None = None,
+) -> Recorded:
+    """Keep a finished turn of a conversation; kinmem learns from it in the background."""
+    observed = call.service.record_turn(
+        session,
+        prompt,
+        answer,
+        turn=turn_id,
+        speaker=speaker,
+        at=at,
+        tools=[{name: str(part) for name, part in output.items()} for output in tool_outputs or ()],
+        client=call.client,
+    )
+    return Recorded.of(observed)
 
 
 def _hints(*, reads: bool = False, destroys: bool = False) -> ToolAnnotations:
@@ -193,13 +295,16 @@ def _hints(*, reads: bool = False, destroys: bool = False) -> ToolAnnotations:
     )
 
 
-def tools() -> list[StrictTool]:
-    """All six, always the same, in this order."""
-    return [
+def tools(sets: Collection[str] = ()) -> list[StrictTool]:
+    """The six, always the same, in this order; then those of the sets that were asked for."""
+    listed = [
         tool(recall, "Recall memories", _hints(reads=True), always_load=True),
         tool(memorize, "Memorize", _hints(), always_load=True),
         tool(update_memory, "Update a memory", _hints(destroys=True)),
         tool(forget, "Forget a memory", _hints(destroys=True)),
         tool(list_memories, "List memories", _hints(reads=True)),
-        tool(review_memories, "Review memories", _hints(reads=True)),
+        tool(review_memories, "Review memories", _hints(destroys=True)),
     ]
+    if "turns" in sets:
+        listed.append(tool(record_turn, "Record a turn", _hints()))
+    return [*listed, tool(observe, "Observe", _hints(), listed=False)]

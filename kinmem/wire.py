@@ -12,6 +12,7 @@ from kinmem.strict import Answer
 if TYPE_CHECKING:
     from kinmem import models
     from kinmem.service import Service
+    from kinmem.turns import Observed
 
 LISTED_CHARACTERS = 2000
 """list_memories shows this much of a memory; kinmem://memories/{id} shows all of it."""
@@ -115,19 +116,28 @@ class Recalled(Wire):
 
 
 class MemorizedItem(Wire):
-    """What became of one thing: created, duplicate_of or refused."""
+    """What became of one thing: created, duplicate_of, merged_into, superseded (what it
+    contradicts, or it itself, is so no longer), conflict (somebody has to decide) or refused."""
 
     status: str | None = None
-    id: Annotated[str | None, Field(description="on duplicate_of the one that exists")] = None
+    id: Annotated[str | None, Field(description="where it stands now")] = None
     duplicate_of: str | None = None
     merged_into: str | None = None
-    supersedes: str | None = None
+    supersedes: list[str] | None = None
+    conflicts: list[str] | None = None
     reason: str | None = None
 
     @classmethod
     def of(cls, stored: "models.Stored") -> Self:
-        known = stored.id if stored.status == "duplicate_of" else None
-        return cls(status=stored.status, id=stored.id, duplicate_of=known, reason=stored.reason)
+        return cls(
+            status=stored.status,
+            id=stored.id,
+            duplicate_of=stored.id if stored.status == "duplicate_of" else None,
+            merged_into=stored.id if stored.status == "merged_into" else None,
+            supersedes=list(stored.supersedes) or None,
+            conflicts=list(stored.conflicts) or None,
+            reason=stored.reason,
+        )
 
 
 class Memorized(MemorizedItem):
@@ -158,6 +168,7 @@ class Listed(Wire):
 
 
 class Issue(Wire):
+    id: Annotated[str, Field(description="for apply and refuse")]
     type: str
     memory_ids: list[str]
     description: str
@@ -168,11 +179,15 @@ class Issue(Wire):
 class Reviewed(Wire):
     issues: list[Issue]
     summary: str
+    degraded: Annotated[
+        list[str] | None, Field(description="review_model: it failed; rules alone answered")
+    ] = None
 
     @classmethod
     def of(cls, review: "models.Review") -> Self:
         issues = [
             Issue(
+                id=issue.id,
                 type=issue.type,
                 memory_ids=list(issue.memory_ids),
                 description=issue.description,
@@ -181,7 +196,38 @@ class Reviewed(Wire):
             )
             for issue in review.issues
         ]
-        return cls(issues=issues, summary=review.summary)
+        degraded = list(review.degraded) or None
+        return cls(issues=issues, summary=review.summary, degraded=degraded)
+
+
+class Addition(Answer):
+    """What a hook adds to a prompt, as Claude Code names it."""
+
+    hookEventName: str = "UserPromptSubmit"
+    additionalContext: str
+
+
+class HookOutput(Answer):
+    """Empty, or the notes for a prompt: the answer of a hook."""
+
+    hookSpecificOutput: Addition | None = None
+
+    @classmethod
+    def telling(cls, notes: str) -> Self:
+        return cls(hookSpecificOutput=Addition(additionalContext=notes) if notes else None)
+
+
+class Recorded(Wire):
+    """stored, or known if all of it was there already; ignored if there is nothing to keep."""
+
+    status: str
+    turn_id: str | None = None
+    reason: str | None = None
+
+    @classmethod
+    def of(cls, observed: "Observed") -> Self:
+        turn, reason = observed.turn or None, observed.reason or None
+        return cls(status=observed.status, turn_id=turn, reason=reason)
 
 
 def stamp(when: datetime | None, zone: tzinfo) -> str | None:

@@ -127,6 +127,18 @@ async def test_a_batch_is_answered_in_order_and_one_bad_item_harms_no_other(
         assert "empty" in batch["items"][1]["reason"]
 
 
+async def test_what_gave_way_and_what_is_open_is_told(client_of: Callable[..., Client]) -> None:
+    async with client_of() as client:
+        old = await answer(client, "memorize", content="Anna lives in Lyon")
+        new = await answer(client, "memorize", content="Anna lives in Rome")
+        both = await answer(client, "memorize", content="Ben lives in Oslo and has two dogs")
+        open_ = await answer(client, "memorize", content="Ben lives in Bergen")
+
+    assert (new["status"], new["supersedes"]) == ("superseded", [old["id"]])
+    assert (open_["status"], open_["conflicts"]) == ("conflict", [both["id"]])
+    assert old.keys() == {"status", "id"}
+
+
 async def test_lists_that_arrive_as_text_are_understood(client_of: Callable[..., Client]) -> None:
     async with client_of() as client:
         stored = await answer(client, "memorize", items='[{"content": "a [note]"}]')
@@ -385,8 +397,8 @@ async def test_tools_say_what_they_do_to_the_memory_and_two_are_always_loaded() 
     reading = {name for name, hint in hints.items() if hint and hint.read_only_hint}
     destroying = {name for name, hint in hints.items() if hint and hint.destructive_hint}
 
-    assert reading == {"recall", "list_memories", "review_memories"}
-    assert destroying == {"update_memory", "forget"}
+    assert reading == {"recall", "list_memories"}
+    assert destroying == {"update_memory", "forget", "review_memories"}
     assert all(hint and hint.open_world_hint is False for hint in hints.values())
     assert [tool.name for tool in tools() if tool.meta] == ["recall", "memorize"]
 

@@ -22,6 +22,10 @@ from collections.abc import Sequence
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code. The console script `kinmem`."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == ["hook"]:  # every prompt waits for it
+        from kinmem.hooks import main as hook
+
+        return hook(words[1:])
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a Latin-1 terminal must not end us

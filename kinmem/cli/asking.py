@@ -110,13 +110,28 @@ def show(here: Here, memory_id: take.Id) -> None:
 
 
 @command(app, rich_help_panel=PANEL)
-def review(here: Here, subject: take.Subject = None, scope: take.Scope = None) -> None:
-    """Find duplicates, contradictions and what is out of date. Changes nothing."""
+def review(
+    here: Here,
+    subject: take.Subject = None,
+    scope: take.Scope = None,
+    apply: take.Apply = None,
+    refuse: take.Refuse = None,
+    keep: take.KeepMemory = None,
+) -> None:
+    """Find contradictions, duplicates and what is out of date. Changes only what is applied."""
+    from kinmem.cli.pages import full_id
     from kinmem.cli.progress import bar
 
     with here.memory() as memory:
         with bar() as progress:
-            found = memory.review_memories(subject=subject, scope=scope, progress=progress)
+            found = memory.review_memories(
+                subject=subject,
+                scope=scope,
+                apply=apply or (),
+                refuse=refuse or (),
+                keep=full_id(memory, keep) if keep else None,
+                progress=progress,
+            )
         if here.json:
             from kinmem.wire import Reviewed, as_json
 

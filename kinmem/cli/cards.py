@@ -19,6 +19,15 @@ if TYPE_CHECKING:
     from kinmem.service import Service
 
 QUIET = "dim"
+BECAME = {
+    "created": ("Remembered:", "green"),
+    "duplicate_of": ("Known already, so nothing was stored:", "yellow"),
+    "merged_into": ("Added to what was known:", "green"),
+    "superseded": ("Remembered, in place of what is true no longer:", "green"),
+    "conflict": ("Remembered, but it contradicts what is known:", "yellow"),
+    "quarantined": ("Held back until somebody has looked at it:", "yellow"),
+}
+"""What is said of each status of Stored that has a memory."""
 DEGRADED = {
     "embedding": "Found by words only: the embedder cannot be used. kinmem doctor says why.",
     "pending": "Some memories have no vector yet and are found by words only: kinmem reembed.",
@@ -74,11 +83,14 @@ def what_became(stored: "Stored", memory: "Service") -> Iterator[RenderableType]
     """The answer to memorize."""
     if stored.id is None:
         return
-    if stored.status == "duplicate_of":
-        yield Text("Known already, so nothing was stored:", style="yellow")
-    else:
-        yield Text("Remembered:", style="green")
+    told, style = BECAME[stored.status]
+    yield Text(told, style=style)
     yield memory_card(memory.store.get(stored.id), memory)
+    others = memory.store.memories([*stored.supersedes, *stored.conflicts])
+    for one in others.values():
+        yield Text(f"  {short_id(one.id)}  {one_line(one.content)}", style=QUIET)
+    if stored.conflicts:
+        yield Text("kinmem review shows how to settle it.", style=QUIET)
 
 
 def forgotten(done: "Forgotten", memory: "Service") -> RenderableType:
@@ -94,13 +106,15 @@ def issues(found: "Review", memory: "Service") -> Iterator[RenderableType]:
     yield Text(safe(found.summary), style="bold")
     known = memory.store.memories([id for issue in found.issues for id in issue.memory_ids])
     for issue in found.issues:
-        yield Text(f"\n{issue.type}: {safe(issue.description)}", style="yellow")
+        yield Text(f"\n{issue.type} {issue.id}: {safe(issue.description)}", style="yellow")
         for id in issue.memory_ids:
             content = one_line(known[id].content) if id in known else "(gone)"
             yield Text(f"  {short_id(id)}  {content}")
         yield Text(f"  suggestion: {issue.suggestion}", style=QUIET)
         if issue.suggested_content:
             yield Text(f"  as: {one_line(issue.suggested_content)}", style=QUIET)
+    if found.issues:
+        yield Text("\nkinmem review --apply ID does it, --refuse ID never asks again.", style=QUIET)
 
 
 def whose(one: "Memory", memory: "Service") -> str:

@@ -1,6 +1,7 @@
 """A real MCP client with a real server process: what the demo and the self-test speak through."""
 
 import asyncio
+import logging
 import os
 import sys
 import tempfile
@@ -47,6 +48,21 @@ class Caller:
             texts = [part.text for part in result.content if isinstance(part, TextContent)]
             raise ToolFailed(" ".join(texts).removeprefix(f"Error executing tool {tool}: "))
         return result.structured_content or {}
+
+    async def said(self, tool: str, **arguments: Any) -> str:
+        """The text of the answer, as hooks read it."""
+        logging.getLogger("client").setLevel(logging.ERROR)  # it warns of a tool that is in no list
+        result = await self.client.call_tool(tool, arguments, read_timeout_seconds=SECONDS)
+        assert isinstance(result, CallToolResult)
+        told = " ".join(part.text for part in result.content if isinstance(part, TextContent))
+        if result.is_error:
+            raise ToolFailed(told.removeprefix(f"Error executing tool {tool}: "))
+        return told
+
+    async def read(self, uri: str) -> str:
+        """A resource's text."""
+        result = await self.client.read_resource(uri)
+        return " ".join(part.text for part in result.contents if hasattr(part, "text"))
 
     async def model_loaded(self) -> None:
         """Wait for the embedder, which loads while the first calls are answered by words."""

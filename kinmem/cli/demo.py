@@ -11,6 +11,7 @@ from typing import Any, TextIO
 from rich.text import Text
 
 from kinmem.cli.client import Caller, converse, serving
+from kinmem.cli.demo_talk import compacting, injecting, moving, talking
 from kinmem.cli.pages import short_id
 from kinmem.cli.stage import Stage, line
 
@@ -75,6 +76,10 @@ async def story(stage: Stage, home: Path, errors: TextIO) -> None:
             await sharing(stage, ben, holiday)
             await correcting(stage, ada, ben, holiday)
         await looking(stage, ada)
+        await talking(stage, ada)
+        await moving(stage, ada)
+        await compacting(stage, ada)
+        await injecting(stage, ada)
 
 
 async def learning(stage: Stage, ada: Caller) -> str:
@@ -112,16 +117,20 @@ async def judging(stage: Stage, ada: Caller) -> None:
     stage.scene(
         "The same again, or the opposite?",
         "What is known is not stored twice. But one word can turn a statement around: to a model"
-        " these two are 93 % alike. kinmem compares negations, numbers, dates and names as well.",
+        " these two are 93 % alike. kinmem compares negations, numbers, dates and names as well;"
+        " where it is not clear which of two holds, it asks.",
     )
     known = await stage.memorize(ada, "our friend Bob is allergic to peanuts!")
     stage.answer(f"{known['status']} {short_id(known['id'])}, nothing was stored")
     made = await stage.memorize(ada, DENIED, subject="Bob")
-    stage.answer(f"{made['status']} {short_id(made['id'])}, because it says something else")
+    stage.answer(f"{made['status']} {short_id(made['id'])}, stored beside what it contradicts")
     review = await stage.ask(ada, "review_memories")
     for issue in review["issues"]:
         ids = " and ".join(map(short_id, issue["memoryIds"]))
         stage.answer(f"{issue['type']}, {ids}: {issue['description']}", style="yellow")
+        shown = f"{issue['id']}, {short_id(known['id'])} stays"
+        left = await stage.ask(ada, "review_memories", shown, apply=[issue["id"]], keep=known["id"])
+        stage.answer(left["summary"])
     gone = await stage.ask(ada, "forget", short_id(made["id"]), memory_id=made["id"])
     stage.answer(f"{gone['status']}; until {gone['restorableUntil'][:10]} it can be restored")
 

@@ -37,11 +37,14 @@ class Here:
         return settings
 
     @contextmanager
-    def memory(self) -> "Iterator[Service]":
-        """The Kin's memory, closed when the command is done."""
+    def memory(self, *, resident: bool = True) -> "Iterator[Service]":
+        """The Kin's memory, closed when the command is done.
+
+        One that is not `resident` loads no model and does no background work.
+        """
         from kinmem.wiring import open_service
 
-        with open_service(self.settings()) as service:
+        with open_service(self.settings(), resident=resident) as service:
             yield service
 
     def tell(self, value: Any, *shown: "RenderableType") -> None:

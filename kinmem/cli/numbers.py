@@ -1,9 +1,12 @@
 """stats as a table and as JSON."""
 
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
+
+from kinmem.cli.talk import run_row
 
 if TYPE_CHECKING:
     from kinmem.service import Stats
@@ -19,6 +22,8 @@ def numbers(stats: "Stats") -> dict[str, Any]:
             {"name": one.embedder, "dimension": one.dimension, "done": one.done, "total": one.total}
             for one in stats.embedders
         ],
+        "conversations": dict(stats.conversations),
+        "lastRun": run_row(stats.last_run, UTC) if stats.last_run else None,
     }
 
 
@@ -36,4 +41,7 @@ def stats_table(stats: "Stats") -> Table:
         told = f"{one.done:,} of {one.total:,} vectors by {one.embedder} ({one.dimension} wide)"
         mark = "" if one.embedder == stats.embedder else ", no longer configured"
         table.add_row(Text("meaning", style="dim"), Text(told + mark))
+    if stats.conversations["messages"]:
+        told = ", ".join(f"{name} {count:,}" for name, count in stats.conversations.items())
+        table.add_row(Text("conversations", style="dim"), Text(told))
     return table

@@ -101,6 +101,32 @@ IfVersion = Annotated[
 Erase = Annotated[bool, flag("--erase", "For good: it cannot be restored.")]
 Yes = Annotated[bool, flag("--yes -y", "Do not ask before erasing.")]
 
+# conversations
+Session = Annotated[str | None, argument("SESSION", "As sessions lists it; the latest one else.")]
+SessionLimit = Annotated[int, option("--limit -n", "N", "At most so many; 20 by default.")]
+Parked = Annotated[bool, flag("--parked", "What learning has given up, and why.")]
+Retry = Annotated[bool, flag("--retry", "Let the worker try again what failed.")]
+Compress = Annotated[bool, flag("--compress", "Merge similar memories without a model.")]
+Linger = Annotated[bool, flag("--linger", "Then answer hooks for KINMEM_LINGER_MINUTES.")]
+Quiet = Annotated[bool, flag("--quiet", "Say nothing.")]
+Apply = Annotated[
+    list[str] | None, option("--apply", "ISSUE", "Settle this issue as suggested; repeatable.")
+]
+Refuse = Annotated[
+    list[str] | None, option("--refuse", "ISSUE", "Never raise this issue again; repeatable.")
+]
+KeepMemory = Annotated[str | None, option("--keep", "ID", "The memory that stays.")]
+Client = Annotated[str, argument("CLIENT", "claude-code, codex, gemini, cursor or vscode.")]
+HookClient = Annotated[
+    str | None,
+    argument("CLIENT", "claude, codex, gemini, cursor or vscode; told by the input else."),
+]
+Write = Annotated[bool, flag("--write", "Do it; else it is only shown.")]
+Remove = Annotated[bool, flag("--remove", "Take back what install has added.")]
+Project = Annotated[
+    str | None, option("--project", "FOLDER", "Into this project instead of the user's settings.")
+]
+
 # serve, demo, doctor, config, token
 Transport = Annotated[
     Literal["stdio", "http", "sse", "streamable-http"] | None,

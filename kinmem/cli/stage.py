@@ -16,7 +16,7 @@ from kinmem.cli.terminal import console, one_line, safe, say
 WIDTH = 100
 COLOURS = {"ada": "magenta", "ben": "cyan"}
 # Arguments that the line of a call shows already, or that say nothing to a reader.
-UNSHOWN = frozenset({"memory_id", "content", "query", "explain"})
+UNSHOWN = frozenset({"memory_id", "content", "query", "explain", "apply", "keep"})
 Answer = Mapping[str, Any]
 
 
@@ -63,6 +63,10 @@ class Stage:
             await self.ask(caller, tool, shown, **arguments)
         except ToolFailed as error:
             self.answer(str(error), style="yellow")
+
+    def quote(self, who: str, text: str) -> None:
+        """Something that somebody says in a conversation."""
+        self.say(Text.assemble((f"{who}: ", "bold"), safe(text)), indent=3, above=1)
 
     def answer(self, text: str, style: str = "green") -> None:
         """Something that kinmem answered."""

@@ -103,15 +103,34 @@ def test_list_is_one_line_a_memory_when_piped(kinmem: Kinmem, memorized: Memoriz
 
 
 def test_review_shows_what_contradicts(kinmem: Kinmem, memorized: Memorized) -> None:
-    first = memorized("Our friend Bob is allergic to peanuts", "--subject", "Bob")
+    first = memorized("Our friend Bob is allergic to peanuts", "-s", "Bob", "--scope", "shared")
     second = memorized("Our friend Bob is not allergic to peanuts", "--subject", "Bob")
 
     ran = kinmem("review")
 
-    assert "contradiction: " in ran.out
-    assert f"{first[-8:]}  Our friend Bob is allergic" in ran.out
     (issue,) = kinmem("review", "--json").json["issues"]
+    assert f"contradiction {issue['id']}: " in ran.out
+    assert f"{first[-8:]}  Our friend Bob is allergic" in ran.out
     assert set(issue["memoryIds"]) == {first, second}
+
+
+def test_an_issue_is_settled_or_refused_by_its_id(kinmem: Kinmem, memorized: Memorized) -> None:
+    shared = memorized("Our friend Bob is allergic to peanuts", "-s", "Bob", "--scope", "shared")
+    private = memorized("Our friend Bob is not allergic to peanuts", "--subject", "Bob")
+    memorized("Clara is vegetarian", "-s", "Clara", "--scope", "shared")
+    memorized("Clara is not vegetarian", "-s", "Clara")
+    bob, clara = sorted(
+        kinmem("review", "--json").json["issues"], key=lambda issue: private in issue["memoryIds"]
+    )[::-1]
+
+    settled = kinmem("review", "--apply", bob["id"], "--keep", shared, "--json").json["issues"]
+    refused = kinmem("review", "--refuse", clara["id"], "--json").json["issues"]
+    unknown = kinmem("review", "--apply", "nonsense")
+
+    assert [issue["id"] for issue in settled] == [clara["id"]]
+    assert refused == []
+    assert kinmem("show", private, "--json").json["state"] == "superseded"
+    assert unknown.code == 3
 
 
 def test_stats_count(kinmem: Kinmem, memorized: Memorized) -> None:

@@ -22,7 +22,9 @@ recall  Is a dessert with nuts safe for everyone\\?
 meaning +█
 words +█
 duplicate_of
+conflict \\w{8}
 contradiction
+nothing to mend
 can be restored
 shared by ada
 recall  therapist
@@ -32,6 +34,15 @@ version 2
 → Maya is on holiday in Portugal from 19 to 26 June\\.  \\[shared by ada
 list_memories
 → Our friend Bob is allergic to peanuts
+→ learned: I live in Lyon
+→ learned: .*trains to planes
+→ superseded: I live in Lyon
+recall  Where do I live\\?
+Earlier in this conversation, summarised
+10 turns
+<kinmem-notes>
+trains to planes
+</kinmem-notes>
 calls through 3 servers
 mcpServers
 """.strip().splitlines()

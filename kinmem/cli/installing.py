@@ -1,0 +1,98 @@
+"""install, hook: kinmem in a client's configuration, and what its hooks call."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from kinmem.cli import options as take
+from kinmem.cli.here import Here, command
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from kinmem.install import FileChange
+
+app = typer.Typer()
+PANEL = "Set up"
+
+
+@command(app, rich_help_panel=PANEL)
+def install(
+    here: Here,
+    client: take.Client,
+    write: take.Write = False,
+    remove: take.Remove = False,
+    project: take.Project = None,
+) -> None:
+    """Show how a client's configuration would change for hooks and server; --write does it."""
+    from kinmem import install as installer
+
+    folder = Path(project).absolute() if project else None
+    home = Path.home()
+    if remove:
+        changes = installer.plan_removal(client, home, folder)
+    else:
+        kin = here.settings().general.kin
+        changes = installer.plan(client, home, folder, started_by(), kin)
+    if write:
+        installer.write(changes)
+    here.tell(_rows(changes, written=write), *_shown(changes, client, write=write, remove=remove))
+
+
+def started_by() -> list[str]:
+    """The command that starts this very kinmem, as a client can call it from anywhere."""
+    script = Path(sys.executable).parent / "kinmem"
+    if script.exists() and "uv/archive" not in str(script):
+        return [str(script)]
+    if "uv/archive" in str(script):
+        return ["uvx", "kinmem"]  # a package that was installed in passing has no lasting path
+    return [sys.executable, "-m", "kinmem"]
+
+
+def _rows(changes: "list[FileChange]", *, written: bool) -> list[dict[str, Any]]:
+    return [
+        {"file": str(one.path), "before": one.before, "after": one.after, "written": written}
+        for one in changes
+    ]
+
+
+def _shown(
+    changes: "list[FileChange]", client: str, *, write: bool, remove: bool
+) -> "list[RenderableType]":
+    import difflib
+
+    from rich.text import Text
+
+    from kinmem.install import ADVICE
+
+    if not changes:
+        return [Text(f"Nothing to change: {client} is as it should be.")]
+    shown: list[RenderableType] = []
+    for one in changes:
+        lines = difflib.unified_diff(
+            (one.before or "").splitlines(),
+            (one.after or "").splitlines(),
+            fromfile=str(one.path) if one.before is not None else "(no such file)",
+            tofile=str(one.path) if one.after is not None else "(deleted)",
+            lineterm="",
+        )
+        shown += [Text(line, style=_colour(line)) for line in lines]
+    if not write:
+        return [*shown, Text("Nothing was changed. --write does it.", style="bold")]
+    told = "Done; the files as they were lie beside them (.before-kinmem)."
+    return [*shown, Text(told if remove else f"{told} {ADVICE[client]}", style="bold")]
+
+
+def _colour(line: str) -> str:
+    return {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "dim")
+
+
+@command(app, rich_help_panel=PANEL)
+def hook(here: Here, client: take.HookClient = None) -> None:
+    """What clients call at each turn: one JSON object on stdin, one on stdout."""
+    from kinmem.hooks import main
+
+    place = [("--kin", here.kin), ("--home", here.home)]
+    main([*filter(None, [client]), *(word for pair in place if pair[1] for word in pair if word)])

@@ -1,0 +1,94 @@
+"""Sessions, messages and reports as rows for programs and tables for people."""
+
+from collections.abc import Mapping, Sequence
+from datetime import tzinfo
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from kinmem.cli.tables import table_of
+from kinmem.cli.terminal import one_line
+from kinmem.turns import Message, Run, Session
+
+Row = Mapping[str, Any]
+SHOWN = 80
+"""Characters of a message in a table."""
+
+
+def session_rows(sessions: Sequence[Session]) -> list[dict[str, Any]]:
+    return [
+        {
+            "session": session.name,
+            "client": session.client,
+            "place": session.place,
+            "turns": session.turns,
+            "messages": session.messages,
+            "from": session.first_at.isoformat(),
+            "to": session.last_at.isoformat(),
+        }
+        for session in sessions
+    ]
+
+
+def session_table(rows: Sequence[Row]) -> RenderableType:
+    if not rows:
+        return Text("No conversation was observed yet. kinmem install connects a client's hooks.")
+    told = [(row["session"], row["client"], row["turns"], row["to"][:16]) for row in rows]
+    return table_of(("session", "client", "turns", "last"), told)
+
+
+def message_rows(messages: Sequence[Message], zone: tzinfo) -> list[dict[str, Any]]:
+    return [
+        {
+            "session": message.session,
+            "turn": message.turn,
+            "who": message.who,
+            "text": message.text,
+            "at": message.said_at.astimezone(zone).isoformat(timespec="seconds"),
+            "state": _state(message),
+            "problem": message.problem,
+        }
+        for message in messages
+    ]
+
+
+def message_table(rows: Sequence[Row]) -> RenderableType:
+    if not rows:
+        return Text("Nothing.")
+    told = [
+        (row["at"][:16], row["who"], one_line(row["text"])[:SHOWN], row["problem"] or row["state"])
+        for row in rows
+    ]
+    return table_of(("at", "who", "text", "state"), told)
+
+
+def run_row(run: Run, zone: tzinfo) -> dict[str, Any]:
+    return {
+        "kind": run.kind,
+        "at": run.started_at.astimezone(zone).isoformat(timespec="seconds"),
+        "seconds": round((run.finished_at - run.started_at).total_seconds(), 3),
+        "counts": dict(run.counts),
+        "problems": list(run.problems),
+    }
+
+
+def run_table(rows: Sequence[Row]) -> RenderableType:
+    if not rows:
+        return Text("Nothing was done in the background yet.")
+    told = [
+        (row["at"][:16], row["kind"], _counted(row), "; ".join(row["problems"])) for row in rows
+    ]
+    return table_of(("at", "what", "done", "problems"), told)
+
+
+def _counted(row: Row) -> str:
+    return ", ".join(f"{name} {count}" for name, count in row["counts"].items()) or "nothing to do"
+
+
+def _state(message: Message) -> str:
+    if message.parked:
+        return "parked"
+    if message.learned_at is None:
+        return "waiting"
+    return "learned"

@@ -1,0 +1,83 @@
+"""sessions, turns, context, sleep, runs: conversations, and what was made of them."""
+
+import typer
+
+from kinmem.cli import options as take
+from kinmem.cli.here import Here, command
+
+app = typer.Typer()
+PANEL = "Conversations"
+
+
+@command(app, rich_help_panel=PANEL)
+def sessions(here: Here, limit: take.SessionLimit = 20) -> None:
+    """The conversations that were observed, the latest first."""
+    from kinmem.cli.talk import session_rows, session_table
+
+    with here.memory(resident=False) as memory:
+        rows = session_rows(memory.sessions(limit))
+    here.tell(rows, session_table(rows))
+
+
+@command(app, rich_help_panel=PANEL)
+def turns(
+    here: Here, session: take.Session = None, parked: take.Parked = False, retry: take.Retry = False
+) -> None:
+    """What was said in a session; or what could not be learned from, to try it again."""
+    from kinmem.cli.talk import message_rows, message_table
+
+    with here.memory(resident=False) as memory:
+        if retry:
+            found = memory.retry()
+            here.tell({"retried": found}, f"{found} messages will be tried again.")
+            return
+        if session is None and not parked:
+            latest = memory.sessions(1)
+            session = latest[0].name if latest else None
+        said = memory.parked() if parked else memory.turns(session) if session else []
+        rows = message_rows(said, memory.settings.general.zone)
+    here.tell(rows, message_table(rows))
+
+
+@command(app, rich_help_panel=PANEL)
+def context(here: Here, session: take.Session = None) -> None:
+    """A conversation as a model can be given it: summaries of old turns, then the latest ones."""
+    with here.memory(resident=False) as memory:
+        text = memory.context(session)
+    if here.json:
+        here.tell({"context": text})
+    else:
+        typer.echo(text or "Nothing was said yet.")
+
+
+@command(app, rich_help_panel=PANEL)
+def sleep(
+    here: Here,
+    compress: take.Compress = False,
+    quiet: take.Quiet = False,
+    linger: take.Linger = False,
+) -> None:
+    """Do now what the server does in the background: learn, summarise, merge, tidy up."""
+    from kinmem.cli.talk import run_row, run_table
+    from kinmem.hooks.linger import Lingering
+
+    with here.memory() as memory:
+        stays = Lingering(memory, memory.settings.home, memory.kin) if linger else None
+        memory.settle()
+        row = run_row(memory.sleep(compress=compress or None), memory.settings.general.zone)
+        if not quiet:
+            here.tell(row, run_table([row]))
+        if stays is not None:
+            stays.wait(memory.settings.inject.linger_minutes)
+            stays.close()
+
+
+@command(app, rich_help_panel=PANEL)
+def runs(here: Here, limit: take.SessionLimit = 20) -> None:
+    """What was done in the background, the latest first."""
+    from kinmem.cli.talk import run_row, run_table
+
+    with here.memory(resident=False) as memory:
+        zone = memory.settings.general.zone
+        rows = [run_row(run, zone) for run in memory.runs(limit)]
+    here.tell(rows, run_table(rows))

@@ -1,0 +1,187 @@
+"""A conversation as it passes by: each turn is stored before anything else, and the memories that
+fit it are told. Learning from it is the cycle's."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from hashlib import blake2b
+
+from kinmem.clock import Clock
+from kinmem.compact.pipeline import Compact
+from kinmem.errors import InvalidInput
+from kinmem.inject.block import strip_blocks
+from kinmem.inject.pipeline import Inject
+from kinmem.models import Answer, Filters, Memory
+from kinmem.rules.border import checked_subject, checked_time
+from kinmem.rules.secrets import redacted, without_private
+from kinmem.settings import Settings
+from kinmem.store.base import Store
+from kinmem.text import VISIBLE, clean
+from kinmem.turns import ROLE_OF, Happening, Message, Observed, Snapshot
+
+TEXT_BYTES = 8 * 1024 * 1024
+NAME_BYTES = 256
+QUERY_CHARACTERS = 2000
+"""Of a long prompt its two ends are asked about: what is wanted stands first or last."""
+SAME_PROMPT = timedelta(seconds=10)
+"""Within this time the same words again are the same prompt, heard through another client's hook;
+later somebody says them again. Only where the client gives no id."""
+OPENING_CANDIDATES = 20
+IMPORTANT = 7
+"""From here KinBot's block has a star."""
+
+
+class Conversation:
+    """What one Kin hears and is told in its sessions."""
+
+    def __init__(
+        self,
+        store: Store,
+        inject: Inject,
+        compact: Compact,
+        recall: Callable[[str], Answer],
+        settings: Settings,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._journal = store.journal
+        self._inject = inject
+        self._compact = compact
+        self._recall = recall
+        self._settings = settings
+        self._clock = clock
+
+    def observe(
+        self,
+        event: Happening,
+        session: str,
+        turn: str | None,
+        text: str,
+        *,
+        speaker: str | None = None,
+        at: str | datetime | None = None,
+        tool: str | None = None,
+        part: str = "",
+        client: str | None = None,
+        place: str | None = None,
+        tell: bool = True,
+    ) -> Observed:
+        """Store one thing said; for a prompt also tell what is remembered. See Service.observe."""
+        if event not in ROLE_OF:
+            raise InvalidInput(f"event {event!r} is none of {', '.join(ROLE_OF)}")
+        session = _name(session, "session")
+        kept = _fit_to_keep(text)
+        if kept is None:
+            return Observed("ignored", reason="nothing is left of it to keep")
+        said_at = checked_time(at, "at", self._settings.general.zone) or self._clock()
+        message = Message(
+            session=session,
+            turn=_name(turn, "turn") if turn else self._turn_of(event, session, kept, said_at),
+            role=ROLE_OF[event],
+            part=part[:NAME_BYTES],
+            text=kept,
+            speaker=checked_subject(speaker),
+            tool=checked_subject(tool),
+            client=client,
+            place=place,
+            said_at=said_at,
+        )
+        return self._stored(message, tell)
+
+    def opening(self, session: str, *, place: str | None = None) -> str:
+        """What a session is told at its start: pinned, most important, the last summary."""
+        session = _name(session, "session")
+        if not self._settings.inject.inject or not self._settings.inject.opening_tokens:
+            return ""
+        told = self._inject.opening(
+            session, self._most_important(), self._last_summary(place), self._store.kin
+        )
+        self._count(session, "")
+        return told
+
+    def compacted(self, session: str) -> None:
+        """The client has compacted its context: what it was told is no longer in it."""
+        self._journal.forget_shown(_name(session, "session"))
+
+    def _stored(self, message: Message, tell: bool) -> Observed:
+        message = self._compact.spill(message) if message.role == "tool" else message
+        (new,) = self._journal.add([message])
+        if message.role == "system" and not self._has_begun_anew(message.session):
+            self.compacted(message.session)
+        notes = self._notes(message, new) if tell and message.role == "user" else ""
+        return Observed("stored" if new else "known", message.turn, notes)
+
+    def _notes(self, message: Message, new: bool) -> str:
+        """What the memory says to a prompt; the same again if it was told already."""
+        if not self._settings.inject.inject:
+            return ""
+        if not new:
+            shown = self._journal.shown(message.session, message.turn)
+            if shown.texts:
+                return "\n".join(shown.texts)
+        session = message.session
+        told = self._store.memories(self._journal.shown(session).memories)
+        answer = self._recall(_asked(message.text))
+        notes = self._inject.for_prompt(session, message.turn, answer, self._store.kin, told)
+        if notes:
+            self._count(message.session, message.turn)
+        return notes
+
+    def _has_begun_anew(self, session: str) -> bool:
+        """Whether an opening was the last thing told: Claude Code sends its summary after that."""
+        told, openings = (self._journal.shown(session, turn).texts for turn in (None, ""))
+        return bool(openings) and told[-1] == openings[-1]
+
+    def _count(self, session: str, turn: str) -> None:
+        """Being told counts as use."""
+        told = self._journal.shown(session, turn).memories
+        self._store.count_use(told, self._clock())
+
+    def _most_important(self) -> list[Memory]:
+        """Pinned ones first, then those that were scored as important."""
+        pinned = self._store.page(Filters(pinned=True), "importance", OPENING_CANDIDATES).memories
+        ranked = self._store.page(Filters(), "importance", OPENING_CANDIDATES).memories
+        worth = [one for one in ranked if (one.importance or 0) >= IMPORTANT and not one.pinned]
+        return [*pinned, *worth]
+
+    def _last_summary(self, place: str | None) -> Snapshot | None:
+        """Of the latest session that has one, among those of the same folder if one is named."""
+        for session in self._journal.sessions():
+            if place is not None and session.place not in (None, place):
+                continue
+            if made := self._journal.snapshots(session.name):
+                return made[-1]
+        return None
+
+    def _turn_of(self, event: Happening, session: str, text: str, at: datetime) -> str:
+        """A name for a turn that the client has not named: an answer's is its prompt's."""
+        last = self._journal.latest(session, "user")
+        if event != "prompt":
+            return last.turn if last else _digest(session, text)
+        if last and last.text == text and abs(at - last.said_at) <= SAME_PROMPT:
+            return last.turn
+        return _digest(session, text, str(last.id if last else 0))
+
+
+def _fit_to_keep(text: str) -> str | None:
+    """Without kinmem's own notes, what is marked private, and secrets; None if nothing is left."""
+    if not isinstance(text, str):
+        raise InvalidInput("text must be text")
+    if not VISIBLE.search(text):
+        return None
+    kept, _ = redacted(strip_blocks(without_private(clean(text, "text", TEXT_BYTES))))
+    return kept.strip() if VISIBLE.search(kept) else None
+
+
+def _asked(text: str) -> str:
+    if len(text) <= QUERY_CHARACTERS:
+        return text
+    half = QUERY_CHARACTERS // 2
+    return f"{text[:half]} {text[-half:]}"
+
+
+def _name(value: str, what: str) -> str:
+    return " ".join(clean(value, what, NAME_BYTES).split())
+
+
+def _digest(*parts: str) -> str:
+    return blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=12).hexdigest()

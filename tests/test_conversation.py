@@ -1,0 +1,250 @@
+"""A conversation passes by: it is kept, learned from, and what is remembered is told."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kinmem.errors import InvalidInput
+from kinmem.models import State
+from kinmem.service import Service
+from tests.conftest import MovableClock
+
+LYON = "I live in Lyon and my sister Clara visits me every spring."
+MOVED = "I no longer live in Lyon, I moved to Berlin last week."
+
+
+def said(
+    service: Service, turn: str, prompt: str, answer: str = "Noted.", session: str = "s"
+) -> str:
+    """A whole turn; the notes that the prompt was given."""
+    notes = service.observe("prompt", session, turn, prompt).notes
+    if answer:
+        service.observe("answer", session, turn, answer)
+    return notes
+
+
+def contents(service: Service, state: State | None = None) -> list[str]:
+    page = service.list_memories(state=state, sort="oldest", limit=200)
+    return [memory.content for memory in page.memories]
+
+
+# what is kept
+
+
+def test_a_turn_is_kept_once_however_often_it_is_told(service: Service) -> None:
+    first = service.observe("prompt", "s", "t1", "Hello, my name is Ana")
+    again = service.observe("prompt", "s", "t1", "Hello, my name is Ana")
+
+    assert (first.status, again.status) == ("stored", "known")
+    assert [message.text for message in service.turns("s")] == ["Hello, my name is Ana"]
+
+
+def test_a_turn_without_a_name_gets_one_that_its_answer_shares(
+    service: Service, clock: MovableClock
+) -> None:
+    asked = service.observe("prompt", "s", None, "continue")
+    answered = service.observe("answer", "s", None, "Done.")
+    clock.advance(minutes=1)
+    again = service.observe("prompt", "s", None, "continue")
+
+    assert asked.turn == answered.turn != again.turn
+
+
+def test_the_same_prompt_through_two_clients_hooks_is_one(service: Service) -> None:
+    assert service.observe("prompt", "s", None, "continue").status == "stored"
+    assert service.observe("prompt", "s", None, "continue").status == "known"
+
+
+def test_what_sub_agents_say_is_ignored(service: Service) -> None:
+    observed = service.observe("prompt", "s", "t", LYON, agent="a-17")
+
+    assert observed.status == "ignored"
+    assert service.turns("s") == []
+
+
+def test_private_parts_and_secrets_are_never_stored(service: Service, home: Path) -> None:
+    service.observe("prompt", "s", "t", "Use <private>the blue door</private> and it is done")
+    service.observe("answer", "s", "t", "The key is sk-proj-abcdefghijklmnopqrstuvwx0123456789AB")
+    service.observe("prompt", "s", "u", "<private>nothing else</private>")
+    service.settle()
+
+    assert [message.turn for message in service.turns("s")] == ["t", "t"]
+    service.close()
+    stored = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
+    assert b"blue door" not in stored
+    assert b"sk-proj" not in stored
+    assert b"nothing else" not in stored
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        pytest.param(("shout", "s", "t", "x"), "event", id="unknown event"),
+        pytest.param(("prompt", "", "t", "x"), "session", id="no session"),
+        pytest.param(("prompt", "s", "t", "x" * 9_000_000), "limit", id="too long"),
+        pytest.param(("prompt", "s", "t" * 300, "x"), "turn", id="name too long"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    service: Service, arguments: tuple[str, ...], told: str
+) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        service.observe(*arguments)  # type: ignore[arg-type]
+
+
+# what is learned
+
+
+def test_a_turn_teaches_what_will_matter_later(service: Service) -> None:
+    said(service, "t1", LYON)
+    said(service, "t2", "Thanks, that's great!")
+    said(service, "t3", "Can you fix the failing test?")
+    assert service.settle(60)
+
+    memories = service.list_memories().memories
+    assert any("Lyon" in memory.content for memory in memories)
+    assert {memory.turn_id for memory in memories} == {"t1"}
+    assert {memory.channel for memory in memories} <= {"extraction", "user"}
+    assert all(message.learned_at for message in service.turns("s"))
+
+
+def test_learning_can_be_switched_off(service_of: Callable[..., Service]) -> None:
+    service = service_of("ana", KINMEM_LEARN="false")
+    said(service, "t1", LYON)
+    assert service.settle(60)
+
+    assert contents(service) == []
+    assert len(service.turns("s")) == 2
+
+
+def test_a_new_fact_supersedes_the_old_one_and_the_past_can_be_asked(
+    service: Service, clock: MovableClock
+) -> None:
+    said(service, "t1", "I live in Lyon.")
+    service.settle(60)
+    before = clock.advance(days=1)
+    clock.advance(days=30)
+    said(service, "t2", "I no longer live in Lyon, I live in Berlin now.")
+    service.settle(60)
+
+    assert [c for c in contents(service) if "Berlin" in c]
+    assert contents(service, State.SUPERSEDED) == ["I live in Lyon."]
+    old = service.recall("Where do I live?", as_of=before).hits
+    assert old[0].memory.content == "I live in Lyon."
+
+
+def test_what_was_told_is_never_learned_as_new(service: Service) -> None:
+    service.memorize("Clara's wedding is on 12 June 2027 in Porto", subject="Clara", importance=8)
+    for number in range(50):
+        notes = said(
+            service,
+            f"t{number}",
+            "When is Clara's wedding again?",
+            "As noted, Clara's wedding is on 12 June 2027 in Porto.",
+            session=f"s{number % 5}",
+        )
+        said(service, f"u{number}", f"So Clara's wedding is on 12 June 2027 in Porto. {notes}")
+    service.settle(100)
+
+    assert contents(service) == ["Clara's wedding is on 12 June 2027 in Porto"]
+
+
+# what is told
+
+
+def test_a_prompt_is_answered_with_the_memories_that_fit_once_a_session(service: Service) -> None:
+    service.memorize("Bob is allergic to peanuts", subject="Bob")
+    first = said(service, "t1", "Is a peanut cake fine for Bob?")
+    second = said(service, "t2", "Is a peanut cake fine for Bob, really?")
+    elsewhere = said(service, "t1", "Is a peanut cake fine for Bob?", session="other")
+
+    assert "allergic to peanuts" in first
+    assert "allergic to peanuts" not in second
+    assert "allergic to peanuts" in elsewhere
+
+
+def test_nothing_is_told_where_nothing_fits(service: Service) -> None:
+    service.memorize("Bob is allergic to peanuts", subject="Bob")
+
+    assert said(service, "t1", "Please rename the variable in main.c") == ""
+    assert said(service, "t2", "thanks!") == ""
+
+
+def test_being_told_counts_as_use(service: Service) -> None:
+    id = service.memorize("Bob is allergic to peanuts", subject="Bob").id
+    assert id
+    said(service, "t1", "Is a peanut cake fine for Bob?")
+    service.store.flush_use()
+
+    assert service.store.get(id).recalled_count == 1
+
+
+def test_after_a_compaction_it_may_be_told_again(service: Service) -> None:
+    service.memorize("Bob is allergic to peanuts", subject="Bob")
+    said(service, "t1", "Is a peanut cake fine for Bob?")
+    service.compacted("s")
+
+    assert "peanuts" in said(service, "t2", "Is a peanut cake fine for Bob?")
+
+
+def test_a_session_begins_with_what_is_pinned_and_important(service: Service) -> None:
+    pinned = service.memorize("Answer in British English").id
+    assert pinned
+    service.update_memory(pinned, pinned=True)
+    service.memorize("Ana's daughter has diabetes", importance=10)
+    service.memorize("The cafe sells bagels", importance=2)
+
+    told = service.opening("s")
+
+    assert "British English" in told
+    assert "diabetes" in told
+    assert "bagels" not in told
+
+
+# what is summarised
+
+
+def test_a_long_conversation_is_summarised_and_stays_whole(service: Service) -> None:
+    for number in range(40):
+        said(service, f"t{number}", f"My plan for day {number} is to paint room {number}.")
+    service.settle(100)
+
+    snapshots = service.store.journal.snapshots("s")
+    kept = [message for message in service.turns("s") if message.snapshot is None]
+    assert sum(snapshot.turns for snapshot in snapshots) == 20
+    assert len({message.turn for message in kept}) == 20
+    text = service.context("s")
+    assert "day 39" in text
+    assert text.index(snapshots[0].summary[:20]) < text.index("day 39")
+
+
+def test_the_report_of_a_cycle_is_kept(service: Service) -> None:
+    said(service, "t1", LYON)
+    service.settle(60)
+
+    (run,) = service.runs(1)
+    assert run.kind == "cycle"
+    assert run.counts["extract.turns"] == 1
+    assert run.counts["extract.created"] >= 1
+    assert run.problems == ()
+
+
+def test_what_is_erased_is_gone_from_the_conversation_too(service: Service, home: Path) -> None:
+    for number in range(26):
+        said(service, f"t{number}", f"Remember that the {number}th vault holds an amber cup.")
+    service.settle(60)
+    service.sleep()
+    (third,) = (
+        one
+        for one in service.recall("vault 3rd amber cup", limit=50).hits
+        if one.memory.turn_id == "t3"
+    )
+    service.forget(third.memory.id, erase=True)
+    context = service.context("s")
+    service.close()
+
+    stored = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
+    assert b"the 3th vault" not in stored
+    assert b"the 4th vault" in stored
+    assert "[erased]" in context
