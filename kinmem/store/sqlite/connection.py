@@ -61,7 +61,7 @@ class Database:
             self._writer = self._connect()
             try:
                 self._migrate()
-                self._writer.execute("PRAGMA journal_mode = WAL")
+                self._write_ahead()
             except BaseException:
                 self._writer.close()
                 raise
@@ -199,6 +199,21 @@ class Database:
             if db.in_transaction:
                 db.execute("ROLLBACK")
             raise
+
+    def _write_ahead(self) -> None:
+        """Switch a new file to WAL.
+
+        Nobody else may be in it at that moment, and SQLite does not ask the busy handler here.
+        """
+        latest = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                self._writer.execute("PRAGMA journal_mode = WAL")
+                return
+            except apsw.BusyError:
+                if time.monotonic() > latest:
+                    raise
+                time.sleep(random.uniform(0.001, 0.02))
 
     def _checked_version(self) -> int:
         """The file's schema version, 0 for a new file. Refuses what kinmem must not write to."""
