@@ -2,6 +2,7 @@
 fit it are told. Learning from it is the cycle's."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
@@ -92,10 +93,12 @@ class Conversation:
         session = _name(session, "session")
         if not self._settings.inject.inject or not self._settings.inject.opening_tokens:
             return ""
+        before = self._journal.shown(session, "").memories.keys()
         told = self._inject.opening(
             session, self._most_important(), self._last_summary(place), self._store.kin
         )
-        self._count(session, "")
+        after = self._journal.shown(session, "").memories.keys()
+        self._store.count_use(after - before, self._clock())
         return told
 
     def compacted(self, session: str) -> None:
@@ -105,10 +108,20 @@ class Conversation:
     def _stored(self, message: Message, tell: bool) -> Observed:
         message = self._compact.spill(message) if message.role == "tool" else message
         (new,) = self._journal.add([message])
+        if not new and self._is_another(message):
+            message = replace(message, part=_digest(message.text))
+            (new,) = self._journal.add([message])
         if message.role == "system" and not self._has_begun_anew(message.session):
             self.compacted(message.session)
         notes = self._notes(message, new) if tell and message.role == "user" else ""
         return Observed("stored" if new else "known", message.turn, notes)
+
+    def _is_another(self, message: Message) -> bool:
+        """Whether a client that does not number answers and outputs has sent a second one."""
+        if message.role == "user" or message.part:
+            return False
+        last = self._journal.latest(message.session, message.role)
+        return last is not None and last.turn == message.turn and last.text != message.text
 
     def _notes(self, message: Message, new: bool) -> str:
         """What the memory says to a prompt; the same again if it was told already."""
@@ -123,18 +136,14 @@ class Conversation:
         answer = self._recall(_asked(message.text))
         notes = self._inject.for_prompt(session, message.turn, answer, self._store.kin, told)
         if notes:
-            self._count(message.session, message.turn)
+            used = self._journal.shown(session, message.turn).memories
+            self._store.count_use(used, self._clock())  # being told counts as use
         return notes
 
     def _has_begun_anew(self, session: str) -> bool:
         """Whether an opening was the last thing told: Claude Code sends its summary after that."""
         told, openings = (self._journal.shown(session, turn).texts for turn in (None, ""))
         return bool(openings) and told[-1] == openings[-1]
-
-    def _count(self, session: str, turn: str) -> None:
-        """Being told counts as use."""
-        told = self._journal.shown(session, turn).memories
-        self._store.count_use(told, self._clock())
 
     def _most_important(self) -> list[Memory]:
         """Pinned ones first, then those that were scored as important."""

@@ -112,7 +112,7 @@ class Cycle:
         last = turn[-1]
         return (
             any(message.role == "assistant" for message in turn)
-            or now - last.said_at > QUIET
+            or not timedelta(0) <= now - last.said_at <= QUIET
             or any(later.turn != last.turn for later in self._journal.after(last, 1))
         )
 

@@ -12,7 +12,7 @@ from kinmem.clock import Clock, utc_now
 from kinmem.compact.pipeline import Compact
 from kinmem.conversation import Conversation
 from kinmem.cycle import Cycle
-from kinmem.errors import InvalidInput
+from kinmem.errors import InvalidInput, ModelError
 from kinmem.inject.pipeline import Inject
 from kinmem.learn.chunk import chunks_of
 from kinmem.learn.pipeline import Memorize
@@ -122,6 +122,7 @@ class Service:
             clock,
         )
         self._answers: OrderedDict[object, Answer] = OrderedDict()
+        self._enrolled = False
         self._background = Background(self._prepare, self._work, patience, resident=resident)
         self._background.start()
 
@@ -478,20 +479,28 @@ class Service:
     def _prepare(self) -> None:
         for embedder in self._embedders:
             embedder.warm()
-        self._embed.enroll()
         self.store.purge(self.clock() - self._bin_time)
 
     def _work(self) -> bool:
         """Counters, vectors and what they settle, then what was said. Whether more may be left."""
         self.store.flush_use()
-        if self._vectors():
-            return True
+        failure, more = None, False
+        try:
+            more = self._vectors()
+        except ModelError as error:  # an embedder that is away must not keep turns waiting
+            failure = error
         background = self._background
         run = self._cycle(hurried=background.hurried, stopping=lambda: background.stopping)
-        return run is not None and bool(run.counts.get("extract.turns"))
+        learned = run is not None and bool(run.counts.get("extract.turns"))
+        if failure is not None and not learned:
+            raise failure
+        return more or learned
 
     def _vectors(self) -> bool:
         """Fill in a pool of missing vectors, settle what they tell; whether more may be left."""
+        if not self._enrolled:
+            self._embed.enroll()
+            self._enrolled = True
         more = False
         for filled in self._embed.pool():
             more = True

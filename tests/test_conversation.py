@@ -248,3 +248,21 @@ def test_what_is_erased_is_gone_from_the_conversation_too(service: Service, home
     assert b"the 3th vault" not in stored
     assert b"the 4th vault" in stored
     assert "[erased]" in context
+
+
+def test_a_second_answer_without_a_number_is_kept_beside_the_first(service: Service) -> None:
+    service.observe("prompt", "s", None, "Two files, please")
+    first = service.observe("answer", "s", None, "Here is the first.")
+    second = service.observe("answer", "s", None, "And here the second.")
+    again = service.observe("answer", "s", None, "And here the second.")
+
+    assert (first.status, second.status, again.status) == ("stored", "stored", "known")
+    assert len(service.turns("s")) == 3
+
+
+def test_an_embedder_that_is_away_keeps_no_turn_waiting(service_of: Callable[..., Service]) -> None:
+    service = service_of("ana", MEMORY_EMBEDDING_MODEL="no-such-provider/no-such-model")
+    said(service, "t1", LYON)
+    service.settle(20)
+
+    assert any("Lyon" in content for content in contents(service))
