@@ -105,6 +105,11 @@ class Conversation:
         """The client has compacted its context: what it was told is no longer in it."""
         self._journal.forget_shown(_name(session, "session"))
 
+    def nameless(self, session: str, answer: str) -> str:
+        """A name for a turn that has none and whose prompt was not kept."""
+        last = self._journal.latest(session, "user")
+        return _digest(session, answer, str(last.id if last else 0), "no prompt")
+
     def _stored(self, message: Message, tell: bool) -> Observed:
         message = self._compact.spill(message) if message.role == "tool" else message
         (new,) = self._journal.add([message])

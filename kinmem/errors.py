@@ -7,6 +7,7 @@ KinmemError                 code        what the caller should do
 ├── VersionConflict         conflict    read it again, then decide
 ├── StoreError              storage_*   see the message; `retry` says whether waiting helps
 ├── ModelError              model       nothing: kinmem goes on without the model
+│   └── Unusable            model       the same; asking again will hardly help
 └── ConfigError             config      correct the setting the message names
 
 Each message says what happened, why, and what to do next; `code` is stable, `retry` says whether
@@ -91,6 +92,12 @@ class ModelError(KinmemError):
 
     code = "model"
     retry = True
+
+
+class Unusable(ModelError):
+    """The model is there; but what it says to this text, or that it is refused, is of no use."""
+
+    retry = False
 
 
 class ConfigError(KinmemError):

@@ -1,6 +1,6 @@
 """The nouns that several parts of kinmem share, with no behaviour beyond their fields."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     """Shape (count, dimension), float32, each row of unit length."""
 else:  # numpy takes 110 ms to import, and the server answers tools/list without it
     Vector = Vectors = Any
+
+Progress: TypeAlias = Callable[[int, int, str], None]
+"""Told of something long: done, total, what is being done."""
 
 Scope = Literal["private", "shared"]
 Category = Literal[

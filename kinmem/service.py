@@ -1,7 +1,6 @@
 """What kinmem does for one Kin, once, for every way in: tools, command line, Python."""
 
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import TracebackType
@@ -12,7 +11,7 @@ from kinmem.clock import Clock, utc_now
 from kinmem.compact.pipeline import Compact
 from kinmem.conversation import Conversation
 from kinmem.cycle import Cycle
-from kinmem.errors import InvalidInput, ModelError
+from kinmem.errors import InvalidInput
 from kinmem.inject.pipeline import Inject
 from kinmem.learn.chunk import chunks_of
 from kinmem.learn.pipeline import Memorize
@@ -30,28 +29,27 @@ from kinmem.models import (
     Memory,
     Note,
     Page,
+    Progress,
     Review,
     State,
     Stored,
-    Vector,
 )
+from kinmem.outbox import Outbox
 from kinmem.recall.pipeline import Recall
+from kinmem.recall.recent import RecentAnswers
 from kinmem.rules.border import checked_filters
 from kinmem.settings import Settings
 from kinmem.store.base import Sort, Store
 from kinmem.text import clean
 from kinmem.turns import Happening, Message, Observed, Run, Session
-from kinmem.upkeep.embed import Embed
 from kinmem.upkeep.pipeline import Upkeep
 from kinmem.upkeep.reviewing import Reviewer
+from kinmem.work import Work
 
 QUERY_BYTES = 8 * 1024
 BATCH = 100
-CACHED_ANSWERS = 500
 NO_MODELS = ChatModels()
 
-Progress = Callable[[int, int, str], None]
-"""Called with: done, total, what is being done."""
 Time = str | datetime
 
 
@@ -98,10 +96,8 @@ class Service:
         self.store = store
         self.settings = settings
         self.clock = clock
-        self._embedders = embedders
         self._embedder = embedder = embedders[0]
-        self._embed = Embed(store, embedder)
-        self._recall = Recall(store, embedders, settings, clock)
+        self._recall = RecentAnswers(Recall(store, embedders, settings, clock), store, clock)
         self._memorize = Memorize(store, embedder, settings, clock)
         self._review = Reviewer(store, embedder, models.review, settings, clock)
         self._compact = Compact(store.journal, models.compacting, settings, clock)
@@ -113,17 +109,21 @@ class Service:
             settings,
             clock,
         )
-        self._cycle = Cycle(
-            store,
-            Learn(store, embedder, models.extraction, settings, clock),
+        learn = Learn(store, embedder, models.extraction, settings, clock)
+        cycle = Cycle(
+            store.journal,
+            Outbox(store, learn, settings, clock),
             self._compact,
             Upkeep(store, embedder, models.consolidation, settings, clock),
-            settings,
             clock,
         )
-        self._answers: OrderedDict[object, Answer] = OrderedDict()
-        self._enrolled = False
-        self._background = Background(self._prepare, self._work, patience, resident=resident)
+        self._work = Work(store, embedders, self._memorize, cycle, self._bin_time, clock)
+        self._background = Background(
+            self._work.prepare,
+            lambda: self._work.part(self._background),
+            patience,
+            resident=resident,
+        )
         self._background.start()
 
     @property
@@ -169,7 +169,7 @@ class Service:
             include_archived=include_archived,
         )
         self._background.await_ready()
-        answer = self._answer(query, limit, filters, mode)
+        answer = self._recall(query, limit, filters, mode)
         self.store.count_use([hit.memory.id for hit in answer.hits], self.clock())
         return answer
 
@@ -222,7 +222,7 @@ class Service:
         """Take it out of use, restorable for KINMEM_PURGE_DAYS; with `erase` remove it for good."""
         if erase:
             self.store.erase(memory_id)
-            self._answers.clear()
+            self._recall.clear()
             return Forgotten(memory_id, "erased")
         memory = self.store.get(memory_id)
         if memory.state != State.DELETED:
@@ -340,7 +340,7 @@ class Service:
         asked = self.observe(
             "prompt", session, turn, prompt, speaker=speaker, at=at, client=client, tell=False
         )
-        turn = asked.turn or turn
+        turn = asked.turn or turn or self._conversation.nameless(session, answer)
         for number, output in enumerate(tools, start=1):
             name, part = output.get("tool"), output.get("id") or str(number)
             text = output.get("text", "")
@@ -387,11 +387,8 @@ class Service:
 
     def sleep(self, *, compress: bool | None = None) -> Run:
         """Do all background work now and say what was done. `compress`: merge without a model."""
-        while self._vectors():
-            pass
-        run = self._cycle.sleep(compress=compress)
-        self.store.purge(self.clock() - self._bin_time)
-        return run
+        self._background.await_ready()
+        return self._work.sleep(self._background, compress)
 
     def runs(self, limit: int = 20) -> list[Run]:
         """Reports of what was done in the background, the latest first."""
@@ -437,7 +434,7 @@ class Service:
 
         Raises ModelError when the embedder fails; what was done stays done, a second call goes on.
         """
-        return self._embed.all(progress)
+        return self._work.reembed(progress)
 
     def settle(self, timeout: float | None = None) -> bool:
         """Wait until the background work is done: vectors made, duplicates among them settled.
@@ -451,20 +448,6 @@ class Service:
         self._background.close()
         self.store.close()
 
-    def _answer(self, query: str, limit: int, filters: Filters, mode: str | None) -> Answer:
-        """From the cache of the last 500 answers, if nothing has changed since; else made anew."""
-        # Ages and recency change with the minute, all else with the revision.
-        minute = self.clock().replace(second=0, microsecond=0)
-        key = (query, limit, mode, filters, self.store.revision, minute)
-        answer = self._answers.get(key)
-        if answer is None or any(_expired(hit.memory, self.clock()) for hit in answer.hits):
-            answer = self._recall(query, limit, filters, mode)
-            if not answer.degraded:
-                self._answers[key] = answer
-                while len(self._answers) > CACHED_ANSWERS:
-                    self._answers.popitem(last=False)
-        return answer
-
     @property
     def _bin_time(self) -> timedelta:
         return timedelta(days=self.settings.general.purge_days)
@@ -474,54 +457,7 @@ class Service:
         self._background.await_ready()
         limit = self.settings.recall.max_relevant
         query = query.encode("utf-8", "ignore")[:QUERY_BYTES].decode("utf-8", "ignore")
-        return self._answer(query, limit, Filters(), None)
-
-    def _prepare(self) -> None:
-        for embedder in self._embedders:
-            embedder.warm()
-        self.store.purge(self.clock() - self._bin_time)
-
-    def _work(self) -> bool:
-        """Counters, vectors and what they settle, then what was said. Whether more may be left."""
-        self.store.flush_use()
-        failure, more = None, False
-        try:
-            more = self._vectors()
-        except ModelError as error:  # an embedder that is away must not keep turns waiting
-            failure = error
-        background = self._background
-        run = self._cycle(hurried=background.hurried, stopping=lambda: background.stopping)
-        learned = run is not None and bool(run.counts.get("extract.turns"))
-        if failure is not None and not learned:
-            raise failure
-        return more or learned
-
-    def _vectors(self) -> bool:
-        """Fill in a pool of missing vectors, settle what they tell; whether more may be left."""
-        if not self._enrolled:
-            self._embed.enroll()
-            self._enrolled = True
-        more = False
-        for filled in self._embed.pool():
-            more = True
-            fresh = {chunk.memory_id: vector for chunk, vector in filled if chunk.fresh}
-            self._settle(fresh, fresh)
-            self._background.await_calm()
-            if self._background.stopping:
-                return more
-        if more:
-            return True
-        name = self._embedder.name
-        left = {chunk.memory_id for chunk in self.store.unsettled(name, BATCH)}
-        self._settle(left, self.store.first_vectors(name, left))
-        return bool(left)
-
-    def _settle(self, ids: Collection[str], vectors: Mapping[str, Vector]) -> None:
-        """Compare memories that were stored unseen, and note that this was done."""
-        for id, vector in vectors.items():
-            self._memorize.settle(id, vector)
-        if ids:
-            self.store.settled(ids)
+        return self._recall(query, limit, Filters(), None)
 
     def __enter__(self) -> Self:
         return self
@@ -533,10 +469,6 @@ class Service:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _expired(memory: Memory, now: datetime) -> bool:
-    return memory.expires_at is not None and memory.expires_at <= now
 
 
 def _note(item: Note | Mapping[str, Any] | str) -> Note:

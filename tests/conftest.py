@@ -39,12 +39,16 @@ def clock() -> MovableClock:
 
 @pytest.fixture
 def service_of(home: Path, clock: MovableClock) -> Iterator[Callable[..., Service]]:
-    """Opens the memory of a Kin, with settings by variable; all share one home and one model."""
+    """Opens the memory of a Kin, with settings by variable; all share one home and one model.
+
+    Without `resident` nothing happens in the background.
+    """
     with ExitStack() as opened:
 
-        def open_for(kin: str, **settings: object) -> Service:
+        def open_for(kin: str, *, resident: bool = True, **settings: object) -> Service:
             loaded = load({"KINMEM_KIN": kin, "KINMEM_HOME": home, **settings})
-            return opened.enter_context(open_service(loaded, clock=clock))
+            service = open_service(loaded, clock=clock, resident=resident)
+            return opened.enter_context(service)
 
         yield open_for
 

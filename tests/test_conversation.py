@@ -266,3 +266,15 @@ def test_an_embedder_that_is_away_keeps_no_turn_waiting(service_of: Callable[...
     service.settle(20)
 
     assert any("Lyon" in content for content in contents(service))
+
+
+def test_a_turn_with_a_private_prompt_is_no_part_of_the_turn_before(service: Service) -> None:
+    service.record_turn("s", "What is new?", "Nothing.")
+    for _ in range(2):  # told twice, kept once
+        outputs = [{"tool": "search", "text": "Rain in Bern"}]
+        service.record_turn("s", "<private>my salary</private>", "It will rain.", tools=outputs)
+
+    first, *later = [(message.turn, message.text) for message in service.turns("s")][1:]
+    assert [text for _, text in later] == ["Rain in Bern", "It will rain."]
+    assert len({turn for turn, _ in later}) == 1
+    assert first[0] not in {turn for turn, _ in later}

@@ -63,7 +63,6 @@ def sleep(
 
     with here.memory() as memory:
         stays = Lingering(memory, memory.settings.home, memory.kin) if linger else None
-        memory.settle()
         row = run_row(memory.sleep(compress=compress or None), memory.settings.general.zone)
         if not quiet:
             here.tell(row, run_table([row]))

@@ -4,9 +4,10 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
+from kinmem.errors import Unusable
 from kinmem.llm.base import Shape
 from kinmem.llm.deadline import Deadline
-from kinmem.llm.litellm_tamed import Unusable, Way
+from kinmem.llm.litellm_tamed import Way
 from kinmem.llm.reply import Unfit, fitted, schema_of
 from kinmem.text import estimated_tokens
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeVar
 
-from kinmem.errors import ConfigError, ModelError
+from kinmem.errors import ConfigError, ModelError, Unusable
 from kinmem.llm.breaker import Breaker
 from kinmem.llm.deadline import Deadline, Once, within
 from kinmem.llm.exchange import LARGEST, Exchange, current
@@ -47,10 +47,6 @@ SECRET = re.compile(
 )
 MESSAGE = re.compile(r"""["']message["']: *(["'])(?P<text>.+?)\1 *[,}]""")
 """The sentence for people in an answer of OpenAI's shape, as litellm quotes it."""
-
-
-class Unusable(ModelError):
-    """The provider answered, so it is there; but what it said is of no use."""
 
 
 class Way:
@@ -160,6 +156,8 @@ class _Refused(ModelError):
         status = exchange.status
         passing = status is None or status in (408, 409, 425, 429) or status >= 500
         self.may_pass = exchange.sent and exchange.problem is None and passing
+        # A redirect, a key that is not known, a model that is not there: a setting is to blame.
+        self.retry = status is None or not (status < 300 or status in (400, 413, 422))
         super().__init__(text)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from kinmem.errors import ModelError
+from kinmem.errors import ModelError, Unusable
 from kinmem.llm.base import Shape
 from kinmem.llm.reply import Unfit, fitted
 
@@ -39,7 +39,7 @@ class ScriptedModel:
         try:
             return fitted(reply if isinstance(reply, str) else _written(reply), shape)
         except Unfit as unfit:
-            raise ModelError(f"{self.name} gave no {shape.__name__} as answer {number}") from unfit
+            raise Unusable(f"{self.name} gave no {shape.__name__} as answer {number}") from unfit
 
     def _line(self, prompt: str, number: int) -> Reply:
         if callable(self._script):

@@ -1,7 +1,8 @@
 """What steps that change by the calendar share: once a day, by a clock that can be believed."""
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,20 +20,26 @@ TOGETHER = 200
 """Changes in one transaction."""
 
 
-class Turn:
-    """A step's turn of the day: taken by one process, and given back if nothing could be done."""
+class WrongClock(Exception):
+    """The time of day cannot be right, so nothing is done by it."""
 
-    def __init__(self, store: Store, step: str) -> None:
-        self._journal, self._job = store.journal, f"daily {step}"
-        self._holder = uuid.uuid4().hex
 
-    def take(self) -> bool:
-        """Whether the step has not had its turn for a day; now it has."""
-        return self._journal.lease(self._job, self._holder, DAY_SECONDS)
+def once_a_day(store: Store, step: str, work: Callable[[], Counter[str]]) -> Counter[str]:
+    """What `work` counts, if no process has done this step for a day; else nothing.
 
-    def give_back(self) -> None:
-        """Let it be taken again at once: the clock was wrong, and may be put right."""
-        self._journal.release(self._job, self._holder)
+    Failing does not count as done. A clock that cannot be right is counted as `clock`.
+    """
+    job, holder = f"daily {step}", uuid.uuid4().hex
+    if not store.journal.lease(job, holder, DAY_SECONDS):
+        return Counter()
+    try:
+        return work()
+    except WrongClock:
+        store.journal.release(job, holder)  # it may be put right at any time
+        return Counter(clock=1)
+    except BaseException:
+        store.journal.release(job, holder)
+        raise
 
 
 class Calendar:
@@ -42,7 +49,6 @@ class Calendar:
         self._now = now
         self._newest: datetime | None = None
         self._settled: datetime | None = None
-        self._recent = False
 
     def saw(self, memory: Memory) -> None:
         """Take in when it was stored, rewritten and used."""
@@ -53,18 +59,17 @@ class Calendar:
             if at <= self._now - SETTLED:
                 self._settled = max(self._settled or at, at)
 
-    @property
-    def is_plausible(self) -> bool:
-        """False if the newest time is more than a day ahead of now, or if nothing happened in the
-        400 days up to a month ago: then the clock has jumped, or nobody was here for a year.
+    def check(self) -> None:
+        """Raises WrongClock if the newest time is more than a day ahead of now, or if nothing
+        happened in the 400 days up to a month ago: then the clock has jumped, or nobody was here
+        for a year.
 
         Without memories older than a month nothing speaks against the clock.
         """
-        if self._newest is None:
-            return True
-        is_behind = self._now < self._newest - BEHIND
+        is_behind = self._newest is not None and self._now < self._newest - BEHIND
         is_ahead = self._settled is not None and self._now - self._settled > AHEAD
-        return not (is_behind or is_ahead)
+        if is_behind or is_ahead:
+            raise WrongClock
 
 
 def change_all(

@@ -42,7 +42,7 @@ class Upkeep:
         return counts
 
     def recalibrate(self) -> Counter[str]:
-        return recalibrate(self._store, self._settings, self._clock)
+        return recalibrate(self._store, self._clock)
 
     def prune(self) -> Counter[str]:
-        return prune(self._store, self._settings, self._clock)
+        return prune(self._store, self._clock)

@@ -5,9 +5,8 @@ from datetime import datetime, timedelta
 
 from kinmem.clock import Clock
 from kinmem.models import Memory, State
-from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.upkeep.daily import Calendar, Turn, change_all
+from kinmem.upkeep.daily import Calendar, change_all, once_a_day
 from kinmem.upkeep.reading import ANY_LIVE, read_live
 from kinmem.upkeep.recalibrate import TOLD
 
@@ -16,31 +15,27 @@ KEPT = ((1.0, timedelta(days=60)), (2.0, timedelta(days=90)))
 """Importance up to which, and for how long unused (the seeds)."""
 
 
-def prune(store: Store, settings: Settings, clock: Clock) -> Counter[str]:
+def prune(store: Store, clock: Clock) -> Counter[str]:
     """Put own memories into the bin that hardly matter and were never used; counts pruned.
 
     Importance at most 1 after 60 days, at most 2 after 90. Never what is pinned, shared, has no
     importance, or was told by a person, itself or a memory it was merged from. They can be restored
     for KINMEM_PURGE_DAYS. At most once a day, and not by a clock that cannot be right.
     """
-    counts: Counter[str] = Counter()
-    now, turn = clock(), Turn(store, STEP)
-    if not turn.take():
-        return counts
+    return once_a_day(store, STEP, lambda: _pruned(store, clock()))
+
+
+def _pruned(store: Store, now: datetime) -> Counter[str]:
     calendar, idle = Calendar(now), list[Memory]()
     for memory in read_live(store, filters=ANY_LIVE):
         calendar.saw(memory)
         if memory.kin == store.kin and is_idle(memory, now):
             idle.append(memory)
-    if not calendar.is_plausible:
-        turn.give_back()
-        counts["clock"] = 1
-        return counts
+    calendar.check()
     fields = {"state": State.DELETED, "deleted_at": now}
     why = "of little importance and never used"
     gone = [(memory, fields, why) for memory in idle if not _was_told(store, memory)]
-    counts["pruned"] = change_all(store, gone, "pruned")
-    return counts
+    return Counter(pruned=change_all(store, gone, "pruned"))
 
 
 def is_idle(memory: Memory, now: datetime) -> bool:

@@ -6,9 +6,8 @@ from typing import Any
 
 from kinmem.clock import Clock
 from kinmem.models import Memory
-from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.upkeep.daily import Calendar, Turn, change_all
+from kinmem.upkeep.daily import Calendar, change_all, once_a_day
 from kinmem.upkeep.reading import ANY_LIVE, read_live
 
 STEP = "recalibrate"
@@ -21,7 +20,7 @@ TOLD = ("user", "explicit")
 """Channels whose importance a person has given."""
 
 
-def recalibrate(store: Store, settings: Settings, clock: Clock) -> Counter[str]:
+def recalibrate(store: Store, clock: Clock) -> Counter[str]:
     """Move the importance of own memories by their use, at most once a day; counts up and down.
 
     Uses are measured against one in ten days (KinBot's later table): from twice as many +0.2; none
@@ -29,10 +28,10 @@ def recalibrate(store: Store, settings: Settings, clock: Clock) -> Counter[str]:
     twice within ten days. Pinned ones stay, those without importance, and what a person has rated.
     `scored_at` alone tells when it was done; nothing is done by a clock that cannot be right.
     """
-    counts: Counter[str] = Counter()
-    now, turn = clock(), Turn(store, STEP)
-    if not turn.take():
-        return counts
+    return once_a_day(store, STEP, lambda: _recalibrated(store, clock()))
+
+
+def _recalibrated(store: Store, now: datetime) -> Counter[str]:
     calendar, moved = Calendar(now), list[tuple[Memory, dict[str, Any], str]]()
     for memory in read_live(store, filters=ANY_LIVE):
         calendar.saw(memory)
@@ -40,10 +39,8 @@ def recalibrate(store: Store, settings: Settings, clock: Clock) -> Counter[str]:
         if memory.kin == store.kin and old is not None and new is not None and new != old:
             reason = f"used {memory.recalled_count} times since {memory.created_at.date()}"
             moved.append((memory, {"importance": new, "scored_at": now}, reason))
-    if not calendar.is_plausible:
-        turn.give_back()
-        counts["clock"] = 1
-        return counts
+    calendar.check()
+    counts: Counter[str] = Counter()
     for name, up in (("up", True), ("down", False)):
         part = [one for one in moved if (one[1]["importance"] > (one[0].importance or 0)) == up]
         counts[name] = change_all(store, part, "recalibrated")

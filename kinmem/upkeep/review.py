@@ -1,13 +1,13 @@
 """What in a memory is worth a second look. Changes nothing; upkeep/resolve.py does."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from kinmem.errors import ModelError
 from kinmem.llm.base import ChatModel, Embedder
-from kinmem.models import LIVE, Filters, Issue, IssueKind, Memory, Review, State
+from kinmem.models import LIVE, Filters, Issue, IssueKind, Memory, Progress, Review, State
 from kinmem.retention import Fading, retention
 from kinmem.rules.occasion import same_occasion, same_subject
 from kinmem.rules.similarity import Kinship, Ladder, compare, contains
@@ -40,8 +40,6 @@ SPOKEN_OF_AS_COMING = re.compile(
 )
 COMING_WITHIN = timedelta(days=45)
 SAYS_LITTLE = 1  # content words
-
-Progress = Callable[[int, int, str], None]
 
 
 def review(

@@ -1,12 +1,12 @@
 """Reviews and what is done about them: issues are known by id from one call to the next."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput
 from kinmem.llm.base import ChatModel, Embedder
-from kinmem.models import Filters, Issue, Review
+from kinmem.models import Filters, Issue, Progress, Review
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.upkeep.resolve import apply_issue, refuse_issue
@@ -14,7 +14,6 @@ from kinmem.upkeep.review import review
 
 REMEMBERED = 200
 """Issues: what a model finds cannot be found again by asking it again."""
-Progress = Callable[[int, int, str], None]
 
 
 class Reviewer:

@@ -74,8 +74,8 @@ def test_what_a_model_finds_is_stored_with_where_it_comes_from(asking: Opened) -
     assert [entity.name for entity in service.store.entities(memory.id)] == ["Ana"]
 
 
-@pytest.mark.parametrize("mode", ["500", "garbage", "truncated", "empty", "redirect"])
-def test_a_model_that_fails_is_asked_three_times_then_the_turn_is_parked(
+@pytest.mark.parametrize("mode", ["garbage", "truncated", "empty"])
+def test_a_model_that_answers_badly_is_asked_three_times_then_the_turn_is_parked(
     asking: Opened, server: ModelServer, clock: MovableClock, mode: str
 ) -> None:
     service = asking(mode)
@@ -91,10 +91,44 @@ def test_a_model_that_fails_is_asked_three_times_then_the_turn_is_parked(
     assert 0 < server.hits[mode] <= 12
 
 
+@pytest.mark.parametrize("mode", ["500", "redirect"])
+def test_turns_outlast_a_provider_that_is_away_for_a_day(
+    asking: Opened, server: ModelServer, clock: MovableClock, mode: str
+) -> None:
+    service = asking(mode)
+    for number in range(4):
+        tell(service, f"t{number}", f"{TEA} For the {number}. time.")
+    for _ in range(24):
+        service.sleep()
+        clock.advance(hours=1)
+    assert service.parked() == []
+    assert service.stats().conversations["waiting"] == 8
+    assert server.hits[mode] <= 24 * 4  # one turn is asked about, the others wait with it
+
+    service = asking("ok")
+    service.sleep()
+
+    assert all(message.learned_at for message in service.turns("s"))
+    assert service.stats().conversations["waiting"] == 0
+
+
+def test_a_turn_that_no_model_understands_holds_up_no_other(
+    asking: Opened, server: ModelServer, clock: MovableClock
+) -> None:
+    service = asking("garbage")
+    tell(service)
+    service.sleep()
+    service = asking("ok")
+    tell(service, "t2", "I moved to Bern in May.")
+    service.sleep()
+
+    assert [message.turn for message in service.turns("s") if message.learned_at] == ["t2", "t2"]
+
+
 def test_a_parked_turn_is_learned_once_when_the_model_is_back(
     asking: Opened, clock: MovableClock
 ) -> None:
-    service = asking("500")
+    service = asking("garbage")
     tell(service)
     for _ in range(4):
         service.sleep()

@@ -57,11 +57,14 @@ class Bench:
 
 @pytest.fixture
 def bench_of(service_of: Callable[..., Service], clock: Clock) -> Callable[..., Bench]:
-    """Opens a Kin for which half the meaning in common is close enough, unless set otherwise."""
+    """Opens a Kin for which half the meaning in common is close enough, unless set otherwise.
+
+    Nothing happens in the background, so that the steps can be taken one by one.
+    """
 
     def open_for(kin: str = "ana", **settings: object) -> Bench:
         near = {"MEMORY_CONSOLIDATION_SIMILARITY": 0.5, "KINMEM_COMPRESS_SIMILARITY": 0.5}
-        service = service_of(kin, **{**near, **settings})
+        service = service_of(kin, resident=False, **{**near, **settings})
         embedder = embedders(service.settings)[0]
         embedder.warm()
         return Bench(service, service.store, embedder, clock)

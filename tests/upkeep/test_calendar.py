@@ -17,11 +17,11 @@ from tests.upkeep.conftest import Bench, all_of_it
 
 
 def recalibrated(bench: Bench) -> Counter[str]:
-    return recalibrate(bench.store, bench.service.settings, bench.clock)
+    return recalibrate(bench.store, bench.clock)
 
 
 def pruned(bench: Bench) -> Counter[str]:
-    return prune(bench.store, bench.service.settings, bench.clock)
+    return prune(bench.store, bench.clock)
 
 
 def used(bench: Bench, id: str, times: int) -> None:

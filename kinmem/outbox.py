@@ -1,0 +1,98 @@
+"""Turns that were stored and wait to be learned from: which are due, and what becomes of them."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from operator import attrgetter
+
+from kinmem.clock import Clock
+from kinmem.errors import KinmemError
+from kinmem.learn.turns import Learn
+from kinmem.report import Report
+from kinmem.settings import Settings
+from kinmem.store.base import Store
+from kinmem.turns import Batch, Message
+
+AT_ONCE = 50
+"""Turns that are looked at in one go."""
+BEFORE = 8
+"""Messages ahead of a turn that help to understand it."""
+QUIET = timedelta(seconds=30)
+"""A turn without an answer counts as whole after this time."""
+TRIES = 3
+FIRST_PAUSE = timedelta(seconds=30)
+"""Before the second try; four times as long before each further one."""
+LONGEST_PAUSE = timedelta(hours=1)
+MOST_WAITS = 100
+"""Tries, about four days, after which a turn is parked although its model was never there."""
+
+Turn = list[Message]
+
+
+class Outbox:
+    """What one Kin has heard and not learned yet."""
+
+    def __init__(self, store: Store, learn: Learn, settings: Settings, clock: Clock) -> None:
+        self._store = store
+        self._journal = store.journal
+        self._learn = learn
+        self._settings = settings
+        self._clock = clock
+
+    def due(self, *, hurried: bool) -> list[Turn]:
+        """Turns that are whole: answered, followed by another, or left alone. Oldest first, but
+        those that failed after those that did not: one that always fails holds up no other.
+
+        `hurried` takes those as well that are still waiting for their answer.
+        """
+        now = self._clock()
+        waiting = sorted(self._journal.learnable(now, AT_ONCE), key=attrgetter("session", "turn"))
+        turns = [list(turn) for _, turn in groupby(waiting, attrgetter("session", "turn"))]
+        whole = [turn for turn in turns if hurried or self._is_whole(turn, now)]
+        return sorted(whole, key=lambda turn: (_tries(turn), turn[0].id))
+
+    def learn(self, turns: Sequence[Turn], report: Report, goes_on: Callable[[], bool]) -> bool:
+        """Learn from each in turn, as long as `goes_on` says so; whether it still did at the end.
+
+        One that fails is postponed alone, and parked at the third try. Where the model or the disk
+        is away no text is to blame: all that are left wait, an hour at most, and stay due.
+        """
+        for number, turn in enumerate(turns):
+            if not goes_on():
+                return False
+            try:
+                self._learned(turn, report)
+            except Exception as error:  # whatever it is, the other turns are not to blame
+                problem = report.failed("extract", error)
+                if isinstance(error, KinmemError) and error.retry:
+                    self._postpone(turns[number:], problem, MOST_WAITS)
+                    break
+                self._postpone([turn], problem, TRIES)
+        return True
+
+    def _learned(self, turn: Turn, report: Report) -> None:
+        if self._settings.learn.learn:
+            before = self._journal.before(turn[0], BEFORE)
+            report.add("extract", self._learn.turn(turn, before))
+        else:
+            self._store.apply(Batch(learned=[message.id for message in turn]))
+        report.counts["extract.turns"] += 1
+
+    def _postpone(self, turns: Sequence[Turn], problem: str, most: int) -> None:
+        """As long as the first of them has to wait; parked at the `most`th try."""
+        tries = _tries(turns[0])
+        pause = min(FIRST_PAUSE * 4 ** min(tries, 10), LONGEST_PAUSE)
+        until = self._clock() + pause if tries + 1 < most else None
+        self._journal.postpone([one.id for turn in turns for one in turn], until, problem)
+
+    def _is_whole(self, turn: Turn, now: datetime) -> bool:
+        last = turn[-1]
+        return (
+            any(message.role == "assistant" for message in turn)
+            or not timedelta(0) <= now - last.said_at <= QUIET
+            or any(later.turn != last.turn for later in self._journal.after(last, 1))
+        )
+
+
+def _tries(turn: Turn) -> int:
+    return max(message.tries for message in turn)

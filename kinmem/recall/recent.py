@@ -1,0 +1,41 @@
+"""Answers that were given a moment ago, for those who ask the same again."""
+
+from collections import OrderedDict
+
+from kinmem.clock import Clock
+from kinmem.models import Answer, Filters, Memory
+from kinmem.recall.pipeline import Recall
+from kinmem.store.base import Store
+
+MOST = 500
+
+
+class RecentAnswers:
+    """Recall that keeps its last 500 answers, as long as nothing changes."""
+
+    def __init__(self, recall: Recall, store: Store, clock: Clock) -> None:
+        self._recall = recall
+        self._store = store
+        self._clock = clock
+        self._answers: OrderedDict[object, Answer] = OrderedDict()
+
+    def __call__(self, query: str, limit: int, filters: Filters, mode: str | None) -> Answer:
+        """See Recall. Answers that were degraded are not kept."""
+        # Ages and recency change with the minute, all else with the revision.
+        minute = self._clock().replace(second=0, microsecond=0)
+        key = (query, limit, mode, filters, self._store.revision, minute)
+        answer = self._answers.get(key)
+        if answer is None or any(self._has_expired(hit.memory) for hit in answer.hits):
+            answer = self._recall(query, limit, filters, mode)
+            if not answer.degraded:
+                self._answers[key] = answer
+                while len(self._answers) > MOST:
+                    self._answers.popitem(last=False)
+        return answer
+
+    def clear(self) -> None:
+        """Nothing that was erased stays in memory."""
+        self._answers.clear()
+
+    def _has_expired(self, memory: Memory) -> bool:
+        return memory.expires_at is not None and memory.expires_at <= self._clock()

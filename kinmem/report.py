@@ -1,0 +1,52 @@
+"""What the steps of one run did, as it grows; see turns.Run for what is kept of it."""
+
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from kinmem.errors import KinmemError
+from kinmem.turns import Run
+
+logger = logging.getLogger(__name__)
+
+
+class Report:
+    """Counts by step and what is counted, and a line for each step that failed."""
+
+    def __init__(self, started_at: datetime) -> None:
+        self.started_at = started_at
+        self.counts: Counter[str] = Counter()
+        self.problems: list[str] = []
+
+    def add(self, step: str, counts: Counter[str]) -> None:
+        self.counts.update({f"{step}.{what}": count for what, count in counts.items() if count})
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """A step that fails is told, and the next one begins."""
+        try:
+            yield
+        except Exception as error:  # whatever it is, the other steps are not to blame
+            self.failed(name, error)
+
+    def failed(self, step: str, error: Exception) -> str:
+        """Take in why; the same for people, who are told no more of a defect than its name."""
+        if isinstance(error, KinmemError):
+            logger.warning("%s: %s", step, error)
+            problem = str(error)
+        else:
+            logger.error("%s failed", step, exc_info=error)
+            problem = f"internal: {type(error).__name__}"
+        self.problems.append(f"{step}: {problem}")
+        return problem
+
+    def run(self, kind: str, finished_at: datetime) -> Run:
+        return Run(
+            kind=kind,
+            started_at=self.started_at,
+            finished_at=finished_at,
+            counts=dict(self.counts),
+            problems=tuple(self.problems),
+        )
