@@ -63,8 +63,24 @@ def test_import_contracts() -> None:
         ),
         pytest.param(
             "from kinmem.settings import load; load()",
-            {"litellm", "onnxruntime", "tokenizers", "mcp", "apsw", "numpy", "rapidfuzz"},
+            {
+                "litellm",
+                "onnxruntime",
+                "tokenizers",
+                "mcp",
+                "apsw",
+                "numpy",
+                "rapidfuzz",
+                "pydantic",
+            },
             id="settings",
+        ),
+        pytest.param(
+            "from kinmem.settings import load; from kinmem.wiring import open_conversation\n"
+            "with open_conversation(load()) as talk:\n"
+            "    talk.observe('prompt', 's', 't', 'where is the tea kept, in the cellar?')",
+            {"litellm", "onnxruntime", "tokenizers", "mcp", "numpy", "rapidfuzz", "pydantic"},
+            id="a hook without a server",
         ),
         pytest.param(
             "from kinmem.cli import main\n"

@@ -1,6 +1,7 @@
 """The Kins under one home folder. Only its owner, at the command line, sees more than one."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kinmem.errors import KinmemError
@@ -24,9 +25,9 @@ def kins_under(settings: "Settings") -> Iterator[dict[str, Any]]:
     from kinmem.wiring import open_service
 
     for name in kin_names(settings.home):
-        general = settings.general.model_copy(update={"kin": name})
+        general = replace(settings.general, kin=name)
         try:
-            with open_service(settings.model_copy(update={"general": general})) as service:
+            with open_service(replace(settings, general=general)) as service:
                 counts = service.store.counts()
                 own = counts["kin"].get(name, 0)
                 yield {"kin": name, "memories": own, "current": name == settings.general.kin}

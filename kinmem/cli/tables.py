@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -86,7 +87,7 @@ def setting_rows(settings: Settings, home_given: bool) -> Iterator[dict[str, Any
             "description": knob.description,
         }
     for name, provider in settings.providers.items():
-        told = ", ".join(f"{key} {value}" for key, value in provider.model_dump().items() if value)
+        told = ", ".join(f"{key} {value}" for key, value in asdict(provider).items() if value)
         yield {
             "variable": f"[providers.{name}]",
             "value": told,

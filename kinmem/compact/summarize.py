@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel, Field
-
 from kinmem.compact.inert import inert, who, without_delimiters
 from kinmem.compact.telling import condensed, extracted
 from kinmem.compact.turns import Turn
@@ -25,12 +23,6 @@ SHORTER = (20_000, 4_000, 1_000, 200)
 EXTRACTIVE = "extractive"
 
 
-class Summary(BaseModel):
-    """What a model answers to prompts/summarize.md and prompts/fold.md."""
-
-    summary: str = Field(min_length=1)
-
-
 def summary_of(
     turns: Sequence[Turn], earlier: Snapshot | None, model: ChatModel | None, window: int
 ) -> str:
@@ -44,7 +36,7 @@ def summary_of(
         earlier=earlier.summary if earlier else "(none)",
         turns=_told(turns, window // SHARE_READ),
     )
-    return _checked(model.answer(prompt, Summary).summary, limit)
+    return _checked(_answered(prompt, model), limit)
 
 
 def fold(older: Snapshot, newer: Snapshot, model: ChatModel | None, window: int) -> str:
@@ -53,7 +45,13 @@ def fold(older: Snapshot, newer: Snapshot, model: ChatModel | None, window: int)
     if model is None:
         return _checked(condensed(older.summary, newer.summary, limit), limit)
     prompt = render("fold", tokens=limit, older=older.summary, newer=newer.summary)
-    return _checked(model.answer(prompt, Summary).summary, limit)
+    return _checked(_answered(prompt, model), limit)
+
+
+def _answered(prompt: str, model: ChatModel) -> str:
+    from kinmem.compact.shape import Summary  # late: 80 ms that a hook does without
+
+    return model.answer(prompt, Summary).summary
 
 
 def most_tokens(window: int) -> int:

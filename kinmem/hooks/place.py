@@ -1,7 +1,7 @@
 """Which memory a hook is for, as kinmem.settings would say, but without loading it.
 
-Settings are checked by pydantic, whose loading takes longer than all else a hook does: that is left
-to the server, or to the hook that finds none. tests/hooks/test_place.py holds both to one answer.
+The settings take longer to load than all else that a hook with a server does: that is left to the
+server, or to the hook that finds none. tests/hooks/test_place.py holds both to one answer.
 """
 
 import os

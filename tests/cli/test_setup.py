@@ -89,12 +89,11 @@ def test_config_shows_every_setting_and_its_origin(
 
 def test_config_names_what_has_no_effect(kinmem: Kinmem, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORY_RRF_K", "10")
-    monkeypatch.setenv("MEMORY_HYDE_MODEL", "some-model")
 
-    assert kinmem("config", "--json").json["unread"] == ["MEMORY_RRF_K", "MEMORY_HYDE_MODEL"]
+    assert kinmem("config", "--json").json["unread"] == ["MEMORY_RRF_K"]
     assert "MEMORY_RRF_K changes nothing" in kinmem("config").out
     monkeypatch.setenv("MEMORY_RANKING_PROFILE", "kinbot")
-    assert kinmem("config", "--json").json["unread"] == ["MEMORY_HYDE_MODEL"]
+    assert kinmem("config", "--json").json["unread"] == []
 
 
 def test_reembed_makes_the_vectors_that_were_dropped(kinmem: Kinmem, memorized: Memorized) -> None:

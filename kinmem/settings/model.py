@@ -1,0 +1,85 @@
+"""Which chat model is asked for what."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kinmem.settings.declare import setting
+
+Use = Literal[
+    "extraction",
+    "compacting",
+    "consolidation",
+    "review",
+    "rewrite",
+    "multi_query",
+    "hyde",
+    "rerank",
+]
+FALL_BACK = frozenset({"extraction", "compacting", "review"})
+"""Those that nobody waits for; the others are off unless they are set, as in the seeds."""
+SWITCHED_OFF = ("off", "0", "false", "none", "rules")
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """Which chat model is asked for what. Unset ones are never asked."""
+
+    default: str | None = setting(
+        "KINMEM_MODEL",
+        None,
+        "Chat model for extraction, summaries and review where they name none, e.g. gpt-4.1-mini, ollama/llama3.1 or providerId:modelId; unset: rules do without.",
+    )
+    extraction: str | None = setting(
+        "MEMORY_EXTRACTION_MODEL",
+        None,
+        "Model that reads memories out of each turn; unset: KINMEM_MODEL, off: rules.",
+    )
+    compacting: str | None = setting(
+        "COMPACTING_MODEL",
+        None,
+        "Model that summarises old turns; unset: KINMEM_MODEL, off: the telling sentences are kept.",
+    )
+    consolidation: str | None = setting(
+        "MEMORY_CONSOLIDATION_MODEL",
+        None,
+        "Model that merges similar memories; unset: they are not merged by a model.",
+    )
+    review: str | None = setting(
+        "KINMEM_REVIEW_MODEL",
+        None,
+        "Model that review_memories asks as well; unset: KINMEM_MODEL, off: rules.",
+    )
+    rewrite: str | None = setting(
+        "MEMORY_CONTEXTUAL_REWRITE_MODEL",
+        None,
+        "Model that makes follow-up questions stand alone; unset: what they leave out is carried over by rules.",
+    )
+    multi_query: str | None = setting(
+        "MEMORY_MULTI_QUERY_MODEL",
+        None,
+        "Model that words a question in three other ways; unset: it is searched for as it is.",
+    )
+    hyde: str | None = setting(
+        "MEMORY_HYDE_MODEL",
+        None,
+        "Model that makes up an answer, whose meaning is searched for as well; unset: none is.",
+    )
+    rerank: str | None = setting(
+        "MEMORY_RERANK_MODEL",
+        None,
+        "Model that reads the best hits once more: a cross-encoder such as cohere/rerank-v3.5, or a chat model; unset: none does.",
+    )
+    deadline: float = setting(
+        "KINMEM_MODEL_DEADLINE",
+        60.0,
+        "Seconds in which a chat model must have answered, retries included.",
+        gt=0,
+        le=3600,
+    )
+
+    def named(self, use: Use) -> str | None:
+        """The model for that use; None: rules. Only some fall back on KINMEM_MODEL."""
+        name: str | None = getattr(self, use)
+        if name is None and use in FALL_BACK:
+            name = self.default
+        return None if name is None or name.casefold() in SWITCHED_OFF else name

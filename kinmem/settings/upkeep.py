@@ -1,0 +1,31 @@
+"""How similar memories become one."""
+
+from dataclasses import dataclass
+
+from kinmem.settings.declare import setting
+
+
+@dataclass(frozen=True)
+class UpkeepSettings:
+    consolidation_similarity: float = setting(
+        "MEMORY_CONSOLIDATION_SIMILARITY",
+        0.85,
+        "Cosine from which MEMORY_CONSOLIDATION_MODEL is asked whether to merge.",
+        ge=0,
+        le=1,
+    )
+    consolidation_max: int = setting(
+        "MEMORY_CONSOLIDATION_MAX_GEN",
+        5,
+        "Memories that consolidation makes in one run; 0 switches it off.",
+        ge=0,
+        le=1000,
+    )
+    compress: bool = setting(
+        "KINMEM_COMPRESS",
+        False,
+        "Whether similar memories are merged without a model, by their unique sentences.",
+    )
+    compress_similarity: float = setting(
+        "KINMEM_COMPRESS_SIMILARITY", 0.88, "Cosine from which KINMEM_COMPRESS merges.", ge=0, le=1
+    )
