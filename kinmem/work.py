@@ -7,7 +7,7 @@ from kinmem.background import Background
 from kinmem.clock import Clock
 from kinmem.cycle import Cycle
 from kinmem.errors import ModelError
-from kinmem.learn.pipeline import Memorize
+from kinmem.learn.memorize import Memorize
 from kinmem.llm.base import Embedder
 from kinmem.models import Progress, Vector
 from kinmem.store.base import Store
@@ -97,7 +97,6 @@ class Work:
 
     def _settle(self, ids: Collection[str], vectors: Mapping[str, Vector]) -> None:
         """Compare memories that were stored unseen, and note that this was done."""
-        for id, vector in vectors.items():
-            self._memorize.settle(id, vector)
+        self._memorize.settle(vectors)
         if ids:
             self._store.settled(ids)

@@ -17,7 +17,7 @@ from mcp.types import (
 from kinmem.models import CATEGORIES, State
 from kinmem.protocol import INSTRUCTIONS, build
 from kinmem.service import Service
-from kinmem.settings import RecallSettings
+from kinmem.settings import knobs
 from kinmem.tools import Mode, tools
 from tests.conftest import MovableClock
 
@@ -408,7 +408,7 @@ def test_the_choices_a_model_has_are_those_of_the_service() -> None:
 
     assert schemas["memorize"]["category"]["enum"] == list(CATEGORIES)
     assert schemas["list_memories"]["state"]["enum"] == list(State)
-    profiles = get_args(RecallSettings.model_fields["profile"].annotation)
+    (profiles,) = (get_args(knob.kind) for knob in knobs() if knob.name == "profile")
     assert get_args(Mode) == profiles == tuple(schemas["recall"]["mode"]["enum"])
 
 

@@ -1,9 +1,11 @@
 """Stage 5 of learning: what a verdict does to the memories, as parts of one batch."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, assert_never
+from typing import Any, TypeVar, assert_never
 
+from kinmem.errors import MemoryNotFound, VersionConflict
 from kinmem.learn.reconcile import Flag, Keep, Merge, Outdated, Replace, Skip, Verdict
 from kinmem.models import Chunks, ConflictMode, Memory, State, Stored
 from kinmem.rules.evidence import evidence
@@ -12,6 +14,10 @@ from kinmem.rules.similarity import content_hash
 from kinmem.turns import Change, Conflict
 
 MOST_TURNS = 3
+TRIES = 3
+"""How often it is decided anew because somebody changed a memory meanwhile."""
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,14 @@ def deeds(verdict: Verdict, new: Memory, chunks: Chunks | None, mode: ConflictMo
             return Deeds(Stored("conflict", new.id, reason, conflicts=ids), new, (), conflicts)
         case _:
             assert_never(verdict)
+
+
+def decided(decide_and_apply: Callable[[], Result]) -> Result:
+    """Its result; it is called again where a memory that it decided about was changed meanwhile."""
+    for _ in range(TRIES - 1):
+        with suppress(VersionConflict, MemoryNotFound):
+            return decide_and_apply()
+    return decide_and_apply()
 
 
 def ended(memory: Memory, by: Memory) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Stage 3 of learning: a text gets its vectors, and the memories near it are found."""
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from kinmem.errors import ModelError
 from kinmem.learn.chunk import chunks_of, is_surely_one
@@ -68,20 +68,24 @@ class Near:
         other = self.embedded(Chunks((said.text,)))
         return [own] if other.vectors is None else [own, other.vectors[0]]
 
-    def neighbours(self, vectors: list[Vector]) -> list[Neighbour]:
+    def neighbours(self, vectors: Sequence[Vector]) -> list[Neighbour]:
         """The live memories of a single chunk near any of the vectors, nearest first."""
         cosines: dict[str, float] = {}
-        for vector in vectors:
-            for id, cosine in self._nearest(vector):
+        for found in self._nearest(vectors):
+            for id, cosine in found:
                 cosines[id] = max(cosine, cosines.get(id, -1.0))
-        memories = self._single(cosines, vectors)
-        ranked = sorted(cosines.items(), key=lambda found: -found[1])
-        return [(memories[id], cosine) for id, cosine in ranked if id in memories]
+        return _ranked(cosines, self._single(cosines, vectors))
 
-    def _nearest(self, vector: Vector) -> list[tuple[str, float]]:
+    def neighbours_of_each(self, vectors: Sequence[Vector]) -> list[list[Neighbour]]:
+        """As `neighbours`, of each of these vectors by itself."""
+        near = [dict(found) for found in self._nearest(vectors)]
+        memories = self._single({id for found in near for id in found}, vectors)
+        return [_ranked(cosines, memories) for cosines in near]
+
+    def _nearest(self, vectors: Sequence[Vector]) -> list[list[tuple[str, float]]]:
         related = self.ladder.related
-        near = self._store.nearest(vector, self._embedder.name, COMPARED, Filters())
-        return [(id, cosine) for id, cosine in near if cosine >= related]
+        near = self._store.nearest_each(vectors, self._embedder.name, COMPARED, Filters())
+        return [[(id, cosine) for id, cosine in found if cosine >= related] for found in near]
 
     def _single(self, ids: Collection[str], vectors: Sequence[Vector]) -> dict[str, Memory]:
         """Those of one chunk; only of the longer ones it has to be asked how many they have."""
@@ -93,3 +97,8 @@ class Near:
                 if len(chunks.get(id, ())) != 1:
                     del memories[id]
         return memories
+
+
+def _ranked(cosines: Mapping[str, float], memories: Mapping[str, Memory]) -> list[Neighbour]:
+    ranked = sorted(cosines.items(), key=lambda found: -found[1])
+    return [(memories[id], cosine) for id, cosine in ranked if id in memories]

@@ -1,6 +1,6 @@
 """Stage 1 of learning: what a caller says is checked and becomes the draft of a memory."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Any, Literal
@@ -49,38 +49,52 @@ def draft_of(
 
     `fresh`: it will not be compared by meaning before it is stored.
     """
-    content = checked_content(note.content)
-    speaker = checked_subject(note.speaker)
     memory = Memory(
         id=str(uuid_utils.uuid7()),
         kin=kin,
-        scope=checked_scope(note.scope),
-        content=content,
-        content_hash=content_hash(content),
-        category=checked_category(note.category),
-        subject=checked_subject(note.subject),
-        source_context=checked_context(note.source_context),
-        importance=checked_importance(note.importance),
-        occurred_at=checked_time(note.occurred_at, "occurredAt", zone),
-        manual_tags=checked_tags(note.tags),
-        expires_at=checked_expiry(note.expires, now, zone),
-        speaker=speaker,
-        evidence=evidence(content, speaker),
-        confidence=checked_confidence(note.confidence),
         state=State.QUARANTINED if note.quarantine else State.ACTIVE,
-        channel=note.channel,
-        trust=TRUST[note.channel],
-        client=note.client,
-        session=note.session,
-        turn_id=note.turns[0] if note.turns else None,
-        model=note.model,
-        source="chat" if note.turns or note.channel == "extraction" else "tool",
-        metadata=_metadata(note),
         status="pending" if fresh else "ingested",
         created_at=now,
         content_updated_at=now,
+        **_told(note, now, zone),
+        **_origin(note),
     )
-    return Draft(memory, Chunks(chunks_of(content, embedder)), note.entities)
+    return Draft(memory, Chunks(chunks_of(memory.content, embedder)), note.entities)
+
+
+def _told(note: Note, now: datetime, zone: tzinfo) -> dict[str, Any]:
+    """What it says and about whom, checked."""
+    content = checked_content(note.content)
+    speaker = checked_subject(note.speaker)
+    return {
+        "scope": checked_scope(note.scope),
+        "content": content,
+        "content_hash": content_hash(content),
+        "category": checked_category(note.category),
+        "subject": checked_subject(note.subject),
+        "source_context": checked_context(note.source_context),
+        "importance": checked_importance(note.importance),
+        "occurred_at": checked_time(note.occurred_at, "occurredAt", zone),
+        "manual_tags": checked_tags(note.tags),
+        "expires_at": checked_expiry(note.expires, now, zone),
+        "speaker": speaker,
+        "evidence": evidence(content, speaker),
+        "confidence": checked_confidence(note.confidence),
+    }
+
+
+def _origin(note: Note) -> dict[str, Any]:
+    """Where it comes from."""
+    return {
+        "channel": note.channel,
+        "trust": TRUST[note.channel],
+        "client": note.client,
+        "session": note.session,
+        "turn_id": note.turns[0] if note.turns else None,
+        "model": note.model,
+        "source": "chat" if note.turns or note.channel == "extraction" else "tool",
+        "metadata": _metadata(note),
+    }
 
 
 def _metadata(note: Note) -> dict[str, Any]:
@@ -90,12 +104,13 @@ def _metadata(note: Note) -> dict[str, Any]:
 
 def unsecret(note: Note, secrets: Secrets) -> Note:
     """The note with its texts as far as they may be stored. Raises InvalidInput."""
-    return replace(
-        note,
-        content=allowed(note.content, "content", secrets),
-        subject=allowed(note.subject, "subject", secrets),
-        source_context=allowed(note.source_context, "sourceContext", secrets),
-    )
+    texts = {
+        "content": allowed(note.content, "content", secrets),
+        "subject": allowed(note.subject, "subject", secrets),
+        "source_context": allowed(note.source_context, "sourceContext", secrets),
+    }
+    changed = {name: text for name, text in texts.items() if text is not getattr(note, name)}
+    return replace(note, **changed) if changed else note
 
 
 def allowed(text: Any, what: str, secrets: Secrets) -> Any:
@@ -126,35 +141,42 @@ def changed_fields(
     """What update_memory was asked to change in `old`, as fields of Memory. Raises InvalidInput."""
     fields: dict[str, Any] = {}
     for name, value in changes.items():
-        value = allowed(value, name, secrets)
-        match name:
-            case "content":
-                fields["content"] = checked_content(value)
-                fields["content_hash"] = content_hash(fields["content"])
-                fields["evidence"] = evidence(fields["content"], old.speaker)
-            case "category":
-                fields["category"] = checked_category(value)
-            case "subject":
-                fields["subject"] = checked_subject(value)
-            case "scope":
-                fields["scope"] = checked_scope(value)
-            case "importance":
-                fields["importance"] = checked_importance(value)
-            case "tags":
-                fields["manual_tags"] = checked_tags(value or ())
-            case "source_context":
-                fields["source_context"] = checked_context(value)
-            case "occurred_at":
-                fields["occurred_at"] = checked_time(value, "occurredAt", zone)
-            case "expires":
-                fields["expires_at"] = checked_expiry(value, now, zone)
-            case "pinned":
-                fields["pinned"] = bool(value)
-            case "archived":
-                fields["state"] = State.ARCHIVED if value else State.ACTIVE
-                fields["deleted_at"] = None
-                if not value:
-                    fields |= {"superseded_by": None, "valid_to": None}
-            case _:
-                raise InvalidInput(f"update_memory cannot change {name!r}")
+        fields |= _changed(name, allowed(value, name, secrets), old, now, zone)
     return fields
+
+
+def _changed(name: str, value: Any, old: Memory, now: datetime, zone: tzinfo) -> dict[str, Any]:
+    match name:
+        case "content":
+            content = checked_content(value)
+            return {
+                "content": content,
+                "content_hash": content_hash(content),
+                "evidence": evidence(content, old.speaker),
+            }
+        case "tags":
+            return {"manual_tags": checked_tags(value or ())}
+        case "occurred_at":
+            return {"occurred_at": checked_time(value, "occurredAt", zone)}
+        case "expires":
+            return {"expires_at": checked_expiry(value, now, zone)}
+        case "archived" if value:
+            return {"state": State.ARCHIVED, "deleted_at": None}
+        case "archived":
+            alive = {"superseded_by": None, "valid_to": None}
+            return {"state": State.ACTIVE, "deleted_at": None, **alive}
+        case _ if name in CHECKED:
+            return {name: CHECKED[name](value)}
+        case _:
+            raise InvalidInput(f"update_memory cannot change {name!r}")
+
+
+CHECKED: Mapping[str, Callable[[Any], Any]] = {
+    "category": checked_category,
+    "subject": checked_subject,
+    "scope": checked_scope,
+    "importance": checked_importance,
+    "source_context": checked_context,
+    "pinned": bool,
+}
+"""Fields that a caller names as Memory does."""

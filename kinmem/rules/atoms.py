@@ -5,7 +5,7 @@ before it believes a cosine. Words and tables: no parser, no model.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, groupby, pairwise, product
@@ -49,7 +49,7 @@ def atoms(text: str) -> Atoms:
     return _atoms(text) if len(text) <= CACHED else _atoms.__wrapped__(text)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _atoms(text: str) -> Atoms:
     found = lexemes(text)
     clauses = _clauses(found)
@@ -110,10 +110,18 @@ class Contrast:
 
     def kinds(self) -> list[str]:
         """In which ways they differ, in the order of DIFFERS."""
+        return list(self._kinds(DIFFERS))
+
+    def differs(self, kinds: Iterable[str] | None = None) -> bool:
+        """Whether they differ in any of these ways, or in any at all."""
+        return any(True for _ in self._kinds(DIFFERS if kinds is None else kinds))
+
+    def _kinds(self, asked: Iterable[str]) -> Iterator[str]:
         same = self.left.words == self.right.words and self.left.question == self.right.question
-        return [] if same else [kind for kind, differs in DIFFERS.items() if differs(self)]
+        return (kind for kind in asked if not same and DIFFERS[kind](self))
 
 
+@lru_cache(maxsize=16)  # one question after the other is asked about a pair
 def contrast(a: str, b: str) -> Contrast:
     """The atoms of two texts, and the words that only one of them has."""
     left, right = atoms(a), atoms(b)

@@ -72,6 +72,8 @@ def _between(before: Restated, now: Restated, cosine: float, ladder: Ladder) -> 
         return _ended(pair, now, whole)
     if now.instead_of and _is_instead(pair, now.instead_of):
         return Clash(whole, "update" if whole else "partial", f"instead of {now.instead_of}")
+    if pair.differs(SEPARATING):
+        return None
     gaps = _gaps(pair.left.words, pair.right.words)
     single = len(gaps) == 1
     if not now.corrects and (len(gaps) > MOST_GAPS or not _is_told(pair, gaps)):
@@ -89,7 +91,7 @@ def _between(before: Restated, now: Restated, cosine: float, ladder: Ladder) -> 
             or _in_other_circumstances(before.text, now.text, gaps[0])
         )
         return Clash(clear, kind, "cannot both be so" + ("" if clear else " of the same one"))
-    if single and not SEPARATING & set(pair.kinds()):
+    if single:
         named = _DEFINITE.match(before.text) and _DEFINITE.match(now.text)
         return _one_value(pair, gaps[0], now.corrects, bool(named))
     return None
@@ -102,7 +104,7 @@ def _may_be_of_one(before: Restated, now: Restated) -> bool:
     return 2 * shared >= shorter or now.corrects and (shared > 0 or shorter <= 2)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def _beginnings(text: str) -> frozenset[str]:
     return frozenset(word[:4] for word in words(text) if is_content(word))
 
@@ -272,20 +274,24 @@ def _of_parts(before: Restated, now: Restated, cosine: float, ladder: Ladder) ->
     ours, theirs = _parts(before), _parts(now)
     if len(ours) == len(theirs) == 1:
         return None
-    for part, other in product(theirs, ours):
-        if len(part.text.split()) >= SHORTEST and len(other.text.split()) >= SHORTEST:
-            found = _between(other, part, cosine, ladder)
-            if found is None:
-                continue
-            whole = contrast(before.text, now.text)
-            if whole.left.question or whole.right.question or whole.either_has(vocabulary.MODALS):
-                return None  # what is asked, or would be if, is not said by its parts
-            if len(ours) > 1:
-                return Clash(False, "partial", "the earlier says more besides")
-            return found
+    for part, other in product(_long(theirs), _long(ours)):
+        found = _between(other, part, cosine, ladder)
+        if found is None:
+            continue
+        whole = contrast(before.text, now.text)
+        if whole.left.question or whole.right.question or whole.either_has(vocabulary.MODALS):
+            return None  # what is asked, or would be if, is not said by its parts
+        if len(ours) > 1:
+            return Clash(False, "partial", "the earlier says more besides")
+        return found
     return None
 
 
-def _parts(said: Restated) -> list[Restated]:
+@lru_cache(maxsize=1024)
+def _parts(said: Restated) -> tuple[Restated, ...]:
     parts = _PARTS.split(said.text)
-    return [said._replace(text=part) for part in parts] if len(parts) <= MOST else [said]
+    return tuple(said._replace(text=part) for part in parts) if len(parts) <= MOST else (said,)
+
+
+def _long(parts: Iterable[Restated]) -> list[Restated]:
+    return [part for part in parts if len(part.text.split()) >= SHORTEST]

@@ -25,7 +25,7 @@ class Restated(NamedTuple):
     """What was so before, if it is named; else empty."""
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2048)
 def restated(text: str) -> Restated:
     """The statement behind the cues. A text without any is given back as it is. Never raises."""
     if _BEGINNINGS.isdisjoint(word[:5] for word in words(text)):

@@ -37,8 +37,9 @@ class Ladder:
     related: float = 0.60
 
 
-SEPARATING = {"question", "person", "modality", "tense", "quantity", "order"}
-"""Differences with which two texts speak of different things, or do not both say that it is so."""
+SEPARATING = ("question", "modality", "tense", "quantity", "person", "order")
+"""Differences with which two texts speak of different things, or do not both say that it is so; the
+quickest to find first."""
 
 
 def compare(a: str, b: str, cosine: float, ladder: Ladder) -> Kinship:
@@ -49,13 +50,14 @@ def compare(a: str, b: str, cosine: float, ladder: Ladder) -> Kinship:
     DUPLICATE if no word but articles and fillers is left over; from `near` on, CONTAINED if every
     clause of the one stands in the other, else NEAR; else DIFFERENT.
     """
-    if normalised(a) == normalised(b):
+    ours, theirs = normalised(a), normalised(b)
+    if ours == theirs:
         return Kinship.SAME_TEXT
-    if _marks(a) != _marks(b) or normalised(a).casefold() == normalised(b).casefold():
+    if _marks(a) != _marks(b) or ours.casefold() == theirs.casefold():
         return Kinship.DIFFERENT  # a sign differs, or case where it counts
     pair = contrast(a, b)
-    if kinds := pair.kinds():
-        excluded = cosine >= ladder.related and _excluded(pair, set(kinds))
+    if pair.differs():
+        excluded = cosine >= ladder.related and _excluded(pair)
         return Kinship.CONTRADICTS if excluded else Kinship.DIFFERENT
     if cosine >= ladder.duplicate and not pair.lost and not pair.gained:
         return Kinship.DUPLICATE
@@ -71,7 +73,7 @@ def contains(whole: str, part: str) -> bool:
     A tea drinker's green tea does not contain tea: `I like tea` says more.
     """
     pair = contrast(whole, part)
-    return not pair.kinds() and _stands_in(pair.right, pair.left)
+    return not pair.differs() and _stands_in(pair.right, pair.left)
 
 
 def _stands_in(part: Atoms, whole: Atoms) -> bool:
@@ -129,13 +131,13 @@ def content_hash(text: str) -> str:
     return blake2b(normalised(text).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _excluded(pair: Contrast, kinds: set[str]) -> bool:
+def _excluded(pair: Contrast) -> bool:
     """Whether not both can be so: the same thing is denied, turned round or given another value."""
     ours, theirs = (set(filter(is_content, side.words)) for side in (pair.left, pair.right))
     about_the_same = 10 * len(ours & theirs) >= 3 * min(len(ours), len(theirs))
-    if not about_the_same or kinds & SEPARATING or pair.either_has(grammar.SUBJECTS):
+    if not about_the_same or pair.either_has(grammar.SUBJECTS) or pair.differs(SEPARATING):
         return False
-    denied = "negation" in kinds
+    denied = pair.differs(["negation"])
     lost = _rest(pair.left, pair.lost, pair.gained)
     gained = _rest(pair.right, pair.gained, pair.lost)
     if lost and gained:

@@ -116,15 +116,23 @@ class VectorIndex:
         The cosines are exact. Above 16,000 rows a neighbour may be missing; where more than one in
         a hundred is, later searches look at more rows.
         """
+        return self.search_each(query[np.newaxis], limit, allowed=allowed)[0]
+
+    def search_each(
+        self, queries: Vectors, limit: int, *, allowed: Ids | None = None
+    ) -> list[Found]:
+        """As `search`, for each query; up to 16,000 rows the vectors are read once for them all."""
         with self._lock:
             rows = self._rows_of(allowed)
-            survivors = self._survivors(query, limit, rows)
-            best, cosines = self._best(query, limit, survivors)
-            if len(survivors) < len(rows) and self._check_is_due():
-                exact, cosines = self._best(query, limit, rows)
-                self._judge(best, exact)
-                best = exact
-            return self._chunks[best], self._memories[best], cosines
+            if self._is_exact():
+                products = np.ascontiguousarray(self._products(queries, rows).T)
+                found = [
+                    self._best(query, limit, rows, scores)
+                    for query, scores in zip(queries, products, strict=True)
+                ]
+            else:
+                found = [self._sketched(query, limit, rows) for query in queries]
+            return [(self._chunks[best], self._memories[best], cosines) for best, cosines in found]
 
     def cosines(self, query: Vector, memories: Ids) -> Found:
         """Every chunk of these memories by ascending id, with the cosine that `search` gives."""
@@ -171,9 +179,22 @@ class VectorIndex:
             return np.arange(self._count)
         return np.flatnonzero(np.isin(self._memories[: self._count], memories))
 
+    def _is_exact(self) -> bool:
+        return self._sketch is None or self._count <= _EXACT_ROWS
+
+    def _sketched(self, query: Vector, limit: int, rows: Rows) -> tuple[Rows, Cosines]:
+        """The best of those that survive, or of all when it is time to check what is missing."""
+        survivors = self._survivors(query, limit, rows)
+        best, cosines = self._best_of(query, limit, survivors)
+        if len(survivors) < len(rows) and self._check_is_due():
+            exact, cosines = self._best_of(query, limit, rows)
+            self._judge(best, exact)
+            best = exact
+        return best, cosines
+
     def _survivors(self, query: Vector, limit: int, rows: Rows) -> Rows:
         """Which of `rows` to look at exactly: all where that is cheap, else the best by sketch."""
-        if self._sketch is None or self._count <= _EXACT_ROWS:
+        if self._sketch is None:
             return rows
         wanted = self._effort * max(_LEAST_SURVIVORS, _SURVIVING_SHARE * len(rows))
         wanted *= 1 + limit / 100  # the sketch ranks the hundredth neighbour worse than the tenth
@@ -185,9 +206,11 @@ class VectorIndex:
         within = np.cumsum(np.bincount(distances))
         return rows[np.flatnonzero(distances <= np.searchsorted(within, wanted))]
 
-    def _best(self, query: Vector, limit: int, rows: Rows) -> tuple[Rows, Cosines]:
+    def _best_of(self, query: Vector, limit: int, rows: Rows) -> tuple[Rows, Cosines]:
+        return self._best(query, limit, rows, self._products(query[np.newaxis], rows)[:, 0])
+
+    def _best(self, query: Vector, limit: int, rows: Rows, scores: Cosines) -> tuple[Rows, Cosines]:
         """The best `limit` of `rows` in their final order, and their cosines."""
-        scores = self._products(query, rows)
         if 0 < limit < len(rows):
             last = len(rows) - limit
             rows = rows[scores >= np.partition(scores, last)[last] - _ROUNDING]
@@ -195,13 +218,14 @@ class VectorIndex:
         order = np.lexsort((self._chunks[rows], -cosines))[:limit]
         return rows[order], cosines[order]
 
-    def _products(self, query: Vector, rows: Rows) -> Cosines:
+    def _products(self, queries: Vectors, rows: Rows) -> Cosines:
+        """One line per row, one column per query."""
         vectors = self._vectors[: self._count]
         if len(rows) == self._count:
-            return vectors @ query
+            return vectors @ queries.T
         if len(rows) * _PICKING_COST > self._count:
-            return (vectors @ query)[rows]
-        return vectors[rows] @ query
+            return (vectors @ queries.T)[rows]
+        return vectors[rows] @ queries.T
 
     def _check_is_due(self) -> bool:
         due = self._sketched_searches % _CHECKED_SEARCHES == 0

@@ -961,6 +961,18 @@ class StoreContract:
         assert found[:1] == long
         assert len(found) == 5 and set(found[1:]) < set(others)
 
+    def test_the_nearest_of_several_vectors_are_those_of_each(self, store: Store) -> None:
+        store.add([Draft(memory_of("long"), chunks_of(*(f"part {n}" for n in range(40))))])
+        for text in ("tea", "cake", "chess", "snow", "moss", "lava"):
+            added(store, text)
+        vectors = [vector_of(text) for text in ("part 7", "tea", "part 30", "snow", "never said")]
+
+        found = store.nearest_each(vectors, TINY, 4, Filters())
+
+        assert found == [store.nearest(vector, TINY, 4, Filters()) for vector in vectors]
+        assert all(len(one) == 4 for one in found)
+        assert store.nearest_each([], TINY, 4, Filters()) == []
+
     def test_cosines_are_of_every_chunk_in_the_order_of_the_text(self, store: Store) -> None:
         texts = ["one", "two", "three"]
         [id] = store.add([Draft(memory_of("one two three"), chunks_of(*texts))])

@@ -68,6 +68,30 @@ def sketched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vector_index, "_SURVIVING_SHARE", 0.01)
 
 
+@pytest.mark.parametrize("allowed", [None, ids(*range(100)), ids(*range(0, 500, 2))])
+def test_several_queries_find_what_each_of_them_finds(allowed: Ids | None) -> None:
+    index, numbers = VectorIndex(48), np.arange(500)
+    index.put(numbers, numbers, clustered(500, 48))
+    queries = clustered(20, 48, seed=1)
+
+    found = index.search_each(queries, 7, allowed=allowed)
+
+    alone = [index.search(query, 7, allowed=allowed) for query in queries]
+    assert list(map(rows_of, found)) == list(map(rows_of, alone))
+
+
+@pytest.mark.usefixtures("sketched")
+def test_several_queries_are_sketched_one_by_one() -> None:
+    vectors, queries = clustered(2000), clustered(20, seed=1)
+    one, other = VectorIndex(384), VectorIndex(384)
+    for index in (one, other):
+        index.put(np.arange(2000), np.arange(2000), vectors)
+
+    found = one.search_each(queries, 7)
+
+    assert list(map(rows_of, found)) == [rows_of(other.search(query, 7)) for query in queries]
+
+
 # A few vectors that come again and again, so that there are ties, replacements by an equal and
 # self-searches; and of a width that fills no word of the sketch.
 PALETTE = scattered(24, 70)

@@ -312,6 +312,18 @@ class Book:
         """Goes up with every change."""
         return int(self.database.rows("SELECT number FROM revision")[0][0])
 
+    def outlook(self, now: datetime) -> tuple[int, bool]:
+        """The revision, and whether a memory that was not put away has expired."""
+        revision, expired = self.database.rows(
+            f"""
+            SELECT number, EXISTS (
+                SELECT 1 FROM memories m WHERE m.expires_at <= ? AND {IS_LIVE}
+            ) FROM revision
+            """,
+            (time_text(now),),
+        )[0]
+        return revision, bool(expired)
+
     def close(self) -> None:
         """Let go of the file."""
         self.vectors.close()

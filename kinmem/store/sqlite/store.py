@@ -289,16 +289,18 @@ class SqliteStore:
     def nearest(
         self, vector: Vector, embedder: str, limit: int, filters: Filters
     ) -> list[tuple[str, float]]:
-        found: list[tuple[float, str]] = []
+        return self.nearest_each([vector], embedder, limit, filters)[0]
+
+    def nearest_each(
+        self, vectors: Sequence[Vector], embedder: str, limit: int, filters: Filters
+    ) -> list[list[tuple[str, float]]]:
+        found: list[list[tuple[float, str]]] = [[] for _ in vectors]
         for book, allowed in self._allowed(filters):
-            rows = book.vectors.nearest(vector, embedder, limit, allowed)
-            ids = _ids(book, [row for row, _ in rows])
-            found += [(cosine, ids[row]) for row, cosine in rows if row in ids]
-        found.sort(key=_worse)
-        best: dict[str, float] = {}
-        for cosine, id in found:
-            best.setdefault(id, cosine)
-        return list(best.items())
+            near = book.vectors.nearest_each(vectors, embedder, limit, allowed)
+            ids = _ids(book, {row for rows in near for row, _ in rows})
+            for one, rows in zip(found, near, strict=True):
+                one += [(cosine, ids[row]) for row, cosine in rows if row in ids]
+        return [_best(one) for one in found]
 
     def cosines(
         self, vector: Vector, embedder: str, ids: Collection[str]
@@ -509,36 +511,35 @@ class SqliteStore:
             memory.scope == "shared" and memory.state not in ("deleted", "quarantined")
         )
 
-    def _reads(self, filters: Filters) -> Iterator[Book]:
-        """The files in which the filters can find anything; an unwritten one is not asked."""
-        books = (book for scope, book in self._books.items() if filters.scope in (None, scope))
-        return (book for book in books if book.revision)
-
     def _allowed(self, filters: Filters) -> Iterator[tuple[Book, Allowed]]:
-        """The files to be asked, and what may be found in each."""
+        """The files to be asked, and what may be found in each; an unwritten one is not asked."""
         now = self._clock()
-        plain = replace(filters, scope=None) == Filters() and not self._anything_expired()
+        anything = replace(filters, scope=None) == Filters()
         live = not (filters.include_archived or filters.as_of or filters.states is not None)
-        for book in self._reads(filters):
-            view = self._view(book)
-            where, bound = conditions(filters, view, now)
-            yield book, Allowed(where, bound, plain and view["left"] is None, live)
-
-    def _anything_expired(self) -> bool:
-        now = time_text(self._clock())
-        return any(
-            book.database.rows(
-                f"SELECT 1 FROM memories m WHERE m.expires_at <= ? AND {IS_LIVE} LIMIT 1", (now,)
-            )
-            for book in self._books.values()
-        )
+        for scope, book in self._books.items():
+            if filters.scope not in (None, scope):
+                continue
+            revision, expired = book.outlook(now)
+            if revision:
+                view = self._view(book)
+                where, bound = conditions(filters, view, now)
+                plain = anything and not expired and view["left"] is None
+                yield book, Allowed(where, bound, plain, live)
 
 
 def _worse(ranked: tuple[float, str]) -> float:
     return -ranked[0]
 
 
-def _ids(book: Book, rows: Sequence[int]) -> dict[int, str]:
+def _best(found: Sequence[tuple[float, str]]) -> list[tuple[str, float]]:
+    """(id, its best cosine), best first."""
+    best: dict[str, float] = {}
+    for cosine, id in sorted(found, key=_worse):
+        best.setdefault(id, cosine)
+    return list(best.items())
+
+
+def _ids(book: Book, rows: Collection[int]) -> dict[int, str]:
     return dict(
         book.database.rows(
             "SELECT rowid, id FROM memories WHERE rowid IN (SELECT value FROM json_each(?))",

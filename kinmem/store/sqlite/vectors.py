@@ -8,7 +8,7 @@ vector_log. The index is a cache: what it says about a memory is checked when th
 import json
 import logging
 import threading
-from collections.abc import Collection, Sequence, Set
+from collections.abc import Callable, Collection, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,11 @@ LOADED_AT_ONCE = 5000
 VEC0_CHUNK = 128
 MOST_NEAREST = 4096  # vec0's own limit for k
 LOG_KEPT = 200_000
+
+
+Near = list[tuple[int, float]]
+"""(row of a memory, cosine of one of its chunks), nearest first."""
+_Search = Callable[[Sequence[Vector], int], list[Near]]
 
 
 @dataclass
@@ -220,26 +225,31 @@ class ChunkVectors:
         allowed: Allowed,
     ) -> list[tuple[int, float]]:
         """(row of the memory, cosine of its best chunk), nearest first, `limit` at most."""
+        return self.nearest_each([vector], embedder, limit, allowed)[0]
+
+    def nearest_each(
+        self, vectors: Sequence[Vector], embedder: str, limit: int, allowed: Allowed
+    ) -> list[list[tuple[int, float]]]:
+        """As `nearest`, for each of the vectors."""
         known = self._find(embedder)
-        if known is None:
-            return []
-        # A copy holds live rows and no others.
-        copy = self._fresh_copy(*known) if allowed.live else None
-        rows = None if copy is None or allowed.plain else self._rowids(allowed)
+        if known is None or not vectors:
+            return [[] for _ in vectors]
+        near = self._chunk_search(*known, allowed)
         # A long memory takes several places among the nearest chunks: more until there are enough.
         chunks = min(limit * self._chunks_per_memory(), MOST_NEAREST)
-        while True:
-            if copy is None:
-                found = self._scan(known[0], vector, chunks, allowed)
-            else:
-                _, memories, cosines = copy.index.search(vector, chunks, allowed=rows)
-                found = list(zip(memories.tolist(), cosines.tolist(), strict=True))
-            best: dict[int, float] = {}
-            for memory, cosine in found:
-                best.setdefault(memory, cosine)
-            if len(best) >= limit or len(found) < chunks or chunks == MOST_NEAREST:
-                return list(best.items())[:limit]
+        found = near(vectors, chunks)
+        while chunks < MOST_NEAREST:
+            short = [
+                at
+                for at, one in enumerate(found)
+                if len(one) >= chunks and len({memory for memory, _ in one}) < limit
+            ]
+            if not short:
+                break
             chunks = min(4 * chunks, MOST_NEAREST)
+            for at, more in zip(short, near([vectors[at] for at in short], chunks), strict=True):
+                found[at] = more
+        return [_best(one)[:limit] for one in found]
 
     def cosines(self, vector: Vector, embedder: str, rows: Set[int]) -> dict[int, list[float]]:
         """Per memory row the cosines of its chunks, in the order of the text."""
@@ -296,6 +306,22 @@ class ChunkVectors:
             "SELECT (SELECT max(id) FROM chunks), (SELECT max(rowid) FROM memories)"
         )
         return -(-(chunks or 1) // (memories or 1))
+
+    def _chunk_search(self, number: int, dimension: int, allowed: Allowed) -> _Search:
+        """Finds so many chunks near each vector, in memory if it can."""
+        # A copy holds live rows and no others.
+        copy = self._fresh_copy(number, dimension) if allowed.live else None
+        if copy is None:
+            return lambda vectors, limit: [
+                self._scan(number, vector, limit, allowed) for vector in vectors
+            ]
+        import numpy as np
+
+        index, rows = copy.index, None if allowed.plain else self._rowids(allowed)
+        return lambda vectors, limit: [
+            list(zip(memories.tolist(), cosines.tolist(), strict=True))
+            for _, memories, cosines in index.search_each(np.stack(vectors), limit, allowed=rows)
+        ]
 
     def _scan(
         self, number: int, vector: Vector, limit: int, allowed: Allowed
@@ -420,6 +446,14 @@ def log(db: apsw.Connection, chunks: Collection[int]) -> None:
     db.execute(
         "DELETE FROM vector_log WHERE seq <= (SELECT max(seq) FROM vector_log) - ?", (LOG_KEPT,)
     )
+
+
+def _best(near: Near) -> Near:
+    """The first of each memory."""
+    best: dict[int, float] = {}
+    for memory, cosine in near:
+        best.setdefault(memory, cosine)
+    return list(best.items())
 
 
 def _vector_of(stored: bytes) -> Vector:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from kinmem.errors import ModelError
-from kinmem.learn.turns import Learn
+from kinmem.learn.from_turns import Learn
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import Filters, Memory, State
 from kinmem.service import Service

@@ -1,4 +1,5 @@
-"""A turn becomes memories: find, screen, drop echoes, draft, embed, reconcile, store at once."""
+"""What a turn of a conversation teaches: find, screen, drop echoes, draft, embed, reconcile, store
+at once. What somebody tells kinmem to remember comes by memorize.py."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kinmem.clock import Clock
-from kinmem.errors import InvalidInput, MemoryNotFound, ModelError, VersionConflict
-from kinmem.learn.apply import Deeds, deeds
+from kinmem.errors import InvalidInput, ModelError
+from kinmem.learn.apply import Deeds, decided, deeds
 from kinmem.learn.ask import ask
 from kinmem.learn.extract import extract
 from kinmem.learn.near import Neighbour
@@ -31,8 +32,6 @@ from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.turns import Batch, Change, Conflict, Message
 
-TRIES = 3
-"""How often it is decided anew because somebody changed a memory meanwhile."""
 MOST_KNOWN = 10
 """Memories near a turn that a model is told of."""
 READ_FOR_KNOWN = 2000
@@ -77,16 +76,16 @@ class Learn:
         news = self._news(notes, messages)
         counts = Counter(echo=len(notes) - len(news))
         sought = [(note, draft, self._vectors(draft)) for note, draft in self._drafts(news, counts)]
-        tries = TRIES
-        while True:
-            work = self._woven(sought)
-            try:
-                done = self._store.apply(work.batch(messages))
-            except (VersionConflict, MemoryNotFound):
-                if not (tries := tries - 1):
-                    raise
-                continue
-            return Counter() if done is None else +(counts + work.counts)
+        done = decided(lambda: self._woven_and_stored(sought, messages))
+        return Counter() if done is None else +(counts + done)
+
+    def _woven_and_stored(
+        self, sought: Sequence[tuple[Note, Draft, list[Vector]]], messages: Sequence[Message]
+    ) -> Counter[str] | None:
+        """What became of the notes; None if the turn was learned from already."""
+        work = self._woven(sought)
+        done = self._store.apply(work.batch(messages))
+        return None if done is None else work.counts
 
     def _found(self, messages: Sequence[Message], before: Sequence[Message]) -> list[Note]:
         zone = self._settings.general.zone
@@ -106,7 +105,7 @@ class Learn:
             else:
                 near = self._store.nearest(vector, self._embedder.name, MOST_KNOWN, Filters())
                 ids = [id for id, _ in sorted(near, key=lambda found: -found[1])][:MOST_KNOWN]
-        shown = sorted(self._store.journal.shown(messages[0].session).memories)
+        shown = sorted(self._store.journal.versions_shown(messages[0].session, latest=100))
         found = self._store.memories([*ids, *shown])
         ordered = [found[id] for id in dict.fromkeys([*ids, *shown]) if id in found]
         return [memory for memory in ordered if memory.state in LIVE]

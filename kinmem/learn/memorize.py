@@ -1,12 +1,13 @@
-"""Notes become memories: prepare, chunk, look for the same statement, embed, reconcile, store."""
+"""What somebody tells kinmem to remember: prepare, look for the same statement, embed, reconcile,
+store. What is learned from a conversation comes by from_turns.py."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
-from kinmem.learn.apply import Deeds, absorbed, deeds
+from kinmem.learn.apply import Deeds, absorbed, decided, deeds
 from kinmem.learn.near import Neighbour
 from kinmem.learn.prepare import draft_of, unsecret
 from kinmem.learn.reconcile import Keep, Merge, Outdated, Skip, Verdict
@@ -18,8 +19,9 @@ from kinmem.store.base import Store
 from kinmem.turns import Batch, Change, Conflict
 
 MOST_COMPARED = 20_000
-TRIES = 3
-"""How often it is decided anew because somebody changed a memory meanwhile."""
+SETTLED_TOGETHER = 16
+"""Memories whose neighbours are looked up at once, and again when one of them has changed another:
+so many that a look-up costs a third, so few that little is looked up in vain."""
 
 
 class Memorize:
@@ -42,19 +44,7 @@ class Memorize:
             return Stored("duplicate_of", known)
         draft = replace(draft, chunks=self._near.embedded(draft.chunks))
         vectors = self._near.vectors_of(draft.memory.content, draft.chunks)
-        tries = TRIES
-        while True:
-            near = self._near.neighbours(vectors)
-            verdict = self._verdicts.of(draft.memory, near, updates=note.updates, told=True)
-            if isinstance(verdict, Outdated) and (
-                again := self._verdicts.ended_before(draft.memory, vectors)
-            ):
-                return Stored("duplicate_of", again, verdict.reason)
-            try:
-                return self._stored(draft, verdict)
-            except (VersionConflict, MemoryNotFound):
-                if not (tries := tries - 1):
-                    raise
+        return decided(lambda: self._compared_and_stored(draft, vectors, note.updates))
 
     def many(self, notes: Sequence[Note]) -> list[Stored]:
         """Compare by words only and store without vectors, in one transaction per scope.
@@ -74,25 +64,35 @@ class Memorize:
         }
         return [r if isinstance(r, Stored) else told[r.memory.id] for r in results]
 
-    def settle(self, id: str, vector: Vector) -> None:
-        """Compare a memory that was stored unseen with what is near it, as `one` would have.
+    def settle(self, fresh: Mapping[str, Vector]) -> None:
+        """Compare memories that were stored unseen with what is near them, as `one` would have.
 
         Of two that were both stored unseen the newer one is what is compared with the older,
         whichever gets its vector first.
         """
-        near = self._near.neighbours([vector])
+        waiting = list(fresh.items())
+        while waiting:
+            part = waiting[:SETTLED_TOGETHER]
+            near = self._near.neighbours_of_each([vector for _, vector in part])
+            for (id, vector), neighbours in zip(part, near, strict=True):
+                del waiting[0]
+                if not self._settle_one(id, vector, neighbours):
+                    break  # something else may be near the others now
+
+    def _settle_one(self, id: str, vector: Vector, near: Sequence[Neighbour]) -> bool:
+        """Whether all memories stand as they stood."""
         new = next((memory for memory, _ in near if memory.id == id), None)
         if new is None or new.kin != self._store.kin:
-            return  # not live any more, or of several chunks, which say more than one thing
+            return True  # not live any more, or of several chunks, which say more than one thing
         chunks = Chunks((new.content,), vector[None], self._embedder.name)
         vectors = self._near.vectors_of(new.content, chunks)
-        neighbours = near if len(vectors) == 1 else self._near.neighbours(vectors)
-        neighbours = [near for near in neighbours if self._is_first_time(new, near[0])]
-        if self._settle(new, [near for near in neighbours if near[0].id < id]):
-            for later, cosine in neighbours:
-                mine = later.id > id and later.kin == new.kin
-                if mine and not self._settle(later, [(new, cosine)]):
-                    break
+        if len(vectors) > 1:
+            near = self._near.neighbours(vectors)
+        near = [(known, cosine) for known, cosine in near if self._is_first_time(new, known)]
+        later = [(one, cosine) for one, cosine in near if one.id > id and one.kin == new.kin]
+        return self._compare(new, [(one, cosine) for one, cosine in near if one.id < id]) and all(
+            self._compare(one, [(new, cosine)]) for one, cosine in later
+        )
 
     def _is_first_time(self, a: Memory, b: Memory) -> bool:
         """Whether these two have not been compared as they are; each is near the other."""
@@ -108,7 +108,7 @@ class Memorize:
         """With vectors; without, where the embedder is not there: the worker fills them in."""
         return self._near.embedded(chunks)
 
-    def _settle(self, new: Memory, older: Sequence[Neighbour]) -> bool:
+    def _compare(self, new: Memory, older: Sequence[Neighbour]) -> bool:
         """Decide about a stored memory; whether both it and the others stand as they stood."""
         verdict = self._verdicts.of(new, older)
         if isinstance(verdict, Keep):
@@ -127,6 +127,17 @@ class Memorize:
         except (VersionConflict, MemoryNotFound):
             return False  # changed meanwhile: review finds the pair
         return not changes
+
+    def _compared_and_stored(
+        self, draft: Draft, vectors: Sequence[Vector], updates: str | None
+    ) -> Stored:
+        near = self._near.neighbours(vectors)
+        verdict = self._verdicts.of(draft.memory, near, updates=updates, told=True)
+        if isinstance(verdict, Outdated):
+            again = self._verdicts.ended_before(draft.memory, vectors)
+            if again is not None:
+                return Stored("duplicate_of", again, verdict.reason)
+        return self._stored(draft, verdict)
 
     def _stored(self, draft: Draft, verdict: Verdict) -> Stored:
         chunks = self._verdicts.merged_chunks(verdict, draft)
