@@ -3,7 +3,6 @@
 Each step may be cut short at any point and is taken up again; what it did is counted in a report.
 """
 
-from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from threading import Lock
@@ -21,6 +20,8 @@ JOB = "cycle"
 PAUSE = timedelta(minutes=10)
 """From the opening, or the last look, until the memories are seen to although nothing is said.
 A command is over by then. What the calendar asks for is done once a day, see upkeep/daily."""
+SHOWN = timedelta(days=30)
+"""After which nobody takes up a session any more, so that what it was shown may be forgotten."""
 PATIENCE = 60.0
 """Seconds that sleep() waits for another process to end its own cycle."""
 EVERY = 2**31
@@ -97,24 +98,25 @@ class Cycle:
         return goes_on and bool(due)
 
     def _shorten(self, session: str, report: Report) -> None:
-        with report.step("reduce"):
-            report.add("reduce", self._compact.reduced(session))
-        with report.step("summarise"):
-            report.add("summarise", self._compact.summarise(session))
+        with report.step("reduce") as counts:
+            counts += self._compact.reduced(session)
+        with report.step("summarise") as counts:
+            self._compact.summarise(session, counts)
 
     def _improve(self, report: Report, *, compress: bool | None = None) -> None:
-        with report.step("consolidate"):
-            report.add("consolidate", self._upkeep.consolidate(compress))
+        with report.step("consolidate") as counts:
+            counts += self._upkeep.consolidate(compress)
 
     def _tidy(self, report: Report) -> None:
         """What the calendar asks for; each step knows when it was done last, by whomever."""
         self._seen_to_at = self._clock()
-        with report.step("recalibrate"):
-            report.add("recalibrate", self._upkeep.recalibrate())
-        with report.step("prune"):
-            report.add("prune", self._upkeep.prune())
-        with report.step("sweep"):
-            report.add("sweep", Counter(files=self._compact.sweep()))
+        with report.step("recalibrate") as counts:
+            counts += self._upkeep.recalibrate()
+        with report.step("prune") as counts:
+            counts += self._upkeep.prune()
+        with report.step("sweep") as counts:
+            counts["files"] += self._compact.sweep()
+            self._journal.prune_shown(self._clock() - SHOWN)
 
     def _recorded(self, report: Report, kind: str) -> Run:
         run = report.run(kind, self._clock())

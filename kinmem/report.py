@@ -24,12 +24,14 @@ class Report:
         self.counts.update({f"{step}.{what}": count for what, count in counts.items() if count})
 
     @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """A step that fails is told, and the next one begins."""
+    def step(self, name: str) -> Iterator[Counter[str]]:
+        """What a step counts in here, also before it fails: that is told, and the next begins."""
+        counts: Counter[str] = Counter()
         try:
-            yield
+            yield counts
         except Exception as error:  # whatever it is, the other steps are not to blame
             self.failed(name, error)
+        self.add(name, counts)
 
     def failed(self, step: str, error: Exception) -> str:
         """Take in why; the same for people, who are told no more of a defect than its name."""

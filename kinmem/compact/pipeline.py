@@ -48,12 +48,14 @@ class Compact:
         pairs = zip(messages, reduce(messages, self._settings), strict=True)
         return Counter(messages=sum(was.text != now.text for was, now in pairs))
 
-    def summarise(self, session: str) -> Counter[str]:
-        """Summarise old turns while any are due; what was made. Raises ModelError.
+    def summarise(self, session: str, counts: Counter[str] | None = None) -> Counter[str]:
+        """Summarise old turns while any are due; what was made, added to `counts`.
 
-        What was done before a failure stays done, and the rest is due again the next time.
+        Raises ModelError: what was done before stays done, and is counted; the rest is due again
+        the next time.
         """
-        counts = self._folded(session)
+        counts = Counter() if counts is None else counts
+        self._fold(session, counts)
         messages = self._messages(session)
         turns = turns_of(messages)
         while count := due(turns, self._settings):
@@ -62,7 +64,7 @@ class Compact:
             turns = turns[count:]
             counts["snapshots"] += 1
             counts["turns"] += count
-            counts += self._folded(session)
+            self._fold(session, counts)
         return counts
 
     def context(self, session: str, *, exact: bool = True) -> str:
@@ -111,9 +113,8 @@ class Compact:
         )
         return self._journal.compact(made, ids) is not None
 
-    def _folded(self, session: str) -> Counter[str]:
+    def _fold(self, session: str, counts: Counter[str]) -> None:
         """Let the two oldest summaries become one while there are too many."""
-        counts: Counter[str] = Counter()
         while len(snapshots := self._journal.snapshots(session)) > self._settings.max_snapshots:
             older, newer = snapshots[:2]
             made = Snapshot(
@@ -130,7 +131,6 @@ class Compact:
             if self._journal.fold(made, [older.id, newer.id]) is None:
                 break  # another process has done it
             counts["folded"] += 1
-        return counts
 
 
 def _without(texts: Sequence[str], others: Counter[str]) -> list[str]:

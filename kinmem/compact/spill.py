@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 PREVIEW_CHARACTERS = 4000
 """200 lines can be a book: a tool that escapes its line ends gives one line. KinBot's later fix."""
-OURS = re.compile(r"output-\d{8}T\d{6}-[0-9a-f]+-[0-9a-f]{8}\.txt")
+OURS = re.compile(r"output-[0-9a-f]{32}(?:\.txt|-[0-9a-f]+-[0-9a-f]+\.part)")
 
 
 class Spill:
@@ -68,28 +68,47 @@ class Spill:
         return "\n".join(text[:PREVIEW_CHARACTERS].split("\n", most)[:most])
 
     def _written(self, data: bytes, now: datetime) -> str | None:
-        """The file's name below the home folder; None if it cannot be written."""
-        digest = hashlib.sha256(data).hexdigest()[:8]
-        path = self._folder / f"output-{now:%Y%m%dT%H%M%S}-{time.time_ns():x}-{digest}.txt"
+        """The file's name below the home folder; None if it cannot be written.
+
+        It is named by what is in it: the same output again only makes the file young again.
+        """
+        path = self._folder / f"output-{hashlib.sha256(data).hexdigest()[:32]}.txt"
         try:
             if self._folder.is_symlink():
                 raise OSError(f"{self._folder} is a link, which is not followed")
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._folder.chmod(0o700)
-            file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        except (OSError, ValueError) as error:
+            if not _made_young(path, len(data), now):
+                _write(path, data, now)
+        except (OSError, ValueError, OverflowError) as error:
             logger.warning("a tool's output could not be kept: %s", error)
-            return None
-        try:
-            with os.fdopen(file, "wb") as opened:
-                opened.write(data)
-            os.utime(path, (now.timestamp(), now.timestamp()))
-        except (OSError, OverflowError) as error:  # half an output must not pass for the whole
-            logger.warning("a tool's output could not be kept: %s", error)
-            with suppress(OSError):
-                path.unlink()
             return None
         return str(path.relative_to(self._home))
+
+
+def _made_young(path: Path, size: int, now: datetime) -> bool:
+    """Whether the file was there, whole; its time begins anew then."""
+    with suppress(FileNotFoundError):
+        status = path.lstat()
+        if stat.S_ISREG(status.st_mode) and status.st_size == size:
+            os.utime(path, (now.timestamp(), now.timestamp()))
+            return True
+    return False
+
+
+def _write(path: Path, data: bytes, now: datetime) -> None:
+    """All of it or nothing: what a crash leaves has another name, which sweep knows."""
+    part = path.with_name(f"{path.stem}-{os.getpid():x}-{time.time_ns():x}.part")
+    file = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        with os.fdopen(file, "wb") as opened:
+            opened.write(data)
+        os.utime(part, (now.timestamp(), now.timestamp()))
+        part.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            part.unlink()
+        raise
 
 
 def _deleted(path: Path, oldest: float) -> bool:

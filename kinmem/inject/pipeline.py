@@ -1,6 +1,7 @@
 """What a turn and a session are given. Appends only: what was shown is never written again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from kinmem.clock import Clock
 from kinmem.inject.block import (
@@ -20,10 +21,30 @@ from kinmem.rules.when import age_in_words
 from kinmem.settings import Settings
 from kinmem.store.journal import Journal
 from kinmem.text import estimated_tokens
-from kinmem.turns import Shown, Snapshot
+from kinmem.turns import Snapshot
 
 # Of the tokens of an opening; the rest is for memories.
 SUMMARY_SHARE = 0.4
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a session has been told since its context was last compacted."""
+
+    versions: Mapping[str, int]
+    texts: Sequence[str]
+    """In which memories were told that have changed since."""
+    is_first: bool
+    """Whether it was told nothing."""
+
+    def news(self, memory: Memory) -> bool | None:
+        """None if the session knows it; else whether it knows an older wording."""
+        version = self.versions.get(memory.id)
+        if version is None:
+            return False
+        told = f" {disarmed(memory.content)} "
+        same = version == memory.version or any(told in text for text in self.texts)
+        return None if same else True
 
 
 class Inject:
@@ -44,24 +65,25 @@ class Inject:
     ) -> str:
         """A block with the hits that fit and that the session has not seen as they are; else ''.
 
-        `now` has the memories of journal.shown as they are today: what has changed is told again,
+        `now` has memories that were shown lately as they are today: what has changed is told again,
         what no longer holds is said to be so, each once. Asked again for a turn, it repeats itself.
         """
         if not self._settings.inject.inject:
             return ""
         if turn and (said := self._journal.shown(session, turn).texts):
             return "\n".join(said)
-        shown = self._journal.shown(session)
         hits = fitting(answer)[: self._settings.recall.max_relevant]
+        now = now or {}
+        known = self._known(session, [*now.values(), *(hit.memory for hit in hits)])
         best = max((hit.score for hit in hits), default=1.0)
         fresh = [
             Told(hit.memory, hit.excerpt or hit.memory.content, hit.score / best, changed)
             for hit in hits
-            if (changed := self._news(hit.memory, shown)) is not None
+            if (changed := known.news(hit.memory)) is not None
         ]
-        outdated = self._outdated(shown, now or {}, {one.memory.id for one in fresh})
-        chosen = self._afforded(fresh, shown, kin)
-        return self._show(session, turn, chosen, outdated, shown, kin)
+        outdated = self._outdated(known, now, {one.memory.id for one in fresh})
+        chosen = self._afforded(fresh, known.is_first, kin)
+        return self._show(session, turn, chosen, outdated, known.is_first, kin)
 
     def opening(
         self,
@@ -74,60 +96,57 @@ class Inject:
         budget = self._settings.inject.opening_tokens
         if not self._settings.inject.inject or not budget:
             return ""
-        shown = self._journal.shown(session)
-        extra = self._summed_up(summary, shown, int(SUMMARY_SHARE * budget))
+        known = self._known(session, memories)
+        extra = self._summed_up(summary, session, int(SUMMARY_SHARE * budget))
         fresh = [
-            Told(memory, memory.content)
-            for memory in memories
-            if self._news(memory, shown) is not None
+            Told(memory, memory.content) for memory in memories if known.news(memory) is not None
         ]
         now = self._clock()
-        used = sum(map(estimated_tokens, (*head(not shown.texts), *extra)))
+        used = sum(map(estimated_tokens, (*head(known.is_first), *extra)))
         lines = [line(one, kin, now) for one in fresh]
         worth = [-float(at) for at in range(len(lines))]
         kept = within_budget(lines, worth, used, budget)
         chosen = [one for at, one in enumerate(fresh) if at in kept]
-        return self._show(session, "", chosen, [], shown, kin, extra)
+        return self._show(session, "", chosen, [], known.is_first, kin, extra)
 
-    def _news(self, memory: Memory, shown: Shown) -> bool | None:
-        """None if the session knows it; else whether it knows an older wording."""
-        version = shown.memories.get(memory.id)
-        if version is None:
-            return False
-        told = f" {disarmed(memory.content)} "
-        same = version == memory.version or any(told in text for text in shown.texts)
-        return None if same else True
+    def _known(self, session: str, memories: Iterable[Memory]) -> Known:
+        """What the session knows; texts are read only of memories that have changed since."""
+        versions = self._journal.versions_shown(session)
+        changed = {one.id for one in memories if versions.get(one.id, one.version) != one.version}
+        texts = self._journal.shown_with(session, changed)
+        is_first = not versions and not self._journal.shown(session, latest=1).texts
+        return Known(versions, texts, is_first)
 
     def _outdated(
-        self, shown: Shown, now: Mapping[str, Memory], told: set[str]
+        self, known: Known, now: Mapping[str, Memory], told: set[str]
     ) -> list[tuple[Memory, str]]:
         """Lines for what was shown and is gone or worded otherwise since."""
         found = []
-        for id, version in shown.memories.items():
+        for id, version in known.versions.items():
             memory = now.get(id)
             if memory is None or memory.version == version or id in told:
                 continue
             if memory.state not in LIVE:
                 found.append((memory, gone_line(memory)))
-            elif self._news(memory, shown):
+            elif known.news(memory):
                 kin = self._settings.general.kin
                 changed = Told(memory, memory.content, changed=True)
                 found.append((memory, line(changed, kin, self._clock())))
         return found
 
-    def _afforded(self, told: Sequence[Told], shown: Shown, kin: str) -> list[Told]:
+    def _afforded(self, told: Sequence[Told], is_first: bool, kin: str) -> list[Told]:
         now = self._clock()
         lines = [line(one, kin, now) for one in told]
-        header = sum(map(estimated_tokens, head(not shown.texts)))
+        header = sum(map(estimated_tokens, head(is_first)))
         worth = [one.share or 0.0 for one in told]
         kept = within_budget(lines, worth, header, self._settings.inject.token_budget)
         return [one for at, one in enumerate(told) if at in kept]
 
-    def _summed_up(self, summary: Snapshot | None, shown: Shown, tokens: int) -> list[str]:
+    def _summed_up(self, summary: Snapshot | None, session: str, tokens: int) -> list[str]:
         if summary is None:
             return []
         told = disarmed(summary.summary, max(200, 4 * tokens))
-        if any(told in text for text in shown.texts):
+        if any(told in text for text in self._journal.shown(session, "").texts):
             return []
         when = age_in_words(summary.created_at, self._clock())
         return [f"{GROUP} {SUMMARY}, {when}: {told}"]
@@ -138,14 +157,14 @@ class Inject:
         turn: str,
         told: Sequence[Told],
         outdated: Sequence[tuple[Memory, str]],
-        shown: Shown,
+        is_first: bool,
         kin: str,
         extra: Sequence[str] = (),
     ) -> str:
         lines = [*extra, *(text for _, text in outdated), *told_lines(told, kin, self._clock())]
         if not lines:
             return ""
-        text = block(lines, first=not shown.texts)
+        text = block(lines, first=is_first)
         versions = {memory.id: memory.version for memory, _ in outdated}
         versions |= {one.memory.id: one.memory.version for one in told}
         self._journal.show(session, text, versions, turn)

@@ -79,22 +79,41 @@ class Journal(Protocol):
         """The summaries of a session, or of all, oldest first by the messages they stand for."""
         ...
 
+    def last_summary(self, place: str | None) -> Snapshot | None:
+        """The latest one of the session spoken in last that has any; of `place`, if that is given,
+        and of sessions whose place is unknown."""
+        ...
+
     # what was shown of the memory
 
     def show(self, session: str, text: str, memories: Mapping[str, int], turn: str = "") -> None:
         """Note that this text was shown with these memories at these versions."""
         ...
 
-    def shown(self, session: str, turn: str | None = None) -> Shown:
-        """What a session, or one turn of it, has been shown since forget_shown, in order."""
+    def shown(self, session: str, turn: str | None = None, *, latest: int = -1) -> Shown:
+        """What a session, or one turn of it, has been shown since forget_shown, in order; `latest`:
+        only so many of the last blocks."""
+        ...
+
+    def versions_shown(self, session: str, *, latest: int = -1) -> Mapping[str, int]:
+        """The memories of `shown` without the texts, which may be megabytes."""
+        ...
+
+    def shown_with(self, session: str, ids: Collection[str]) -> tuple[str, ...]:
+        """Those texts of `shown` in which any of these memories was told, in order."""
         ...
 
     def forget_shown(self, session: str) -> None:
         """The session's context was compacted: what it was shown is no longer there."""
         ...
 
-    def was_shown(self, session: str) -> frozenset[str]:
-        """Ids of all memories the session was ever shown, whatever was forgotten since."""
+    def was_shown(self, session: str, latest: int = 500) -> frozenset[str]:
+        """Ids of the memories the session was shown last, whatever was forgotten since; at most so
+        many, of as many blocks."""
+        ...
+
+    def prune_shown(self, before: datetime) -> int:
+        """Forget for good what was shown in sessions that have been silent since; how many."""
         ...
 
     # what is open, refused, running and done

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kinmem.compact.pipeline import Compact
+from kinmem.service import Service
 from kinmem.turns import Message
 from tests.conftest import MovableClock
 
@@ -38,7 +39,7 @@ def test_a_long_output_goes_to_a_file_and_a_preview_stays(
     path = home / kept.spill
     assert path.read_text() == text
     assert path.parent == folder
-    assert path.name.startswith("output-20260615T120000-")
+    assert path.name.startswith("output-")
     assert path.stat().st_mode & 0o777 == 0o600
     assert folder.stat().st_mode & 0o777 == 0o700
     assert "line 199\n" in kept.text
@@ -96,13 +97,56 @@ def test_a_preview_is_not_spilled_again(compact_of: Opened) -> None:
     assert compact_of().spill(kept) is kept
 
 
-def test_the_same_output_twice_is_two_files(compact_of: Opened, folder: Path) -> None:
-    compact = compact_of()
+def test_the_same_output_is_written_once_and_told_alike(
+    compact_of: Opened, folder: Path, clock: MovableClock
+) -> None:
+    kept = compact_of().spill(output(LONG))
+    (path,) = folder.iterdir()
+    number = path.stat().st_ino
+    clock.advance(hours=20)
 
-    one, other = compact.spill(output(LONG)), compact.spill(output(LONG))
-
-    assert one.spill != other.spill
+    assert compact_of().spill(output(LONG)) == kept
+    assert compact_of().spill(output(LONG + "y")).spill != kept.spill
+    assert path.stat().st_ino == number
     assert len(list(folder.iterdir())) == 2
+
+
+def test_an_output_that_is_told_again_lives_as_long_as_the_younger_message(
+    compact_of: Opened, folder: Path, clock: MovableClock
+) -> None:
+    compact_of().spill(output(LONG))
+    clock.advance(hours=20)
+    compact_of().spill(output(LONG))
+    clock.advance(hours=20)
+
+    assert compact_of().sweep() == 0
+    assert len(list(folder.iterdir())) == 1
+    clock.advance(hours=5)
+    assert compact_of().sweep() == 1
+
+
+def test_what_a_crash_left_is_neither_taken_for_the_whole_nor_left_for_ever(
+    compact_of: Opened, folder: Path, clock: MovableClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compact_of().spill(output(LONG))
+    (path,) = folder.iterdir()
+    path.write_text("half")  # a file system that lost its end
+    monkeypatch.setattr(Path, "replace", _die)
+    monkeypatch.setattr(Path, "unlink", _die)
+    with pytest.raises(KeyboardInterrupt):
+        compact_of().spill(output(LONG))
+    monkeypatch.undo()
+    assert len(list(folder.iterdir())) == 2
+
+    compact_of().spill(output(LONG))
+
+    assert path.read_text() == LONG
+    clock.advance(hours=25)
+    assert compact_of().sweep() == 2
+
+
+def _die(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def in_the_way(folder: Path, elsewhere: Path) -> None:
@@ -157,7 +201,7 @@ def test_outputs_are_deleted_after_their_time(
 ) -> None:
     compact_of().spill(output(LONG))
     clock.advance(hours=hours)
-    compact_of().spill(output(LONG))
+    compact_of().spill(output(f"{LONG}y"))
 
     assert compact_of(TOOL_OUTPUT_TTL_HOURS=ttl).sweep() == gone
     assert len(list(folder.iterdir())) == 2 - gone
@@ -169,12 +213,11 @@ def test_what_is_not_kinmems_own_stays(
 ) -> None:
     kept = compact_of().spill(output(LONG))
     assert kept.spill is not None
-    name = Path(kept.spill).name
     target = tmp_path / "target.txt"
     target.write_text("precious")
     (folder / "output-mine.txt").write_text("a stranger's")
-    (folder / name.replace("output-2026", "output-2025")).symlink_to(target)
-    (folder / name.replace("output-2026", "output-2024")).mkdir()
+    (folder / f"output-{'0' * 32}.txt").symlink_to(target)
+    (folder / f"output-{'1' * 32}.txt").mkdir()
     for path in folder.iterdir():
         os.utime(path, (0, 0), follow_symlinks=False)
     clock.advance(days=9)
@@ -197,3 +240,16 @@ def test_a_folder_that_is_a_link_is_not_swept(
 
 def test_nothing_was_ever_spilled(compact_of: Opened) -> None:
     assert compact_of().sweep() == 0
+
+
+def test_an_output_that_is_heard_twice_is_one_message_and_one_file(
+    service: Service, folder: Path, clock: MovableClock
+) -> None:
+    service.observe("prompt", "s", "1", "What is in the log?")
+    first = service.observe("tool", "s", "1", LONG, tool="grep")
+    clock.advance(seconds=90)
+
+    again = service.observe("tool", "s", "1", LONG, tool="grep")
+
+    assert (first.status, again.status) == ("stored", "known")
+    assert len(list(folder.iterdir())) == 1

@@ -14,14 +14,15 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
 from kinmem.llm.base import Calibration
 from kinmem.models import Filters, Memory, State, Vectors
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
+from tests.processes import begin, tell, told_by
 from tests.store.contract import TINY, WIDTH, vectors_of
 
 WORDS = "amber birch cedar dune ember fjord glade heath islet jetty knoll lagoon".split()
@@ -85,32 +86,6 @@ def token(turn: str) -> str:
     return f"{chance.choice(WORDS)} {made}"
 
 
-def tell(pipe: int, *said: str) -> None:
-    os.write(pipe, json.dumps(said).encode() + b"\n")
-
-
-def begin(home: Path, talker: int, seed: int) -> tuple[int, BinaryIO]:
-    """A talker's process id and what it tells."""
-    reading, writing = os.pipe()
-    process = os.fork()
-    if process == 0:
-        os.close(reading)
-        try:
-            talk(home, talker, seed, writing)
-        except BaseException as error:
-            tell(writing, "error", repr(error))
-        finally:
-            os._exit(1)
-    os.close(writing)
-    return process, os.fdopen(reading, "rb")
-
-
-def told_by(pipe: BinaryIO) -> Iterator[list[str]]:
-    with pipe:
-        for line in pipe.read().split(b"\n")[:-1]:
-            yield json.loads(line)
-
-
 def every_memory(service: Service) -> list[Memory]:
     found: list[Memory] = []
     cursor = None
@@ -153,7 +128,10 @@ def main(home: Path, rounds: int, seed: int) -> None:
     wrong: list[str] = []
     folder = home / "0"
     for at in range(rounds):
-        talkers = [begin(folder, n, seed + 2 * at + n) for n in range(chance.choice([1, 1, 2]))]
+        talkers = [
+            begin(partial(talk, folder, n, seed + 2 * at + n))
+            for n in range(chance.choice([1, 1, 2]))
+        ]
         told["two_talkers"] += len(talkers) == 2
         for _, pipe in talkers if chance.random() < 0.9 else []:
             if b"ready" not in (line := pipe.readline()):

@@ -1,28 +1,16 @@
 """Every observed turn is stored once, learned once and summarised once, whatever is killed."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-REPOSITORY = Path(__file__).parents[2]
+from tests.processes import run
 
 
 @pytest.mark.slow
 def test_kill_9_in_the_cycle_loses_and_doubles_nothing(home: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.cycle.crash_loop", str(home), "300", "1"],
-        cwd=REPOSITORY,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
-        capture_output=True,
-        text=True,
-        timeout=115,
-    )
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    told = json.loads(run("tests.cycle.crash_loop", home, 300, 1))
 
     assert told["wrong"] == []
     assert told["rounds"] == 300

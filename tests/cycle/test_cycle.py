@@ -1,9 +1,16 @@
 """When the cycle runs, and who runs it."""
 
 from collections.abc import Callable
+from pathlib import Path
 
+from kinmem.errors import ModelError
+from kinmem.llm.base import ChatModels
+from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import State
 from kinmem.service import Service
+from kinmem.settings import load
+from kinmem.store.sqlite.store import SqliteStore
+from kinmem.wiring import embedders
 from tests.conftest import MovableClock
 
 NEAR = {"KINMEM_COMPRESS": "on", "KINMEM_COMPRESS_SIMILARITY": 0.5}
@@ -36,3 +43,21 @@ def test_two_that_sleep_at_once_tell_what_each_did(service_of: Callable[..., Ser
 
     assert counts == [5, 0]
     assert [run.kind for run in one.runs()] == ["sleep", "sleep"]
+
+
+def test_what_a_step_did_before_its_model_failed_is_reported(
+    home: Path, clock: MovableClock
+) -> None:
+    settings = load({"KINMEM_KIN": "ana", "KINMEM_HOME": home, "KINMEM_LEARN": "off"})
+    models = ChatModels(compacting=ScriptedModel([{"summary": "Ten."}, ModelError("away")]))
+    store = SqliteStore(home, "ana", clock)
+    with Service(
+        store, embedders(settings), settings, models=models, clock=clock, resident=False
+    ) as service:
+        for number in range(40):
+            service.record_turn("s", f"I ran {number} km.", "Well done.", turn=str(number))
+
+        run = service.sleep()
+
+    assert "summarise: away" in run.problems
+    assert (run.counts["summarise.snapshots"], run.counts["summarise.turns"]) == (1, 10)

@@ -17,24 +17,10 @@ from kinmem.inject.block import (
     told_lines,
 )
 from kinmem.inject.disarm import LONGEST, disarmed
-from kinmem.models import Memory, State
+from kinmem.models import State
+from tests.inject.memories import memory
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
-
-
-def memory(content="I live in Lyon", **fields):
-    written = NOW - timedelta(days=3)
-    whole = {
-        "id": content,
-        "kin": "ana",
-        "scope": "private",
-        "category": "fact",
-        "content_hash": "",
-        "created_at": written,
-        "content_updated_at": written,
-        **fields,
-    }
-    return Memory(content=content, **whole)
 
 
 def told(content="I live in Lyon", share=1.0, changed=False, **fields):

@@ -1,32 +1,17 @@
 """What a session is given, and what not."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
 from kinmem.inject.block import BRIEF, CLOSING, GUIDANCE, OPENING
 from kinmem.inject.pipeline import Inject
-from kinmem.models import Answer, Hit, Memory, State
+from kinmem.models import Answer, Hit, State
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.turns import Snapshot
-
-WRITTEN = datetime(2026, 6, 12, 12, tzinfo=UTC)
-
-
-def memory(content, **fields):
-    whole = {
-        "id": content,
-        "kin": "ana",
-        "scope": "private",
-        "category": "fact",
-        "content_hash": "",
-        "created_at": WRITTEN,
-        "content_updated_at": WRITTEN,
-        **fields,
-    }
-    return Memory(content=content, **whole)
+from tests.inject.memories import WRITTEN, memory
 
 
 def hit(content, meaning=0.8, score=None, **fields):
@@ -247,3 +232,15 @@ def test_what_the_opening_told_the_first_turn_does_not_repeat(inject):
     inject.opening("s", [LYON.memory], None, "ana")
 
     assert inject.for_prompt("s", "1", answer(LYON), "ana") == ""
+
+
+def test_a_change_is_known_by_the_blocks_it_was_told_in_however_long_ago(inject, journal):
+    inject.for_prompt("s", "1", answer(LYON), "ana")
+    for n in range(300):
+        journal.show("s", f"block {n}", {f"{n}": 1}, f"{n} before")
+    scored = hit("I live in Lyon", version=2, importance=8.0)
+    changed = hit("I live in Nantes", id="I live in Lyon", version=3)
+
+    assert inject.for_prompt("s", "2", answer(LYON), "ana") == ""
+    assert inject.for_prompt("s", "3", answer(scored), "ana") == ""
+    assert "changed [fact] I live in Nantes" in inject.for_prompt("s", "4", answer(changed), "ana")

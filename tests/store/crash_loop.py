@@ -13,13 +13,14 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from kinmem.models import Chunks, Draft, State
 from kinmem.store.sqlite.store import SqliteStore
+from tests.processes import begin, tell, told_by
 from tests.store.contract import TINY, WIDTH, chunks_of, memory_of, vectors_of
 from tests.store.soundness import everything, problems
 
@@ -74,33 +75,6 @@ def write(home: Path, writer: int, seed: int, pipe: int) -> None:
             tell(pipe, "ok")
 
 
-def tell(pipe: int, *said: Any) -> None:
-    os.write(pipe, json.dumps(said).encode() + b"\n")
-
-
-def begin(home: Path, writer: int, seed: int) -> tuple[int, BinaryIO]:
-    """A writer's process id and what it tells."""
-    reading, writing = os.pipe()
-    process = os.fork()
-    if process == 0:
-        os.close(reading)
-        try:
-            write(home, writer, seed, writing)
-        except BaseException as error:
-            tell(writing, "error", repr(error))
-        finally:
-            os._exit(1)
-    os.close(writing)
-    return process, os.fdopen(reading, "rb")
-
-
-def lines_of(pipe: BinaryIO) -> Iterator[list[Any]]:
-    """What was told; a line that was cut off was told by nobody."""
-    with pipe:
-        for line in pipe.read().split(b"\n")[:-1]:
-            yield json.loads(line)
-
-
 def main(home: Path, rounds: int, seed: int) -> None:
     chance = random.Random(seed)
     known: Known = {}
@@ -110,7 +84,10 @@ def main(home: Path, rounds: int, seed: int) -> None:
     for at in range(rounds):
         if len(known) > MOST_MEMORIES or at % 60 == 59:  # or the making of the files is not hit
             folder, known = home / str(at), {}
-        writers = [begin(folder, n, seed + 2 * at + n) for n in range(chance.choice([1, 1, 2]))]
+        writers = [
+            begin(partial(write, folder, n, seed + 2 * at + n))
+            for n in range(chance.choice([1, 1, 2]))
+        ]
         told["two_writers"] += len(writers) == 2
         early = chance.random() < 0.1
         ready = [] if early else [pipe.readline() for _, pipe in writers]
@@ -123,7 +100,7 @@ def main(home: Path, rounds: int, seed: int) -> None:
         doubtful: Known = {}
         for _, pipe in writers:
             pending: list[Any] | None = None
-            for said in lines_of(pipe):
+            for said in told_by(pipe):
                 if said[0] == "?":
                     pending = said[1:]
                 elif said[0] == "ok" and pending:

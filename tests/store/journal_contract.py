@@ -350,6 +350,71 @@ class JournalContract:
         assert journal.was_shown("other") == {"c"}
         assert journal.shown("other").texts == ("elsewhere",)
 
+    def test_what_was_shown_can_be_asked_for_in_part(self, journal: Journal) -> None:
+        for turn_id, text, memories in [
+            ("1", "first", {"a": 1, "b": 1}), ("1", "second", {"b": 2}), ("2", "third", {"c": 1}),
+        ]:  # fmt: skip
+            journal.show("s", text, memories, turn_id)
+
+        assert journal.versions_shown("s") == {"a": 1, "b": 2, "c": 1}
+        assert journal.versions_shown("s", latest=2) == {"b": 2, "c": 1}
+        assert journal.shown("s", latest=1) == Shown(("third",), {"c": 1})
+        assert journal.shown("s", "1", latest=1) == Shown(("second",), {"b": 2})
+        assert journal.shown_with("s", ["b", "c"]) == ("first", "second", "third")
+        assert journal.shown_with("s", ["a"]) == ("first",)
+        assert journal.shown_with("s", []) == journal.shown_with("other", ["a"]) == ()
+        assert journal.was_shown("s", 1) == {"c"}
+        journal.forget_shown("s")
+        assert journal.versions_shown("s") == {}
+        assert journal.shown_with("s", ["a"]) == ()
+
+    def test_what_silent_sessions_were_shown_is_forgotten(
+        self, journal: Journal, clock: MovableClock
+    ) -> None:
+        journal.add([message("1", session=one) for one in ("silent", "spoken in", "shown to")])
+        for session in ("silent", "spoken in", "shown to", "never spoken in"):
+            journal.show(session, "then", {"a": 1})
+        month_ago = clock.now
+        clock.advance(days=30)
+        journal.add([message("2", session="spoken in", said_at=clock.now)])
+        journal.show("shown to", "now", {"b": 1})
+
+        assert journal.prune_shown(month_ago) == 0
+        assert journal.prune_shown(month_ago + timedelta(seconds=1)) == 2
+        assert journal.was_shown("silent") == journal.was_shown("never spoken in") == set()
+        assert journal.was_shown("spoken in") == {"a"}
+        assert journal.was_shown("shown to") == {"a", "b"}
+        assert len(journal.messages("silent")) == 1
+
+    @pytest.mark.parametrize(
+        ("place", "summary"),
+        [
+            pytest.param(None, "of the hut", id="of any place"),
+            pytest.param("/home", "of home", id="of a place"),
+            pytest.param("/hut", "of the hut", id="of another"),
+            pytest.param("/nowhere", "of somewhere", id="of a session without a place"),
+        ],
+    )
+    def test_the_last_summary_is_of_the_session_spoken_in_last(
+        self, journal: Journal, place: str | None, summary: str
+    ) -> None:
+        told = [("somewhere", None, "older"), ("somewhere", None, "of somewhere"),
+                ("home", "/home", "of home"), ("hut", "/hut", "of the hut")]  # fmt: skip
+        for n, (session, where, text) in enumerate(told, 1):
+            journal.add([message(f"{n}", session=session, place=where)])
+            journal.compact(snapshot(n, n, session, summary=text), [n])
+        journal.add([message("1", session="no summary", place="/home")])
+
+        found = journal.last_summary(place)
+
+        assert found is not None
+        assert found.summary == summary
+
+    def test_where_nothing_was_summarised_there_is_no_last_summary(self, journal: Journal) -> None:
+        journal.add(turn("1"))
+
+        assert journal.last_summary(None) is None
+
     # what is open, refused, running and done
 
     def test_conflicts_are_open_until_they_are_closed(self, store: Store) -> None:

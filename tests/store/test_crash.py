@@ -1,9 +1,6 @@
 """Answered writes outlive kill -9; one that was not answered is there as a whole or not at all."""
 
 import json
-import os
-import subprocess
-import sys
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -15,6 +12,7 @@ from kinmem.store.sqlite.book import Book
 from kinmem.store.sqlite.moves import marked
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.turns import Batch, Change
+from tests.processes import run
 from tests.store.contract import (
     TINY,
     added,
@@ -28,22 +26,6 @@ from tests.store.contract import (
     vector_of,
 )
 from tests.store.soundness import problems
-
-REPOSITORY = Path(__file__).parents[2]
-
-
-def run(module: str, *arguments: object) -> str:
-    """What a module of the tests prints, in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-m", module, *map(str, arguments)],
-        cwd=REPOSITORY,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
-        capture_output=True,
-        text=True,
-        timeout=110,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.mark.slow

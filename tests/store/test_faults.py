@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.test_crash import run
+from tests.processes import run
 
 
 @pytest.mark.slow

@@ -24,6 +24,7 @@ from kinmem.store.sqlite.connection import MIGRATIONS, Database
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.store.sqlite.vectors import ChunkVectors
 from kinmem.turns import Batch
+from tests.processes import REPOSITORY
 from tests.store.contract import (
     NOON,
     TINY,
@@ -35,7 +36,6 @@ from tests.store.contract import (
 )
 from tests.store.journal_contract import kept
 from tests.store.soundness import problems
-from tests.store.test_crash import REPOSITORY
 from tests.store.workers import in_processes, migrate, open_new
 
 SECOND = """

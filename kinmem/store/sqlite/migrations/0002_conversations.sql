@@ -48,6 +48,12 @@ CREATE TABLE turns (
 CREATE INDEX turns_to_learn ON turns (id) WHERE learned_at IS NULL;
 -- the context of a session, and whether it has grown too long
 CREATE INDEX turns_of_session ON turns (session, id);
+-- the same of a session of thousands of messages, of which all but the last are summarised
+CREATE INDEX turns_unsummarised ON turns (session) WHERE snapshot IS NULL;
+-- the last prompt, behind which thousands of tool outputs may stand
+CREATE INDEX turns_by_role ON turns (session, role);
+-- a summary that is folded into another is deleted: the foreign key asks who refers to it
+CREATE INDEX turns_of_snapshot ON turns (snapshot) WHERE snapshot IS NOT NULL;
 
 -- What a session was told of the memory, so that it is told once; text NULL: its context was
 -- compacted since, and only the memory of having shown it is left.
@@ -60,6 +66,7 @@ CREATE TABLE shown (
     at       TEXT NOT NULL
 );
 CREATE INDEX shown_to_session ON shown (session, id);
+CREATE INDEX shown_in_turn ON shown (session, turn);
 
 CREATE TABLE conflicts (
     id     INTEGER PRIMARY KEY AUTOINCREMENT,
