@@ -1,6 +1,6 @@
 # `make demo` and `make test` need nothing but Python 3.11+ and the package index: each sets up .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix docs bench conformance live clean
+.PHONY: help demo test check fix docs bench conformance claude-code live clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -41,6 +41,9 @@ bench: $(READY) ## Measure retrieval, learning, latency, throughput, cold start 
 
 conformance: $(READY) ## Run the MCP conformance suite and the Inspector (needs npm)
 	@tests/conformance/run
+
+claude-code: $(READY) ## Let the real Claude Code remember, with a double of its model (needs npm)
+	@$(RUN) tests.clients.claude_code
 
 live: $(READY) ## Ask real providers; needs their keys in the environment
 	@$(RUN) pytest -q -m live

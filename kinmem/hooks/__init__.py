@@ -20,6 +20,8 @@ DEADLINE_SECONDS = 2.0
 FLAGS = {"--kin": "KINMEM_KIN", "--home": "KINMEM_HOME"}
 LATE = "--late"
 """Nobody waits for the answer: this is the other process."""
+LATE_SECONDS = 300.0
+"""For which it tries to get at a memory that others keep busy, or for which the disk is full."""
 
 
 def main(words: Sequence[str]) -> int:
@@ -36,6 +38,8 @@ def main(words: Sequence[str]) -> int:
             _attend(outlet, words)
     except BaseException as error:
         outlet.complain(_sentence(error))
+        if getattr(error, "retry", False) and LATE not in words:
+            outlet.hand_over()
     outlet.put({})  # unless something was
     return 0
 
@@ -50,9 +54,12 @@ def _attend(outlet: "Outlet", words: Sequence[str]) -> None:
     if not hook.heard:
         outlet.put(reply(hook, ""))
         return
-    from kinmem.hooks.deliver import deliver
+    from kinmem.hooks.deliver import deliver, deliver_late
 
-    deliver(hook, flags, lambda notes: outlet.put(reply(hook, notes)))
+    if LATE in words:
+        deliver_late(hook, flags, LATE_SECONDS)
+    else:
+        deliver(hook, flags, lambda notes: outlet.put(reply(hook, notes)))
 
 
 def _sentence(error: BaseException) -> str:

@@ -35,8 +35,8 @@ def said(event: str, fields: Fields, session: str, turn: str | None) -> list[Hea
         case "PreCompact":
             return [Compacted(session)]
         case "PostCompact":
-            if summary := fields.text("compact_summary"):
-                return [Said("summary", session, turn, summary, digest(summary))]
+            if summary := _summary(fields):
+                return [Said("summary", session, None, summary, digest(summary))]
         case "SessionEnd":
             return [Ended(session)]
     return []
@@ -47,6 +47,14 @@ def tell(event: str, notes: str) -> Reply:
     if not notes or event not in TOLD:
         return {}
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": notes}}
+
+
+def _summary(fields: Fields) -> str | None:
+    """What the agent was asked for as a <summary>, without the <analysis> before it. Its prompt_id
+    is that of /compact, which is no turn."""
+    whole = fields.text("compact_summary")
+    _, _, inside = (whole or "").partition("<summary>")
+    return inside.rpartition("</summary>")[0].strip() or whole
 
 
 def _last_message(fields: Fields) -> str | None:

@@ -3,6 +3,7 @@
 Named tuples instead of dataclasses here and beside: those would load inspect, 5 ms of every prompt.
 """
 
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 Reply: TypeAlias = dict[str, Any]
@@ -42,6 +43,11 @@ class Ended(NamedTuple):
 
 
 Heard: TypeAlias = Said | Opened | Compacted | Ended
+
+
+def untold(heard: Iterable[Heard]) -> list[Heard]:
+    """The same, from a client that passes nothing on to its model."""
+    return [one._replace(tell=False) if isinstance(one, Said) else one for one in heard]
 
 
 class Hook(NamedTuple):

@@ -54,19 +54,23 @@ class Outlet:
             os.write(2, f"kinmem hook: {line}\n".encode("utf-8", "backslashreplace"))
 
     def watch(self, seconds: float) -> None:
-        """End the process after that time: with {} if it has not answered by then, and with
-        another process that does what this one could not."""
+        """End the process after that time; if it has not answered by then, hand over."""
         _thread.start_new_thread(self._end_after, (seconds,))  # threading would take 3 ms to load
+
+    def hand_over(self) -> None:
+        """Let another process do what this one could not, and answer {}."""
+        if self._heard is not None:
+            from kinmem.hooks.detached import start_late
+
+            with suppress(OSError):  # no room for another process: nothing more can be done
+                start_late(self._words, self._heard)
+        self.put({})
 
     def _end_after(self, seconds: float) -> None:
         time.sleep(seconds)
         try:
             if not self._unanswered.locked():
-                self.put({})
                 self.complain(f"took longer than {seconds:g} s; goes on without the client")
-                if self._heard is not None:
-                    from kinmem.hooks.detached import start_late
-
-                    start_late(self._words, self._heard)
+                self.hand_over()
         finally:
             os._exit(0)

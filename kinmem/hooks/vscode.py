@@ -2,7 +2,7 @@
 
 from kinmem.hooks import claude
 from kinmem.hooks.fields import Fields
-from kinmem.hooks.heard import Heard, Reply, Said
+from kinmem.hooks.heard import Heard, Reply, untold
 
 CLIENT = "vscode"
 
@@ -10,8 +10,7 @@ CLIENT = "vscode"
 def hear(event: str, fields: Fields) -> list[Heard]:
     """What a call says; an answer is read from the transcript, if there is one."""
     session = fields.name("sessionId", "session_id")
-    heard = claude.said(event, fields, session, None) if session else []
-    return [one._replace(tell=False) if isinstance(one, Said) else one for one in heard]
+    return untold(claude.said(event, fields, session, None)) if session else []
 
 
 def tell(event: str, notes: str) -> Reply:

@@ -146,13 +146,14 @@ def test_every_call_is_answered_with_one_object(
         assert done.stderr == b""
 
 
-def test_what_the_server_refuses_is_one_line(hook: Hook, server: Server) -> None:
+def test_what_nobody_can_keep_is_one_line(hook: Hook, server: Server) -> None:
     server.told = {"error": "the memory is full\nof sand"}
 
-    done = hook(PROMPT)
+    done = hook({**PROMPT, "prompt": "x" * 9_000_000})
 
     assert (done.returncode, done.stdout) == (0, b"{}\n")
-    assert done.stderr.decode().splitlines() == ["kinmem hook: the memory is full of sand"]
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith("kinmem hook: ") and "the limit is" in line
 
 
 def test_notes_are_plain_ascii_on_the_wire(hook: Hook, server: Server) -> None:

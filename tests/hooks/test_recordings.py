@@ -1,11 +1,15 @@
 """Recorded sessions of every client, told to a real memory: what is kept, and what is told."""
 
 import json
+import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from kinmem.hooks.attend import answered, attend, request_of
@@ -13,8 +17,9 @@ from kinmem.hooks.dialects import heard, reply
 from kinmem.hooks.linger import Lingering
 from kinmem.hooks.local import serve_local
 from kinmem.service import Service
+from kinmem.wiring import open_service
 from tests.conftest import MovableClock
-from tests.hooks.conftest import CLIENTS, Hook, recorded
+from tests.hooks.conftest import CLIENTS, ROOT, Hook, recorded
 from tests.hooks.golden import golden
 
 HOME = "I live in Lyon, close to the Rue Mercière"
@@ -151,8 +156,6 @@ def test_after_an_answer_somebody_learns_from_it(hook: Hook, service: Service) -
 
 def learned(service: Service) -> bool:
     """Whether the worker gets to it within a while."""
-    from kinmem.wiring import open_service
-
     latest = time.monotonic() + 60
     while time.monotonic() < latest:
         with open_service(service.settings, resident=False) as memory:
@@ -166,12 +169,8 @@ def test_what_takes_too_long_is_finished_without_the_client(
     hook: Hook, service: Service, home: Path
 ) -> None:
     """A database that somebody has locked; the call is repeated by a process nobody waits for."""
-    import apsw
-
-    path = next(home.rglob("ana.db"))
     service.close()
-    lock = apsw.Connection(str(path))
-    lock.execute("BEGIN IMMEDIATE")
+    lock = locked(home)
 
     began = time.monotonic()
     done = hook(PROMPT, KINMEM_KIN="ana")
@@ -199,6 +198,98 @@ def test_a_server_that_hangs_is_not_waited_for(hook: Hook, service: Service, hom
     assert kept_later(service) == [PROMPT["prompt"]]
 
 
+REFUSALS = [
+    pytest.param({"error": "ana.db: another process is writing", "retry": True}, id="it is busy"),
+    pytest.param({"error": "ana.db is not a kinmem file"}, id="it cannot"),
+    pytest.param({"error": ""}, id="it does not say why"),
+]
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_what_a_server_refuses_is_kept_without_it(
+    hook: Hook, service: Service, home: Path, refusal: dict[str, Any]
+) -> None:
+    service.memorize(HOME)
+    door = serve_local(home, "ana", lambda request: refusal)
+    done = hook(PROMPT, KINMEM_KIN="ana")
+    stopped = hook(STOP, KINMEM_KIN="ana")
+    door.close()
+
+    assert HOME in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert (stopped.returncode, stopped.stdout) == (0, b"{}\n")
+    assert done.stderr + stopped.stderr == b""
+    assert [message.text for message in service.turns("s")] == [
+        PROMPT["prompt"],
+        STOP["last_assistant_message"],
+    ]
+
+
+IMPATIENT = """
+import sys
+from kinmem.hooks import deliver, main
+from kinmem.store.sqlite import connection
+connection.BUSY_SECONDS = deliver.RETRY_SECONDS = 0.01
+sys.exit(main(sys.argv[1:]))
+"""
+"""A hook that waits for nothing longer than that, but as often."""
+
+
+def impatient(home: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-c", IMPATIENT, *words, "--kin", "ana"],
+        input=json.dumps(PROMPT).encode(),
+        capture_output=True,
+        cwd=ROOT,
+        env={**os.environ, "KINMEM_HOME": str(home), "KINMEM_LINGER_MINUTES": "0"},
+        timeout=60,
+        check=True,
+    )
+
+
+def locked(home: Path) -> apsw.Connection:
+    """Ana's file, as if another process was writing; nobody else here may have it open."""
+    lock = apsw.Connection(str(next(home.rglob("ana.db"))))
+    lock.execute("BEGIN IMMEDIATE")
+    return lock
+
+
+def test_what_fails_for_now_is_finished_without_the_client(service: Service, home: Path) -> None:
+    service.close()
+    lock = locked(home)
+    done = impatient(home)
+    lock.execute("ROLLBACK")
+    lock.close()
+
+    assert done.stdout == b"{}\n"
+    assert (
+        done.stderr == b"kinmem hook: ana.db: another process is writing; try again in a moment\n"
+    )
+    assert kept_later(service) == [PROMPT["prompt"]]
+
+
+def test_a_late_hook_tries_until_the_file_is_free(service: Service, home: Path) -> None:
+    """Twice the server refuses and the file is locked. What is told late, nobody sees."""
+    service.memorize(HOME)
+    service.close()
+    lock = locked(home)
+    asked: list[dict[str, Any]] = []
+
+    def refuse(request: dict[str, Any]) -> dict[str, Any]:
+        asked.append(request)
+        if len(asked) == 3:
+            lock.execute("ROLLBACK")
+        return {"error": "busy"}
+
+    door = serve_local(home, "ana", refuse)
+    impatient(home, "--late")
+    door.close()
+    lock.close()
+
+    with open_service(service.settings, resident=False) as memory:
+        assert [message.text for message in memory.turns("s")] == [PROMPT["prompt"]]
+        assert HOME in attend(memory, heard({**PROMPT, "prompt_id": "q"}))
+
+
 def test_the_end_of_a_session_wakes_a_worker(hook: Hook, service: Service) -> None:
     """Whoever served the session may be gone with it."""
     service.close()
@@ -210,8 +301,6 @@ def test_the_end_of_a_session_wakes_a_worker(hook: Hook, service: Service) -> No
 
 
 def kept_later(service: Service) -> list[str]:
-    from kinmem.wiring import open_service
-
     latest = time.monotonic() + 30
     while time.monotonic() < latest:
         with open_service(service.settings, resident=False) as memory:
