@@ -1,9 +1,10 @@
 """A conversation as it passes by: each turn is stored before anything else, and the memories that
 fit it are told. Learning from it is the cycle's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from hashlib import blake2b
 
 from kinmem.clock import Clock
@@ -17,7 +18,7 @@ from kinmem.rules.secrets import redacted, without_private
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import VISIBLE, clean
-from kinmem.turns import ROLE_OF, Happening, Message, Observed, Snapshot
+from kinmem.turns import ROLE_OF, Happening, Message, Observed
 
 TEXT_BYTES = 8 * 1024 * 1024
 NAME_BYTES = 256
@@ -27,8 +28,21 @@ SAME_PROMPT = timedelta(seconds=10)
 """Within this time the same words again are the same prompt, heard through another client's hook;
 later somebody says them again. Only where the client gives no id."""
 OPENING_CANDIDATES = 20
+RECENT = 4
+"""Messages that may explain a follow-up (KinBot)."""
+GOES_ON = timedelta(minutes=10)
+MODEL_SECONDS = 0.8
+"""For the models that help to find what fits a prompt: a hook waits a second for the answer."""
 IMPORTANT = 7
 """From here KinBot's block has a star."""
+CHECKED = 100
+"""Of the last so many blocks it is looked whether what they told still holds; what stands further
+back a client has compacted, or its model reads it no more."""
+
+
+Recent = Callable[[], Sequence[Message]]
+Fitting = Callable[[str, Recent, float], Answer]
+"""What fits a prompt, given what was said before it and the seconds that models may take."""
 
 
 class Conversation:
@@ -39,7 +53,7 @@ class Conversation:
         store: Store,
         inject: Inject,
         compact: Compact,
-        recall: Callable[[str], Answer],
+        recall: Fitting,
         settings: Settings,
         clock: Clock,
     ) -> None:
@@ -95,7 +109,7 @@ class Conversation:
             return ""
         before = self._journal.shown(session, "").memories.keys()
         told = self._inject.opening(
-            session, self._most_important(), self._last_summary(place), self._store.kin
+            session, self._most_important(), self._journal.last_summary(place), self._store.kin
         )
         after = self._journal.shown(session, "").memories.keys()
         self._store.count_use(after - before, self._clock())
@@ -104,6 +118,17 @@ class Conversation:
     def compacted(self, session: str) -> None:
         """The client has compacted its context: what it was told is no longer in it."""
         self._journal.forget_shown(_name(session, "session"))
+
+    def recent(self, session: str | None = None) -> list[Message]:
+        """The last messages of a session, in order; if none is named, of one that goes on now."""
+        if session is None:
+            now = self._clock()
+            spoken = [one for one in self._journal.sessions(1) if now - one.last_at <= GOES_ON]
+            session = spoken[0].name if spoken else None
+        last = self._journal.latest(session, "user") if session else None
+        if last is None:
+            return []
+        return [*self._journal.before(last, RECENT), last, *self._journal.after(last, RECENT)]
 
     def nameless(self, session: str, answer: str) -> str:
         """A name for a turn that has none and whose prompt was not kept."""
@@ -118,7 +143,7 @@ class Conversation:
             (new,) = self._journal.add([message])
         if message.role == "system" and not self._has_begun_anew(message.session):
             self.compacted(message.session)
-        notes = self._notes(message, new) if tell and message.role == "user" else ""
+        notes = self._notes(message) if tell and message.role == "user" else ""
         return Observed("stored" if new else "known", message.turn, notes)
 
     def _is_another(self, message: Message) -> bool:
@@ -128,17 +153,16 @@ class Conversation:
         last = self._journal.latest(message.session, message.role)
         return last is not None and last.turn == message.turn and last.text != message.text
 
-    def _notes(self, message: Message, new: bool) -> str:
+    def _notes(self, message: Message) -> str:
         """What the memory says to a prompt; the same again if it was told already."""
         if not self._settings.inject.inject:
             return ""
-        if not new:
-            shown = self._journal.shown(message.session, message.turn)
-            if shown.texts:
-                return "\n".join(shown.texts)
         session = message.session
-        told = self._store.memories(self._journal.shown(session).memories)
-        answer = self._recall(_asked(message.text))
+        if texts := self._journal.shown(session, message.turn).texts:
+            return "\n".join(texts)
+        told = self._store.memories(self._journal.versions_shown(session, latest=CHECKED))
+        recent = partial(self._journal.before, message, RECENT)
+        answer = self._recall(_asked(message.text), recent, MODEL_SECONDS)
         notes = self._inject.for_prompt(session, message.turn, answer, self._store.kin, told)
         if notes:
             used = self._journal.shown(session, message.turn).memories
@@ -147,8 +171,8 @@ class Conversation:
 
     def _has_begun_anew(self, session: str) -> bool:
         """Whether an opening was the last thing told: Claude Code sends its summary after that."""
-        told, openings = (self._journal.shown(session, turn).texts for turn in (None, ""))
-        return bool(openings) and told[-1] == openings[-1]
+        openings = self._journal.shown(session, "", latest=1).texts
+        return bool(openings) and self._journal.shown(session, latest=1).texts == openings
 
     def _most_important(self) -> list[Memory]:
         """Pinned ones first, then those that were scored as important."""
@@ -156,15 +180,6 @@ class Conversation:
         ranked = self._store.page(Filters(), "importance", OPENING_CANDIDATES).memories
         worth = [one for one in ranked if (one.importance or 0) >= IMPORTANT and not one.pinned]
         return [*pinned, *worth]
-
-    def _last_summary(self, place: str | None) -> Snapshot | None:
-        """Of the latest session that has one, among those of the same folder if one is named."""
-        for session in self._journal.sessions():
-            if place is not None and session.place not in (None, place):
-                continue
-            if made := self._journal.snapshots(session.name):
-                return made[-1]
-        return None
 
     def _turn_of(self, event: Happening, session: str, text: str, at: datetime) -> str:
         """A name for a turn that the client has not named: an answer's is its prompt's."""

@@ -248,6 +248,8 @@ class Found:
     """By id: BM25, best first."""
     noise: float = 0.0
     """Cosine up to which nearness says nothing."""
+    scale: tuple[float, float] | None = None
+    """The embedder's noise and near, if they were measured for it and there are cosines."""
     degraded: tuple[str, ...] = ()
 
 
@@ -284,6 +286,8 @@ class Answer:
     degraded: tuple[str, ...] = ()
     """What could not be used: embedding (no model), pending (some memories have no vector yet)."""
     abstained: bool = False
+    asked: str | None = None
+    """What was searched for in place of the question, which only its conversation explains."""
     words: tuple[str, ...] = ()
     """What was searched for word by word."""
     noise: float = 0.0

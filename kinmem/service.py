@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,9 +15,9 @@ from kinmem.cycle import Cycle
 from kinmem.errors import InvalidInput
 from kinmem.inject.pipeline import Inject
 from kinmem.learn.chunk import chunks_of
-from kinmem.learn.pipeline import Memorize
+from kinmem.learn.from_turns import Learn
+from kinmem.learn.memorize import Memorize
 from kinmem.learn.prepare import changed_fields
-from kinmem.learn.turns import Learn
 from kinmem.llm.base import ChatModels, Embedder
 from kinmem.models import (
     LIVE,
@@ -37,6 +38,7 @@ from kinmem.models import (
 from kinmem.outbox import Outbox
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.recent import RecentAnswers
+from kinmem.recall.rewrite import Recent
 from kinmem.rules.border import checked_filters
 from kinmem.settings import Settings
 from kinmem.store.base import Sort, Store
@@ -97,7 +99,12 @@ class Service:
         self.settings = settings
         self.clock = clock
         self._embedder = embedder = embedders[0]
-        self._recall = RecentAnswers(Recall(store, embedders, settings, clock), store, clock)
+        self._recall = RecentAnswers(
+            Recall(store, embedders, settings, clock, models),
+            store,
+            clock,
+            settings.recall.rewrite_threshold,
+        )
         self._memorize = Memorize(store, embedder, settings, clock)
         self._review = Reviewer(store, embedder, models.review, settings, clock)
         self._compact = Compact(store.journal, models.compacting, settings, clock)
@@ -147,11 +154,13 @@ class Service:
         as_of: Time | None = None,
         mode: str | None = None,
         include_archived: bool = False,
+        session: str | None = None,
     ) -> Answer:
         """What is remembered about the question, best first; every hit says why it was found.
 
-        `limit` is 1-100, MEMORY_MAX_RELEVANT by default; `mode` names a ranking profile. Returned
-        memories count as used.
+        `limit` is 1-100, MEMORY_MAX_RELEVANT by default; `mode` names a ranking profile. `session`
+        is the conversation that a follow-up belongs to; unset: the one of the last ten minutes.
+        Returned memories count as used.
         """
         query = clean(query, "query", QUERY_BYTES)
         limit = self.settings.recall.max_relevant if limit is None else limit
@@ -169,7 +178,8 @@ class Service:
             include_archived=include_archived,
         )
         self._background.await_ready()
-        answer = self._recall(query, limit, filters, mode)
+        recent = partial(self._conversation.recent, session)
+        answer = self._recall(query, limit, filters, mode, recent)
         self.store.count_use([hit.memory.id for hit in answer.hits], self.clock())
         return answer
 
@@ -452,12 +462,12 @@ class Service:
     def _bin_time(self) -> timedelta:
         return timedelta(days=self.settings.general.purge_days)
 
-    def _fitting(self, query: str) -> Answer:
+    def _fitting(self, query: str, recent: Recent, seconds: float) -> Answer:
         """What a prompt brings to mind; use is counted for what is then told."""
         self._background.await_ready()
         limit = self.settings.recall.max_relevant
         query = query.encode("utf-8", "ignore")[:QUERY_BYTES].decode("utf-8", "ignore")
-        return self._recall(query, limit, Filters(), None)
+        return self._recall(query, limit, Filters(), None, recent, seconds)
 
     def __enter__(self) -> Self:
         return self

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 
 from kinmem.errors import InvalidInput, TooLarge
@@ -128,8 +128,17 @@ def content_words(text: str) -> list[str]:
     question and stays in an English one.
     """
     found = list(dict.fromkeys(words(text)))
-    stop = max(STOP_WORDS.values(), key=lambda known: sum(word in known for word in found))
+    stop = STOP_WORDS[_language(found)]
     return [word for word in found if word not in stop] or found
+
+
+def language_of(text: str) -> str:
+    """The code in STOP_WORDS whose stop words explain most of the text; ties go to the first."""
+    return _language(set(words(text)))
+
+
+def _language(found: Collection[str]) -> str:
+    return max(STOP_WORDS, key=lambda code: sum(word in STOP_WORDS[code] for word in found))
 
 
 @lru_cache(maxsize=4096)

@@ -1,6 +1,7 @@
 """The only file that names concrete stores and models."""
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import lru_cache
@@ -9,13 +10,17 @@ from typing import TYPE_CHECKING, TypedDict
 
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import ConfigError
-from kinmem.llm.base import ChatModel, ChatModels, Embedder
+from kinmem.llm.base import ChatModel, ChatModels, Embedder, Reranker
 from kinmem.models import Filters
 from kinmem.settings import Settings, load
 
 if TYPE_CHECKING:  # a hook needs a conversation only, and every prompt waits for it
     from kinmem.conversation import Conversation
     from kinmem.service import Service
+
+
+CROSS_ENCODER = re.compile(r"re-?rank|llama-rank", re.IGNORECASE)
+"""What providers call the models that read a question and a text together."""
 
 
 def open_service(
@@ -64,7 +69,9 @@ def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> "Iterato
             store,
             Inject(store.journal, settings, clock),
             Compact(store.journal, None, settings, clock),
-            lambda prompt: recall(prompt, limit, Filters()),
+            lambda prompt, recent, seconds: recall(
+                prompt, limit, Filters(), recent=recent, seconds=seconds
+            ),
             settings,
             clock,
         )
@@ -113,7 +120,31 @@ def chat_models(settings: Settings) -> ChatModels:
         compacting=named(settings.model.named("compacting")),
         consolidation=named(settings.model.named("consolidation")),
         review=named(settings.model.named("review")),
+        rewrite=named(settings.model.named("rewrite")),
+        multi_query=named(settings.model.named("multi_query")),
+        hyde=named(settings.model.named("hyde")),
+        rerank=reranker(settings),
     )
+
+
+def reranker(settings: Settings) -> Reranker | None:
+    """A cross-encoder, then a chat model where that one fails; or a chat model alone."""
+    from kinmem.llm.rerank_chat import ChatReranker
+    from kinmem.llm.rerank_either import FirstThatCan
+    from kinmem.llm.rerank_litellm import CrossEncoder
+
+    name = settings.model.named("rerank")
+    if name is None:
+        return None
+    if not CROSS_ENCODER.search(name):
+        return ChatReranker(chat_model(name, settings))
+    seconds = settings.recall.deadline
+    models: list[Reranker] = [
+        CrossEncoder(**_reached(name, settings), name=name, deadline_seconds=seconds)
+    ]
+    if settings.model.default is not None:
+        models.append(ChatReranker(chat_model(settings.model.default, settings)))
+    return FirstThatCan(models)
 
 
 def chat_model(name: str, settings: Settings) -> ChatModel:

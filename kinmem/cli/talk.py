@@ -89,6 +89,8 @@ def _counted(row: Row) -> str:
 def _state(message: Message) -> str:
     if message.parked:
         return "parked"
+    if message.role == "system":
+        return "kept"
     if message.learned_at is None:
         return "waiting"
     return "learned"

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from kinmem.models import Vectors
 
-Shape = TypeVar("Shape", bound=BaseModel)
+if TYPE_CHECKING:  # 80 ms, and a hook asks no model
+    from pydantic import BaseModel
+
+Shape = TypeVar("Shape", bound="BaseModel")
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,22 @@ class ChatModel(Protocol):
         ...
 
 
+class Reranker(Protocol):
+    """Reads a question and texts together. One instance may be used by many threads."""
+
+    name: str
+
+    def scores(
+        self, question: str, texts: Sequence[str], *, deadline: float | None = None
+    ) -> list[float]:
+        """How well each text answers the question, in order, 0 to 1.
+
+        One that the model left out scores as the worst of the others. `deadline` as in ChatModel.
+        Raises ModelError if the model is missing, late, or scores none of them.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class ChatModels:
     """Who is asked for what; None: rules."""
@@ -83,3 +100,7 @@ class ChatModels:
     compacting: ChatModel | None = None
     consolidation: ChatModel | None = None
     review: ChatModel | None = None
+    rewrite: ChatModel | None = None
+    multi_query: ChatModel | None = None
+    hyde: ChatModel | None = None
+    rerank: Reranker | None = None

@@ -37,7 +37,7 @@ def within(deadline: Deadline, what: str, work: Callable[[], Result]) -> Result:
 
     Python cannot stop a thread: late work goes on unseen until it notices by itself.
     """
-    return _awaited(deadline, what, _started(work))
+    return awaited(deadline, what, started(work))
 
 
 class Once(Generic[Result]):
@@ -58,11 +58,12 @@ class Once(Generic[Result]):
         """Raises ModelError if it could not be made, or not in time (it may be the next time)."""
         with self._lock:
             if self._future is None:
-                self._future = _started(self._make)
-        return _awaited(deadline or Deadline(None), self._what, self._future)
+                self._future = started(self._make)
+        return awaited(deadline or Deadline(None), self._what, self._future)
 
 
-def _started(work: Callable[[], Result]) -> Future[Result]:
+def started(work: Callable[[], Result]) -> Future[Result]:
+    """The same as `within`, in two steps: begun here, on a thread of its own."""
     future: Future[Result] = Future()
 
     def run() -> None:
@@ -76,7 +77,8 @@ def _started(work: Callable[[], Result]) -> Future[Result]:
     return future
 
 
-def _awaited(deadline: Deadline, what: str, future: Future[Result]) -> Result:
+def awaited(deadline: Deadline, what: str, future: Future[Result]) -> Result:
+    """What came of it, or raises it; ModelError if it is not there in time."""
     try:
         failure = future.exception(deadline.left)
     except TimeoutError:

@@ -5,64 +5,119 @@ from dataclasses import replace
 from datetime import datetime
 
 from kinmem.clock import Clock
-from kinmem.llm.base import Embedder
+from kinmem.llm.base import ChatModels, Embedder
 from kinmem.models import Answer, Filters, Found, Hit, Scored
 from kinmem.recall.excerpt import excerpted
 from kinmem.recall.fuse import fuse
+from kinmem.recall.helped import Helped, Wording
+from kinmem.recall.join import join
 from kinmem.recall.neighbours import lift
 from kinmem.recall.profiles import Profile, profile_named
 from kinmem.recall.question import Question, understand, within
-from kinmem.recall.search import search
+from kinmem.recall.rewrite import Recent
+from kinmem.recall.search import search, search_beside
 from kinmem.recall.trim import trim
 from kinmem.recall.weigh import weigh
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 
 NO_NOISE = -1.0
+NO_MODELS = ChatModels()
 
 
 class Recall:
     """Answers "what do we know about this?" for one Kin."""
 
     def __init__(
-        self, store: Store, embedders: Sequence[Embedder], settings: Settings, clock: Clock
+        self,
+        store: Store,
+        embedders: Sequence[Embedder],
+        settings: Settings,
+        clock: Clock,
+        models: ChatModels = NO_MODELS,
     ) -> None:
         self._store = store
         self._embedders = embedders
+        self._models = models
         self._settings = settings.recall
         self._zone = settings.general.zone
         self._clock = clock
 
-    def __call__(self, text: str, limit: int, filters: Filters, mode: str | None = None) -> Answer:
-        """Hits, best first, none where nothing fits. Raises InvalidInput for an unknown mode."""
+    def __call__(
+        self,
+        text: str,
+        limit: int,
+        filters: Filters,
+        mode: str | None = None,
+        recent: Recent = list,
+        seconds: float | None = None,
+    ) -> Answer:
+        """Hits, best first, none where nothing fits. Raises InvalidInput for an unknown mode.
+
+        `recent` gives the conversation before the question. Models help as far as they are done
+        within the setting's time, or `seconds` if that is less; what is not is in `degraded`.
+        """
         settings = self._settings
         profile = profile_named(mode or settings.profile)
-        question = understand(text, self._store.names(), self._clock().astimezone(self._zone))
-        found = self._search(question, filters, profile)
-        scored = fuse(found, settings.fusion or profile.fusion, settings)
+        helped = Helped(self._models, self._store, settings, seconds)
+        asked = helped.standalone(text, recent)
+        helped.begin(asked)
+        question = self._understood(asked)
+        found, filters = self._search(question, filters, profile)
+        fusion = settings.fusion or profile.fusion
+        scored = fuse(found, fusion, settings)
+        if wordings := helped.wordings():
+            beside = self._beside(question, wordings, filters, profile)
+            scored = join(scored, [(trust, fuse(one, fusion, settings)) for trust, one in beside])
         if profile.weighing == "bounded":
             scored = lift(scored)
         scored = weigh(scored, question, profile, settings, self._clock())
+        scored = helped.reranked(asked, scored, limit)
         hits = self._read(trim(scored, limit, settings))
         if filters.as_of:
             hits = [self._as_it_was(hit, filters.as_of) for hit in hits]
         return Answer(
             excerpted(hits, question.words, settings.tokens),
-            found.degraded,
+            found.degraded + helped.degraded,
+            asked=asked if asked != text else None,
             words=tuple(question.words),
             noise=found.noise,
         )
 
-    def _search(self, question: Question, filters: Filters, profile: Profile) -> Found:
-        """Within the time that the question names, if it asks for no more; else wherever."""
+    def _understood(self, text: str) -> Question:
+        return understand(text, self._store.names(), self._clock().astimezone(self._zone))
+
+    def _beside(
+        self,
+        question: Question,
+        wordings: Sequence[Wording],
+        filters: Filters,
+        profile: Profile,
+    ) -> list[tuple[float, Found]]:
+        return search_beside(
+            question,
+            [(self._understood(one.text), one.is_made_up) for one in wordings],
+            filters,
+            self._store,
+            self._embedders,
+            profile,
+            self._settings.similarity_threshold,
+        )
+
+    def _search(
+        self, question: Question, filters: Filters, profile: Profile
+    ) -> tuple[Found, Filters]:
+        """Within the time that the question names, if it asks for no more; else wherever. With
+        what it was found, the filters it was found with."""
         threshold = self._settings.similarity_threshold
         narrowed = within(question, filters)
         found = search(question, narrowed, self._store, self._embedders, profile, threshold)
         if narrowed == filters:
-            return found
+            return found, filters
         if found.candidates:  # said then is answer enough, whatever it is about
-            return replace(found, noise=NO_NOISE)
-        return search(question, filters, self._store, self._embedders, profile, threshold)
+            return replace(found, noise=NO_NOISE), narrowed
+        found = search(question, filters, self._store, self._embedders, profile, threshold)
+        return found, filters
 
     def _as_it_was(self, hit: Hit, moment: datetime) -> Hit:
         """With the wording of that moment, if the content was changed since."""

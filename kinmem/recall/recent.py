@@ -5,6 +5,8 @@ from collections import OrderedDict
 from kinmem.clock import Clock
 from kinmem.models import Answer, Filters, Memory
 from kinmem.recall.pipeline import Recall
+from kinmem.recall.rewrite import Recent
+from kinmem.rules.followup import needs_context
 from kinmem.store.base import Store
 
 MOST = 500
@@ -13,20 +15,32 @@ MOST = 500
 class RecentAnswers:
     """Recall that keeps its last 500 answers, as long as nothing changes."""
 
-    def __init__(self, recall: Recall, store: Store, clock: Clock) -> None:
+    def __init__(self, recall: Recall, store: Store, clock: Clock, threshold: int) -> None:
+        """`threshold`: see rules.followup.needs_context."""
         self._recall = recall
+        self._threshold = threshold
         self._store = store
         self._clock = clock
         self._answers: OrderedDict[object, Answer] = OrderedDict()
 
-    def __call__(self, query: str, limit: int, filters: Filters, mode: str | None) -> Answer:
-        """See Recall. Answers that were degraded are not kept."""
+    def __call__(
+        self,
+        query: str,
+        limit: int,
+        filters: Filters,
+        mode: str | None = None,
+        recent: Recent = list,
+        seconds: float | None = None,
+    ) -> Answer:
+        """See Recall. Answers that were degraded, or hang on a conversation, are not kept."""
+        if needs_context(query, self._threshold):
+            return self._recall(query, limit, filters, mode, recent, seconds)
         # Ages and recency change with the minute, all else with the revision.
         minute = self._clock().replace(second=0, microsecond=0)
         key = (query, limit, mode, filters, self._store.revision, minute)
         answer = self._answers.get(key)
         if answer is None or any(self._has_expired(hit.memory) for hit in answer.hits):
-            answer = self._recall(query, limit, filters, mode)
+            answer = self._recall(query, limit, filters, mode, recent, seconds)
             if not answer.degraded:
                 self._answers[key] = answer
                 while len(self._answers) > MOST:

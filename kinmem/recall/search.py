@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from kinmem.errors import ModelError
 from kinmem.llm.base import Embedder
-from kinmem.models import Asked, Filters, Found, Vector
+from kinmem.models import Asked, Filters, Found, Vector, Vectors
 from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question
 from kinmem.store.base import Store
@@ -30,20 +30,42 @@ def search(
 ) -> Found:
     """Both arms; the words alone without vectors. `threshold` replaces the embedder's noise."""
     embedder, filled = choose(embedders, store)
-    vector, degraded = _embedded(question, embedder)
-    if vector is not None and not filled:
-        degraded = ("pending",)
-    asked = Asked(
-        question.words,
-        vector,
-        embedder.name,
-        BY_MEANING,
-        BY_WORDS,
-        WORDS_LISTED,
-        all_words_first=profile.all_words_first,
-    )
+    vectors = _embedded([question.bare], embedder)
+    degraded = ("embedding",) if vectors is None else () if filled else ("pending",)
+    asked = _asked(question.words, None if vectors is None else vectors[0], embedder, profile)
     noise = embedder.calibration.noise if threshold is None else threshold
     return replace(store.search(asked, filters), noise=noise, degraded=degraded)
+
+
+def search_beside(
+    question: Question,
+    wordings: Sequence[tuple[Question, bool]],
+    filters: Filters,
+    store: Store,
+    embedders: Sequence[Embedder],
+    profile: Profile,
+    threshold: float | None,
+) -> list[tuple[float, Found]]:
+    """The same for other wordings; for those that are made up by meaning alone.
+
+    With what each found, how near it is to the question: 0 where unrelated texts are as near, 1
+    where it is as near as texts on one subject. One of 0 that has no word of the question is none
+    of its wordings, and is left out.
+    """
+    embedder, _ = choose(embedders, store)
+    vectors = _embedded([question.bare, *(one.bare for one, _ in wordings)], embedder)
+    if vectors is None:
+        return []
+    scale = embedder.calibration
+    nearness = (vectors[1:] @ vectors[0] - scale.noise) / (scale.near - scale.noise)
+    shares = nearness.clip(0.0, 1.0)
+    noise = scale.noise if threshold is None else threshold
+    found = []
+    for (one, is_made_up), vector, near in zip(wordings, vectors[1:], shares, strict=True):
+        if near > 0 or not set(question.words).isdisjoint(one.words):
+            asked = _asked([] if is_made_up else one.words, vector, embedder, profile)
+            found.append((float(near), replace(store.search(asked, filters), noise=noise)))
+    return found
 
 
 def choose(embedders: Sequence[Embedder], store: Store) -> tuple[Embedder, bool]:
@@ -62,10 +84,24 @@ def choose(embedders: Sequence[Embedder], store: Store) -> tuple[Embedder, bool]
     return best, store.is_filled(best.name)
 
 
-def _embedded(question: Question, embedder: Embedder) -> tuple[Vector | None, tuple[str, ...]]:
+def _asked(
+    words: Sequence[str], vector: Vector | None, embedder: Embedder, profile: Profile
+) -> Asked:
+    return Asked(
+        words,
+        vector,
+        embedder.name,
+        BY_MEANING,
+        BY_WORDS,
+        WORDS_LISTED,
+        all_words_first=profile.all_words_first,
+    )
+
+
+def _embedded(texts: Sequence[str], embedder: Embedder) -> Vectors | None:
     if not embedder.ready:
-        return None, ("embedding",)
+        return None
     try:
-        return embedder.embed([question.bare])[0], ()
+        return embedder.embed(texts)
     except ModelError:
-        return None, ("embedding",)
+        return None

@@ -5,9 +5,7 @@ import logging
 import subprocess
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 from pydantic import BaseModel
@@ -16,18 +14,21 @@ from kinmem.errors import ModelError
 from kinmem.learn.findings import Findings
 from kinmem.llm.breaker import FAILURES
 from kinmem.llm.chat_litellm import LitellmChat
+from tests.llm.conftest import KEY, connecting
 from tests.llm.fault_provider import LEAKED
 from tests.llm.model_server import GOOD, LOUD, ModelServer
 
-KEY = "sk-secretsecretsecret1234"
 MODEL = "openai/gpt-4.1-mini"
 SHORT = 1.0
 
-# litellm's own affairs; _tamed keeps them from users, but pytest resets that for each test.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:Items? '.+' on TypedDict class:UserWarning",
-    "ignore:Pydantic serializer warnings:UserWarning",
-)
+pytestmark = [
+    pytest.mark.usefixtures("litellm_imported"),
+    # litellm's own affairs; _tamed keeps them from users, but pytest resets that for each test.
+    pytest.mark.filterwarnings(
+        "ignore:Items? '.+' on TypedDict class:UserWarning",
+        "ignore:Pydantic serializer warnings:UserWarning",
+    ),
+]
 
 Connect = Callable[..., LitellmChat]
 
@@ -42,13 +43,6 @@ class Drink(BaseModel):
 TEA = {"name": "tea", "cups": 2}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def litellm_imported() -> None:
-    """Once for all tests: it takes seconds, and warns of its own affairs."""
-    with warnings.catch_warnings(action="ignore"):
-        LitellmChat(MODEL)._way.warm()
-
-
 @pytest.fixture
 def server() -> Iterator[ModelServer]:
     with ModelServer() as server:
@@ -57,11 +51,7 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture
 def connect(server: ModelServer) -> Connect:
-    def to(mode: str, model: str = MODEL, **options: Any) -> LitellmChat:
-        options = {"deadline_seconds": 10.0, **options}
-        return LitellmChat(model, api_base=server.base(mode), api_key=KEY, **options)
-
-    return to
+    return connecting(LitellmChat, server, MODEL)
 
 
 @pytest.mark.parametrize("mode", ["ok", "fenced", "thinking"])

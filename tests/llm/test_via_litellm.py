@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,20 +17,15 @@ from kinmem.llm import litellm_tamed
 from kinmem.llm.breaker import FAILURES, PAUSE, Breaker
 from kinmem.llm.litellm_tamed import scrubbed
 from kinmem.llm.via_litellm import LitellmEmbedder
+from tests.llm.conftest import KEY, connecting
 from tests.llm.fault_provider import LEAKED, WIDTH, FaultProvider, vector_of
 
-KEY = "sk-secretsecretsecret1234"
 MODEL = "openai/text-embedding-3-small"
 SHORT = 1.0
 
+pytestmark = pytest.mark.usefixtures("litellm_imported")
+
 Connect = Callable[..., LitellmEmbedder]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def litellm_imported() -> None:
-    """Once for all tests: it takes seconds, and warns of its own affairs."""
-    with warnings.catch_warnings(action="ignore"):
-        LitellmEmbedder(MODEL).warm()
 
 
 @pytest.fixture
@@ -42,11 +36,7 @@ def provider() -> Iterator[FaultProvider]:
 
 @pytest.fixture
 def connect(provider: FaultProvider) -> Connect:
-    def to(mode: str, model: str = MODEL, **options: object) -> LitellmEmbedder:
-        options = {"deadline_seconds": 10.0, **options}
-        return LitellmEmbedder(model, api_base=provider.base(mode), api_key=KEY, **options)  # type: ignore[arg-type]
-
-    return to
+    return connecting(LitellmEmbedder, provider, MODEL)
 
 
 @pytest.mark.parametrize("mode", ["ok", "backwards"])

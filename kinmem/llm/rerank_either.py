@@ -1,0 +1,28 @@
+"""Re-ranking by the first model of several that can."""
+
+from collections.abc import Sequence
+
+from kinmem.errors import ModelError
+from kinmem.llm.base import Reranker
+from kinmem.llm.deadline import Deadline
+
+
+class FirstThatCan:
+    """Implements Reranker; the next one is asked if one fails, all within one deadline."""
+
+    def __init__(self, models: Sequence[Reranker]) -> None:
+        self.name = models[0].name
+        self._models = models
+
+    def scores(
+        self, question: str, texts: Sequence[str], *, deadline: float | None = None
+    ) -> list[float]:
+        """See Reranker. Raises the last one's ModelError."""
+        limit = Deadline(deadline)
+        *others, last = self._models
+        for model in others:
+            try:
+                return model.scores(question, texts, deadline=deadline and limit.left)
+            except ModelError:
+                limit.check("re-ranking")
+        return last.scores(question, texts, deadline=deadline and limit.left)

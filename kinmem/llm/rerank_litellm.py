@@ -1,0 +1,63 @@
+"""Cross-encoders of the providers litellm knows: Cohere, Jina, Voyage and others."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kinmem.errors import Unusable
+from kinmem.llm.deadline import Deadline
+from kinmem.llm.litellm_tamed import Way
+
+
+class CrossEncoder:
+    """Implements Reranker for a model by litellm's name, e.g. cohere/rerank-v3.5."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        name: str | None = None,
+        api_base: str | None = None,
+        api_key: str | None = None,
+        deadline_seconds: float = 10.0,
+        attempts: int = 2,
+    ) -> None:
+        """`name`: what the user calls it. Raises ConfigError for a compromised litellm."""
+        self.name = name or model
+        self._way = Way(
+            self.name,
+            "rerank",
+            {"model": model, "api_base": api_base, "api_key": api_key},
+            wanted="scores",
+            advice="check the model's name, and that it is one that re-ranks",
+            seconds=deadline_seconds,
+            attempts=attempts,
+        )
+
+    def scores(
+        self, question: str, texts: Sequence[str], *, deadline: float | None = None
+    ) -> list[float]:
+        """See Reranker. Of texts scored twice the first counts; unknown ones do not."""
+        return self._way.go(deadline, lambda limit: self._scores(question, texts, limit))
+
+    def _scores(self, question: str, texts: Sequence[str], limit: Deadline) -> list[float]:
+        answer = self._way.ask(limit, query=question, documents=list(texts), top_n=len(texts))
+        given: dict[int, float] = {}
+        for index, score in _results(answer):
+            given.setdefault(index, min(max(score, 0.0), 1.0))
+        worst = min((score for at, score in given.items() if at < len(texts)), default=None)
+        if worst is None:
+            raise Unusable(f"{self.name} scored none of the memories it was shown")
+        return [given.get(at, worst) for at in range(len(texts))]
+
+
+def _results(answer: Any) -> list[tuple[int, float]]:
+    """(index, relevance) as the provider gives them; those that are none are left out."""
+    found = []
+    for one in getattr(answer, "results", None) or []:
+        try:
+            index, score = one["index"], float(one["relevance_score"])
+        except (KeyError, TypeError, ValueError):
+            continue
+        if isinstance(index, int) and index >= 0 and score == score:  # NaN equals nothing
+            found.append((index, score))
+    return found

@@ -1,0 +1,37 @@
+"""Stage 3b: what other wordings of the question find is added to what the question finds.
+
+A wording is believed as far as it is near the question, and for a candidate as far as the question
+itself speaks for it: so what a model makes up moves little, and what it hits on moves much.
+Measured with wordings that are the answers, and with random ones: docs/recall.md.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kinmem.models import Scored
+
+SHARE = 0.35
+
+
+def join(plain: Sequence[Scored], others: Sequence[tuple[float, Sequence[Scored]]]) -> list[Scored]:
+    """One entry per candidate, in no order: `+expansion` is the most that one wording adds, 0.35 of
+    its score times the trust in it.
+
+    `others`: for each wording how near it is to the question (0 to 1), and what it found, scored
+    like `plain`. The trust is that, or the root of the candidate's share of the best plain score.
+    """
+    best = max((one.score for one in plain), default=1.0)
+    support = {one.candidate.id: math.sqrt(max(one.score, 0.0) / best) for one in plain}
+    added: dict[str, tuple[float, Scored]] = {}
+    for nearness, found in others:
+        for one in found:
+            id = one.candidate.id
+            gain = SHARE * max(nearness, support.get(id, 0.0)) * one.score
+            if gain > added.get(id, (0.0, one))[0]:
+                added[id] = gain, one
+    joined = {one.candidate.id: one for one in plain}
+    for id, (gain, one) in added.items():
+        known = joined.get(id) or Scored(one.candidate, 0.0, {})
+        joined[id] = replace(known, score=known.score + gain, why={**known.why, "+expansion": gain})
+    return list(joined.values())

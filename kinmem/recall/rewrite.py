@@ -1,0 +1,44 @@
+"""Stage 0: a question that only the conversation explains becomes one that stands alone."""
+
+from collections.abc import Callable, Collection, Sequence
+
+from kinmem.errors import Unusable
+from kinmem.llm.base import ChatModel
+from kinmem.prompts import render
+from kinmem.rules.followup import carried_over
+from kinmem.turns import Message
+
+Recent = Callable[[], Sequence[Message]]
+"""The conversation before a question, in order; asked for only where it is needed."""
+RECENT = 4
+"""Messages before a question that may explain it, each cut to QUOTED characters (KinBot)."""
+QUOTED = 200
+LONGEST = 500
+
+
+def rewritten(
+    text: str, recent: Sequence[Message], model: ChatModel, deadline: float | None = None
+) -> str:
+    """The question as somebody would ask who has not heard the conversation. Raises ModelError."""
+    from kinmem.recall.shapes import Standalone  # late: 80 ms that a hook does without
+
+    told = "\n".join(f"{_who(one)}: {one.text[:QUOTED]}" for one in recent[-RECENT:])
+    reply = model.answer(
+        render("rewrite", conversation=told, question=text), Standalone, deadline=deadline
+    )
+    question = " ".join(reply.question.split())
+    if not 0 < len(question) < LONGEST:
+        raise Unusable(f"{model.name} gave no question that can be asked")
+    return question
+
+
+def completed(text: str, recent: Sequence[Message], names: Collection[str]) -> str:
+    """Without a model: the question, and what the last thing said names that it leaves out."""
+    spoken = [one.text for one in recent if one.role == "assistant"]
+    spoken += [one.text for one in recent if one.role == "user"]  # what was asked comes first
+    carried = carried_over(text, spoken, names)
+    return f"{text} ({', '.join(carried)})" if carried else text
+
+
+def _who(message: Message) -> str:
+    return message.speaker or message.role

@@ -1,0 +1,30 @@
+"""What tests through litellm share."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import pytest
+
+from kinmem.llm.via_litellm import LitellmEmbedder
+from tests.llm.fault_provider import FaultProvider
+
+KEY = "sk-secretsecretsecret1234"
+Way = TypeVar("Way")
+
+
+def connecting(kind: Callable[..., Way], server: FaultProvider, model: str) -> Callable[..., Way]:
+    """Makes models of that kind, which fail as they are told; each has ten seconds by default."""
+
+    def to(mode: str, model: str = model, **options: Any) -> Way:
+        options = {"deadline_seconds": 10.0, **options}
+        return kind(model, api_base=server.base(mode), api_key=KEY, **options)
+
+    return to
+
+
+@pytest.fixture(scope="session")
+def litellm_imported() -> None:
+    """Once for all tests: it takes seconds, and warns of its own affairs."""
+    with warnings.catch_warnings(action="ignore"):
+        LitellmEmbedder("openai/text-embedding-3-small").warm()

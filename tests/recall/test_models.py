@@ -1,0 +1,250 @@
+"""What models add to a recall, and that it does without any of them."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kinmem.errors import ModelError
+from kinmem.llm.base import ChatModel, ChatModels, Reranker
+from kinmem.llm.rerank_chat import ChatReranker
+from kinmem.llm.rerank_either import FirstThatCan
+from kinmem.llm.scripted import ScriptedModel
+from kinmem.recall.weigh import total
+from kinmem.service import Service
+from kinmem.settings import load
+from kinmem.store.sqlite.store import SqliteStore
+from kinmem.wiring import embedders
+from tests.conftest import MovableClock
+
+NOTES = (
+    "Tom works at the bakery in Lyon.",
+    "Tom starts work at 4:30 in the morning.",
+    "Ana is allergic to peanuts.",
+    "Ana booked the ferry to Sardinia for July.",
+    "The dishwasher was repaired in March.",
+    "The wifi password is on the fridge.",
+)
+Opened = Callable[..., Service]
+
+
+@pytest.fixture
+def helped(home: Path, clock: MovableClock) -> Iterator[Opened]:
+    """Opens ana's memory with these models, holding NOTES."""
+    with ExitStack() as opened:
+
+        def open_with(**models: ChatModel | Reranker) -> Service:
+            settings = load({"KINMEM_KIN": "ana", "KINMEM_HOME": home, "KINMEM_RECALL_DEADLINE": 1})
+            service = Service(
+                SqliteStore(home, "ana", clock),
+                embedders(settings),
+                settings,
+                models=ChatModels(**models),  # type: ignore[arg-type]
+                clock=clock,
+            )
+            opened.enter_context(service)
+            service.memorize_many(NOTES)
+            assert service.settle(60)
+            return service
+
+        yield open_with
+
+
+def contents(service: Service, question: str, **options: Any) -> list[str]:
+    return [hit.memory.content for hit in service.recall(question, **options).hits]
+
+
+def always(reply: Any) -> ScriptedModel:
+    return ScriptedModel(lambda prompt: reply)
+
+
+class Late:
+    """A model that answers when nobody waits any more."""
+
+    name = "late"
+
+    def answer(self, prompt: str, shape: Any, *, deadline: float | None = None) -> Any:
+        assert deadline is not None
+        time.sleep(deadline)
+        raise ModelError("too late")
+
+    def scores(self, question: str, texts: Any, *, deadline: float | None = None) -> list[float]:
+        return list(self.answer(question, texts, deadline=deadline))
+
+
+def test_a_follow_up_is_rewritten_from_what_was_said_before(helped: Opened) -> None:
+    model = always({"question": "When does Tom start in the morning?"})
+    service = helped(rewrite=model)
+    service.observe("prompt", "s", "1", "What do you know about Tom?", tell=False)
+    service.observe("answer", "s", "1", "He works at a bakery.")
+
+    answer = service.recall("And when does he start?", session="s")
+
+    assert answer.asked == "When does Tom start in the morning?"
+    assert answer.hits[0].memory.content == NOTES[1]
+    (prompt,) = model.prompts
+    assert "user: What do you know about Tom?" in prompt
+    assert "assistant: He works at a bakery." in prompt
+
+
+@pytest.mark.parametrize(
+    "question", ["What is the wifi password?", "When does Tom start to work at the bakery?"]
+)
+def test_a_question_that_stands_alone_is_nobodys_business(helped: Opened, question: str) -> None:
+    model = always({"question": "something else"})
+    service = helped(rewrite=model)
+    service.observe("prompt", "s", "1", "What do you know about Tom?", tell=False)
+
+    assert service.recall(question, session="s").asked is None
+    assert model.prompts == []
+
+
+def test_without_a_model_what_is_left_out_is_carried_over(helped: Opened) -> None:
+    service = helped()
+    service.observe("prompt", "s", "1", "What do you know about Tom?", tell=False)
+
+    answer = service.recall("And when does he start?")  # the conversation that goes on now
+
+    assert answer.asked == "And when does he start? (Tom)"
+    assert answer.hits[0].memory.content == NOTES[1]
+
+
+def test_a_conversation_that_is_over_explains_nothing(helped: Opened, clock: MovableClock) -> None:
+    service = helped()
+    service.observe("prompt", "s", "1", "What do you know about Tom?", tell=False)
+    clock.advance(minutes=11)
+
+    assert service.recall("And when does he start?").asked is None
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        {"multi_query": {"questions": ["Ana is allergic to peanuts", "peanut allergy", ""]}},
+        {"hyde": {"answer": "Ana must not eat peanuts, since she has an allergy."}},
+    ],
+    ids=["multi-query", "hyde"],
+)
+def test_other_wordings_find_what_the_question_does_not(
+    helped: Opened, models: dict[str, Any]
+) -> None:
+    question = "What must the cook keep away from Ana?"
+    before = {hit.memory.content: hit.score for hit in helped().recall(question).hits}
+
+    service = helped(**{use: always(reply) for use, reply in models.items()})
+    answer = service.recall(question)
+
+    assert answer.hits[0].memory.content == NOTES[2]
+    assert answer.hits[0].score > before.get(NOTES[2], 0.0)
+    assert answer.hits[0].why["+expansion"] > 0
+    assert all(hit.score == pytest.approx(total(hit.why), abs=1e-6) for hit in answer.hits)
+
+
+def test_only_the_subjects_that_fit_are_told(helped: Opened) -> None:
+    model = always({"questions": []})
+    service = helped(multi_query=model)
+    service.memorize_many(
+        {"content": f"Box {n} is full.", "subject": f"box number {n}"} for n in range(60)
+    )
+    service.memorize("Kim likes jazz.", subject="Kim Okafor")
+
+    service.recall("What music does Kim Okafor like?")
+
+    (prompt,) = model.prompts
+    assert "Kim Okafor\n" in prompt
+    assert prompt.count("box number") < 20
+
+
+@pytest.mark.parametrize("garbage", ["zxq blorf", "Photosynthesis turns light into sugar.", " "])
+def test_wordings_that_have_nothing_to_do_with_it_change_nothing(
+    helped: Opened, garbage: str
+) -> None:
+    questions = ["Where does Tom work?", "What is Ana allergic to?", "Where is the password?"]
+    plain = helped()
+    wanted = [contents(plain, question) for question in questions]
+
+    service = helped(multi_query=always({"questions": [garbage] * 3}))
+
+    assert [contents(service, question) for question in questions] == wanted
+
+
+@pytest.mark.parametrize("stage", ["rewrite", "multi_query", "hyde", "rerank"])
+@pytest.mark.parametrize("model", ["late", "away", "talks nonsense"])
+def test_a_model_that_fails_is_left_out_and_named(helped: Opened, stage: str, model: str) -> None:
+    plain = helped()
+    plain.observe("prompt", "s", "1", "What do you know about Tom?", tell=False)
+    wanted = contents(plain, "And when does he start?", session="s")
+    chat: Any = {
+        "late": Late(),
+        "away": ScriptedModel([ModelError("HTTP 500")] * 9),
+        "talks nonsense": ScriptedModel(["no JSON at all"] * 9),
+    }[model]
+    if stage == "rerank" and model != "late":
+        chat = ChatReranker(chat)
+    service = helped(**{stage: chat})
+
+    started = time.monotonic()
+    answer = service.recall("And when does he start?", session="s")
+
+    assert answer.degraded == (stage,)
+    assert [hit.memory.content for hit in answer.hits] == wanted
+    assert time.monotonic() - started < 5  # the deadline is a second
+
+
+def test_all_models_share_one_deadline(helped: Opened) -> None:
+    service = helped(multi_query=Late(), hyde=Late(), rerank=Late())
+
+    answer = service.recall("Where does Tom work in the morning?")
+
+    assert answer.degraded == ("multi_query", "hyde", "rerank")
+    assert answer.hits
+
+
+def test_the_reranker_orders_and_the_hybrid_score_breaks_ties(helped: Opened) -> None:
+    question = "What do we know of Tom and of Ana?"
+    plain = contents(helped(), question)
+    first = next(at for at, text in enumerate(plain) if at > 0)
+    marks = [{"id": first + 1, "score": 9}, *({"id": n, "score": 5} for n in range(1, 20))]
+
+    answer = helped(rerank=ChatReranker(always({"scores": marks}))).recall(question)
+
+    ranked = [hit.memory.content for hit in answer.hits]
+    assert ranked[0] == plain[first]
+    assert ranked[1:] == [text for text in plain if text != plain[first]][: len(ranked) - 1]
+    assert all(hit.score == pytest.approx(total(hit.why), abs=1e-6) for hit in answer.hits)
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        [(1, 9), (1, 0), (1, 3)],
+        [(1, 9), (77, 10), (-3, 10), (0, 10)],
+        [(1, 900)],
+        [(1, 9), (2, -50)],
+    ],
+    ids=["repeated", "invented", "beyond the scale", "below the scale"],
+)
+def test_marks_that_make_no_sense_neither_double_nor_lose_a_hit(
+    helped: Opened, marks: list[tuple[int, float]]
+) -> None:
+    question = "What do we know of Tom and of Ana?"
+    reply = {"scores": [{"id": id, "score": score} for id, score in marks]}
+
+    ranked = contents(helped(rerank=ChatReranker(always(reply))), question)
+
+    assert len(set(ranked)) == len(ranked) >= 1
+    assert ranked[0] == contents(helped(), question)[0]
+
+
+def test_a_chat_model_stands_in_for_a_cross_encoder_that_is_away(helped: Opened) -> None:
+    away = ChatReranker(ScriptedModel([ModelError("HTTP 503")]))
+    marks = {"scores": [{"id": n, "score": n} for n in range(1, 10)]}
+    service = helped(rerank=FirstThatCan([away, ChatReranker(always(marks))]))
+
+    answer = service.recall("What do we know of Tom and of Ana?")
+
+    assert answer.degraded == ()
+    assert "+rerank" in answer.hits[0].why
