@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 LISTED_CHARACTERS = 2000
 """list_memories shows this much of a memory; kinmem://memories/{id} shows all of it."""
 
+ABSTAINED = "Nothing remembered answers this; misses are the nearest."
+
 
 def _plain(number: float | None) -> float | None:
     """7 rather than 7.0."""
@@ -49,6 +51,7 @@ class Memory(Wire):
     pinned: bool | None = None
     expires: str | None = None
     version: int | None = None
+    confidence: Annotated[float | None, Field(description="that it answers, 0 to 1")] = None
     score: float | None = None
     why: dict[str, float | str] | None = None
 
@@ -96,23 +99,39 @@ class Recalled(Wire):
     memories: list[Memory]
     degraded: Annotated[
         list[str] | None,
-        Field(description="what was missing: embedding (words only), pending (some lack vectors)"),
+        Field(
+            description="what was missing: embedding (words only), pending (some lack vectors), or"
+            " the stage of a model that failed or was late"
+        ),
     ] = None
-    abstained: Annotated[bool | None, Field(description="nothing stored fits the question")] = None
+    asked: Annotated[
+        str | None, Field(description="what was searched for, a follow-up made whole")
+    ] = None
+    abstained: Annotated[bool | None, Field(description="nothing stored answers this")] = None
+    note: str | None = None
+    misses: Annotated[
+        list[Memory] | None, Field(description="if it abstained: the nearest, unlikely to answer")
+    ] = None
 
     @classmethod
     def of(cls, answer: "models.Answer", service: "Service", explain: bool) -> Self:
-        memories = []
-        for hit in answer.hits:
-            view = Memory.brief(hit.memory, service, hit.excerpt)
-            if explain:
-                view.score, view.why = hit.score, dict(hit.why)
-            memories.append(view)
         return cls(
-            memories=memories,
+            memories=[_found(hit, service, explain) for hit in answer.hits],
             degraded=list(answer.degraded) or None,
+            asked=answer.asked,
             abstained=answer.abstained or None,
+            note=ABSTAINED if answer.abstained else None,
+            misses=[_found(hit, service, explain, missed=True) for hit in answer.misses] or None,
         )
+
+
+def _found(hit: "models.Hit", service: "Service", explain: bool, *, missed: bool = False) -> Memory:
+    view = Memory.brief(hit.memory, service, hit.excerpt)
+    if explain or missed:
+        view.confidence = round(hit.confidence, 2)
+    if explain:
+        view.score, view.why = hit.score, dict(hit.why)
+    return view
 
 
 class MemorizedItem(Wire):

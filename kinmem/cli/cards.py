@@ -31,19 +31,31 @@ BECAME = {
 DEGRADED = {
     "embedding": "Found by words only: the embedder cannot be used. kinmem doctor says why.",
     "pending": "Some memories have no vector yet and are found by words only: kinmem reembed.",
+    "rewrite": "The model that makes follow-ups whole failed or was late; rules did.",
+    "multi_query": "The model for other wordings failed or was late; the question was searched for.",
+    "hyde": "The model that makes up an answer failed or was late; the question was searched for.",
+    "rerank": "The model that reads the hits again failed or was late; they stand as found.",
 }
 
 
 def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Iterator[RenderableType]:
-    """The hits of a recall, best first, each with its reasons if asked for."""
-    best = answer.hits[0].score if answer.hits else 0.0
-    for place, hit in enumerate(answer.hits, 1):
+    """The hits of a recall, or its misses, best first, each with its reasons if asked for."""
+    told = answer.misses if answer.abstained else answer.hits
+    if answer.abstained:
+        yield Text("Nothing remembered answers this. The nearest misses:", style="yellow")
+    best = told[0].score if told else 0.0
+    for place, hit in enumerate(told, 1):
         parts = [memory_card(hit.memory, memory, excerpt=hit.excerpt, place=place)]
+        if explain or answer.abstained:
+            sure = Text(f"answers the question with a chance of {hit.confidence:.0%}", style=QUIET)
+            parts.append(Padding(sure, (0, 0, 0, 3)))
         if explain:
             parts.append(Padding(explanation(hit.why, hit.score, best), (0, 0, 1, 3)))
         yield Group(*parts)
-    if not answer.hits:
+    if not told:
         yield _nothing(memory)
+    if answer.asked:
+        yield Text(f"Searched for: {safe(answer.asked)}", style=QUIET)
     for reason in answer.degraded:
         yield Text(DEGRADED.get(reason, reason), style="yellow")
 

@@ -45,7 +45,7 @@ def fitting(answer: Answer) -> list[Hit]:
     """The hits that are worth telling, best first; none if the best does not fit."""
     if not set(answer.words) - SMALL_TALK:
         return []
-    by_words = bool(answer.degraded)
+    by_words = not {"embedding", "pending"}.isdisjoint(answer.degraded)
     judged = [(hit, *_fit(hit, answer, by_words)) for hit in answer.hits]
     if not any(fit >= bar for _, fit, bar, _ in judged):
         return []

@@ -32,7 +32,7 @@ def rerank(
 
 
 def _reread(one: Scored, score: float) -> Scored:
-    """With the reasons of the hybrid score still told, though they are no longer added up."""
-    told = {name.lstrip("+x"): value for name, value in one.why.items()}
-    why = {**told, "+rerank": score, "+hybrid": TIE * one.score}
-    return Scored(one.candidate, score + TIE * one.score, why)
+    """The hybrid score's reasons stay: what the model makes of it is one more factor."""
+    final = score + TIE * max(one.score, 0.0)
+    why = {**one.why, "xrerank": final / one.score} if one.score > 0 else {"+rerank": final}
+    return Scored(one.candidate, final, {**why, "rerank": score})
