@@ -1,6 +1,7 @@
 """Stage 1 of learning with a model: what it finds worth keeping, held against the turn."""
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -29,6 +30,10 @@ MOST_FINDINGS = 20
 MOST_TURNS = 3
 DOUBTFUL = 0.5
 """Most confidence in what neither person nor assistant said."""
+UNIMPORTANT = 5.0
+"""And the most importance: what a page says opens no session."""
+OF_PEOPLE = frozenset({"identity", "preference", "relationship"})
+OF_THE_USER = re.compile(r"\W*(?:the )?user\b|\W*(?:I|my|me)\b", re.IGNORECASE)
 
 
 def ask(
@@ -98,11 +103,16 @@ class _Case:
             return None
         main = cited[0]
         doubtful = main.role == "tool"
+        category = read.category_of(finding.category)
+        importance = read.importance_of(finding.importance)
+        doubt = self.grounds.doubt(content, cited)
+        if doubtful and (category in OF_PEOPLE or OF_THE_USER.match(content)):
+            doubt = doubt or "a tool's output says so of a person"
         return Note(
             content=content,
-            category=read.category_of(finding.category),
+            category=category,
             subject=read.subject_of(finding.subject),
-            importance=read.importance_of(finding.importance),
+            importance=min(importance or UNIMPORTANT, UNIMPORTANT) if doubtful else importance,
             confidence=read.confidence_of(finding.confidence, DOUBTFUL if doubtful else 1.0),
             source_context=read.context_of(finding.source_context),
             occurred_at=read.occurred_of(finding.occurred_at, main.said_at, zone),
@@ -113,7 +123,7 @@ class _Case:
             turns=tuple(dict.fromkeys(message.turn for message in cited))[:MOST_TURNS],
             model=model,
             entities=read.entities_of(finding.entities),
-            quarantine=self.grounds.doubt(content, cited),
+            quarantine=doubt,
             updates=self._updated(finding),
         )
 

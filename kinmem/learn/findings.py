@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from kinmem.errors import InvalidInput
 from kinmem.models import CATEGORIES, ROLES, Entity, EntityType
@@ -71,10 +71,25 @@ class Finding(BaseModel):
     occurred_at: str | None = Field(None, alias="occurredAt")
 
 
+def _that_fit(value: Any) -> Any:
+    """Without those that are no findings at all, unless none is left."""
+    if not isinstance(value, list):
+        return value
+    return [one for one in value if _fits(one)] or value
+
+
+def _fits(value: Any) -> bool:
+    try:
+        Finding.model_validate(value)
+    except ValidationError:
+        return False
+    return True
+
+
 class Findings(BaseModel):
     """What a model finds in one turn."""
 
-    items: list[Finding]
+    items: Annotated[list[Finding], BeforeValidator(_that_fit)]
 
 
 def content_of(told: str) -> str:

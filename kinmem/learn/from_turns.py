@@ -30,10 +30,13 @@ from kinmem.models import (
 from kinmem.rules.echo import Echoes
 from kinmem.settings import Settings
 from kinmem.store.base import Store
+from kinmem.text import content_words
 from kinmem.turns import Batch, Change, Conflict, Message
 
 MOST_KNOWN = 10
 """Memories near a turn that a model is told of."""
+SPOKEN_OF = 0.3
+"""Share of a text's content words that was said (Keyoku's bound for one subject)."""
 READ_FOR_KNOWN = 2000
 """Characters of what was said by which they are found."""
 
@@ -75,6 +78,7 @@ class Learn:
         notes = screened(self._found(messages, before), messages)
         news = self._news(notes, messages)
         counts = Counter(echo=len(notes) - len(news))
+        news = self._grounded(news, [*before, *messages])
         sought = [(note, draft, self._vectors(draft)) for note, draft in self._drafts(news, counts)]
         done = decided(lambda: self._woven_and_stored(sought, messages))
         return Counter() if done is None else +(counts + done)
@@ -83,7 +87,7 @@ class Learn:
         self, sought: Sequence[tuple[Note, Draft, list[Vector]]], messages: Sequence[Message]
     ) -> Counter[str] | None:
         """What became of the notes; None if the turn was learned from already."""
-        work = self._woven(sought)
+        work = self._woven(sought, messages)
         done = self._store.apply(work.batch(messages))
         return None if done is None else work.counts
 
@@ -122,6 +126,31 @@ class Learn:
         )
         return [note for note in notes if note.quarantine or not echoes.repeats(note.content)]
 
+    def _grounded(self, notes: Sequence[Note], talk: Sequence[Message]) -> list[Note]:
+        """Those that a model made out of nothing are quarantined: their words were not said, and
+        nothing that was said is near them."""
+        said = frozenset(content_words(" ".join(f"{one.who}: {one.text}" for one in talk)))
+        return [
+            note
+            if note.model is None
+            or note.quarantine
+            or share_said(note.content, said) >= SPOKEN_OF
+            or self._is_near(note.content, talk)
+            else replace(note, quarantine="nothing that was said speaks of it")
+            for note in notes
+        ]
+
+    def _is_near(self, content: str, talk: Sequence[Message]) -> bool:
+        near = self._verdicts.near
+        own = near.chunks(content).vectors
+        if own is None:
+            return True  # nobody can tell
+        texts = [one.text[:READ_FOR_KNOWN] for one in talk if one.role in ("user", "assistant")]
+        vectors = [near.chunks(text).vectors for text in texts]
+        return any(
+            one is not None and (one @ own.T).max() >= near.ladder.related for one in vectors
+        )
+
     def _drafts(self, notes: Sequence[Note], counts: Counter[str]) -> list[tuple[Note, Draft]]:
         """Each with its vectors; without, it is compared when the worker has made them."""
         now, zone = self._clock(), self._settings.general.zone
@@ -143,14 +172,17 @@ class Learn:
     def _vectors(self, draft: Draft) -> list[Vector]:
         return self._verdicts.near.vectors_of(draft.memory.content, draft.chunks)
 
-    def _woven(self, sought: Sequence[tuple[Note, Draft, list[Vector]]]) -> "_Work":
-        work = _Work()
+    def _woven(
+        self, sought: Sequence[tuple[Note, Draft, list[Vector]]], messages: Sequence[Message]
+    ) -> "_Work":
+        work, said = _Work(), _words_of(messages)
         for note, draft, vectors in sought:
             if note.quarantine is not None:
                 self._hold(draft, work)
                 continue
             near = work.beside(self._verdicts.near.neighbours(vectors), vectors)
-            verdict = self._verdicts.of(draft.memory, near, updates=self._update(note, work))
+            updates = self._update(note, work, near, said)
+            verdict = self._verdicts.of(draft.memory, near, updates=updates)
             if isinstance(verdict, Outdated):
                 again = self._verdicts.ended_before(draft.memory, vectors)
                 if again is not None:
@@ -161,13 +193,21 @@ class Learn:
             work.take(done, verdict, draft)
         return work
 
-    def _update(self, note: Note, work: "_Work") -> str | None:
-        """What a model says it corrects: one's own private memory, if it still stands."""
+    def _update(
+        self, note: Note, work: "_Work", near: Sequence[Neighbour], said: frozenset[str]
+    ) -> str | None:
+        """What a model says it corrects: one's own private memory, if it still stands.
+
+        It is believed only where the note is near the memory, or the turn speaks of it: a text may
+        have told the model to say so.
+        """
         if note.updates is None or note.updates in work.ended:
             return None
         known = self._store.memories([note.updates]).get(note.updates)
-        mine = known is not None and known.kin == self._store.kin and known.scope == "private"
-        return note.updates if mine else None
+        if known is None or known.kin != self._store.kin or known.scope != "private":
+            return None
+        is_near = any(memory.id == known.id for memory, _ in near)
+        return known.id if is_near or share_said(known.content, said) >= SPOKEN_OF else None
 
     def _hold(self, draft: Draft, work: "_Work") -> None:
         """Keep it out of use; once is enough, however often the page is read."""
@@ -179,6 +219,18 @@ class Learn:
         work.held.add(draft.memory.content_hash)
         work.drafts[draft.memory.id] = draft
         work.counts["quarantined"] += 1
+
+
+def share_said(text: str, said: frozenset[str]) -> float:
+    """How many of a text's content words were said, 0 to 1."""
+    words = [word for word in content_words(text) if word not in ROLES]
+    return sum(word in said for word in words) / len(words) if words else 0.0
+
+
+def _words_of(messages: Sequence[Message]) -> frozenset[str]:
+    """Said by people and assistants."""
+    texts = (one.text for one in messages if one.role in ("user", "assistant"))
+    return frozenset(content_words(" ".join(texts)))
 
 
 @dataclass

@@ -245,3 +245,62 @@ def test_with_the_mode_ask_both_stand_and_the_conflict_is_open(
     (conflict,) = talk.journal.conflicts()
     older, newer = talk.memories()
     assert (conflict.older, conflict.newer, conflict.status) == (older.id, newer.id, "open")
+
+
+LASTING = ["I prefer trains to planes.", "I live in Bremen.", "We use Slack at work."]
+
+
+@pytest.mark.parametrize("text", LASTING)
+def test_what_is_said_again_on_another_day_is_known(
+    talk: Talk, clock: MovableClock, text: str
+) -> None:
+    assert talk.turn(("user", text)) == {"created": 1}
+    for session in ("second", "third"):
+        clock.advance(days=2)
+        assert talk.turn(("user", text), session=session) == {"duplicate": 1}
+
+    assert talk.contents() == [text]
+
+
+def test_what_was_memorized_is_not_learned_again(talk: Talk) -> None:
+    talk.service.memorize(LASTING[0])
+
+    assert talk.turn(("user", LASTING[0])) == {"duplicate": 1}
+    assert talk.service.memorize(LASTING[0]).status == "duplicate_of"
+
+
+def test_what_happens_again_is_another_event(talk: Talk, clock: MovableClock) -> None:
+    talk.turn(("user", "I ran 5 km."))
+    clock.advance(days=2)
+
+    assert talk.turn(("user", "I ran 5 km."), session="second") == {"created": 1}
+
+
+def test_a_model_cannot_end_what_nobody_spoke_of(talk_of: Callable[..., Talk]) -> None:
+    model = ScriptedModel(
+        lambda prompt: {
+            "items": [
+                {
+                    "turn": ["m1"],
+                    "action": "update",
+                    "updates": "k1",
+                    "content": "The user baked bread.",
+                }
+            ]
+        }
+    )
+    talk = talk_of(model)
+    allergy = talk.service.memorize("I am allergic to penicillin.", importance=10).id
+
+    talk.turn(("user", "I baked bread today."))
+
+    assert talk.service.get(allergy).state == State.ACTIVE
+
+
+def test_what_a_model_makes_up_is_quarantined(talk_of: Callable[..., Talk]) -> None:
+    talk = talk_of(finds({"content": "The user's bank PIN hint is the cat", "confidence": 0.95}))
+
+    counts = talk.turn(("user", "Hello there, nice day."))
+
+    assert counts == {"quarantined": 1}
+    assert talk.contents() == []
