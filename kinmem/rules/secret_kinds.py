@@ -17,6 +17,8 @@ class Kind(NamedTuple):
     """Stands in every text that has one: looked for first, since most texts have none."""
     pattern: re.Pattern[str]
     """What is secret: the group `secret`, else all of it."""
+    spaced: bool = True
+    """Whether it may have spaces, or stand among other signs."""
 
 
 _FORMATS = r"""
@@ -136,7 +138,12 @@ _HOLDERS = (
 def _formats() -> Iterator[Kind]:
     for line in _FORMATS.strip().splitlines():
         name, hint, pattern = (part.strip() for part in line.split(" | ", 2))
-        yield Kind(name, hint, re.compile(r"(?<![A-Za-z0-9_-])(?:" + pattern + ")", re.ASCII))
+        yield Kind(
+            name,
+            hint,
+            re.compile(r"(?<![A-Za-z0-9_-])(?:" + pattern + ")", re.ASCII),
+            " " in pattern,
+        )
 
 
 KEYS: tuple[Kind, ...] = (*_formats(), *_HOLDERS)
@@ -155,6 +162,17 @@ KEY = r"""api[\s_-]?key|access[\s_-]?key|secret[\s_-]?key|private[\s_-]?key|sign
 |shared[\s_-]?secret|(?:auth|access|bearer|refresh|session|bot|api)?[\s_-]?token|secret|credentials?
 |api[\s-]schlüssel|clé\s(?:d['’])?api|clave\s(?:de\s)?api|chiave\s(?:di\s)?api|chave\s(?:de\s|da\s)?api
 |密钥|令牌|apiキー|ключ"""
+ANCHORS = tuple(
+    """pass pwd kennwort contrase clave parola senha palavra wachtwoord hasło пароль 密码 密碼 密钥
+    パスワード 暗証番号 비밀번호 pin geheimzahl code código combin key secret token credential schlüssel clé
+    chiave chave 令牌 ключ seed recovery mnemonic backup wiederherstellung -u""".split()
+)
+"""One of these, in small letters, stands in every announcement."""
+WITHIN_WORDS = frozenset(
+    """code key token secret schlüssel passwort kennwort 密码 密碼 密钥 パスワード 暗証番号 비밀번호 令牌
+    ключ пароль""".split()
+)
+"""Those that may stand behind a letter: apikey."""
 SEED = r"(?:seed|recovery|mnemonic|secret|backup)[\s-]phrase|passphrase|wiederherstellungsphrase"
 IS = r"""is|was|be|=|:|are|ist|lautet|war|est|c['’]est|es|è|é|to|jest|это|—|是|は|が
 |changed\sto|set\sto"""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from kinmem.rules.secret_kinds import (
+    ANCHORS,
     EXPRESSIONS,
     FOR,
     IS,
@@ -13,6 +14,7 @@ from kinmem.rules.secret_kinds import (
     NUMBER,
     PASSWORD,
     SEED,
+    WITHIN_WORDS,
     Kind,
 )
 from kinmem.text import STOP_WORDS
@@ -22,6 +24,10 @@ _BLANK = "[" + " " * (len(REMOVED) - 2) + "]"
 """As long, and nothing to find in it."""
 # A body of fewer different characters is somebody's XXXX or 0000, not a key.
 DIFFERENT = 6
+_RUN = re.compile(r"[\w.:/+=~$-]{16,}+")
+"""No format is shorter, and none but the spaced ones has another character."""
+AHEAD, BEHIND = 270, 330
+"""Characters around an announcing word in which all that belongs to it stands."""
 SHORTEST = 3
 SHORTEST_KEY = 8
 SHORTEST_PHRASE = 4
@@ -73,18 +79,41 @@ Span = tuple[int, int]
 def _secrets(text: str) -> Iterator[Span]:
     for _, span in _keys(text):
         yield span
-    for pattern, is_secret in ANNOUNCED:
-        for found in pattern.finditer(text):
-            if found["secret"] and is_secret(found):
-                yield found.start("secret"), found.start("secret") + len(_bare(found["secret"]))
+    for start, end in _announcing(text):
+        for pattern, is_secret in ANNOUNCED:
+            for found in pattern.finditer(text, start, end):
+                if found["secret"] and is_secret(found):
+                    yield found.start("secret"), found.start("secret") + len(_bare(found["secret"]))
     yield from _cards(text)
 
 
+def _announcing(text: str) -> list[Span]:
+    """Where a secret may be announced: around each word that can do so.
+
+    Most texts have none, and looking for words costs a hundredth of looking for sentences.
+    """
+    plain = text.lower()
+    if len(plain) != len(text):  # a letter that has two as a small one
+        return [(0, len(text))]
+    spans = []
+    for anchor in ANCHORS:
+        at = plain.find(anchor)
+        while at >= 0:
+            if anchor in WITHIN_WORDS or not plain[at - 1 : at].isalpha():
+                spans.append((max(0, at - AHEAD), min(len(text), at + BEHIND)))
+            at = plain.find(anchor, at + 1)
+    return _merged(sorted(spans))
+
+
 def _keys(text: str) -> Iterator[tuple[Kind, Span]]:
+    """Formats are looked for in what stands together without a space, all else everywhere."""
+    runs = [run.span() for run in _RUN.finditer(text)]
     for kind in KEYS:
-        if kind.hint in text:
-            group = "secret" if "secret" in kind.pattern.groupindex else 0
-            for found in kind.pattern.finditer(text):
+        if kind.hint not in text:
+            continue
+        group = "secret" if "secret" in kind.pattern.groupindex else 0
+        for start, end in [(0, len(text))] if kind.spaced else runs:
+            for found in kind.pattern.finditer(text, start, end):
                 if _is_key(kind, found[group]):
                     yield kind, found.span(group)
 
