@@ -163,14 +163,15 @@ KEY = r"""api[\s_-]?key|access[\s_-]?key|secret[\s_-]?key|private[\s_-]?key|sign
 |api[\s-]schlüssel|clé\s(?:d['’])?api|clave\s(?:de\s)?api|chiave\s(?:di\s)?api|chave\s(?:de\s|da\s)?api
 |密钥|令牌|apiキー|ключ"""
 ANCHORS = tuple(
-    """pass pwd kennwort contrase clave parola senha palavra wachtwoord hasło пароль 密码 密碼 密钥
-    パスワード 暗証番号 비밀번호 pin geheimzahl code código combin key secret token credential schlüssel clé
-    chiave chave 令牌 ключ seed recovery mnemonic backup wiederherstellung -u""".split()
+    """pass pwd kennwort contrase clave parola senha palavra wachtwoord hasło пароль
+    密码 密碼 密钥 パスワード 暗証番号 비밀번호 pin geheimzahl code código combin key secret token
+    credential schlüssel clé chiave chave 令牌 ключ seed
+    recovery mnemonic backup wiederherstellung -u""".split()
 )
 """One of these, in small letters, stands in every announcement."""
 WITHIN_WORDS = frozenset(
-    """code key token secret schlüssel passwort kennwort 密码 密碼 密钥 パスワード 暗証番号 비밀번호 令牌
-    ключ пароль""".split()
+    """code key token secret schlüssel passwort kennwort 密码 密碼 密钥 パスワード
+    暗証番号 비밀번호 令牌 ключ пароль""".split()
 )
 """Those that may stand behind a letter: apikey."""
 SEED = r"(?:seed|recovery|mnemonic|secret|backup)[\s-]phrase|passphrase|wiederherstellungsphrase"
