@@ -6,8 +6,8 @@ import apsw
 import numpy as np
 
 from benchmarks.data import Conversation
-from kinmem.learn.chunk import chunks_of
-from kinmem.llm.base import Embedder
+from kinmem.llm.base import Embedder, Purpose
+from kinmem.llm.chunks import chunks_of
 from kinmem.models import Vectors
 from kinmem.text import content_words, words
 
@@ -21,7 +21,7 @@ class Remembering:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._known: dict[str, np.ndarray] = {}
+        self._known: dict[Purpose, dict[str, np.ndarray]] = {"memory": {}, "question": {}}
         self.name = embedder.name
         self.calibration = embedder.calibration
         self.dimension = embedder.dimension
@@ -33,13 +33,16 @@ class Remembering:
         """As the other."""
         return self._embedder.ready
 
-    def embed(self, texts: Sequence[str], *, deadline: float | None = None) -> Vectors:
+    def embed(
+        self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
+    ) -> Vectors:
         """Known ones looked up."""
-        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        known = self._known[purpose]
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
         if missing:
-            vectors = self._embedder.embed(missing, deadline=deadline)
-            self._known.update(zip(missing, vectors, strict=True))
-        return np.array([self._known[text] for text in texts], np.float32)
+            vectors = self._embedder.embed(missing, purpose=purpose, deadline=deadline)
+            known.update(zip(missing, vectors, strict=True))
+        return np.array([known[text] for text in texts], np.float32)
 
 
 class Baselines:

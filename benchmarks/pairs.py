@@ -13,7 +13,6 @@ from typing import Any
 
 from benchmarks.data import OWN, pairs_folder
 from benchmarks.report import Row, Table, Target
-from kinmem.learn.near import ABOVE_NOISE
 from kinmem.learn.reconcile import (
     Flag,
     Merge,
@@ -81,7 +80,7 @@ class Judge:
     def __init__(self) -> None:
         self._embedder = BuiltinEmbedder()
         known = self._embedder.calibration
-        self._ladder = Ladder(known.duplicate, known.near, known.noise + ABOVE_NOISE)
+        self._ladder = Ladder.calibrated(known.noise, known.near, known.duplicate)
 
     def __call__(self, pair: Pair) -> Verdict:
         texts = list(dict.fromkeys((pair.earlier, pair.later, restated(pair.later).text)))

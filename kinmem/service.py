@@ -14,11 +14,11 @@ from kinmem.conversation import Conversation
 from kinmem.cycle import Cycle
 from kinmem.errors import InvalidInput
 from kinmem.inject.pipeline import Inject
-from kinmem.learn.chunk import chunks_of
 from kinmem.learn.from_turns import Learn
 from kinmem.learn.memorize import Memorize
 from kinmem.learn.prepare import changed_fields
 from kinmem.llm.base import ChatModels, Embedder
+from kinmem.llm.chunks import chunks_of
 from kinmem.models import (
     LIVE,
     Answer,

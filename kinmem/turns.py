@@ -146,6 +146,8 @@ class Batch:
     conflicts: Sequence[Conflict] = ()
     parents: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Id of a draft -> ids of the memories it was made from."""
+    settled: Mapping[int, str] = field(default_factory=dict)
+    """Id of a conflict -> how it was resolved, as Journal.close_conflict."""
     learned: Sequence[int] = ()
     """Messages that nothing more is to be learned from."""
     name: str | None = None

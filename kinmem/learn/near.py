@@ -1,21 +1,15 @@
 """Stage 3 of learning: a text gets its vectors, and the memories near it are found."""
 
-import logging
 from collections.abc import Collection, Mapping, Sequence
 
-from kinmem.errors import ModelError
-from kinmem.learn.chunk import chunks_of, is_surely_one
 from kinmem.llm.base import Embedder
+from kinmem.llm.chunks import chunks_of, embedded, is_surely_one
 from kinmem.models import Chunks, Filters, Memory, Vector
 from kinmem.rules.restating import restated
 from kinmem.rules.similarity import Ladder
 from kinmem.settings import LearnSettings
 from kinmem.store.base import Store
 
-logger = logging.getLogger(__name__)
-
-ABOVE_NOISE = 0.2
-"""A contradiction may be this near to unrelated: I live in Lyon, I live in Rome have 0.52."""
 LONGEST_CORRECTION = 200
 """Characters; a longer text tells more than that something has changed."""
 COMPARED = 5
@@ -34,10 +28,9 @@ class Near:
 
     @property
     def ladder(self) -> Ladder:
-        calibration = self._embedder.calibration
-        duplicate = self._settings.duplicate_similarity or calibration.duplicate
-        near = min(calibration.near, duplicate)
-        return Ladder(duplicate, near, min(calibration.noise + ABOVE_NOISE, near))
+        known = self._embedder.calibration
+        duplicate = self._settings.duplicate_similarity or known.duplicate
+        return Ladder.calibrated(known.noise, known.near, duplicate)
 
     def chunks(self, content: str) -> Chunks:
         """The parts of a text, embedded."""
@@ -45,14 +38,7 @@ class Near:
 
     def embedded(self, chunks: Chunks) -> Chunks:
         """With vectors; without, where the embedder is not there: the worker fills them in."""
-        if not self._embedder.ready:
-            return chunks
-        try:
-            vectors = self._embedder.embed(chunks.texts)
-        except ModelError as error:
-            logger.warning("stored without vectors for now: %s", error)
-            return chunks
-        return Chunks(chunks.texts, vectors, self._embedder.name)
+        return embedded(chunks, self._embedder)
 
     def vectors_of(self, content: str, chunks: Chunks) -> list[Vector]:
         """Where a statement is looked for: its own vector, and that of what it says is so now.

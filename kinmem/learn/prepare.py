@@ -8,8 +8,8 @@ from typing import Any, Literal
 import uuid_utils
 
 from kinmem.errors import InvalidInput
-from kinmem.learn.chunk import chunks_of
 from kinmem.llm.base import Embedder
+from kinmem.llm.chunks import chunks_of
 from kinmem.models import Channel, Chunks, Draft, Memory, Note, State
 from kinmem.rules.border import (
     checked_category,

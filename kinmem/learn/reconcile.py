@@ -8,18 +8,16 @@ from typing import Literal
 from kinmem.models import LIVE, ConflictMode, Memory
 from kinmem.rules.atoms import contrast, is_content
 from kinmem.rules.clash import Clash, clash
-from kinmem.rules.grammar import SUBJECTS
-from kinmem.rules.grammar import words as grammar_words
 from kinmem.rules.occasion import (
     begins,
+    of_one,
     same_occasion,
-    same_subject,
     speaker_of,
     states_as_much,
 )
 from kinmem.rules.restating import restated
 from kinmem.rules.similarity import Kinship, Ladder, compare, contains
-from kinmem.text import sentences, words
+from kinmem.text import sentences
 
 ConflictKind = Literal["contradiction", "update", "temporal", "partial"]
 AHEAD = timedelta(days=1)
@@ -193,7 +191,7 @@ def _contradicted(
     for known, cosine in neighbours:
         if known.id == updates:
             clashes.append((known, Clash(True, "update", "corrects it")))
-        elif _of_one(new, known):
+        elif of_one(new, known):
             found = clash(known.content, new.content, cosine, ladder)
             if found is not None:
                 clashes.append((known, found))
@@ -213,26 +211,6 @@ def _contradicted(
     if later:
         return Outdated(max(later, key=begins), kind, found.reason)
     return Replace(tuple(known for known, _ in decidable), kind, found.reason)
-
-
-def _of_one(new: Memory, known: Memory) -> bool:
-    """Whether they may be about the same: `I` is not the same for two speakers."""
-    if not same_subject(new, known):
-        return False
-    ours, theirs = speaker_of(new), speaker_of(known)
-    if ours == theirs or new.subject is not None and known.subject is not None:
-        return True
-    return ours is None or theirs is None or not (_of_self(new) or _of_self(known))
-
-
-SELF = SUBJECTS | grammar_words(
-    "my our mein meine unser mon ma mes notre mi mis mio mia meu minha",
-)
-"""At the beginning of a statement these are somebody else with each speaker."""
-
-
-def _of_self(memory: Memory) -> bool:
-    return not SELF.isdisjoint(words(memory.content)[:3])
 
 
 def _is_decidable(

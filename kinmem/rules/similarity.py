@@ -28,6 +28,9 @@ class Kinship(Enum):
     DIFFERENT = "different"
 
 
+ABOVE_NOISE = 0.2
+
+
 @dataclass(frozen=True, slots=True)
 class Ladder:
     """Cosines from which two texts are so close; they belong to an embedder."""
@@ -35,6 +38,15 @@ class Ladder:
     duplicate: float = 0.95
     near: float = 0.85
     related: float = 0.60
+
+    @classmethod
+    def calibrated(cls, noise: float, near: float, duplicate: float) -> "Ladder":
+        """Of an embedder for which unrelated texts stay below `noise`.
+
+        A contradiction may be close to that: I live in Lyon, I live in Rome have 0.52.
+        """
+        near = min(near, duplicate)
+        return cls(duplicate, near, min(noise + ABOVE_NOISE, near))
 
 
 SEPARATING = ("question", "modality", "tense", "quantity", "person", "order")

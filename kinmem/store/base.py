@@ -17,6 +17,7 @@ from kinmem.models import (
     Memory,
     Page,
     Pending,
+    Scope,
     Vector,
     Vectors,
 )
@@ -156,6 +157,14 @@ class Store(Protocol):
 
     def first_vectors(self, embedder: str, ids: Collection[str]) -> dict[str, Vector]:
         """The vector of the first chunk of each of these memories that has one."""
+        ...
+
+    def changed_since(self, mark: int, scope: Scope, limit: int) -> list[tuple[int, str]]:
+        """(mark, id) of the memories whose vectors, or whether they are live, have changed since,
+        in that order, at most `limit`: go on from the last mark. 0: from the beginning.
+
+        Some may be here twice, and some put away again. Only the latest 200,000 changes are known.
+        """
         ...
 
     def names(self) -> frozenset[str]:

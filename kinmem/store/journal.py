@@ -134,6 +134,14 @@ class Journal(Protocol):
         """Every set of ids that was refused for this kind of step."""
         ...
 
+    def mark(self, name: str) -> int:
+        """How far a step has come; 0: nowhere yet. See Store.changed_since."""
+        ...
+
+    def set_mark(self, name: str, value: int) -> None:
+        """Note how far it has come."""
+        ...
+
     def lease(self, job: str, holder: str, seconds: float) -> bool:
         """Take or renew a lease; False while another holder's has not run out.
 

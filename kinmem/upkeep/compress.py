@@ -1,7 +1,7 @@
 """A step of upkeep: close memories become one without a model, by their unique sentences (Kore)."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import tzinfo
 from itertools import combinations
 
@@ -14,14 +14,13 @@ from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import sentences
 from kinmem.upkeep.excluding import exclude
-from kinmem.upkeep.groups import Group, find_groups, last_finished, weightiest
-from kinmem.upkeep.merge import fits, merge, stated
+from kinmem.upkeep.fresh import Fresh
+from kinmem.upkeep.groups import Group, weightiest
+from kinmem.upkeep.merge import Merge, Wording, fits, stated
 
 STEP = "compress"
-READ, LEFT = "compress_read", "compress_left"
-"""Counts of its own: a run of consolidate, reported beside it, has not looked for the same."""
 MOST = 200
-"""Merges in one run; each embeds a text."""
+"""Groups in one run; each merge embeds a text."""
 DEEPEST = 3
 """Merges of merges (Kore): further ones gather what is only loosely alike."""
 
@@ -30,48 +29,34 @@ def compress(store: Store, embedder: Embedder, settings: Settings, clock: Clock)
     """The more important memory's text, with the sentences that only the others have behind it.
 
     Counts: merged, refused (they contradict each other, or it would be too long), known already,
-    changed meanwhile; compress_read and compress_left as consolidate's read and left.
+    changed meanwhile; read and left as Fresh.counts.
     Raises ModelError when the embedder is away.
     """
-    counts: Counter[str] = Counter()
-    refused = store.journal.refused(STEP) | store.journal.refused("consolidate")
-    zone = settings.general.zone
-    found = find_groups(
-        store,
-        embedder,
-        settings.upkeep.compress_similarity,
-        refused,
-        zone,
-        since=last_finished(store.journal, READ, LEFT),
-    )
-    counts[READ] = found.read
-    for group in found.groups[:MOST]:
-        counts[_settle(store, embedder, group, clock, zone)] += 1
-    counts[LEFT] = found.left + max(0, len(found.groups) - MOST) + counts["changed"]
-    return counts
+    similarity, zone = settings.upkeep.compress_similarity, settings.general.zone
+    merge = Merge(store, embedder, STEP, clock, zone)
+    fresh = Fresh(store, embedder, similarity, STEP, zone, "consolidate")
+    for group in fresh:
+        wording = _wording(group, embedder, zone)
+        fresh.settled(group, merge(group, wording) if wording else "refused")
+        if fresh.outcomes.total() == MOST:
+            break
+    return fresh.counts
 
 
-def _settle(store: Store, embedder: Embedder, group: Group, clock: Clock, zone: tzinfo) -> str:
+def _wording(group: Group, embedder: Embedder, zone: tzinfo) -> Wording | None:
+    """None: they are to stay apart."""
     best = weightiest(group)
     texts = dict(zip((memory.id for memory in group.memories), stated(group, zone), strict=True))
-    others = [text for id, text in texts.items() if id != best.id]
-    whole = united([texts[best.id], *others])
-    deep = max(memory.generation for memory in group.memories) >= DEEPEST
+    whole = united([texts[best.id], *(text for id, text in texts.items() if id != best.id)])
     if (
-        deep
+        max(memory.generation for memory in group.memories) >= DEEPEST
         or not fits(whole, embedder)
         or contradict(group.memories)
         or unproved(whole, list(texts.values()), ())
     ):
-        store.journal.refuse(STEP, group.ids)
-        return "refused"
-    now, subject = clock(), best.subject or next(_subjects(group), None)
-    done = merge(
-        store, embedder, group, whole, best.category, subject, step=STEP, now=now, zone=zone
-    )
-    if done == "known":
-        store.journal.refuse(STEP, group.ids)
-    return done
+        return None
+    subjects = (memory.subject for memory in (best, *group.memories) if memory.subject)
+    return Wording(whole, best.category, next(subjects, None))
 
 
 def united(texts: Sequence[str]) -> str:
@@ -93,7 +78,3 @@ def _says(known: str, sentence: str) -> bool:
 def contradict(memories: Sequence[Memory]) -> bool:
     """Whether two of them cannot both be so."""
     return any(exclude(a.content, b.content) for a, b in combinations(memories, 2))
-
-
-def _subjects(group: Group) -> Iterator[str]:
-    return (memory.subject for memory in group.memories if memory.subject)

@@ -21,8 +21,9 @@ from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import folded, sentences
 from kinmem.upkeep.excluding import exclude
-from kinmem.upkeep.groups import Group, day_of, find_groups, last_finished, weightiest
-from kinmem.upkeep.merge import fits, merge, stated
+from kinmem.upkeep.fresh import Fresh
+from kinmem.upkeep.groups import Group, day_of, weightiest
+from kinmem.upkeep.merge import Merge, Wording, fits, stated
 
 logger = logging.getLogger(__name__)
 
@@ -31,8 +32,6 @@ ASKED = 3
 """Groups asked about for each memory that a run may make; most are left apart."""
 PATIENCE = 2
 """Failures in a row after which the model counts as gone; one may be about a single group."""
-
-Outcome = Literal["merged", "aborted", "refused", "changed", "known"]
 
 
 class Merged(BaseModel):
@@ -53,87 +52,63 @@ def consolidate(
     """Merge at most settings.upkeep.consolidation_max groups; counts of what became of them.
 
     merged, aborted by the model, refused by the proof, known already, changed meanwhile, failed;
-    read and left: memories looked at, and what is left for the next run. What was aborted or
-    refused is never asked again.
+    read and left as Fresh.counts. What was aborted or refused is never asked again.
     Raises ModelError when the model or the embedder is away; what was merged before stays merged.
     """
-    counts: Counter[str] = Counter()
-    most, zone = settings.upkeep.consolidation_max, settings.general.zone
+    limits, zone = settings.upkeep, settings.general.zone
+    most = limits.consolidation_max
     if most == 0:
-        return counts
-    found = find_groups(
-        store,
-        embedder,
-        settings.upkeep.consolidation_similarity,
-        store.journal.refused(STEP),
-        zone,
-        since=last_finished(store.journal, "read", "left"),
-    )
-    counts["read"], failures = found.read, 0
-    for at, group in enumerate(found.groups, start=1):
-        if counts["merged"] >= most or at > ASKED * most:
-            break
+        return Counter()
+    ask = Ask(model, embedder, zone)
+    merge = Merge(store, embedder, STEP, clock, zone)
+    fresh = Fresh(store, embedder, limits.consolidation_similarity, STEP, zone)
+    failures: list[ModelError] = []
+    for group in fresh:
         try:
-            counts[_settle(store, embedder, model, group, clock, zone)] += 1
-            failures = 0
-        except ModelError:
-            failures += 1
-            counts["failed"] += 1
-            if failures == PATIENCE or at == len(found.groups):
-                raise
-    done = sum(counts[outcome] for outcome in ("merged", "aborted", "refused", "known"))
-    counts["left"] = found.left + len(found.groups) - done
-    return counts
+            answer = ask(group)
+            fresh.settled(group, merge(group, answer) if isinstance(answer, Wording) else answer)
+            failures.clear()
+        except ModelError as error:
+            fresh.settled(group, "failed")
+            failures.append(error)
+        done = fresh.outcomes
+        if len(failures) == PATIENCE or done["merged"] == most or done.total() == ASKED * most:
+            break
+    if failures:
+        raise failures[-1]
+    return fresh.counts
 
 
-def _settle(
-    store: Store,
-    embedder: Embedder,
-    model: ChatModel,
-    group: Group,
-    clock: Clock,
-    zone: tzinfo,
-) -> Outcome:
-    """Ask, check, ask once more, and do it or remember that it was not done."""
-    sources = stated(group, zone)
-    answer = _asked(model, group, sources, [], zone)
-    problems = [] if answer.abort else _problems(answer, group, sources, embedder)
-    if problems:
-        answer = _asked(model, group, sources, problems, zone)
-        problems = [] if answer.abort else _problems(answer, group, sources, embedder)
-    if answer.abort or problems:
-        store.journal.refuse(STEP, group.ids)
-        logger.info("not merged: %s (%d problems)", sorted(group.ids), len(problems))
-        return "aborted" if answer.abort else "refused"
-    done = merge(
-        store,
-        embedder,
-        group,
-        answer.content,
-        _category(answer, group),
-        _subject(answer, group),
-        step=STEP,
-        now=clock(),
-        zone=zone,
-        model=model.name,
-    )
-    if done == "known":
-        store.journal.refuse(STEP, group.ids)
-    return done
+class Ask:
+    """Lets the model write for a group, and checks what it has written."""
 
+    def __init__(self, model: ChatModel, embedder: Embedder, zone: tzinfo) -> None:
+        self._model = model
+        self._embedder = embedder
+        self._zone = zone
 
-def _asked(
-    model: ChatModel,
-    group: Group,
-    sources: Sequence[str],
-    problems: Sequence[str],
-    zone: tzinfo,
-) -> Merged:
-    lines = [
-        _line(memory, text, zone) for memory, text in zip(group.memories, sources, strict=True)
-    ]
-    told = "\n".join(problems) or "nothing yet"
-    return model.answer(render(STEP, memories="\n".join(lines), problems=told), Merged)
+    def __call__(self, group: Group) -> Wording | Literal["aborted", "refused"]:
+        """What may stand for the group; it is asked once more if the check finds something."""
+        sources = stated(group, self._zone)
+        answer, problems = self._asked(group, sources, [])
+        if problems:
+            answer, problems = self._asked(group, sources, problems)
+        if answer.abort or problems:
+            logger.info("not merged: %s (%d problems)", sorted(group.ids), len(problems))
+            return "aborted" if answer.abort else "refused"
+        return Wording(
+            answer.content, _category(answer, group), _subject(answer, group), self._model.name
+        )
+
+    def _asked(
+        self, group: Group, sources: Sequence[str], problems: Sequence[str]
+    ) -> tuple[Merged, list[str]]:
+        """The answer, and why it cannot stand for the group."""
+        told = zip(group.memories, sources, strict=True)
+        lines = "\n".join(_line(memory, text, self._zone) for memory, text in told)
+        known = "\n".join(problems) or "nothing yet"
+        answer = self._model.answer(render(STEP, memories=lines, problems=known), Merged)
+        return answer, [] if answer.abort else _problems(answer, sources, self._embedder)
 
 
 def _line(memory: Memory, text: str, zone: tzinfo) -> str:
@@ -148,9 +123,7 @@ def _line(memory: Memory, text: str, zone: tzinfo) -> str:
     return json.dumps(told, ensure_ascii=False)
 
 
-def _problems(
-    answer: Merged, group: Group, sources: Sequence[str], embedder: Embedder
-) -> list[str]:
+def _problems(answer: Merged, sources: Sequence[str], embedder: Embedder) -> list[str]:
     """Why this answer cannot stand for the group; empty if it can."""
     if not fits(answer.content, embedder):
         return ["the text is empty or too long; write one to three short sentences"]

@@ -1,6 +1,8 @@
 """A step of upkeep: chunks that lack a vector get one. Can be stopped and taken up at any chunk."""
 
 import logging
+import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 
 from kinmem.errors import ModelError
@@ -14,11 +16,19 @@ logger = logging.getLogger(__name__)
 # sorted by length and embedded in slices small enough to stop between.
 POOL = 512
 SLICE = 64
+GROWS_AFTER = 8
+"""Slices in a row; then one that was halved is doubled."""
 HARMLESS = "hello"
-"""A text that no embedder refuses: if it fails as well, the embedder is away."""
+"""A text that no embedder refuses: if it fails as well, the embedder is away. Asked after each
+failure, it also keeps three in a row, which close the way to a provider (llm/breaker.py), from
+coming together."""
 PROBE_SECONDS = 5.0
+REFUSED_SECONDS = 3600.0
+"""For which a text is passed over that failed twice in a way that may pass."""
 MOST_REFUSED = 200
 """Chunks; beyond them it is not the texts."""
+
+Filled = list[tuple[Pending, Vector]]
 
 
 class Embed:
@@ -27,60 +37,84 @@ class Embed:
     def __init__(self, store: Store, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
-        self._refused: set[tuple[Scope, int]] = set()
+        self._refused: dict[tuple[Scope, int], float] = {}
+        self._size = SLICE
+        self._in_a_row = 0
 
     def enroll(self) -> None:
         """Let every chunk have a vector of this embedder. Raises ModelError if it is away."""
         if all(known.embedder != self._embedder.name for known in self._store.coverage()):
             self._store.enroll(self._embedder.name, self._embedder.dimension)
 
-    def pool(self) -> Iterator[list[tuple[Pending, Vector]]]:
+    def pool(self) -> Iterator[Filled]:
         """Embed up to 512 waiting chunks; after each stored slice what has been filled.
 
         Nothing is waiting: yields nothing. A text that the embedder refuses while it takes others
-        is passed over until the next start, so that it does not hold up those behind it.
-        Raises ModelError; what was yielded is stored.
+        is passed over, for an hour or until the next start, so that it does not hold up those
+        behind it. Raises ModelError; what was yielded is stored.
         """
         waiting = self._waiting_chunks()
         waiting.sort(key=lambda chunk: len(chunk.text))
-        for start in range(0, len(waiting), SLICE):
-            done = self._filled(waiting[start : start + SLICE])
-            if done:
+        failed: list[Pending] = []
+        while waiting:
+            part, waiting = waiting[: self._size], waiting[self._size :]
+            if done := self._filled(part, failed):
+                yield done
+        for chunk in failed:
+            if done := self._tried_again(chunk):
                 yield done
 
     def _waiting_chunks(self) -> list[Pending]:
-        """Up to 512 that were not refused."""
+        """Up to 512 that are not passed over."""
+        now = time.monotonic()
+        self._refused = {chunk: until for chunk, until in self._refused.items() if until > now}
         waiting = self._store.pending(self._embedder.name, POOL + len(self._refused))
         return [chunk for chunk in waiting if (chunk.scope, chunk.chunk) not in self._refused][
             :POOL
         ]
 
-    def _filled(self, part: Sequence[Pending]) -> list[tuple[Pending, Vector]]:
-        try:
-            return self._fill(part)
-        except ModelError as error:
-            return self._one_by_one(part, error)
+    def _filled(self, part: Sequence[Pending], failed: list[Pending]) -> Filled:
+        """What can be embedded of the part, found by halving it; the others are added to `failed`.
 
-    def _fill(self, part: Sequence[Pending]) -> list[tuple[Pending, Vector]]:
+        Slices get smaller while they fail, in case it is their size that is too much.
+        Raises ModelError if the embedder is away.
+        """
+        try:
+            done = self._fill(part)
+        except ModelError:
+            self._size, self._in_a_row = max(1, self._size // 2), 0
+            self._probe()
+            if len(part) == 1:
+                failed += part
+                return []
+            middle = len(part) // 2
+            return self._filled(part[:middle], failed) + self._filled(part[middle:], failed)
+        self._in_a_row += 1
+        if self._in_a_row >= GROWS_AFTER:
+            self._size, self._in_a_row = min(SLICE, self._size * 2), 0
+        return done
+
+    def _tried_again(self, chunk: Pending) -> Filled:
+        """It may have been the moment. Raises ModelError if too many are refused."""
+        try:
+            return self._fill([chunk])
+        except ModelError as error:
+            self._probe()
+            logger.warning("no vector for memory %s: %s", chunk.memory_id, error)
+            lasts = REFUSED_SECONDS if error.retry else math.inf
+            self._refused[chunk.scope, chunk.chunk] = time.monotonic() + lasts
+            if len(self._refused) >= MOST_REFUSED:
+                raise
+        return []
+
+    def _fill(self, part: Sequence[Pending]) -> Filled:
         vectors: Vectors = self._embedder.embed([chunk.text for chunk in part])
         self._store.fill(self._embedder.name, part, vectors)
         return list(zip(part, vectors, strict=True))
 
-    def _one_by_one(
-        self, part: Sequence[Pending], error: ModelError
-    ) -> list[tuple[Pending, Vector]]:
-        """What can be embedded of a slice that failed. Raises ModelError if nothing can."""
-        done: list[tuple[Pending, Vector]] = []
-        for chunk in part:
-            try:
-                done += self._fill([chunk])
-            except ModelError as refusal:
-                self._embedder.embed([HARMLESS], deadline=PROBE_SECONDS)
-                logger.warning("no vector for memory %s: %s", chunk.memory_id, refusal)
-                self._refused.add((chunk.scope, chunk.chunk))
-                if len(self._refused) >= MOST_REFUSED:
-                    raise error from refusal
-        return done
+    def _probe(self) -> None:
+        """Raises ModelError if the embedder is away."""
+        self._embedder.embed([HARMLESS], deadline=PROBE_SECONDS)
 
     def all(self, progress: Callable[[int, int, str], None] | None = None) -> int:
         """Embed until nothing waits; how many chunks were filled. Raises ModelError."""

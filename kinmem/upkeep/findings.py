@@ -2,13 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import BaseModel
 
 from kinmem.errors import InvalidInput
 from kinmem.llm.base import ChatModel
-from kinmem.models import Issue, IssueKind, Memory
+from kinmem.models import Issue, IssueKind, Memory, Progress
 from kinmem.prompts import render
 from kinmem.rules.border import checked_content
 from kinmem.rules.proof import unproved
@@ -34,8 +34,6 @@ SUGGESTIONS: Mapping[IssueKind, tuple[Suggestion, ...]] = {
 """What may be suggested; the first where the model suggests anything else."""
 PAIRS = {"contradiction", "duplicate"}
 ALIAS = re.compile(r"\bm\d+\b")
-
-Progress = Callable[[int, int, str], None]
 
 
 class Finding(BaseModel):

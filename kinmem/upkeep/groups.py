@@ -1,27 +1,25 @@
 """Candidates for merging: groups of memories so close that one could stand for them."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, tzinfo
-from itertools import combinations, product
+from datetime import date, tzinfo
+from functools import cached_property
+from itertools import product
 
 from kinmem.llm.base import Embedder
-from kinmem.models import Filters, Memory, Vector
+from kinmem.llm.chunks import chunks_of
+from kinmem.models import LIVE, Filters, Memory, Scope
 from kinmem.rules.atoms import atoms
 from kinmem.store.base import Store
-from kinmem.store.journal import Journal
 from kinmem.text import folded
-from kinmem.upkeep.reading import read_live
+from kinmem.upkeep.apart import Apart, Pair
 
-# Newest first; a run that read more would hold up the turn after it.
-MOST_READ = 5000
 COMPARED = 8
 LARGEST = 3
 """Larger merges lose detail (KinBot); what is left over goes on in the next run."""
 ACROSS_SUBJECTS = 0.95
 """Cosine from which memories about two subjects are candidates all the same (KinBot)."""
-RUNS = 20
 
 RELATIVE_DATES = {"yesterday", "today", "tomorrow", "tonight"}
 RELATIVE = re.compile(
@@ -50,95 +48,92 @@ class Found:
 
     groups: list[Group]
     """The closest first; no memory is in two."""
-    read: int
-    left: int
-    """Memories for the next run: without a vector yet, or close to a group that is full."""
+    over: int
+    """Pairs close to a group that is full."""
 
 
-Pair = frozenset[str]
+class Groups:
+    """Finds groups of at most three: own, live, unpinned, of one chunk, in no conflict, and not to
+    be kept apart. Pairs are of one scope and speaker and one subject, or none."""
 
+    def __init__(
+        self, store: Store, embedder: Embedder, similarity: float, apart: Apart, zone: tzinfo
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._similarity = similarity
+        self._apart = apart
+        self._zone = zone
 
-def find_groups(
-    store: Store,
-    embedder: Embedder,
-    similarity: float,
-    refused: Collection[frozenset[str]],
-    zone: tzinfo,
-    *,
-    since: datetime | None = None,
-) -> Found:
-    """Groups of at most three, by the vector index: own, live, unpinned, of one chunk, in no
-    conflict, and not refused before. Pairs are of one scope and speaker and one subject, or none.
+    @cached_property
+    def _disputed(self) -> set[str]:
+        conflicts = self._store.journal.conflicts()
+        return {id for one in conflicts for id in (one.newer, one.older)}
 
-    `since`: only pairs of which one was stored or rewritten after it. Of each memory its eight
-    nearest are looked at.
-    """
-    memories = {memory.id: memory for memory in _eligible(store)}
-    vectors = store.first_vectors(embedder.name, list(memories))
-    barred = {frozenset(pair) for ids in refused for pair in combinations(sorted(ids), 2)}
-    edges: dict[Pair, float] = {}
-    for id, vector in vectors.items():
-        if since is None or memories[id].content_updated_at >= since:
-            edges |= _edges(memories[id], vector, memories, store, embedder, similarity)
-    edges = {
-        pair: cosine
-        for pair, cosine in edges.items()
-        if pair not in barred and _joins(pair, memories, cosine, zone)
-    }
-    groups, over = _united(edges, memories, zone, barred)
-    return Found(groups, len(memories), len(memories.keys() - vectors.keys()) + over)
+    def of(self, ids: Collection[str], scope: Scope) -> Found:
+        """Those that these memories of one scope are in, by their eight nearest each."""
+        near = self._near(ids, scope)
+        memories = self._eligible({id for pair in near for id in pair})
+        edges = {
+            pair: cosine
+            for pair, cosine in near.items()
+            if pair <= memories.keys() and self._joins(pair, memories, cosine)
+        }
+        return self._united(edges, memories)
 
+    def _near(self, ids: Collection[str], scope: Scope) -> dict[Pair, float]:
+        """The cosines of what is close enough."""
+        eligible = self._eligible(ids)
+        vectors = self._store.first_vectors(self._embedder.name, list(eligible))
+        nearest = self._store.nearest_each(
+            list(vectors.values()), self._embedder.name, COMPARED, Filters(scope=scope)
+        )
+        return {
+            frozenset((one, other)): cosine
+            for one, found in zip(vectors, nearest, strict=True)
+            for other, cosine in found
+            if cosine >= self._similarity and other != one
+        }
 
-def last_finished(journal: Journal, read: str, left: str) -> datetime | None:
-    """When a step last began a run that left nothing over; None: not within the last runs.
-
-    `read` and `left` are what the step calls its counts, whatever the report puts before them.
-    """
-    for run in journal.runs(RUNS):
-        counts = {name.rpartition(".")[2]: count for name, count in run.counts.items()}
-        if read in counts:
-            return None if counts.get(left) else run.started_at
-    return None
-
-
-def _eligible(store: Store) -> Iterator[Memory]:
-    disputed = {id for one in store.journal.conflicts() for id in (one.newer, one.older)}
-    for memory in read_live(store, MOST_READ):
-        if (
-            memory.kin == store.kin
-            and not memory.pinned
-            and memory.id not in disputed
+    def _eligible(self, ids: Collection[str]) -> dict[str, Memory]:
+        return {
+            id: memory
+            for id, memory in self._store.memories(ids).items()
+            if memory.kin == self._store.kin
+            and memory.state in LIVE
             and memory.valid_to is None
-        ):
-            yield memory
+            and not memory.pinned
+            and id not in self._disputed
+            and len(chunks_of(memory.content, self._embedder)) == 1
+        }
+
+    def _joins(self, pair: Pair, memories: Mapping[str, Memory], cosine: float) -> bool:
+        one, other = sorted(pair)
+        return (
+            may_join(memories[one], memories[other], cosine, self._zone) and pair not in self._apart
+        )
+
+    def _united(self, edges: Mapping[Pair, float], memories: Mapping[str, Memory]) -> Found:
+        """Union-find over the pairs, closest first, up to LARGEST."""
+        member_of: dict[str, frozenset[str]] = {}
+        over = 0
+        for pair in sorted(edges, key=lambda pair: (-edges[pair], sorted(pair))):
+            one, other = (member_of.get(id, frozenset((id,))) for id in sorted(pair))
+            if one == other:
+                continue
+            joined = one | other
+            crossing = map(frozenset, product(one, other))
+            if len(joined) <= LARGEST and all(
+                self._joins(between, memories, edges.get(between, 0.0)) for between in crossing
+            ):
+                member_of |= dict.fromkeys(joined, joined)
+            else:
+                over += 1
+        return Found([_group(ids, memories) for ids in dict.fromkeys(member_of.values())], over)
 
 
-def _edges(
-    memory: Memory,
-    vector: Vector,
-    memories: Mapping[str, Memory],
-    store: Store,
-    embedder: Embedder,
-    similarity: float,
-) -> dict[Pair, float]:
-    """The cosines of what is close enough to one memory, each of a single chunk."""
-    nearest = store.nearest(vector, embedder.name, COMPARED, Filters(scope=memory.scope))
-    near = {id: cosine for id, cosine in nearest if cosine >= similarity and id in memories}
-    if len(near.keys() - {memory.id}) == 0:
-        return {}
-    chunks = store.cosines(vector, embedder.name, {*near, memory.id})
-    if len(chunks.get(memory.id, ())) != 1:
-        return {}
-    return {
-        frozenset((memory.id, id)): cosine
-        for id, cosine in near.items()
-        if id != memory.id and len(chunks.get(id, ())) == 1
-    }
-
-
-def _joins(pair: Pair, memories: Mapping[str, Memory], cosine: float, zone: tzinfo) -> bool:
-    one, other = sorted(pair)
-    return may_join(memories[one], memories[other], cosine, zone)
+def _group(ids: Iterable[str], memories: Mapping[str, Memory]) -> Group:
+    return Group(tuple(sorted((memories[id] for id in ids), key=lambda m: (m.said_at, m.id))))
 
 
 def may_join(a: Memory, b: Memory, cosine: float, zone: tzinfo) -> bool:
@@ -184,32 +179,3 @@ def _is_relative(text: str) -> bool:
         or any(one.startswith("-W-") and not one.endswith("s") for one in dates)
         or RELATIVE.search(text)
     )
-
-
-def _united(
-    edges: Mapping[Pair, float],
-    memories: Mapping[str, Memory],
-    zone: tzinfo,
-    barred: Collection[Pair],
-) -> tuple[list[Group], int]:
-    """Union-find over the pairs, closest first, up to LARGEST; and how many pairs are left over."""
-    member_of: dict[str, frozenset[str]] = {}
-    over = 0
-    for pair in sorted(edges, key=lambda pair: (-edges[pair], sorted(pair))):
-        one, other = (member_of.get(id, frozenset((id,))) for id in sorted(pair))
-        joined = one | other
-        crossing = map(frozenset, product(one, other))
-        if one == other:
-            continue
-        if len(joined) <= LARGEST and all(
-            between not in barred and _joins(between, memories, edges.get(between, 0.0), zone)
-            for between in crossing
-        ):
-            member_of |= dict.fromkeys(joined, joined)
-        else:
-            over += 1
-    groups = [
-        Group(tuple(sorted((memories[id] for id in ids), key=lambda m: (m.said_at, m.id))))
-        for ids in dict.fromkeys(member_of.values())
-    ]
-    return groups, over

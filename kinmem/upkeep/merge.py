@@ -1,15 +1,17 @@
 """Several memories become one, in one transaction that can be undone. Nothing of them is erased."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from typing import Literal
+from typing import Any, Literal
 
 import uuid_utils
 
+from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.llm.base import Embedder
-from kinmem.models import Category, Chunks, Draft, Memory, State
+from kinmem.llm.chunks import SIZE, chunks_of
+from kinmem.models import Category, Chunks, Draft, Entity, Memory, State
 from kinmem.rules.atoms import atoms
 from kinmem.rules.border import CONTEXT_BYTES, TAGS, checked_content
 from kinmem.rules.evidence import evidence
@@ -19,8 +21,6 @@ from kinmem.text import sentences
 from kinmem.turns import Batch, Change
 from kinmem.upkeep.groups import Group, day_of, one_day
 
-LONGEST = 800
-"""Characters of a merged text, so that it stays one chunk (learn/chunk.py) and can be merged on."""
 MARKS = ".!?…。！？"
 
 Outcome = Literal["merged", "changed", "known"]
@@ -47,60 +47,74 @@ def _dated(memory: Memory, zone: tzinfo) -> str:
 
 
 def fits(text: str, embedder: Embedder) -> bool:
-    """Whether a text can be kept as one memory of one chunk."""
+    """Whether a text can be kept as one memory of one chunk, which can be merged on."""
     try:
         text = checked_content(text)
     except InvalidInput:
         return False
-    return len(text) <= LONGEST and len(embedder.pieces(text, LONGEST)) == 1
+    return len(text) <= SIZE and len(chunks_of(text, embedder)) == 1
 
 
-def merge(
-    store: Store,
-    embedder: Embedder,
-    group: Group,
-    text: str,
-    category: Category,
-    subject: str | None,
-    *,
-    step: str,
-    now: datetime,
-    zone: tzinfo,
-    model: str | None = None,
-) -> Outcome:
-    """Let a new memory with this text supersede the group.
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What is to stand for a group."""
 
-    If one of the group says it already, that one supersedes the others. changed: one was changed
-    meanwhile; known: a memory outside of the group says it. Then nothing is done.
-    Raises ModelError if the embedder is away.
-    """
-    text = checked_content(text)
-    said = content_hash(text)
-    kept = next((memory for memory in group.memories if memory.content_hash == said), None)
-    if kept is not None:
-        return _apply(store, _keeping(group, kept, step, now))
-    draft = _draft(store, group, text, category, subject, now, zone, model)
-    if store.same_statements([draft]) != [None]:
-        return "known"
-    vectors = embedder.embed([text])
-    draft = replace(draft, chunks=Chunks((text,), vectors, embedder.name))
-    id = draft.memory.id
-    batch = Batch(
-        scope=draft.memory.scope,
-        drafts=[draft],
-        changes=_gone(group.memories, id, step, now),
-        parents={id: [memory.id for memory in group.memories]},
-        name=f"{step} {id}",
-    )
-    return _apply(store, batch)
+    text: str
+    category: Category
+    subject: str | None
+    model: str | None = None
+    """Who wrote it; None: rules."""
 
 
-def _apply(store: Store, batch: Batch) -> Outcome:
-    try:
-        store.apply(batch)
-    except (VersionConflict, MemoryNotFound):
-        return "changed"
-    return "merged"
+class Merge:
+    """Lets a new memory supersede a group."""
+
+    def __init__(
+        self, store: Store, embedder: Embedder, step: str, clock: Clock, zone: tzinfo
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._step = step
+        self._clock = clock
+        self._zone = zone
+
+    def __call__(self, group: Group, wording: Wording) -> Outcome:
+        """If one of the group says it already, that one supersedes the others. changed: one was
+        changed meanwhile; known: a memory outside of the group says it. Then nothing is done.
+
+        Raises ModelError if the embedder is away.
+        """
+        text, now = checked_content(wording.text), self._clock()
+        said = content_hash(text)
+        kept = next((memory for memory in group.memories if memory.content_hash == said), None)
+        if kept is not None:
+            return self._apply(_keeping(group, kept, self._step, now))
+        memory = _merged(group.memories, replace(wording, text=text), now, self._zone)
+        draft = Draft(memory, Chunks((text,)), self._entities(group))
+        if self._store.same_statements([draft]) != [None]:
+            return "known"
+        vectors = self._embedder.embed([text])
+        draft = replace(draft, chunks=Chunks((text,), vectors, self._embedder.name))
+        return self._apply(
+            Batch(
+                scope=memory.scope,
+                drafts=[draft],
+                changes=_gone(group.memories, memory.id, self._step, now),
+                parents={memory.id: [source.id for source in group.memories]},
+                name=f"{self._step} {memory.id}",
+            )
+        )
+
+    def _apply(self, batch: Batch) -> Outcome:
+        try:
+            self._store.apply(batch)
+        except (VersionConflict, MemoryNotFound):
+            return "changed"
+        return "merged"
+
+    def _entities(self, group: Group) -> tuple[Entity, ...]:
+        found = {entity for memory in group.memories for entity in self._store.entities(memory.id)}
+        return tuple(sorted(found, key=lambda entity: (entity.name, entity.type)))
 
 
 def _gone(memories: Sequence[Memory], heir: str, step: str, now: datetime) -> list[Change]:
@@ -127,7 +141,7 @@ def _keeping(group: Group, kept: Memory, step: str, now: datetime) -> Batch:
     )
 
 
-def _worth(memories: Sequence[Memory]) -> dict[str, object]:
+def _worth(memories: Sequence[Memory]) -> dict[str, Any]:
     """The fields that the strictest, or the best, of several memories decides.
 
     Uses are not added up: what was said three times would outrank what was used three times.
@@ -146,49 +160,45 @@ def _worth(memories: Sequence[Memory]) -> dict[str, object]:
     }
 
 
-def _draft(
-    store: Store,
-    group: Group,
-    text: str,
-    category: Category,
-    subject: str | None,
-    now: datetime,
-    zone: tzinfo,
-    model: str | None,
-) -> Draft:
-    memories = group.memories
+def _merged(memories: Sequence[Memory], wording: Wording, now: datetime, zone: tzinfo) -> Memory:
     first = memories[0]
     times = [memory.occurred_at for memory in memories if memory.occurred_at]
-    turns = tuple(dict.fromkeys(turn for memory in memories for turn in memory.turns))
     memory = Memory(
         id=str(uuid_utils.uuid7()),
         kin=first.kin,
         scope=first.scope,
-        content=text,
-        content_hash=content_hash(text),
-        category=category,
-        subject=subject,
-        language=first.language if len({m.language for m in memories}) == 1 else None,
-        evidence=evidence(text, first.speaker),
+        content=wording.text,
+        content_hash=content_hash(wording.text),
+        category=wording.category,
+        subject=wording.subject,
+        evidence=evidence(wording.text, first.speaker),
         speaker=first.speaker,
         channel="consolidation",
-        client=first.client if len({m.client for m in memories}) == 1 else None,
-        session=first.session if len({m.session for m in memories}) == 1 else None,
-        turn_id=turns[0] if turns else None,
-        model=model,
+        model=wording.model,
         occurred_at=min(times) if times and one_day(memories, zone) else None,
         expires_at=first.expires_at,
         valid_from=now,  # before that its sources were valid: as_of finds either them or it
         generation=max(memory.generation for memory in memories) + 1,
         source="sleep",
-        metadata={"turns": list(turns)} if turns else {},
         created_at=now,
         content_updated_at=now,
     )
-    memory = replace(memory, **_worth(memories))  # type: ignore[arg-type]
-    entities = {entity for one in memories for entity in store.entities(one.id)}
-    ordered = tuple(sorted(entities, key=lambda entity: (entity.name, entity.type)))
-    return Draft(memory, Chunks((text,)), ordered)
+    return replace(memory, **_origin(memories), **_worth(memories))
+
+
+def _origin(memories: Sequence[Memory]) -> dict[str, Any]:
+    """Where they come from: what all have in common, and every turn."""
+    common = {
+        name: getattr(memories[0], name)
+        for name in ("language", "client", "session")
+        if len({getattr(memory, name) for memory in memories}) == 1
+    }
+    turns = tuple(dict.fromkeys(turn for memory in memories for turn in memory.turns))
+    return {
+        **common,
+        "turn_id": turns[0] if turns else None,
+        "metadata": {"turns": list(turns)} if turns else {},
+    }
 
 
 def _tags(memories: Sequence[Memory]) -> tuple[str, ...]:

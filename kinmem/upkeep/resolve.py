@@ -1,13 +1,13 @@
 """What a review found is done as it suggests, or never shown again."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from kinmem.errors import InvalidInput, MemoryNotFound, ModelError, VersionConflict
+from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.llm.base import Embedder
+from kinmem.llm.chunks import chunks_of, embedded
 from kinmem.models import Chunks, Issue, Memory, Scope, State
 from kinmem.rules.border import checked_content
 from kinmem.rules.evidence import evidence
@@ -16,10 +16,9 @@ from kinmem.rules.similarity import content_hash
 from kinmem.store.base import Store
 from kinmem.turns import Batch, Change
 from kinmem.upkeep.issues import STEP, issue_id, refusal
-from kinmem.upkeep.merge import LONGEST
 
-OVERLAP = 80
 SUPERSEDING = {"contradiction", "duplicate"}
+Deed = tuple[Scope, Change]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Resolved:
 def apply_issue(
     store: Store, embedder: Embedder, issue: Issue, now: datetime, keep: str | None = None
 ) -> Resolved:
-    """Do what the issue suggests; all of it can be taken back.
+    """Do what the issue suggests, in one transaction for each scope; it can all be taken back.
 
     contradiction: the later memory, or `keep`, supersedes the others, and their conflict is closed.
     duplicate: the superfluous ones go into the bin; with merge they are superseded by one that says
@@ -48,19 +47,18 @@ def apply_issue(
     if keep is not None and keep not in issue.memory_ids:
         known = ", ".join(issue.memory_ids)
         raise InvalidInput(f"issue {issue.id} is not about {keep!r}; keep one of {known}")
-    with _unchanged(issue):
-        if issue.type in SUPERSEDING and issue.suggestion != "keep":
-            return _between(store, embedder, issue, memories, keep, now)
-        (memory,) = memories if len(memories) == 1 else (memories[-1],)
-        if issue.type == "quarantined":
-            is_free = keep is not None or issue.suggestion == "release"
-            return _release(store, memory) if is_free else _discard(store, [memory], now, None)
-        if keep is not None or issue.suggestion == "keep":
-            refuse_issue(store, issue)
-            return Resolved(memory.id, ())
-        if issue.suggestion == "update":
-            return _rewrite(store, embedder, memory, issue)
-        return _discard(store, [memory], now, None)
+    if issue.type in SUPERSEDING and issue.suggestion != "keep":
+        return _between(store, embedder, issue, memories, keep, now)
+    memory = memories[-1]
+    if issue.type != "quarantined" and (keep is not None or issue.suggestion == "keep"):
+        refuse_issue(store, issue)
+        return Resolved(memory.id, ())
+    _own(store, [memory])
+    if keep is not None or issue.suggestion == "release":
+        return _done(store, issue, [_released(memory)], memory)
+    if issue.suggestion == "update":
+        return _done(store, issue, [_rewritten(memory, issue, embedder)], memory)
+    return _done(store, issue, [_discarded(memory, now)], None)
 
 
 def refuse_issue(store: Store, issue: Issue) -> None:
@@ -81,14 +79,6 @@ def _present(store: Store, issue: Issue) -> list[Memory]:
     return memories
 
 
-@contextmanager
-def _unchanged(issue: Issue) -> Iterator[None]:
-    try:
-        yield
-    except (VersionConflict, MemoryNotFound) as error:
-        raise _changed(issue) from error
-
-
 def _changed(issue: Issue) -> InvalidInput:
     return InvalidInput(
         f"the memories of issue {issue.id} were changed since the review; review again"
@@ -106,21 +96,19 @@ def _between(
     kept = _kept(store, issue, memories, keep)
     others = [memory for memory in memories if memory.id != kept.id]
     _own(store, others)
-    rewritten: tuple[str, ...] = ()
+    deeds = []
     text = issue.suggested_content
     is_new = text is not None and text not in {memory.content for memory in memories}
     if text is not None and is_new and (issue.suggestion == "merge" or keep is None):
         if issue.suggestion == "merge":
             _prove(text, memories)
         _own(store, [kept])
-        kept = _with_text(store, embedder, kept, text, issue)
-        rewritten = (kept.id,)
+        deeds.append(_rewritten(kept, issue, embedder))
     if issue.type == "duplicate" and issue.suggestion == "delete":
-        done = _discard(store, others, now, kept.id)
+        deeds += [_discarded(memory, now) for memory in others]
     else:
-        done = _supersede(store, others, kept, now, issue)
-    _close_conflicts(store, memories, kept)
-    return Resolved(kept.id, (*rewritten, *done.changed))
+        deeds += [_superseded(memory, kept, issue, now) for memory in others]
+    return _done(store, issue, deeds, kept)
 
 
 def _kept(store: Store, issue: Issue, memories: Sequence[Memory], keep: str | None) -> Memory:
@@ -158,90 +146,71 @@ def _prove(text: str, memories: Sequence[Memory]) -> None:
         raise InvalidInput(f"the suggested text does not stand for all: {'; '.join(problems)}")
 
 
-def _rewrite(store: Store, embedder: Embedder, memory: Memory, issue: Issue) -> Resolved:
+def _rewritten(memory: Memory, issue: Issue, embedder: Embedder) -> Deed:
     if issue.suggested_content is None:
         raise InvalidInput(
             f"nobody knows what memory {memory.id} should say now; write it with update_memory,"
             " forget it, or refuse the issue"
         )
-    _own(store, [memory])
-    _with_text(store, embedder, memory, issue.suggested_content, issue)
-    return Resolved(memory.id, (memory.id,))
-
-
-def _with_text(store: Store, embedder: Embedder, memory: Memory, text: str, issue: Issue) -> Memory:
-    content = checked_content(text)
+    content = checked_content(issue.suggested_content)
     fields = {
         "content": content,
         "content_hash": content_hash(content),
         "evidence": evidence(content, memory.speaker),
     }
-    return store.update(
-        memory.id,
-        fields,
-        chunks=_chunks(content, embedder),
-        if_version=memory.version,
-        reason=f"review: {issue.description}",
-    )
+    chunks = embedded(Chunks(chunks_of(content, embedder)), embedder)
+    return _deed(memory, fields, "updated", f"review: {issue.description}", chunks)
 
 
-def _chunks(content: str, embedder: Embedder) -> Chunks:
-    """With vectors; without, where the embedder is not there: the worker fills them in."""
-    texts = tuple(embedder.pieces(content, LONGEST, OVERLAP))
-    try:
-        if embedder.ready:
-            return Chunks(texts, embedder.embed(texts), embedder.name)
-    except ModelError:
-        pass
-    return Chunks(texts)
+def _superseded(memory: Memory, kept: Memory, issue: Issue, now: datetime) -> Deed:
+    ended = kept.said_at if kept.said_at > memory.said_at else now
+    fields = {"state": State.SUPERSEDED, "superseded_by": kept.id, "valid_to": ended}
+    return _deed(memory, fields, "superseded", f"review: {issue.description}")
 
 
-def _supersede(
-    store: Store, memories: Sequence[Memory], kept: Memory, now: datetime, issue: Issue
-) -> Resolved:
-    """What gives way was so until the other was said, if that is the later one."""
-    changes = []
-    for memory in memories:
-        ended = kept.said_at if kept.said_at > memory.said_at else now
-        fields = {"state": State.SUPERSEDED, "superseded_by": kept.id, "valid_to": ended}
-        changes.append((memory, fields))
-    return _apply(store, changes, "superseded", f"review: {issue.description}", kept.id)
+def _discarded(memory: Memory, now: datetime) -> Deed:
+    return _deed(memory, {"state": State.DELETED, "deleted_at": now}, "forgotten", "review")
 
 
-def _discard(store: Store, memories: Sequence[Memory], now: datetime, kept: str | None) -> Resolved:
-    _own(store, memories)
-    fields = {"state": State.DELETED, "deleted_at": now}
-    changes = [(memory, fields) for memory in memories]
-    return _apply(store, changes, "forgotten", "review", kept)
+def _released(memory: Memory) -> Deed:
+    return _deed(memory, {"state": State.ACTIVE}, "released", "review")
 
 
-def _release(store: Store, memory: Memory) -> Resolved:
-    _own(store, [memory])
-    return _apply(store, [(memory, {"state": State.ACTIVE})], "released", "review", memory.id)
-
-
-def _apply(
-    store: Store,
-    changes: Sequence[tuple[Memory, dict[str, Any]]],
+def _deed(
+    memory: Memory,
+    fields: Mapping[str, Any],
     action: str,
     reason: str,
-    kept: str | None,
-) -> Resolved:
-    scopes: tuple[Scope, ...] = ("private", "shared")
-    for scope in scopes:
-        mine = [
-            Change(memory.id, fields, action, reason, memory.version)
-            for memory, fields in changes
-            if memory.scope == scope
-        ]
-        if mine:
-            store.apply(Batch(scope=scope, changes=mine, name=f"review {mine[0].id}"))
-    return Resolved(kept, tuple(memory.id for memory, _ in changes))
+    chunks: Chunks | None = None,
+) -> Deed:
+    return memory.scope, Change(memory.id, fields, action, reason, memory.version, chunks)
 
 
-def _close_conflicts(store: Store, memories: Sequence[Memory], kept: Memory) -> None:
-    ids = {memory.id for memory in memories}
-    for conflict in store.journal.conflicts():
-        if {conflict.newer, conflict.older} <= ids:
-            status = "kept_newer" if conflict.newer == kept.id else "kept_older"
-            store.journal.close_conflict(conflict.id, status)
+def _done(store: Store, issue: Issue, deeds: Sequence[Deed], kept: Memory | None) -> Resolved:
+    """All of it, and the conflict between the memories is closed with it.
+
+    Two scopes are two files: first that of the memory that stays, so that nothing is ever missing.
+    """
+    closed = _closed(store, issue, kept)
+    scopes: list[Scope] = ["private", "shared"]
+    for scope in sorted(scopes, key=lambda one: kept is None or one != kept.scope):
+        changes = [change for where, change in deeds if where == scope]
+        settled = closed if scope == "private" else {}
+        if changes or settled:
+            name = f"review {issue.id}"
+            try:
+                store.apply(Batch(scope=scope, changes=changes, settled=settled, name=name))
+            except (VersionConflict, MemoryNotFound) as error:
+                raise _changed(issue) from error
+    return Resolved(kept.id if kept else None, tuple(change.id for _, change in deeds))
+
+
+def _closed(store: Store, issue: Issue, kept: Memory | None) -> dict[int, str]:
+    """The open conflicts that are settled by it, and how."""
+    if kept is None or len(issue.memory_ids) < 2:
+        return {}
+    return {
+        conflict.id: "kept_newer" if conflict.newer == kept.id else "kept_older"
+        for conflict in store.journal.conflicts()
+        if {conflict.newer, conflict.older} <= set(issue.memory_ids)
+    }

@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import combinations
 
 from kinmem.errors import ModelError
 from kinmem.llm.base import ChatModel, Embedder
 from kinmem.models import LIVE, Filters, Issue, IssueKind, Memory, Progress, Review, State
 from kinmem.retention import Fading, retention
-from kinmem.rules.occasion import same_occasion, same_subject
+from kinmem.rules.clash import clash
+from kinmem.rules.occasion import of_one, same_occasion, worded_otherwise
 from kinmem.rules.similarity import Kinship, Ladder, compare, contains
 from kinmem.rules.when import age_in_words
 from kinmem.store.base import Store
@@ -21,7 +23,8 @@ from kinmem.upkeep.reading import read_live
 # More would keep the caller waiting for minutes; the summary says so when it matters.
 MOST_READ = 5000
 MOST_ISSUES = 100
-COMPARED = 5
+COMPARED = 6  # itself, and as many as learning looks at
+TOGETHER = 50
 # The order in which issues are told: what misleads first.
 ORDER: tuple[IssueKind, ...] = (
     "contradiction",
@@ -68,16 +71,24 @@ def review(
     issues += [_quarantined(memory) for memory in held if memory.kin == store.kin]
     issues += [issue for memory in memories for issue in _alone(memory, store.kin, now)]
     issues += _pairs(memories, store, embedder, duplicate, progress)
-    failure = None
-    if model is not None:
-        try:
-            issues += findings_of(model, memories, store.kin, progress)
-        except ModelError as error:
-            failure = str(error)
+    found, failure = _asked(model, memories, store.kin, progress)
+    issues += found
     kept = list(_new(issues, known, Refused(store.journal)))
     kept.sort(key=lambda issue: ORDER.index(issue.type))
     summary = _summary(len(memories) + len(held), kept, model is not None, failure)
     return Review(kept[:MOST_ISSUES], summary, ("review_model",) if failure else ())
+
+
+def _asked(
+    model: ChatModel | None, memories: Sequence[Memory], kin: str, progress: Progress | None
+) -> tuple[list[Issue], str | None]:
+    """What the model finds, if there is one, and why it has failed, if it has."""
+    if model is None:
+        return [], None
+    try:
+        return findings_of(model, memories, kin, progress), None
+    except ModelError as error:
+        return [], str(error)
 
 
 def _new(issues: Iterable[Issue], known: Mapping[str, Memory], refused: Refused) -> Iterator[Issue]:
@@ -151,56 +162,62 @@ def _pairs(
 ) -> Iterator[Issue]:
     """Issues between two memories; each pair once."""
     known = {memory.id: memory for memory in memories}
-    wanted = duplicate or embedder.calibration.duplicate
-    ladder = Ladder(duplicate=wanted, near=min(embedder.calibration.near, wanted))
+    level = embedder.calibration
+    ladder = Ladder.calibrated(level.noise, level.near, duplicate or level.duplicate)
     seen = set()
-    for at, (id, near) in enumerate(_neighbours(memories, store, embedder, ladder), start=1):
-        for other, cosine in near:
-            pair = tuple(sorted((id, other)))
-            if other in known and pair not in seen and id != other:
-                seen.add(pair)
-                older, newer = (known[one] for one in pair)
-                if store.kin in (older.kin, newer.kin):
-                    yield from _between(older, newer, cosine, ladder)
-        if progress and (at % 50 == 0 or at == len(memories)):
-            progress(at, len(memories), "comparing memories")
+    for one, other, cosine in _near(memories, store, embedder, ladder.related, progress):
+        pair = tuple(sorted((one, other)))
+        if one != other and other in known and pair not in seen:
+            seen.add(pair)
+            first, second = (known[id] for id in pair)
+            if store.kin in (first.kin, second.kin):
+                yield from _between(first, second, cosine, ladder)
 
 
-def _neighbours(
-    memories: Sequence[Memory], store: Store, embedder: Embedder, ladder: Ladder
-) -> Iterator[tuple[str, list[tuple[str, float]]]]:
-    """Per memory the ids and cosines of those close enough to be compared."""
+def _near(
+    memories: Sequence[Memory],
+    store: Store,
+    embedder: Embedder,
+    related: float,
+    progress: Progress | None,
+) -> Iterator[tuple[str, str, float]]:
+    """(id, id of one with the same text or close enough to be compared, cosine)."""
     same: dict[str, list[str]] = {}
     for memory in memories:
         same.setdefault(memory.content_hash, []).append(memory.id)
-    vectors = store.first_vectors(embedder.name, [memory.id for memory in memories])
-    for memory in memories:
-        near = [(id, 1.0) for id in same[memory.content_hash] if id != memory.id]
-        vector = vectors.get(memory.id)
-        if vector is not None:
-            nearest = store.nearest(vector, embedder.name, COMPARED, Filters())
-            near += [(id, cosine) for id, cosine in nearest if cosine >= ladder.related]
-        yield memory.id, near
+    yield from ((one, other, 1.0) for ids in same.values() for one, other in combinations(ids, 2))
+    for start in range(0, len(memories), TOGETHER):
+        ids = [memory.id for memory in memories[start : start + TOGETHER]]
+        vectors = store.first_vectors(embedder.name, ids)
+        nearest = store.nearest_each(list(vectors.values()), embedder.name, COMPARED, Filters())
+        for id, near in zip(vectors, nearest, strict=True):
+            yield from ((id, other, cosine) for other, cosine in near if cosine >= related)
+        if progress:
+            progress(start + len(ids), len(memories), "comparing memories")
 
 
-def _between(older: Memory, newer: Memory, cosine: float, ladder: Ladder) -> Iterator[Issue]:
-    pair = (older, newer)
-    match compare(older.content, newer.content, cosine, ladder):
-        case Kinship.SAME_TEXT | Kinship.DUPLICATE if same_occasion(older, newer):
-            richer = _richer(older, newer).content
+def _between(one: Memory, other: Memory, cosine: float, ladder: Ladder) -> Iterator[Issue]:
+    pair = (one, other)
+    match compare(one.content, other.content, cosine, ladder):
+        case Kinship.SAME_TEXT | Kinship.DUPLICATE if same_occasion(one, other):
+            richer = max(pair, key=lambda memory: len(memory.content)).content
             yield issue_of("duplicate", pair, "say the same", "delete", richer)
-        case Kinship.CONTAINED if same_occasion(older, newer):
-            whole = older if contains(older.content, newer.content) else newer
+        case Kinship.CONTAINED if same_occasion(one, other):
+            whole = one if contains(one.content, other.content) else other
             said = "one says all that the other does"
             yield issue_of("duplicate", pair, said, "delete", whole.content)
-        case Kinship.CONTRADICTS if same_subject(older, newer):
-            said = "cannot both be so now; the later one may have replaced the earlier"
-            later = max(pair, key=lambda memory: (memory.said_at, memory.id))
-            yield issue_of("contradiction", pair, said, "update", later.content)
+        case _ if of_one(one, other) or worded_otherwise(one, other):
+            yield from _contradiction(pair, cosine, ladder)
 
 
-def _richer(a: Memory, b: Memory) -> Memory:
-    return b if len(b.content) > len(a.content) else a
+def _contradiction(pair: tuple[Memory, Memory], cosine: float, ladder: Ladder) -> Iterator[Issue]:
+    earlier, later = sorted(pair, key=lambda memory: (memory.said_at, memory.id))
+    found = clash(earlier.content, later.content, cosine, ladder)
+    if found is not None:
+        said = "cannot both be so now; the later one may have replaced the earlier"
+        if not found.clear:
+            said = f"may not both be so ({found.reason}); which one holds?"
+        yield issue_of("contradiction", pair, said, "update", later.content)
 
 
 def _summary(read: int, issues: Sequence[Issue], asked: bool, failure: str | None) -> str:

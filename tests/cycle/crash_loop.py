@@ -17,7 +17,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from kinmem.llm.base import Calibration
+from kinmem.llm.base import Calibration, Purpose
 from kinmem.models import Filters, Memory, State, Vectors
 from kinmem.service import Service
 from kinmem.settings import load
@@ -42,7 +42,9 @@ class TinyEmbedder:
     def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
         return [text]
 
-    def embed(self, texts: Sequence[str], *, deadline: float | None = None) -> Vectors:
+    def embed(
+        self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
+    ) -> Vectors:
         return vectors_of(texts)
 
 

@@ -255,6 +255,26 @@ class BatchContract:
         assert store.journal.conflicts() == []
         assert [one.status for one in store.journal.conflicts(all=True)] == ["kept_both"]
 
+    def test_a_conflict_is_settled_with_the_change_that_settles_it_or_not_at_all(
+        self, store: Store
+    ) -> None:
+        old = added(store, "tea")
+        store.apply(Batch(conflicts=[conflict("new", old)]))
+        [found] = store.journal.conflicts()
+        gone = {"state": State.SUPERSEDED}
+
+        with pytest.raises(VersionConflict):
+            stale = Change(old, gone, "superseded", version=7)
+            store.apply(Batch(settled={found.id: "kept_newer"}, changes=[stale]))
+        assert store.journal.conflicts() == [found]
+        now = Change(old, gone, "superseded", version=1)
+        store.apply(Batch(settled={found.id: "kept_newer"}, changes=[now]))
+        assert [one.status for one in store.journal.conflicts(all=True)] == ["kept_newer"]
+
+    def test_conflicts_are_settled_in_the_private_scope_only(self, store: Store) -> None:
+        with pytest.raises(ValueError, match="a Kin's own"):
+            store.apply(Batch(scope="shared", settled={1: "kept_newer"}))
+
     def test_a_change_of_nothing_leaves_no_line(self, store: Store) -> None:
         id = added(store, "tea", importance=5.0)
 

@@ -999,6 +999,27 @@ class StoreContract:
         assert np.array_equal(found[id], vector_of("one"))
         assert store.first_vectors("unknown", [id]) == {}
 
+    def test_what_has_changed_is_told_in_order_from_a_mark_on(self, store: Store) -> None:
+        tea, jam = added(store, "tea"), added(store, "jam")
+        waits = added(store, "waits", embedder=None)
+        ours = added(store, "ours", scope="shared")
+
+        told = store.changed_since(0, "private", 9)
+        assert [id for _, id in told] == [tea, jam]
+        assert store.changed_since(0, "private", 1) == told[:1]
+        assert [id for _, id in store.changed_since(0, "shared", 9)] == [ours]
+        mark = told[-1][0]
+        assert store.changed_since(mark, "private", 9) == []
+        store.update(tea, {"importance": 9.0})
+        store.update(jam, {"state": State.ARCHIVED})
+        store.fill(TINY, store.pending(TINY, 9), vectors_of(["waits"]))
+        assert [id for _, id in store.changed_since(mark, "private", 9)] == [jam, waits]
+
+    def test_a_mark_of_another_file_is_none(self, store: Store) -> None:
+        tea = added(store, "tea")
+
+        assert [id for _, id in store.changed_since(10**9, "private", 9)] == [tea]
+
     def test_an_unknown_embedder_finds_nothing(self, store: Store) -> None:
         added(store, "tea")
 

@@ -183,6 +183,14 @@ class JournalContract:
         ]  # fmt: skip
         assert [one.name for one in journal.sessions(1)] == ["old"]
 
+    def test_a_step_finds_how_far_it_has_come(self, store: Store) -> None:
+        journal = store.journal
+        assert journal.mark("compress") == 0
+        journal.set_mark("compress", 7)
+        journal.set_mark("compress", 9)
+
+        assert (journal.mark("compress"), journal.mark("consolidate")) == (9, 0)
+
     def test_counts_tell_what_there_is(self, store: Store) -> None:
         journal = store.journal
         ids = kept(journal, "1", "2", "3")

@@ -12,7 +12,8 @@ import uuid_utils
 
 from kinmem.clock import Clock
 from kinmem.llm.base import Embedder
-from kinmem.models import Chunks, Draft, Filters, Memory, State
+from kinmem.llm.chunks import chunks_of
+from kinmem.models import Chunks, Draft, Filters, Memory, State, Vectors
 from kinmem.rules.similarity import content_hash
 from kinmem.service import Service
 from kinmem.store.base import Store
@@ -30,6 +31,10 @@ class Bench:
 
     def keep(self, content: str, **fields: Any) -> str:
         """Store one memory as it is, compared with nothing; its id."""
+        return self.store.add([self.draft(content, **fields)])[0]
+
+    def draft(self, content: str, vectors: Vectors | None = None, **fields: Any) -> Draft:
+        """One memory, embedded if it has no vector yet."""
         now = self.clock()
         tags, at = fields.pop("tags", ()), fields.pop("occurred_at", None)
         moment = datetime.fromisoformat(at) if at else None
@@ -44,9 +49,9 @@ class Bench:
             content_updated_at=now,
             **{"channel": "extraction", "category": "fact", "scope": "private", **fields},
         )
-        texts = tuple(self.embedder.pieces(content, 800))
-        chunks = Chunks(texts, self.embedder.embed(texts), self.embedder.name)
-        return self.store.add([Draft(memory, chunks)])[0]
+        texts = chunks_of(content, self.embedder)
+        vectors = self.embedder.embed(texts) if vectors is None else vectors
+        return Draft(memory, Chunks(texts, vectors, self.embedder.name))
 
     def live(self) -> list[Memory]:
         return self.store.page(Filters(), "oldest", 200).memories

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from kinmem.errors import ModelError
+from kinmem.llm.base import Purpose
 from kinmem.models import Vectors
 from kinmem.upkeep.embed import Embed
 from tests.upkeep.conftest import Bench
@@ -18,14 +19,17 @@ class Picky:
         self._embedder = embedder
         self.name = "picky"
         self.is_away = False
+        self.word = "forbidden"
         self.asked = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._embedder, name)
 
-    def embed(self, texts: Sequence[str], *, deadline: float | None = None) -> Vectors:
+    def embed(
+        self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
+    ) -> Vectors:
         self.asked += 1
-        if self.is_away or any("forbidden" in text for text in texts):
+        if self.is_away or any(self.word in text for text in texts):
             raise ModelError("the provider refuses this text")
         return self._embedder.embed(texts)  # type: ignore[no-any-return]
 
@@ -86,3 +90,47 @@ def test_an_embedder_that_was_retired_meanwhile_is_enrolled_again(bench: Bench) 
 
     assert embed.all(retire) == 3
     assert embed.all() == 3
+
+
+class Slow(Picky):
+    """Takes eight texts in its time; after more of them it is busy once."""
+
+    def embed(
+        self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
+    ) -> Vectors:
+        self.asked += 1
+        busy, self.is_away = self.is_away, len(texts) > 8
+        if busy or self.is_away:
+            raise ModelError("it took too long")
+        return self._embedder.embed(texts)  # type: ignore[no-any-return]
+
+
+def test_an_embedder_that_is_slow_is_given_less_at_a_time(bench: Bench) -> None:
+    filled(bench, 60, forbidden=[])
+    slow = Slow(bench.embedder)
+    embed = Embed(bench.store, slow)
+    embed.enroll()
+
+    for _ in range(3):  # too much, so that it seems to be away
+        with pytest.raises(ModelError):
+            list(embed.pool())
+    assert embed.all() == 60
+
+
+def test_a_refused_text_is_found_in_few_calls(bench: Bench) -> None:
+    picky = filled(bench, 64, forbidden=[20])
+
+    assert Embed(bench.store, picky).all() == 63
+    assert picky.asked < 25
+
+
+def test_what_failed_for_a_moment_is_not_passed_over(bench: Bench) -> None:
+    picky = filled(bench, 3, forbidden=[1])
+    embed = Embed(bench.store, picky)
+    embed.enroll()
+    parts = embed.pool()
+    next(parts)
+    picky.word = "nothing of the kind"
+
+    assert len(list(parts)) == 1
+    assert coverage(bench) == (3, 3)

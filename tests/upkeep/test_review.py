@@ -8,7 +8,9 @@ import pytest
 from kinmem.errors import InvalidInput, ModelError
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import Filters, Issue, Review, State
+from kinmem.service import Service
 from kinmem.turns import Batch, Conflict
+from kinmem.upkeep.issues import issue_of
 from kinmem.upkeep.resolve import Resolved, apply_issue, refuse_issue
 from kinmem.upkeep.review import review
 from tests.upkeep.conftest import Bench, shown
@@ -57,6 +59,58 @@ def test_an_open_conflict_is_told_once_and_with_its_reason(bench: Bench) -> None
     assert (issue.type, issue.memory_ids) == ("contradiction", (older, newer))
     assert "another home" in issue.description
     assert issue.suggested_content == HOMES[1]
+
+
+WORDED = {
+    "a longer name": (HOMES, "Clara", "Clara Meyer"),
+    "another word for it": (HOMES, "home", "residence"),
+    "only one says whom": (HOMES, "Clara", "address"),
+    "of the one who speaks": (("I live in Lyon.", "I live in Rome."), "home", "residence"),
+    "the thing itself": (
+        ("The office closes at six.", "The office closes at five."),
+        "office",
+        "hours",
+    ),
+}
+
+
+@pytest.mark.parametrize(("texts", "one", "other"), WORDED.values(), ids=WORDED)
+def test_what_contradicts_is_found_however_its_subject_is_worded(
+    service: Service, texts: tuple[str, str], one: str, other: str
+) -> None:
+    told = service.memorize_many(
+        [{"content": texts[0], "subject": one}, {"content": texts[1], "subject": other}]
+    )
+    assert service.settle(30)
+
+    (issue,) = service.review_memories().issues
+
+    assert issue.type == "contradiction"
+    assert set(issue.memory_ids) == {stored.id for stored in told}
+
+
+APART = {
+    "two things of one kind": ("The door is open.", "The door is closed.", "shed", "garage"),
+    "two that each may be so": ("I have a dog.", "I have a cat.", "pets", "animals"),
+    "two events": ("Ticket 412 is open.", "Ticket 413 is closed.", "work", "tickets"),
+}
+
+
+@pytest.mark.parametrize(("text", "later", "one", "other"), APART.values(), ids=APART)
+def test_what_may_both_be_so_is_no_contradiction(
+    service: Service, text: str, later: str, one: str, other: str
+) -> None:
+    service.memorize_many([{"content": text, "subject": one}, {"content": later, "subject": other}])
+    assert service.settle(30)
+
+    assert [issue.type for issue in service.review_memories().issues] == []
+
+
+def test_what_each_speaker_says_of_themselves_is_no_contradiction(bench: Bench) -> None:
+    bench.keep("I live in Lyon.", speaker="Melanie")
+    bench.keep("I live in Rome.", speaker="Caroline")
+
+    assert look(bench).issues == []
 
 
 def test_conflicts_are_told_by_subject(bench: Bench) -> None:
@@ -171,6 +225,55 @@ def test_an_issue_is_settled_once(bench: Bench) -> None:
 
     with pytest.raises(InvalidInput, match="changed since the review"):
         settle(bench, issue)
+
+
+class Meddling:
+    """The embedder, but while it works somebody changes a memory."""
+
+    def __init__(self, embedder: Any, change: Callable[[], object]) -> None:
+        self._embedder = embedder
+        self._change = change
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._embedder, name)
+
+    def embed(self, texts: Sequence[str], **options: Any) -> Any:
+        self._change()
+        return self._embedder.embed(texts, **options)
+
+
+@pytest.mark.parametrize("changed", [0, 1], ids=["the one that stays", "the superfluous one"])
+def test_where_somebody_changes_a_memory_meanwhile_nothing_is_done(
+    bench: Bench, changed: int
+) -> None:
+    ids = [
+        bench.keep("Clara keeps 12 hives behind the house."),
+        bench.keep("Behind the house Clara has hives with bees."),
+    ]
+    bench.store.apply(Batch(conflicts=[Conflict(ids[1], ids[0], "partial", "ask", "which?")]))
+    whole = "Clara keeps 12 hives with bees behind the house."
+    issue = issue_of("duplicate", [bench.store.get(id) for id in ids], "both", "merge", whole)
+    meddling = Meddling(
+        bench.embedder, lambda: bench.service.update_memory(ids[changed], importance=9)
+    )
+
+    with pytest.raises(InvalidInput, match="changed since the review"):
+        apply_issue(bench.store, meddling, issue, bench.clock())
+
+    assert [memory.state for memory in bench.live()] == [State.ACTIVE, State.ACTIVE]
+    assert whole not in [memory.content for memory in bench.live()]
+    assert [one.status for one in bench.store.journal.conflicts(all=True)] == ["open"]
+
+
+def test_a_conflict_across_scopes_is_closed_as_well(bench: Bench) -> None:
+    older = bench.keep(HOMES[0], occurred_at="2026-01-01", scope="shared")
+    newer = bench.keep(HOMES[1], occurred_at="2026-03-01")
+    bench.store.apply(Batch(conflicts=[Conflict(newer, older, "contradiction", "ask", "homes")]))
+    (issue,) = look(bench).issues
+
+    assert settle(bench, issue) == Resolved(newer, (older,))
+    assert bench.state(older) == State.SUPERSEDED
+    assert [one.status for one in bench.store.journal.conflicts(all=True)] == ["kept_newer"]
 
 
 def test_somebody_elses_memory_is_never_changed(bench_of: Callable[..., Bench]) -> None:

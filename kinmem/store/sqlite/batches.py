@@ -18,7 +18,7 @@ class LearnedAlready(Exception):
 
 def apply(book: Book, db: apsw.Connection, batch: Batch, kin: str, at: datetime) -> list[str]:
     """The ids under which the drafts stand. Raises LearnedAlready."""
-    if batch.scope == "shared" and (batch.learned or batch.conflicts):
+    if batch.scope == "shared" and (batch.learned or batch.conflicts or batch.settled):
         raise ValueError("messages and conflicts are a Kin's own")
     if not _mark_learned(db, batch.learned, at):
         raise LearnedAlready
@@ -28,6 +28,8 @@ def apply(book: Book, db: apsw.Connection, batch: Batch, kin: str, at: datetime)
         _change(book, db, change, stands, kin, at, batch.name)
     _insert_parents(db, batch.parents, stands)
     _insert_conflicts(db, batch.conflicts, stands, at)
+    for conflict, status in batch.settled.items():
+        close_conflict(db, conflict, status)
     return ids
 
 
@@ -87,6 +89,11 @@ def _insert_parents(
         "INSERT OR IGNORE INTO lineage (child, parent) VALUES (?, ?)",
         [pair for pair in pairs if pair[0] != pair[1]],
     )
+
+
+def close_conflict(db: apsw.Connection, id: int, status: str) -> None:
+    """See Journal.close_conflict."""
+    db.execute("UPDATE conflicts SET status = ? WHERE id = ?", (status, id))
 
 
 def _insert_conflicts(

@@ -1,4 +1,4 @@
-"""Which jobs are running, by whom, and reports of those that were done."""
+"""Which jobs are running, by whom, how far they have come, and reports of those done."""
 
 import json
 import os
@@ -38,6 +38,14 @@ class JobRows:
     def release(self, job: str, holder: str) -> None:
         with self._database.writing() as db:
             db.execute("DELETE FROM jobs WHERE name = ? AND holder = ?", (job, holder))
+
+    def mark(self, name: str) -> int:
+        rows = self._database.rows("SELECT value FROM marks WHERE name = ?", (name,))
+        return int(rows[0][0]) if rows else 0
+
+    def set_mark(self, name: str, value: int) -> None:
+        with self._database.writing() as db:
+            db.execute("INSERT OR REPLACE INTO marks (name, value) VALUES (?, ?)", (name, value))
 
     def record(self, run: Run) -> int:
         with self._database.writing() as db:

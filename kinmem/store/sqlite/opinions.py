@@ -5,6 +5,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from kinmem.clock import Clock
+from kinmem.store.sqlite.batches import close_conflict
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.rows import as_text, time_text
 from kinmem.turns import Conflict
@@ -29,7 +30,7 @@ class OpinionRows:
 
     def close_conflict(self, id: int, status: str) -> None:
         with self._database.writing() as db:
-            db.execute("UPDATE conflicts SET status = ? WHERE id = ?", (status, id))
+            close_conflict(db, id, status)
 
     def refuse(self, kind: str, ids: Collection[str]) -> None:
         with self._database.writing() as db:

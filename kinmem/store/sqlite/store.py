@@ -324,6 +324,9 @@ class SqliteStore:
             for id, vector in book.vectors.first(embedder, ids, self._view(book))
         }
 
+    def changed_since(self, mark: int, scope: Scope, limit: int) -> list[tuple[int, str]]:
+        return self._books[scope].vectors.changed_since(mark, limit)
+
     def names(self) -> frozenset[str]:
         revision, names = self._names
         if revision != self.revision:

@@ -296,6 +296,19 @@ class ChunkVectors:
         )
         return [(id, _vector_of(vector)) for id, vector in rows]
 
+    def changed_since(self, mark: int, limit: int) -> list[tuple[int, str]]:
+        """See Store.changed_since. A mark beyond the log is of another file than this one."""
+        return self._database.rows(
+            """
+            SELECT l.seq, m.id
+            FROM vector_log l JOIN chunks c ON c.id = l.chunk JOIN memories m ON m.rowid = c.memory
+            WHERE l.seq > iif(:mark > (SELECT max(seq) FROM vector_log), 0, :mark)
+            ORDER BY l.seq
+            LIMIT :limit
+            """,
+            {"mark": mark, "limit": limit},
+        )
+
     def close(self) -> None:
         """Let a copy that is loading stop."""
         self._closing = True

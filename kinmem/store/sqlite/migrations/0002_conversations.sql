@@ -94,6 +94,11 @@ CREATE TABLE jobs (
     holder TEXT NOT NULL,
     until  TEXT NOT NULL
 );
+-- How far a step has come in vector_log of either file, by a name of its own.
+CREATE TABLE marks (
+    name  TEXT PRIMARY KEY,
+    value INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE runs (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
     kind        TEXT NOT NULL,
