@@ -72,6 +72,8 @@ def _between(before: Restated, now: Restated, cosine: float, ladder: Ladder) -> 
         return _ended(pair, now, whole)
     if now.instead_of and _is_instead(pair, now.instead_of):
         return Clash(whole, "update" if whole else "partial", f"instead of {now.instead_of}")
+    if _is_never(pair):
+        return Clash(False, "contradiction", "it is said never to be so")
     if pair.differs(SEPARATING):
         return None
     gaps = _gaps(pair.left.words, pair.right.words)
@@ -137,6 +139,16 @@ def _is_instead(pair: Contrast, former: str) -> bool:
     same_one = not (persons & pair.lost.keys() and persons & pair.gained.keys())
     others = pair.left.names & pair.lost.keys() - gone
     return same_one and not others and 2 * len(shared) >= len(rest)
+
+
+_NEVER = grammar.words("never nie niemals jamais nunca jamás mai")
+
+
+def _is_never(pair: Contrast) -> bool:
+    """Whether what is known is denied for all times, with its circumstances: every morning."""
+    denied = pair.gained.keys() & _NEVER
+    more = any(map(is_content, pair.lost))
+    return bool(denied) and more and pair.gained.keys() == denied and not pair.left.negations
 
 
 def _one_value(pair: Contrast, gap: Gap, corrected: bool, definite: bool) -> Clash | None:
@@ -260,7 +272,7 @@ _OF_ANY = re.compile(
     re.I,
 )
 """Beginnings of what may be about another one each time: a man, two dogs."""
-_PARTS = re.compile(r"[,;.]\s+|\s+(?:and|und|et|y|e)\s+")
+_PARTS = re.compile(r"[,;:.]\s+|\s+(?:and|und|et|y|e)\s+")
 MOST_GAPS = 3
 """Places in which two texts may differ and still be of one thing."""
 SHORTEST = 3

@@ -100,7 +100,21 @@ def _prepared(text: str) -> str:
         text = unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHY)
     if re.search(r"\d", text):
         text = amounts.dates_in_iso(text)
+    if "does" in text:
+        text = _DOES_NOT.sub(lambda found: f"not {_of_third_person(found[1])}", text)
     return text if text.isascii() else UNSPACED.sub(r" \g<0> ", text)
+
+
+_DOES_NOT = re.compile(r"\bdoes(?:n't| not) ([a-z]{2,20})\b")
+
+
+def _of_third_person(verb: str) -> str:
+    """likes, watches, carries, has: denied and not, one form."""
+    if verb in ("have", "do", "go"):
+        return {"have": "has", "do": "does", "go": "goes"}[verb]
+    if verb.endswith("y") and verb[-2] not in "aeiou":
+        return f"{verb[:-1]}ies"
+    return verb + ("es" if verb.endswith(("s", "sh", "ch", "x", "z")) else "s")
 
 
 def _language(found: list[Lexeme]) -> str:

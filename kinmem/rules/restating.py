@@ -30,8 +30,10 @@ def restated(text: str) -> Restated:
     """The statement behind the cues. A text without any is given back as it is. Never raises."""
     if _BEGINNINGS.isdisjoint(word[:5] for word in words(text)):
         return Restated(text, False, False, "")
-    now, ends = _ended(text)
-    now, former = _without_former(now)
+    now, former = _without_former(text, NO_LONGER)
+    now, ends = _ended(now)
+    if not former:
+        now, former = _without_former(now, FORMER)
     now, moved = _replaced(now, MOVED)
     now, cued = _replaced(now, CUES)
     now = _NEW.sub(r"\1 ", now)
@@ -65,9 +67,32 @@ ENDED = _rules(
 )
 """It was so, and is so no longer: what was."""
 
+LEFT = _rules(
+    (
+        r"^(I|we)(?: have|['’]ve)? (?:just |recently )?(?:quit|left|resigned from|lost) "
+        r"(?:my|our) (?:job|position|post) (?:at|with) ",
+        r"\1 work at ",
+    ),
+    (
+        r"^(\w+)(?: has|['’]s)? (?:just |recently )?(?:quit|left|resigned from|lost) "
+        r"(?:his|her|their) (?:job|position|post) (?:at|with) ",
+        r"\1 works at ",
+    ),
+    (r"^(I|we)(?: have|['’]ve)? (?:sold|given away|gave away) (?:my|our) ", r"\1 have a "),
+    (r"^(\w+)(?: has|['’]s)? (?:sold|given away|gave away) (?:his|her|their) ", r"\1 has a "),
+)
+"""An end told as an event, as what was so before it."""
+
 _END = r"(?=[.,;!?\n]|$)"
 _IT = rf"(?P<former>{_GAP})"
 _FEW = r"(?P<former>(?:\w+ ?){1,4})"
+NO_LONGER = _rules(
+    (rf"(?:,| and| but) not {_FEW}(?:any ?more|any longer){_END}", ""),
+    (rf"(?:,| und| aber) nicht mehr {_FEW}{_END}", ""),
+    (rf"(?:,| et| mais) (?:et )?plus (?:à|en|chez) {_FEW}{_END}", ""),
+    (rf"(?:,| y| pero) ya no (?:en )?{_FEW}{_END}", ""),
+)
+"""Beside what is so now, what is so no longer."""
 FORMER = _rules(
     (rf"\s?,?\b(?:instead of|rather than|in place of) {_IT}{_END}", ""),
     (rf"\s?,?\b(?:statt|anstatt|anstelle von) {_IT}{_END}", ""),
@@ -87,7 +112,18 @@ FORMER = _rules(
 """What it was before, named."""
 
 _CHANGED = r"(?:moved|changed|switched|postponed|brought forward|rescheduled|raised|lowered|set)"
+_THINGS = (
+    r"(?:office|company|firm|team|headquarters|shop|store|studio|school|church|gym|clinic|practice"
+    r"|server|warehouse|factory|club|class|course|lab|meeting|standup|call|lesson|appointment|party)"
+)
+_DAYS = r"(?=(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
 MOVED = _rules(
+    (rf"\b(?:has |have |was |been )*(?:moved|postponed|rescheduled) to {_DAYS}", "is on "),
+    (
+        rf"^((?:my|our|the|their|his|her) (?:\w+ )?{_THINGS}) (?:has |have )?(?:just |recently )?"
+        r"(?:moved|relocated) to ",
+        r"\1 is in ",
+    ),
     (
         r"^(I|we|they|you)(?: have|['’]ve)? (?:just |recently )?(?:moved|relocated) to\b",
         r"\1 live in",
@@ -141,7 +177,7 @@ _BEGINNINGS = frozenset(
         " trasferita mudei on as these nowadays since last ab von seit partir désormais dorénavant"
         " adelante ora actually correction update fact wrong eigentlich korrektur tatsächlich fait"
         " realidad corrección realtà verdade correção now jetzt inzwischen mittlerweile neuerdings"
-        " maintenant ahora adesso agora new up"
+        " maintenant ahora adesso agora new up postponed rescheduled left resigned lost sold gave"
     ).split()
 )
 """Every cue has a word that begins so; most texts have none, and need not be searched."""
@@ -149,14 +185,14 @@ _NEW = re.compile(r"\b(my|our|his|her|their|the) new (?=\w)", re.IGNORECASE)
 
 
 def _ended(text: str) -> tuple[str, bool]:
-    for pattern, put in ENDED:
+    for pattern, put in (*ENDED, *LEFT):
         if pattern.search(text):
             return pattern.sub(put, text, count=1), True
     return text, False
 
 
-def _without_former(text: str) -> tuple[str, str]:
-    for pattern, put in FORMER:
+def _without_former(text: str, rules: tuple[Rule, ...]) -> tuple[str, str]:
+    for pattern, put in rules:
         if found := pattern.search(text):
             now = text[: found.start()] + found.expand(put) + text[found.end() :]
             return now, found["former"].strip()
