@@ -9,7 +9,8 @@ from pathlib import Path
 from benchmarks.report import Table, Target, as_json, machine, targets_table
 
 BENCHMARKS = (
-    *("retrieval", "replay", "duplicates", "latency", "throughput", "cold-start", "tool-list"),
+    *("retrieval", "abstention", "replay", "duplicates", "reembedding"),
+    *("latency", "throughput", "cold-start", "tool-list"),
 )
 
 

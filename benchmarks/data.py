@@ -14,12 +14,15 @@ NAMED = os.environ.pop(VARIABLE, "")
 """Taken out of the environment: kinmem refuses KINMEM_ variables that are none of its settings."""
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 OWN = Path(__file__).with_name("own")
+ABSTENTION = "abstention"
+"""The own set in which half of the questions have no answer; it measures no retrieval."""
 
 NEIGHBOUR_CHARACTERS = 200
 ADVERSARIAL = "adversarial"
 """Category of questions that have no true answer."""
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+ISO = re.compile(r"\d{4}-\d\d-\d\d")
 DAY_FIRST = re.compile(r"(?P<day>\d{1,2}) (?P<month>[A-Za-z]+),? (?P<year>\d{4})")
 MONTH_FIRST = re.compile(r"(?P<month>[A-Za-z]+)-(?P<day>\d{1,2})-(?P<year>\d{4})")
 
@@ -63,7 +66,12 @@ def pairs_folder() -> Path:
 
 def own_set() -> dict[str, list[Conversation]]:
     """The set that comes with the benchmarks."""
-    return dict(_sets(OWN))
+    return {name: found for name, found in _sets(OWN) if name != ABSTENTION}
+
+
+def abstention_set() -> list[Conversation]:
+    """Own memories with questions, of which those without gold have no answer there."""
+    return dict(_sets(OWN))[ABSTENTION]
 
 
 def _sets(folder: Path) -> Iterator[tuple[str, list[Conversation]]]:
@@ -84,7 +92,7 @@ def conversation(file: Path) -> Conversation:
         name=document["name"],
         ids=[turn["id"] for turn in turns],
         notes=_notes(turns),
-        sessions=[str(turn["session"]) for turn in turns],
+        sessions=[str(turn.get("session", "")) for turn in turns],
         questions=questions,
     )
 
@@ -93,7 +101,10 @@ def _notes(turns: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
     notes: list[Mapping[str, Any]] = []
     days: dict[object, str | None] = {}
     for at, turn in enumerate(turns):
-        session = turn["session"]
+        session = turn.get("session")
+        if session is None:  # a statement that stands alone
+            notes.append({"content": turn["text"], "occurred_at": turn["date"]})
+            continue
         days[session] = day(turn["date"]) or days.get(session)
         around = [
             turns[other]["text"][:NEIGHBOUR_CHARACTERS]
@@ -113,6 +124,8 @@ def _notes(turns: list[dict[str, Any]]) -> list[Mapping[str, Any]]:
 
 def day(text: str) -> str | None:
     """The ISO date in "1:56 pm on 8 May, 2023" or "March-15-2024"; None where there is none."""
+    if ISO.fullmatch(text):
+        return text
     match = DAY_FIRST.search(text) or MONTH_FIRST.search(text)
     if match is None:
         return None

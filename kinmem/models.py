@@ -276,6 +276,8 @@ class Hit:
     why: Why
     excerpt: str | None = None
     """The part to show where the whole would be too long."""
+    confidence: float = 1.0
+    """How likely it is, 0 to 1, that it answers the question; see docs/recall.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +288,9 @@ class Answer:
     degraded: tuple[str, ...] = ()
     """What could not be used: embedding (no model), pending (some memories have no vector yet)."""
     abstained: bool = False
+    """Something was found, but nothing that is likely to answer: then there are no hits."""
+    misses: list[Hit] = field(default_factory=list)
+    """If it abstained, the best of what was found, three at most."""
     asked: str | None = None
     """What was searched for in place of the question, which only its conversation explains."""
     words: tuple[str, ...] = ()

@@ -103,7 +103,7 @@ def recall(
     as_of: Annotated[str, Field(description="answer from what was valid then")] | None = None,
     mode: Annotated[Mode, Field(description="ranking")] | None = None,
     include_archived: bool = False,
-    explain: Annotated[bool, Field(description="add score and why")] = False,
+    explain: Annotated[bool, Field(description="add confidence, score and why")] = False,
 ) -> Recalled:
     """Search memory by meaning and words, best first. Call it before answering about the user,
     people, projects or anything said earlier."""

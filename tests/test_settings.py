@@ -178,6 +178,21 @@ def test_the_file_is_ours_so_any_unknown_name_in_it_is_refused(
         loaded(home, KINMEM_KIN="ana")
 
 
+def test_a_blank_model_is_none_wherever_it_is_set(home: Path) -> None:
+    file_of(home, 'KINMEM_MODEL = "  "\n[kin.ana]\nMEMORY_EXTRACTION_MODEL = ""\n')
+
+    settings = loaded(home, KINMEM_KIN="ana", KINMEM_REVIEW_MODEL=" ")
+
+    assert [settings.model.named(use) for use in ("extraction", "review")] == [None, None]
+
+
+def test_a_seeds_name_that_counts_messages_says_what_counts_turns(home: Path) -> None:
+    file_of(home, "[kin.ana]\nmessage_threshold = 30\n")
+
+    with pytest.raises(ConfigError, match="Set turn_threshold"):
+        loaded(home, KINMEM_KIN="ana")
+
+
 def test_an_unknown_flag_is_refused(home: Path) -> None:
     with pytest.raises(ConfigError, match="flag sets MEMORY_NO_SUCH"):
         loaded(home, MEMORY_NO_SUCH=1)
@@ -285,6 +300,8 @@ BOUNDS = [
     ("MEMORY_ADAPTIVE_K_MIN_SCORE_RATIO", ["0", "0.3", "1"], ["-0.1", "1.1"]),
     ("MEMORY_CONTEXTUAL_REWRITE_THRESHOLD", ["0", "80", "8192"], ["-1", "8193", "short"]),
     ("KINMEM_RECALL_DEADLINE", ["0.1", "600"], ["0", "601", "nan"]),
+    ("KINMEM_ABSTAIN", ["true", "false", "0", "1"], ["perhaps"]),
+    ("KINMEM_ABSTAIN_BELOW", ["0", "0.05", "1"], ["-0.01", "1.01"]),
     ("KINMEM_RECALL_TOKENS", ["200", "6000", "200000"], ["199", "200001"]),
 ]
 FREE = {
@@ -323,9 +340,10 @@ def test_refused_and_the_variable_named(home: Path, variable: str, text: str) ->
         loaded(home, **{variable: text})
 
 
+@pytest.mark.parametrize("text", ["", "  ", "\t"], ids=repr)
 @pytest.mark.parametrize("variable", sorted(VARIABLES))
-def test_an_empty_variable_is_as_good_as_none(home: Path, variable: str) -> None:
-    settings = loaded(home, {variable: ""})
+def test_an_empty_variable_is_as_good_as_none(home: Path, variable: str, text: str) -> None:
+    settings = loaded(home, {variable: text})
 
     assert value(settings, variable) == VARIABLES[variable].default
     assert variable not in settings.origins

@@ -41,7 +41,7 @@ class Helped:
         self._models = models
         self._store = store
         self._threshold = settings.rewrite_threshold
-        self._deadline = Deadline(min(settings.deadline, seconds or settings.deadline))
+        self.time = Deadline(min(settings.deadline, seconds or settings.deadline))
         self._asked: list[tuple[str, Future[list[Wording]]]] = []
         self.degraded: tuple[str, ...] = ()
         """The stages that failed or were late: rewrite, multi_query, hyde, rerank."""
@@ -52,7 +52,7 @@ class Helped:
             return text
         model = self._models.rewrite
         if model is not None:
-            done = self._tried("rewrite", lambda: rewritten(text, said, model, self._left))
+            done = self._tried("rewrite", lambda: rewritten(text, said, model, self.time.left))
             if done is not None:
                 return done
         return completed(text, said, {folded(subject) for subject in self._subjects()})
@@ -60,7 +60,7 @@ class Helped:
     def begin(self, text: str) -> None:
         """Let the models think of other wordings while something else is done."""
         vary, imagine = self._models.multi_query, self._models.hyde
-        left = self._left
+        left = self.time.left
         if vary is not None:
             subjects = self._subjects()
             self._start(
@@ -74,7 +74,7 @@ class Helped:
         """What they thought of since `begin`, as far as it came in time."""
         found: list[Wording] = []
         for stage, future in self._asked:
-            found += self._tried(stage, partial(awaited, self._deadline, stage, future)) or []
+            found += self._tried(stage, partial(awaited, self.time, stage, future)) or []
         return found
 
     def reranked(self, question: str, scored: list[Scored], limit: int) -> list[Scored]:
@@ -82,12 +82,8 @@ class Helped:
         model = self._models.rerank
         if model is None or len(scored) < 2:
             return scored
-        done = self._tried("rerank", lambda: rerank(question, scored, limit, model, self._left))
+        done = self._tried("rerank", lambda: rerank(question, scored, limit, model, self.time.left))
         return scored if done is None else done
-
-    @property
-    def _left(self) -> float:
-        return self._deadline.left
 
     def _subjects(self) -> list[str]:
         return self._store.subjects("", KNOWN_SUBJECTS)
@@ -97,7 +93,7 @@ class Helped:
 
     def _tried(self, stage: str, work: Callable[[], Result]) -> Result | None:
         try:
-            self._deadline.check(stage)
+            self.time.check(stage)
             return work()
         except ModelError as error:
             logger.info("%s is left out: %s", stage, error)

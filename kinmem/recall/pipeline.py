@@ -6,7 +6,9 @@ from datetime import datetime
 
 from kinmem.clock import Clock
 from kinmem.llm.base import ChatModels, Embedder
+from kinmem.llm.deadline import Deadline
 from kinmem.models import Answer, Filters, Found, Hit, Scored
+from kinmem.recall.confidence import judge
 from kinmem.recall.excerpt import excerpted
 from kinmem.recall.fuse import fuse
 from kinmem.recall.helped import Helped, Wording
@@ -22,6 +24,7 @@ from kinmem.settings import Settings
 from kinmem.store.base import Store
 
 NO_NOISE = -1.0
+MISSES = 3
 NO_MODELS = ChatModels()
 
 
@@ -52,7 +55,9 @@ class Recall:
         recent: Recent = list,
         seconds: float | None = None,
     ) -> Answer:
-        """Hits, best first, none where nothing fits. Raises InvalidInput for an unknown mode.
+        """Hits, best first; none where nothing fits, or nothing that is likely to answer.
+
+        Raises InvalidInput for an unknown mode.
 
         `recent` gives the conversation before the question. Models help as far as they are done
         within the setting's time, or `seconds` if that is less; what is not is in `degraded`.
@@ -63,22 +68,27 @@ class Recall:
         asked = helped.standalone(text, recent)
         helped.begin(asked)
         question = self._understood(asked)
-        found, filters = self._search(question, filters, profile)
+        found, filters = self._search(question, filters, profile, helped.time)
         fusion = settings.fusion or profile.fusion
         scored = fuse(found, fusion, settings)
         if wordings := helped.wordings():
-            beside = self._beside(question, wordings, filters, profile)
+            beside = self._beside(question, wordings, filters, profile, helped.time)
             scored = join(scored, [(trust, fuse(one, fusion, settings)) for trust, one in beside])
         if profile.weighing == "bounded":
             scored = lift(scored)
         scored = weigh(scored, question, profile, settings, self._clock())
         scored = helped.reranked(asked, scored, limit)
-        hits = self._read(trim(scored, limit, settings))
+        kept = trim(scored, limit, settings)
+        confidences, abstained = judge(kept, question, found, settings)
+        hits = self._read(kept, confidences)
         if filters.as_of:
             hits = [self._as_it_was(hit, filters.as_of) for hit in hits]
+        shown = excerpted(hits[:MISSES] if abstained else hits, question.words, settings.tokens)
         return Answer(
-            excerpted(hits, question.words, settings.tokens),
+            [] if abstained else shown,
             found.degraded + helped.degraded,
+            abstained=abstained,
+            misses=shown if abstained else [],
             asked=asked if asked != text else None,
             words=tuple(question.words),
             noise=found.noise,
@@ -93,6 +103,7 @@ class Recall:
         wordings: Sequence[Wording],
         filters: Filters,
         profile: Profile,
+        time: Deadline,
     ) -> list[tuple[float, Found]]:
         return search_beside(
             question,
@@ -102,21 +113,22 @@ class Recall:
             self._embedders,
             profile,
             self._settings.similarity_threshold,
+            time,
         )
 
     def _search(
-        self, question: Question, filters: Filters, profile: Profile
+        self, question: Question, filters: Filters, profile: Profile, time: Deadline
     ) -> tuple[Found, Filters]:
         """Within the time that the question names, if it asks for no more; else wherever. With
         what it was found, the filters it was found with."""
         threshold = self._settings.similarity_threshold
         narrowed = within(question, filters)
-        found = search(question, narrowed, self._store, self._embedders, profile, threshold)
+        found = search(question, narrowed, self._store, self._embedders, profile, threshold, time)
         if narrowed == filters:
             return found, filters
         if found.candidates:  # said then is answer enough, whatever it is about
             return replace(found, noise=NO_NOISE), narrowed
-        found = search(question, filters, self._store, self._embedders, profile, threshold)
+        found = search(question, filters, self._store, self._embedders, profile, threshold, time)
         return found, filters
 
     def _as_it_was(self, hit: Hit, moment: datetime) -> Hit:
@@ -130,10 +142,10 @@ class Recall:
                 content = line.before.get("content", content)
         return replace(hit, memory=replace(memory, content=content))
 
-    def _read(self, scored: Sequence[Scored]) -> list[Hit]:
+    def _read(self, scored: Sequence[Scored], confidences: Sequence[float]) -> list[Hit]:
         memories = self._store.memories([one.candidate.id for one in scored])
         return [
-            Hit(memories[one.candidate.id], one.score, one.why)
-            for one in scored
+            Hit(memories[one.candidate.id], one.score, one.why, confidence=confidence)
+            for one, confidence in zip(scored, confidences, strict=True)
             if one.candidate.id in memories
         ]

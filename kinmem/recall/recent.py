@@ -3,7 +3,7 @@
 from collections import OrderedDict
 
 from kinmem.clock import Clock
-from kinmem.models import Answer, Filters, Memory
+from kinmem.models import Answer, Filters
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.rewrite import Recent
 from kinmem.rules.followup import needs_context
@@ -39,7 +39,7 @@ class RecentAnswers:
         minute = self._clock().replace(second=0, microsecond=0)
         key = (query, limit, mode, filters, self._store.revision, minute)
         answer = self._answers.get(key)
-        if answer is None or any(self._has_expired(hit.memory) for hit in answer.hits):
+        if answer is None or self._has_expired(answer):
             answer = self._recall(query, limit, filters, mode, recent, seconds)
             if not answer.degraded:
                 self._answers[key] = answer
@@ -51,5 +51,6 @@ class RecentAnswers:
         """Nothing that was erased stays in memory."""
         self._answers.clear()
 
-    def _has_expired(self, memory: Memory) -> bool:
-        return memory.expires_at is not None and memory.expires_at <= self._clock()
+    def _has_expired(self, answer: Answer) -> bool:
+        ends = (hit.memory.expires_at for hit in (*answer.hits, *answer.misses))
+        return any(end is not None and end <= self._clock() for end in ends)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from kinmem.errors import ModelError
 from kinmem.llm.base import Embedder
+from kinmem.llm.deadline import Deadline
 from kinmem.models import Asked, Filters, Found, Vector, Vectors
 from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question
@@ -16,8 +17,10 @@ from kinmem.store.base import Store
 BY_MEANING = 50
 BY_WORDS = 100
 WORDS_LISTED = 200
-# While new vectors are being made, an embedder that covers this much of the store answers alone.
-FILLED = 0.99
+LACKING = 0.01
+"""While its vectors are being made, what the configured embedder may cover less than another."""
+LEAST = 0.5
+"""Seconds that a question's vector may take at least, however long other models thought before."""
 
 
 def search(
@@ -27,14 +30,21 @@ def search(
     embedders: Sequence[Embedder],
     profile: Profile,
     threshold: float | None,
+    time: Deadline,
 ) -> Found:
-    """Both arms; the words alone without vectors. `threshold` replaces the embedder's noise."""
+    """Both arms; the words alone without vectors. `threshold` replaces the embedder's noise.
+
+    A vector that is not there in `time`, or half a second, is none.
+    """
     embedder, filled = choose(embedders, store)
-    vectors = _embedded([question.bare], embedder)
+    vectors = _embedded([question.bare], embedder, time)
     degraded = ("embedding",) if vectors is None else () if filled else ("pending",)
     asked = _asked(question.words, None if vectors is None else vectors[0], embedder, profile)
-    noise = embedder.calibration.noise if threshold is None else threshold
-    return replace(store.search(asked, filters), noise=noise, degraded=degraded)
+    known = embedder.calibration
+    noise = known.noise if threshold is None else threshold
+    scale = (known.noise, known.near) if known.measured and vectors is not None else None
+    found = store.search(asked, filters)
+    return replace(found, noise=noise, scale=scale, degraded=degraded)
 
 
 def search_beside(
@@ -45,6 +55,7 @@ def search_beside(
     embedders: Sequence[Embedder],
     profile: Profile,
     threshold: float | None,
+    time: Deadline,
 ) -> list[tuple[float, Found]]:
     """The same for other wordings; for those that are made up by meaning alone.
 
@@ -53,7 +64,7 @@ def search_beside(
     of its wordings, and is left out.
     """
     embedder, _ = choose(embedders, store)
-    vectors = _embedded([question.bare, *(one.bare for one, _ in wordings)], embedder)
+    vectors = _embedded([question.bare, *(one.bare for one, _ in wordings)], embedder, time)
     if vectors is None:
         return []
     scale = embedder.calibration
@@ -71,16 +82,18 @@ def search_beside(
 def choose(embedders: Sequence[Embedder], store: Store) -> tuple[Embedder, bool]:
     """The configured embedder once its vectors are there, until then the one that covers most.
 
-    With it, whether every chunk has a vector of its making.
+    Its vectors are there when they are a hundredth of the store short of the best. What is
+    memorized lacks vectors of both, so that it is not undone by more. With it, whether every chunk
+    has a vector of its making.
     """
     configured = embedders[0]
     filled = store.is_filled(configured.name)
     if filled or len(embedders) == 1:
         return configured, filled
     share = {known.embedder: known.share for known in store.coverage()}
-    if share.get(configured.name, 0.0) >= FILLED:
-        return configured, False
     best = max(embedders, key=lambda embedder: share.get(embedder.name, 0.0))
+    if share.get(best.name, 0.0) <= share.get(configured.name, 0.0) + LACKING:
+        return configured, False
     return best, store.is_filled(best.name)
 
 
@@ -98,10 +111,10 @@ def _asked(
     )
 
 
-def _embedded(texts: Sequence[str], embedder: Embedder) -> Vectors | None:
+def _embedded(texts: Sequence[str], embedder: Embedder, time: Deadline) -> Vectors | None:
     if not embedder.ready:
         return None
     try:
-        return embedder.embed(texts)
+        return embedder.embed(texts, purpose="question", deadline=max(time.left, LEAST))
     except ModelError:
         return None

@@ -55,6 +55,10 @@ def _spelled_out(lines: Mapping[str, Any]) -> Mapping[str, Any]:
         told["COMPACTING_MODEL"] = f"{provider}:{model}" if provider else model
     elif provider is not None:
         raise ConfigError("config.toml: compacting_provider needs compacting_model beside it")
+    if "message_threshold" in told:
+        raise ConfigError(
+            "config.toml: message_threshold counts messages; kinmem counts turns. Set turn_threshold"
+        )
     if "turn_threshold" in told:
         told["KINMEM_TURN_THRESHOLD"] = told.pop("turn_threshold")
     return told

@@ -33,18 +33,22 @@ def load(
     Raises ConfigError for an unknown name, an unreadable file or a value out of bounds.
     """
     environment = os.environ if environment is None else environment
-    flags = {name: value for name, value in (flags or {}).items() if value is not None}
-    home = Path(str(flags.get(HOME_VARIABLE) or environment.get(HOME_VARIABLE) or DEFAULT_HOME))
-    home = home.expanduser().absolute()
+    flags = {name: value for name, value in _filled(flags or {}).items() if value is not None}
+    place = flags.get(HOME_VARIABLE) or environment.get(HOME_VARIABLE, "").strip() or DEFAULT_HOME
+    home = Path(str(place)).expanduser().absolute()
     document = read_file(home / "config.toml")
     providers, kins = table_of(document, "providers"), table_of(document, "kin")
     known = {knob.variable: knob for knob in knobs()}
     refuse_unknown(environment, known, "the environment")
-    present = _present(environment, known)
-    layers: list[Layer] = [("config.toml", document), ("environment", present), ("flag", flags)]
+    present = _filled({name: environment[name] for name in known if name in environment})
+    layers: list[Layer] = [
+        ("config.toml", _filled(document)),
+        ("environment", present),
+        ("flag", flags),
+    ]
     kin = _winner("KINMEM_KIN", layers)
     if kin in kins:
-        layers.insert(1, (f"config.toml [kin.{kin}]", lines_of_kin(kins, kin)))
+        layers.insert(1, (f"config.toml [kin.{kin}]", _filled(lines_of_kin(kins, kin))))
     values, origins = _merged(layers, known)
     return Settings(
         home=home,
@@ -54,9 +58,11 @@ def load(
     )
 
 
-def _present(environment: Mapping[str, str], known: Iterable[str]) -> dict[str, str]:
-    """What the environment sets; an empty value is as good as none."""
-    return {name: environment[name] for name in known if environment.get(name)}
+def _filled(layer: Mapping[str, Any]) -> dict[str, Any]:
+    """What it sets; a blank text is as good as none."""
+    return {
+        name: value for name, value in layer.items() if not isinstance(value, str) or value.strip()
+    }
 
 
 def _winner(variable: str, layers: Sequence[Layer]) -> str:

@@ -94,6 +94,18 @@ class RecallSettings:
         gt=0,
         le=600,
     )
+    abstain: bool = setting(
+        "KINMEM_ABSTAIN",
+        True,
+        "Whether recall says that it does not know where nothing found is likely to answer.",
+    )
+    abstain_below: float = setting(
+        "KINMEM_ABSTAIN_BELOW",
+        0.05,
+        "Confidence that the best hit needs; a fifth of it among turns of talk or by words alone.",
+        ge=0,
+        le=1,
+    )
     tokens: int = setting(
         "KINMEM_RECALL_TOKENS",
         6000,

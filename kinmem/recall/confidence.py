@@ -1,0 +1,227 @@
+"""Stage 6b: how sure each hit is to answer the question, and whether any of them does.
+
+A model of eleven features, fitted to questions of our own, half of which have no answer
+(benchmarks/fit_confidence.py prints the constants; docs/recall.md says how well it does).
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from operator import mul
+from typing import NamedTuple
+
+from kinmem.models import Candidate, Found, Scored
+from kinmem.recall.question import Question
+from kinmem.rules.evidence import TIMES
+from kinmem.rules.sought import sought
+from kinmem.settings import RecallSettings
+
+# Words are compared by their beginnings: what a stemmer would leave of most of them.
+BEGINNING = 8
+ENDINGS = ("ing", "ed", "es", "s")
+SHORT = 4
+"""Stems up to this length occur within other words: they must begin one."""
+READ = 600
+"""Characters; a longer text is likely to hold a number or a name somewhere."""
+COUNTED, HEAD = 60, 200
+"""Candidates from which one learns how rare a word is here, and how many characters of each."""
+QUOTED = 40
+"""Characters of a source context by which a turn that it quotes is recognised."""
+INNER_CAPITAL = re.compile(r"(?<=[\w,;’'\"] )[^\W\d_a-zß-ÿ][\w-]*")
+NUMBER = re.compile(r"\d+(?:[.,:]\d+)+|\d\d+")
+YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+class Evidence(NamedTuple):
+    """What speaks for a hit. Shares are 0 to 1 and weighted by how rare a word is here."""
+
+    nearness: float
+    """Its cosine: 0 at the embedder's noise, 1 where texts are about one thing."""
+    behind: float
+    """How much nearer the nearest candidate is, in the same unit."""
+    share: float
+    """Of the question's words, those it has."""
+    around: float
+    """Those that only its source context has."""
+    unknown: float
+    """Those that none of COUNTED candidates has."""
+    match: float
+    """Its BM25 as a part of the best."""
+    unnamed: float
+    """Of the names in the question, those that it does not mention."""
+    unnumbered: float
+    """1 if a number of the question, dates aside, is not in it."""
+    untimely: float
+    """1 if it was said or happened outside the time named."""
+    lacking: float
+    """1 if it holds no answer of the kind asked for: no number, no name, no colour."""
+    turn: float
+    """1 where hits are turns of one conversation: what answers is worded for its neighbours."""
+
+
+class Weights(NamedTuple):
+    """How much each piece of evidence adds to the logarithm of the odds."""
+
+    constant: float
+    each: Evidence
+
+
+# What benchmarks/fit_confidence.py found on the half of our own questions that was not held back.
+BY_MEANING = Weights(
+    -3.77, Evidence(4.97, -5.49, 1.88, 1.86, 1.54, -0.65, -0.98, -4.57, -0.83, -2.93, 0.7)
+)
+# The same without cosines, or with those of a model whose scale nobody has measured.
+BY_WORDS = Weights(
+    -4.46, Evidence(0.0, 0.0, 5.66, 1.84, 2.31, -0.21, -1.39, -4.96, -1.49, -2.93, 0.18)
+)
+# Of the bar, where evidence is weak: among turns of talk the fitting words often stand beside the
+# answer (the whole bar would cost 1.0 point of recall@10 on LoCoMo, a fifth costs none), and words
+# alone know no paraphrase.
+SHARE_IF_WEAK = 0.2
+BY_A_MODEL = ("+expansion", "+rerank")
+
+
+def judge(
+    hits: Sequence[Scored], question: Question, found: Found, settings: RecallSettings
+) -> tuple[list[float], bool]:
+    """How likely each hit is to answer, 0 to 1, and whether the best of them is too unlikely to.
+
+    Never too unlikely: what was said at the time asked for (noise -1), what a model brought up.
+    """
+    told = evidence(hits, question, found)
+    weights = BY_MEANING if found.scale else BY_WORDS
+    confidences = [_probability(weights, one) for one in told]
+    is_weak = found.scale is None or any(one.turn for one in told)
+    bar = settings.abstain_below * (SHARE_IF_WEAK if is_weak else 1.0)
+    if not settings.abstain or found.noise < 0 or any(_is_by_model(hit) for hit in hits):
+        bar = 0.0
+    return confidences, max(confidences, default=1.0) < bar
+
+
+def _probability(weights: Weights, told: Evidence) -> float:
+    odds = weights.constant + sum(map(mul, weights.each, told))
+    return 1 / (1 + math.exp(-odds))
+
+
+def _is_by_model(hit: Scored) -> bool:
+    return any(name in hit.why for name in BY_A_MODEL)
+
+
+def evidence(hits: Sequence[Scored], question: Question, found: Found) -> list[Evidence]:
+    """For each hit; says nothing of profiles and bonuses, only of question and memory."""
+    candidates = [one.candidate for one in hits]
+    asked = _Asked(question, found, _is_talk(candidates, found))
+    return [asked.of(one) for one in candidates]
+
+
+class _Asked:
+    """A question, with what the store as a whole says of its words."""
+
+    def __init__(self, question: Question, found: Found, is_talk: bool) -> None:
+        self._found = found
+        self._turn = float(is_talk)
+        self._when = question.when
+        noise, near = found.scale or (0.0, 1.0)
+        self._noise, self._unit = noise, near - noise
+        self._nearest = self._nearness(found.nearest[0]) if found.nearest else 0.0
+        self._most = next(iter(found.matches.values()), 1.0) or 1.0
+        self._parts, self._unknown = _parts(question, found)
+        inner = {name.casefold() for name in INNER_CAPITAL.findall(question.text)}
+        self._names = inner - question.named - TIMES - {"i"}
+        numbers = set(NUMBER.findall(question.text))
+        self._years = {number for number in numbers if YEAR.fullmatch(number)}
+        self._numbers = set() if TIMES & set(question.words) else numbers - self._years
+        self._has_kind = sought(question.text)
+
+    def of(self, candidate: Candidate) -> Evidence:
+        text = _plain(candidate)
+        share = around = 0.0
+        context = (candidate.source_context or "").casefold()
+        for sought_for, part in self._parts:
+            if sought_for in text:
+                share += part
+            elif sought_for in context:
+                around += part
+        nearness = self._nearness(candidate.id)
+        return Evidence(
+            nearness=nearness,
+            behind=self._nearest - nearness,
+            share=share,
+            around=around,
+            unknown=self._unknown,
+            match=self._found.matches.get(candidate.id, 0.0) / self._most,
+            unnamed=self._unnamed(text) if self._names else 0.0,
+            unnumbered=float(bool(self._numbers) and not self._has_numbers(candidate)),
+            untimely=float(self._is_untimely(candidate)),
+            lacking=float(self._is_lacking(candidate)),
+            turn=self._turn,
+        )
+
+    def _nearness(self, id: str) -> float:
+        if self._found.scale is None or id not in self._found.cosines:
+            return 0.0
+        return max(0.0, (max(self._found.cosines[id]) - self._noise) / self._unit)
+
+    def _unnamed(self, text: str) -> float:
+        return sum(name not in text for name in self._names) / len(self._names)
+
+    def _has_numbers(self, candidate: Candidate) -> bool:
+        return self._numbers <= set(NUMBER.findall(_told(candidate)[:READ]))
+
+    def _is_untimely(self, candidate: Candidate) -> bool:
+        when, said_at = self._when, candidate.said_at
+        if when is not None:
+            return not when.holds(datetime.fromisoformat(said_at))
+        known = candidate.content
+        return any(year != said_at[:4] and year not in known for year in self._years)
+
+    def _is_lacking(self, candidate: Candidate) -> bool:
+        if self._has_kind is None:
+            return False
+        told = _told(candidate)
+        return len(told) < READ and not self._has_kind(told)
+
+
+def _parts(question: Question, found: Found) -> tuple[list[tuple[str, float]], float]:
+    """The question's words as one looks for them in a text, each with its part of their rarity;
+    and the part of those that none of COUNTED candidates has."""
+    said = "".join([f" {one.content[:HEAD]}" for one in found.candidates[:COUNTED]]).casefold()
+    stems = [
+        _beginning(word)
+        for word in question.words
+        if not (word[0].isdigit() or word in TIMES or word in question.named)
+    ]
+    counts = {stem: said.count(stem) for stem in stems}
+    rarity = {stem: math.log(1 + (COUNTED + 1) / (count + 1)) for stem, count in counts.items()}
+    total = sum(rarity.values()) or 1.0
+    unknown = sum(rarity[stem] for stem, count in counts.items() if count == 0) / total
+    return [(stem, one / total) for stem, one in rarity.items()], unknown
+
+
+def _is_talk(hits: Sequence[Candidate], found: Found) -> bool:
+    """Whether the source context of a hit quotes the beginning of another candidate."""
+    if not any(one.source_context for one in hits):
+        return False
+    said = "\n".join([one.content[:QUOTED] for one in found.candidates])
+    contexts = [one.source_context[:QUOTED] for one in hits if one.source_context]
+    return any(context.partition("\n")[0] in said for context in contexts)
+
+
+def _plain(candidate: Candidate) -> str:
+    return f" {candidate.content} {candidate.speaker} {candidate.subject}".casefold()
+
+
+def _told(candidate: Candidate) -> str:
+    return f"{candidate.content}\n{candidate.source_context or ''}"
+
+
+def _beginning(word: str) -> str:
+    """Without a plural's, person's or time's ending; short ones must begin a word of the text."""
+    stem = word
+    for ending in ENDINGS:
+        if word.endswith(ending) and len(word) > len(ending) + 2:
+            stem = word.removesuffix(ending)
+            break
+    stem = stem.removesuffix("e")[:BEGINNING] if len(stem) > 3 else stem
+    return stem if len(stem) > SHORT else f" {stem}"
