@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinmem.llm.base import Calibration
+from kinmem.llm.base import Calibration, Purpose
 from kinmem.models import Vector, Vectors
 
 
@@ -31,7 +31,9 @@ class KnownVectors:
         """All texts are short here."""
         return [text]
 
-    def embed(self, texts: Sequence[str], *, deadline: float | None = None) -> Vectors:
+    def embed(
+        self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
+    ) -> Vectors:
         """Looked up."""
         rows = [self._row.get(text) for text in texts]
         return np.array([self.other if row is None else self._vectors[row] for row in rows])

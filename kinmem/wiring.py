@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, TypedDict
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import ConfigError
 from kinmem.llm.base import ChatModel, ChatModels, Embedder, Reranker
-from kinmem.models import Filters
+from kinmem.models import Coverage, Filters
 from kinmem.settings import Settings, load
 
 if TYPE_CHECKING:  # a hook needs a conversation only, and every prompt waits for it
     from kinmem.conversation import Conversation
+    from kinmem.llm.providers import Use
     from kinmem.service import Service
 
 
@@ -40,7 +41,7 @@ def open_service(
     store = SqliteStore(settings.home, settings.general.kin, clock)
     return Service(
         store,
-        embedders(settings),
+        embedders(settings, store.coverage()),
         settings,
         models=chat_models(settings),
         clock=clock,
@@ -82,11 +83,21 @@ def open_kin(kin: str, home: str | Path | None = None) -> "Service":
     return open_service(load({"KINMEM_KIN": kin, "KINMEM_HOME": home}))
 
 
-def embedders(settings: Settings) -> list[Embedder]:
-    """The configured embedder, then the built-in one, which may know more for a while."""
-    if settings.embedding.model is None:
-        return [_builtin()]
-    return [_configured(settings), _builtin()]
+def embedders(settings: Settings, known: Sequence[Coverage] = ()) -> list[Embedder]:
+    """The configured embedder, then who made the vectors that are known, then the built-in one.
+
+    Those that made them before answer until the configured one has made its own. One that the
+    settings no longer say how to reach is left out. Raises ConfigError for the configured one.
+    """
+    configured = settings.embedding.model
+    first = _builtin()
+    if configured is not None:
+        first = _by_name(configured, settings.embedding.dimension, settings, known)
+    found = {first.name: first}
+    for other in (*(_former(one, settings) for one in known if one.done), _builtin()):
+        if other is not None:
+            found.setdefault(other.name, other)
+    return list(found.values())
 
 
 @lru_cache(maxsize=1)
@@ -96,12 +107,38 @@ def _builtin() -> Embedder:
     return BuiltinEmbedder()
 
 
-def _configured(settings: Settings) -> Embedder:
-    from kinmem.llm.via_litellm import LitellmEmbedder
+def _former(one: Coverage, settings: Settings) -> Embedder | None:
+    """Who made these vectors, as long as the settings have its provider and its key."""
+    name = one.embedder.removesuffix(f":{one.dimension}")
+    dimension = None if name == one.embedder else one.dimension
+    if one.embedder == _builtin().name:
+        return _builtin()
+    try:
+        found = _by_name(name, dimension, settings, [one])
+    except ConfigError:
+        return None
+    return found if found.name == one.embedder else None
 
+
+def _by_name(
+    name: str, dimension: int | None, settings: Settings, known: Sequence[Coverage]
+) -> Embedder:
+    """Vectors as wide as those it is known to have made, whatever the provider does one day."""
+    from kinmem.llm.providers import fields_of, opening
+    from kinmem.llm.reach import reached, widths
+    from kinmem.llm.via_litellm import LitellmEmbedder, Manner
+
+    way = reached(name, "embedding", settings.providers, os.environ)
+    asked, expected = widths(way, dimension)
+    stored = {one.embedder: one.dimension for one in known}
     return LitellmEmbedder(
-        **_reached(settings.embedding.model or "", settings),
-        dimension=settings.embedding.dimension,
+        way.model,
+        name=way.name,
+        dimension=asked,
+        width=stored.get(way.name, expected),
+        manner=Manner(fields_of(way.provider, way.own), opening(way.provider, way.own)),
+        api_base=way.api_base,
+        api_key=way.api_key,
         deadline_seconds=settings.embedding.deadline,
     )
 
@@ -140,7 +177,7 @@ def reranker(settings: Settings) -> Reranker | None:
         return ChatReranker(chat_model(name, settings))
     seconds = settings.recall.deadline
     models: list[Reranker] = [
-        CrossEncoder(**_reached(name, settings), name=name, deadline_seconds=seconds)
+        CrossEncoder(**_told(name, "rerank", settings), name=name, deadline_seconds=seconds)
     ]
     if settings.model.default is not None:
         models.append(ChatReranker(chat_model(settings.model.default, settings)))
@@ -152,40 +189,21 @@ def chat_model(name: str, settings: Settings) -> ChatModel:
     from kinmem.llm.chat_litellm import LitellmChat
 
     return LitellmChat(
-        **_reached(name, settings), name=name, deadline_seconds=settings.model.deadline
+        **_told(name, "completion", settings), name=name, deadline_seconds=settings.model.deadline
     )
 
 
-class Reached(TypedDict):
-    """A model as litellm is told of it."""
+class Told(TypedDict):
+    """What litellm is told of a model whose answers need no more."""
 
     model: str
     api_base: str | None
     api_key: str | None
 
 
-NO_KEY = "none"
-"""For servers of OpenAI's kind at an address of one's own: litellm insists on a key, and would
-send them the one in OPENAI_API_KEY, which is none of their business."""
+def _told(name: str, use: "Use", settings: Settings) -> Told:
+    """Raises ConfigError."""
+    from kinmem.llm.reach import reached
 
-
-def _reached(name: str, settings: Settings) -> Reached:
-    """litellm's name of a model, or providerId:modelId of a [providers.<id>] table.
-
-    Only a prefix that names a table is a provider, so that ollama's llama3:8b stays one name.
-    Raises ConfigError if the table's key is not set.
-    """
-    prefix, colon, rest = name.partition(":")
-    if not colon or prefix not in settings.providers:
-        return {"model": name, "api_base": None, "api_key": None}
-    provider = settings.providers[prefix]
-    key = os.environ.get(provider.api_key_env) if provider.api_key_env else None
-    if provider.api_key_env and not key:
-        raise ConfigError(
-            f"[providers.{prefix}] takes its key from {provider.api_key_env},"
-            " which is not set; set it where kinmem is started"
-        )
-    if key is None and provider.base_url and provider.type == "openai":
-        key = NO_KEY
-    model = rest if rest.startswith(f"{provider.type}/") else f"{provider.type}/{rest}"
-    return {"model": model, "api_base": provider.base_url, "api_key": key}
+    way = reached(name, use, settings.providers, os.environ)
+    return {"model": way.model, "api_base": way.api_base, "api_key": way.api_key}

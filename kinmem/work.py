@@ -1,6 +1,7 @@
 """What is done for a Kin while nobody waits: vectors, what they settle, what was said."""
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 
 from kinmem.background import Background
@@ -10,6 +11,7 @@ from kinmem.errors import ModelError
 from kinmem.learn.memorize import Memorize
 from kinmem.llm.base import Embedder
 from kinmem.models import Progress, Vector
+from kinmem.recall.search import choose
 from kinmem.store.base import Store
 from kinmem.turns import Run
 from kinmem.upkeep.embed import Embed
@@ -30,20 +32,22 @@ class Work:
         bin_time: timedelta,
         clock: Clock,
     ) -> None:
-        """`embedders`: see Service; the first one's vectors are made."""
+        """`embedders`: see Service; the first one's vectors are made, others' while they answer."""
         self._store = store
         self._embedders = embedders
         self._memorize = memorize
         self._cycle = cycle
         self._bin_time = bin_time
         self._clock = clock
-        self._embed = Embed(store, embedders[0])
+        self._embeds = {embedder.name: Embed(store, embedder) for embedder in embedders}
+        self._embed = self._embeds[embedders[0].name]
         self._enrolled = False
 
     def prepare(self) -> None:
-        """Load the models, empty the bin of what was in it long enough."""
-        for embedder in self._embedders:
-            embedder.warm()
+        """Load who answers, then who is to make vectors; empty the bin of what was there long."""
+        answering, _ = choose(self._embedders, self._store)
+        answering.warm()
+        self._embedders[0].warm()
         self._empty_bin()
 
     def part(self, background: Background) -> bool:
@@ -77,10 +81,10 @@ class Work:
 
     def _vectors(self, background: Background) -> bool:
         """Fill in a pool of missing vectors, settle what they tell; whether more may be left."""
+        more = self._stand_in(background)
         if not self._enrolled:
             self._embed.enroll()
             self._enrolled = True
-        more = False
         for filled in self._embed.pool():
             more = True
             fresh = {chunk.memory_id: vector for chunk, vector in filled if chunk.fresh}
@@ -94,6 +98,19 @@ class Work:
         left = {chunk.memory_id for chunk in self._store.unsettled(name, SETTLED_AT_ONCE)}
         self._settle(left, self._store.first_vectors(name, left))
         return bool(left)
+
+    def _stand_in(self, background: Background) -> bool:
+        """What is new has to be found meanwhile by the embedder that still answers."""
+        answering, filled = choose(self._embedders, self._store)
+        more = False
+        if answering is not self._embedders[0] and not filled:
+            with suppress(ModelError):  # words find it; the new vectors are what counts
+                for _ in self._embeds[answering.name].pool():
+                    more = True
+                    background.await_calm()
+                    if background.stopping:
+                        break
+        return more
 
     def _settle(self, ids: Collection[str], vectors: Mapping[str, Vector]) -> None:
         """Compare memories that were stored unseen, and note that this was done."""

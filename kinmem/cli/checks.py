@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kinmem.cli.engine import PACKAGES, installed
-from kinmem.errors import KinmemError
+from kinmem.errors import ConfigError, KinmemError
 from kinmem.settings import Settings
 
 if TYPE_CHECKING:
     from kinmem.llm.base import Embedder
 
 REINSTALL = "reinstall kinmem, e.g. pip install --force-reinstall kinmem"
+NAMED = "see MEMORY_EMBEDDING_MODEL"
 LITTLE_SPACE, NO_SPACE = 1 << 30, 100 << 20  # bytes
 ALIKE = ("the puppy is asleep", "a young dog is sleeping")
 UNLIKE = "the invoice was paid in May"
@@ -67,7 +68,11 @@ def models(settings: Settings, *, online: bool) -> Iterator[Check]:
     """Whether each embedder loads and tells likeness; one behind a network only if asked."""
     from kinmem.wiring import embedders
 
-    configured, *standing_in = embedders(settings)
+    try:
+        configured, *standing_in = embedders(settings)
+    except ConfigError as error:
+        yield Check("embedder", "error", str(error), NAMED)
+        return
     if standing_in and not online:
         yield Check("embedder", "ok", f"{configured.name} is configured; --online tries it")
     else:
@@ -144,8 +149,7 @@ def _embeds(embedder: "Embedder") -> Check:
     try:
         first, second, other = embedder.embed([*ALIKE, UNLIKE])
     except KinmemError as error:
-        remedy = "see MEMORY_EMBEDDING_MODEL; meanwhile kinmem finds by words"
-        return Check("embedder", "error", str(error), remedy)
+        return Check("embedder", "error", str(error), f"{NAMED}; meanwhile kinmem finds by words")
     took = 1000 * (time.monotonic() - started)
     near, far = float(first @ second), float(first @ other)
     told = f"{embedder.name}, {embedder.dimension} wide, loaded and used in {took:.0f} ms"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from kinmem.errors import ModelError
-from kinmem.llm.base import Calibration
+from kinmem.llm.base import Calibration, Purpose
 from kinmem.models import Vectors
 
 
@@ -25,6 +25,8 @@ class NoEmbedder:
     def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
         return [text]
 
-    def embed(self, texts: Sequence[str], *, deadline: float | None = None) -> Vectors:
+    def embed(
+        self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
+    ) -> Vectors:
         """Raises ModelError."""
         raise ModelError("there is no embedder here; words alone are searched")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from kinmem.models import Vectors
 
@@ -10,6 +10,9 @@ if TYPE_CHECKING:  # 80 ms, and a hook asks no model
     from pydantic import BaseModel
 
 Shape = TypeVar("Shape", bound="BaseModel")
+
+Purpose = Literal["memory", "question"]
+"""What a text is embedded for: some models put a question near its answers, not near its likes."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,8 @@ class Calibration:
     """Cosine from which two texts may be the same statement (their atoms must agree as well)."""
     near: float
     """Cosine from which two texts are worth comparing at all."""
+    measured: bool = True
+    """Whether these numbers were measured for this model; else they are a careful guess."""
 
 
 class Embedder(Protocol):
@@ -52,7 +57,9 @@ class Embedder(Protocol):
         """
         ...
 
-    def embed(self, texts: Sequence[str], *, deadline: float | None = None) -> Vectors:
+    def embed(
+        self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
+    ) -> Vectors:
         """One row per text, in order: float32, unit length, finite. No texts: shape (0, dimension).
 
         `deadline` is a bound in seconds on the whole call, retries included.

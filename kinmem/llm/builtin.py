@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinmem.errors import ModelError
-from kinmem.llm.base import Calibration
+from kinmem.llm.base import Calibration, Purpose
 from kinmem.llm.deadline import Deadline, Once
 from kinmem.llm.pieces import Window, pieces
 from kinmem.llm.vectors import unit_rows
@@ -69,8 +69,13 @@ class BuiltinEmbedder:
             return pieces(text, Window(limit, WINDOW, len, overlap))
         return pieces(text, Window(limit, WINDOW, lambda part: len(self._tokens(part)), overlap))
 
-    def embed(self, texts: Sequence[str], *, deadline: float | None = None) -> Vectors:
-        """See Embedder. Of a text longer than its window only the beginning is read: see pieces."""
+    def embed(
+        self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
+    ) -> Vectors:
+        """See Embedder; purposes are one to it.
+
+        Of a text longer than its window only the beginning is read: see pieces.
+        """
         if not texts:
             return np.empty((0, WIDTH), np.float32)
         time = Deadline(deadline)

@@ -16,6 +16,8 @@ class Exchange:
     deadline: Deadline
     largest: int = LARGEST
     """Bytes of the answer that are read."""
+    key: str | None = None
+    """The key the settings name for it; None: whatever the library takes."""
     sent: bool = False
     status: int | None = None
     """HTTP status; None before there was an answer."""

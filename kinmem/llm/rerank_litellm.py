@@ -1,6 +1,7 @@
 """Cross-encoders of the providers litellm knows: Cohere, Jina, Voyage and others."""
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 from kinmem.errors import Unusable
@@ -40,7 +41,13 @@ class CrossEncoder:
         return self._way.go(deadline, lambda limit: self._scores(question, texts, limit))
 
     def _scores(self, question: str, texts: Sequence[str], limit: Deadline) -> list[float]:
-        answer = self._way.ask(limit, query=question, documents=list(texts), top_n=len(texts))
+        answer = self._way.ask(
+            limit,
+            query=question,
+            documents=list(texts),
+            top_n=len(texts),
+            return_documents=False,  # litellm asks for them all unless it is told
+        )
         given: dict[int, float] = {}
         for index, score in _results(answer):
             given.setdefault(index, min(max(score, 0.0), 1.0))
@@ -58,6 +65,6 @@ def _results(answer: Any) -> list[tuple[int, float]]:
             index, score = one["index"], float(one["relevance_score"])
         except (KeyError, TypeError, ValueError):
             continue
-        if isinstance(index, int) and index >= 0 and score == score:  # NaN equals nothing
+        if isinstance(index, int) and index >= 0 and isfinite(score):
             found.append((index, score))
     return found

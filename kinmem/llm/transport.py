@@ -6,6 +6,7 @@ it would carry texts and key to an address nobody configured.
 """
 
 import ipaddress
+import os
 import ssl
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -37,6 +38,7 @@ class GuardedTransport(httpx.BaseTransport):
         exchange.sent = True
         try:
             _refuse_metadata(request.url.host, exchange)
+            _refuse_foreign_key(request, exchange)
             answer = self._pool(request.url).handle_request(_plain(request))
             return _checked(answer, request, exchange)
         except httpcore.TimeoutException as error:
@@ -107,6 +109,15 @@ def _refuse_metadata(host: str, exchange: Exchange) -> None:
         link_local = False
     if link_local or host == "fd00:ec2::254":
         exchange.problem = f"its address {host} is not one where models are served"
+        raise httpcore.NetworkError(exchange.problem)
+
+
+def _refuse_foreign_key(request: httpx.Request, exchange: Exchange) -> None:
+    """Where it has no other, OpenAI's client takes OPENAI_API_KEY, whoever it was made to ask."""
+    key = os.environ.get("OPENAI_API_KEY")
+    sent = request.headers.get("authorization", "")
+    if key and exchange.key is None and key in sent and request.url.host != "api.openai.com":
+        exchange.problem = "its own key is not set, and OPENAI_API_KEY is not for it"
         raise httpcore.NetworkError(exchange.problem)
 
 

@@ -1,11 +1,12 @@
 """Embeddings of the providers litellm knows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from kinmem.llm.base import Calibration
+from kinmem.llm.base import Calibration, Purpose
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.litellm_tamed import Way
 from kinmem.llm.pieces import Window, pieces
@@ -15,8 +16,26 @@ from kinmem.models import Vectors
 WINDOW = 8191
 """Tokens that OpenAI's models read; a token has at least one character."""
 
-CAREFUL = Calibration(noise=0.5, duplicate=0.95, near=0.85)
+CAREFUL = Calibration(noise=0.5, duplicate=0.95, near=0.85, measured=False)
 """For models nobody here has measured: which means all of them, so far."""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """What a provider is told of texts, by their purpose."""
+
+    fields: Mapping[Purpose, Mapping[str, Any]] = field(default_factory=dict)
+    """Beside them, in the request."""
+    opening: Mapping[Purpose, str] = field(default_factory=dict)
+    """What each of them begins with."""
+
+    def said(self, texts: Sequence[str], purpose: Purpose) -> dict[str, Any]:
+        """The part of the request that depends on the texts."""
+        opening = self.opening.get(purpose, "")
+        return {"input": [_text(opening + text) for text in texts], **self.fields.get(purpose, {})}
+
+
+PLAIN = Manner()
 
 
 class LitellmEmbedder:
@@ -32,16 +51,24 @@ class LitellmEmbedder:
         self,
         model: str,
         *,
+        name: str | None = None,
         dimension: int | None = None,
+        width: int | None = None,
+        manner: Manner = PLAIN,
         api_base: str | None = None,
         api_key: str | None = None,
         deadline_seconds: float = 10.0,
         batch: int = 64,
         attempts: int = 2,
     ) -> None:
-        """Raises ConfigError if the installed litellm is one of the compromised releases."""
-        self.name = f"{model}:{dimension}" if dimension else model
-        self._width = dimension
+        """`name` is stored beside the vectors. `dimension` is asked for; `width` is known without.
+
+        Raises ConfigError if the installed litellm is one of the compromised releases.
+        """
+        name = name or model
+        self.name = f"{name}:{dimension}" if dimension else name
+        self._width = dimension or width
+        self._manner = manner
         self._batch = batch
         self._way = Way(
             self.name,
@@ -72,22 +99,29 @@ class LitellmEmbedder:
         """See Embedder. Whatever the model's tokenizer, no token is shorter than a character."""
         return pieces(text, Window(min(limit, WINDOW), WINDOW, len, overlap))
 
-    def embed(self, texts: Sequence[str], *, deadline: float | None = None) -> Vectors:
+    def embed(
+        self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
+    ) -> Vectors:
         """See Embedder. Without a deadline of its own the call has `deadline_seconds`."""
         if not texts:
             return np.empty((0, self.dimension), np.float32)
-        vectors = self._way.go(deadline, lambda limit: self._embed(texts, limit))
+        vectors = self._way.go(deadline, lambda limit: self._embed(texts, purpose, limit))
         self._width = vectors.shape[1]
         return vectors
 
-    def _embed(self, texts: Sequence[str], limit: Deadline) -> Vectors:
+    def _embed(self, texts: Sequence[str], purpose: Purpose, limit: Deadline) -> Vectors:
         starts = range(0, len(texts), self._batch)
-        batches = [self._rows(list(texts[at : at + self._batch]), limit) for at in starts]
+        batches = [self._rows(texts[at : at + self._batch], purpose, limit) for at in starts]
         return unit_rows(np.concatenate(batches), len(texts), self._width, self.name)
 
-    def _rows(self, texts: list[str], limit: Deadline) -> Vectors:
-        answer = self._way.ask(limit, input=texts)
+    def _rows(self, texts: Sequence[str], purpose: Purpose, limit: Deadline) -> Vectors:
+        answer = self._way.ask(limit, **self._manner.said(texts, purpose))
         return unit_rows(_in_order(answer), len(texts), self._width, self.name)
+
+
+def _text(text: str) -> str:
+    """For Cohere and Jina litellm makes a picture of a text that looks like a data: address."""
+    return f" {text}" if text.startswith("data:") else text
 
 
 def _in_order(answer: Any) -> list[Any]:

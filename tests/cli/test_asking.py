@@ -192,3 +192,14 @@ def test_the_orders_are_the_stores() -> None:
     from kinmem.cli import options
 
     assert get_args(get_args(options.Sort)[0]) == get_args(Sort)
+
+
+def test_a_review_whose_model_fails_says_so_by_its_exit_code(
+    kinmem: Kinmem, memorized: Memorized, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memorized("I live in Bremen.")
+    monkeypatch.setenv("KINMEM_MODEL", "nobody/knows-it")
+
+    ran = kinmem("review", "--json")
+
+    assert (ran.code, ran.json["degraded"]) == (1, ["review_model"])

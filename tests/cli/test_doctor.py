@@ -56,6 +56,18 @@ def test_a_setting_that_cannot_be_read_ends_the_examination(
     assert "KINMEM_PORT" in ran.json["checks"][-1]["told"]
 
 
+def test_a_key_that_is_missing_is_named(kinmem: Kinmem, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COHERE_API_KEY", raising=False)
+    monkeypatch.delenv("CO_API_KEY", raising=False)
+    monkeypatch.setenv("MEMORY_EMBEDDING_MODEL", "cohere:embed-english-v3.0")
+
+    ran = kinmem("doctor", "--json")
+
+    told = {check["name"]: check["told"] for check in ran.json["checks"]}
+    assert ran.code == 1
+    assert "COHERE_API_KEY is not set" in told["embedder"]
+
+
 def test_looking_makes_nothing(home: Path) -> None:
     (check,) = store_checks.memory(load())
 

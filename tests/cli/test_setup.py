@@ -1,11 +1,14 @@
 """kin, token, config, reembed."""
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kinmem.settings import knobs
+from kinmem.store.sqlite.store import SqliteStore
 from tests.cli.conftest import Kinmem
 
 Memorized = Callable[..., str]
@@ -107,3 +110,56 @@ def test_reembed_makes_the_vectors_that_were_dropped(kinmem: Kinmem, memorized: 
     (known,) = kinmem("stats", "--json").json["embedders"]
     assert known["done"] == known["total"] == 1
     assert kinmem("reembed", "--drop", "nobody").code == 3
+
+
+def test_vectors_that_still_answer_are_not_dropped(
+    kinmem: Kinmem, memorized: Memorized, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memorized("The cat sleeps in the attic.")
+    before = kinmem("stats", "--json").json["embedder"]
+    elsewhere = '[providers.away]\ntype = "openai"\nbase_url = "http://127.0.0.1:9/v1"\n'
+    (home / "config.toml").write_text(elsewhere, encoding="utf-8")
+    monkeypatch.setenv("MEMORY_EMBEDDING_MODEL", "away:m")
+
+    ran = kinmem("reembed", "--drop", before)
+
+    assert ran.code == 3
+    assert "still answer: away:m has made 0% of its own" in ran.err
+    (known,) = kinmem("stats", "--json").json["embedders"]
+    assert (known["name"], known["done"]) == (before, 1)
+
+
+def test_doctor_tells_which_vectors_are_needed_no_more(
+    kinmem: Kinmem, memorized: Memorized, home: Path
+) -> None:
+    memorized("The cat sleeps in the attic.", "--kin", "ana")
+    with closing(SqliteStore(home, "ana")) as store:
+        store.enroll("former", 4)
+        store.fill("former", store.pending("former", 5), np.eye(1, 4, dtype=np.float32))
+
+    (told,) = [
+        one
+        for one in kinmem("doctor", "--kin", "ana", "--json").json["checks"]
+        if "former" in one["told"]
+    ]
+
+    assert (told["status"], told["remedy"]) == ("ok", "kinmem reembed --drop former")
+    assert "needed no more" in told["told"]
+    assert kinmem("reembed", "--kin", "ana", "--drop", "former").code == 0
+
+
+def test_what_install_added_is_taken_out_by_remove_and_write(
+    kinmem: Kinmem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    settings = tmp_path / ".claude" / "settings.json"
+
+    kinmem("install", "claude-code", "--write")
+    assert "kinmem" in settings.read_text()
+    shown = kinmem("install", "claude-code", "--remove")
+    assert "Nothing was changed yet: --remove --write takes kinmem out." in shown.out
+    assert "kinmem" in settings.read_text()
+
+    done = kinmem("install", "claude-code", "--remove", "--write")
+    assert done.code == 0 and "nothing of kinmem is left" in done.out
+    assert not settings.parent.exists()

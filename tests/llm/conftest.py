@@ -12,6 +12,15 @@ from tests.llm.fault_provider import FaultProvider
 KEY = "sk-secretsecretsecret1234"
 Way = TypeVar("Way")
 
+# What litellm warns of when it builds its types, which it does at the first use of each.
+TYPES_BUILT = [
+    pytest.mark.filterwarnings(
+        "ignore:Items? '.+' on TypedDict class:UserWarning",
+        "ignore:Pydantic serializer warnings:UserWarning",
+    ),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
 
 def connecting(kind: Callable[..., Way], server: FaultProvider, model: str) -> Callable[..., Way]:
     """Makes models of that kind, which fail as they are told; each has ten seconds by default."""

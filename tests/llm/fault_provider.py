@@ -11,7 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 WIDTH = 8
@@ -33,6 +33,7 @@ class FaultProvider:
         self.hits: Counter[str] = Counter()
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
         self.over = threading.Event()
         self._server = Quiet(("127.0.0.1", 0), self._handler())
         self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -42,14 +43,14 @@ class FaultProvider:
 
     def answer(self, mode: str, reply: "Reply", body: dict[str, Any]) -> None:
         """Do what the mode says."""
-        MODES[mode](reply, body["input"])
+        MODES[mode](reply, body.get("input") or body.get("texts") or [])
 
     def encrypt(self, context: ssl.SSLContext) -> None:
         """From now on it speaks TLS only."""
         self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
         self.address = self.address.replace("http://", "https://")
 
-    def __enter__(self) -> "FaultProvider":
+    def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
         return self
 
@@ -68,6 +69,7 @@ class FaultProvider:
                 provider.hits[mode] += 1
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 provider.bodies.append(body)
+                provider.paths.append(self.path)
                 provider.headers.append({k.lower(): v for k, v in self.headers.items()})
                 provider.answer(mode, Reply(self, provider), body)
 

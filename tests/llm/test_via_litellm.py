@@ -6,17 +6,19 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from packaging.requirements import Requirement
 
 from kinmem.errors import ConfigError, ModelError
 from kinmem.llm import litellm_tamed
 from kinmem.llm.breaker import FAILURES, PAUSE, Breaker
 from kinmem.llm.litellm_tamed import scrubbed
-from kinmem.llm.via_litellm import LitellmEmbedder
+from kinmem.llm.via_litellm import LitellmEmbedder, Manner
 from tests.llm.conftest import KEY, connecting
 from tests.llm.fault_provider import LEAKED, WIDTH, FaultProvider, vector_of
 
@@ -108,6 +110,29 @@ def test_a_passing_fault_is_tried_again(connect: Connect, provider: FaultProvide
     assert provider.hits["500then"] == 2
 
 
+def test_a_provider_that_asks_to_wait_is_given_the_time(
+    connect: Connect, provider: FaultProvider
+) -> None:
+    started = time.monotonic()
+    with pytest.raises(ModelError, match="HTTP 429, and asks to wait 0.2 s"):
+        connect("429", attempts=3).embed(["a"])
+
+    assert time.monotonic() - started >= 0.4
+    assert provider.hits["429"] == 3
+
+
+def test_pauses_between_tries_are_anything_up_to_twice_the_last(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[tuple[float, float]] = []
+    monkeypatch.setattr("random.uniform", lambda *bounds: pauses.append(bounds) or 0.0)
+
+    with pytest.raises(ModelError, match="HTTP 500"):
+        connect("500", attempts=4).embed(["a"])
+
+    assert pauses[:3] == [(0, 0.5), (0, 1.0), (0, 2.0)]
+
+
 def test_nothing_is_tried_beyond_the_attempts(connect: Connect, provider: FaultProvider) -> None:
     with pytest.raises(ModelError):
         connect("500", attempts=1).embed(["a"])
@@ -115,14 +140,19 @@ def test_nothing_is_tried_beyond_the_attempts(connect: Connect, provider: FaultP
     assert provider.hits["500"] == 1
 
 
-@pytest.mark.parametrize("model", ["ollama/m", "mistral/m", "jina_ai/m", "voyage/m", "azure/m"])
+@pytest.mark.parametrize(
+    "model",
+    ["ollama/m", "mistral/m", "jina_ai/m", "voyage/m", "azure/m", "cohere/m", "together_ai/m"]
+    + ["fireworks_ai/m", "openrouter/a/m", "nomic/m"],
+)
 def test_limits_hold_on_every_way_litellm_takes(
     model: str, connect: Connect, provider: FaultProvider
 ) -> None:
+    manner = Manner({"memory": {"task_type": "search_document"}} if model == "nomic/m" else {})
     with pytest.raises(ModelError, match="redirects"):
-        connect("redirect", model).embed(["a"])
+        connect("redirect", model, manner=manner).embed(["a"])
     with pytest.raises(ModelError, match="took longer"):
-        connect("drip", model).embed(["a"], deadline=0.3)
+        connect("drip", model, manner=manner).embed(["a"], deadline=0.3)
 
     assert provider.hits == {"redirect": 1, "drip": 1}
 
@@ -272,6 +302,15 @@ def test_a_compromised_litellm_is_refused(release: str, monkeypatch: pytest.Monk
 
     with pytest.raises(ConfigError, match="change every key"):
         LitellmEmbedder(MODEL)
+
+
+@pytest.mark.parametrize("release", litellm_tamed.COMPROMISED)
+def test_a_compromised_litellm_is_never_installed(release: str) -> None:
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    wanted = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["dependencies"]
+    (litellm,) = [one for one in map(Requirement, wanted) if one.name == "litellm"]
+
+    assert release not in litellm.specifier
 
 
 def test_pieces_are_bounded_in_characters(connect: Connect) -> None:

@@ -134,3 +134,15 @@ def test_what_failed_for_a_moment_is_not_passed_over(bench: Bench) -> None:
 
     assert len(list(parts)) == 1
     assert coverage(bench) == (3, 3)
+
+
+def test_what_failed_twice_is_tried_again_after_an_hour(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    picky = filled(bench, 3, forbidden=[1])
+    embed = Embed(bench.store, picky)
+    monkeypatch.setattr("kinmem.upkeep.embed.REFUSED_SECONDS", 0.0)
+    assert embed.all() == 2
+    picky.word = "nothing of the kind"
+
+    assert embed.all() == 1
