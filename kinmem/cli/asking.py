@@ -140,6 +140,8 @@ def review(
             from kinmem.cli.cards import issues
 
             say(*issues(found, memory))
+    if found.degraded:  # what rules find was shown
+        raise typer.Exit(1)
 
 
 @command(app, rich_help_panel=PANEL)

@@ -26,7 +26,8 @@ def install(
     remove: take.Remove = False,
     project: take.Project = None,
 ) -> None:
-    """Show how a client's configuration would change for hooks and server; --write does it."""
+    """Show how a client's configuration would change for hooks and server, or with --remove without
+    them; --write does it."""
     from kinmem import install as installer
 
     folder = Path(project).absolute() if project else None
@@ -80,9 +81,12 @@ def _shown(
         )
         shown += [Text(line, style=_colour(line)) for line in lines]
     if not write:
-        return [*shown, Text("Nothing was changed. --write does it.", style="bold")]
+        wanted = "--remove --write takes kinmem out" if remove else "--write does it"
+        return [*shown, Text(f"Nothing was changed yet: {wanted}.", style="bold")]
+    if remove:
+        return [*shown, Text("Done; nothing of kinmem is left there.", style="bold")]
     told = "Done; the files as they were lie beside them (.before-kinmem)."
-    return [*shown, Text(told if remove else f"{told} {ADVICE[client]}", style="bold")]
+    return [*shown, Text(f"{told} {ADVICE[client]}", style="bold")]
 
 
 def _colour(line: str) -> str:

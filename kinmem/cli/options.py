@@ -122,7 +122,10 @@ HookClient = Annotated[
     argument("CLIENT", "claude, codex, gemini, cursor or vscode; told by the input else."),
 ]
 Write = Annotated[bool, flag("--write", "Do it; else it is only shown.")]
-Remove = Annotated[bool, flag("--remove", "Take back what install has added.")]
+Remove = Annotated[
+    bool,
+    flag("--remove", "Take out what install has added; it, too, is only shown without --write."),
+]
 Project = Annotated[
     str | None, option("--project", "FOLDER", "Into this project instead of the user's settings.")
 ]

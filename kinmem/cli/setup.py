@@ -1,12 +1,19 @@
 """kin, token, config, reembed: who is there, who may come in, what is set."""
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from kinmem.cli import options as take
 from kinmem.cli.here import Here, command, without_command
 from kinmem.errors import InvalidInput
 
+if TYPE_CHECKING:
+    from kinmem.service import Stats
+
 PANEL = "Look after"
+ENOUGH = 0.99
+"""Share of its vectors from which the configured embedder answers (recall/search.py)."""
 app = typer.Typer()
 kins = typer.Typer(help="The Kins that have a memory here; alone it lists them.")
 tokens = typer.Typer(help="Who may come in over HTTP, as which Kin; alone it lists the tokens.")
@@ -94,10 +101,7 @@ def reembed(here: Here, drop: take.Drop = None) -> None:
 
     with here.memory() as memory:
         if drop is not None:
-            known = [one.embedder for one in memory.store.coverage()]
-            if drop not in known:
-                told = f"there are no vectors of {drop!r}, only of {', '.join(known) or 'nobody'}"
-                raise InvalidInput(told)
+            _check_drop(drop, memory.stats())
             memory.store.retire(drop)
             here.tell({"dropped": drop}, Text(f"The vectors of {drop} are gone."))
             return
@@ -109,3 +113,16 @@ def reembed(here: Here, drop: take.Drop = None) -> None:
             raise
         embedder = memory.stats().embedder
     here.tell({"made": made, "embedder": embedder}, Text(f"{made:,} vectors made by {embedder}."))
+
+
+def _check_drop(drop: str, stats: "Stats") -> None:
+    """Nobody's vectors go while they answer, unless the configured embedder is to begin anew."""
+    done = {one.embedder: one.share for one in stats.embedders}
+    if drop not in done:
+        told = f"there are no vectors of {drop!r}, only of {', '.join(done) or 'nobody'}"
+        raise InvalidInput(told)
+    if drop != stats.embedder and done.get(stats.embedder, 0.0) < ENOUGH and done[drop]:
+        raise InvalidInput(
+            f"the vectors of {drop} still answer: {stats.embedder} has made"
+            f" {done.get(stats.embedder, 0.0):.0%} of its own; run kinmem reembed first"
+        )

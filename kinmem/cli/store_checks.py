@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from kinmem.service import Service
 
 SLACK = timedelta(minutes=5)
+BYTES = 4
+"""Of a number in a vector."""
 DAMAGED = "stop every kinmem, keep a copy of the file, and restore a backup"
 OUT_OF_STEP = "report it with this line; recall may miss memories"
 
@@ -67,10 +69,17 @@ def _vectors(service: "Service") -> Iterator[Check]:
             f"none by {found.embedder}, which is configured; recall does with others or with words"
         )
         yield Check("vectors", "warning", told, "kinmem reembed makes them, and says why it cannot")
+    complete = any(
+        one.embedder == found.embedder and one.done == one.total for one in found.embedders
+    )
     for one in found.embedders:
         told = f"{one.done:,} of {one.total:,} by {one.embedder}"
         if one.embedder == found.embedder and one.done < one.total:
             yield Check("vectors", "warning", told, "kinmem reembed makes the others")
+        elif one.embedder != found.embedder and complete:
+            size = one.done * one.dimension * BYTES / 1e6
+            told = f"{told}, needed no more, {size:.1f} MB"
+            yield Check("vectors", "ok", told, f"kinmem reembed --drop {one.embedder}")
         else:
             yield Check("vectors", "ok", told)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Protocol, cast
 
-from kinmem.hooks.fields import Fields
+from kinmem.hooks.fields import Fields, filled
 from kinmem.hooks.heard import IGNORED, Heard, Hook, Reply
 
 CLIENTS = ("claude", "codex", "gemini", "cursor", "vscode")
@@ -74,8 +74,13 @@ def dialect_of(name: str) -> Dialect:
 
 
 def _is_subagents(fields: Fields) -> bool:
-    """Claude Code's own helpers, those that compact for instance, have an empty agent_type."""
-    return fields.name("agent_id") is not None or fields.given.get("agent_type") == ""
+    """An id of any kind is one, a number too. Claude Code's own helpers, those that compact for
+    instance, have an empty agent_type."""
+    ids = [fields.given.get(name) for name in ("agent_id", "agentId")]
+    types = [fields.given.get(name) for name in ("agent_type", "agentType")]
+    return "" in types or any(
+        filled(id) is not None if isinstance(id, str) else id is not None for id in ids
+    )
 
 
 def _first_root(roots: object) -> str | None:

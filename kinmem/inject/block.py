@@ -159,11 +159,13 @@ _LT, _GT = r"(?:<|&lt;|\\u003c|＜)", r"(?:>|&gt;|\\u003e|＞)"
 _OPEN = re.compile(rf"{_LT}\s{{0,3}}{NAME}\b[^<>&\n]{{0,100}}(?:{_GT}|$)", re.I | re.M)
 _CLOSE = re.compile(rf"{_LT}\s{{0,3}}[/\\]{{1,2}}\s{{0,3}}{NAME}\s{{0,3}}(?:{_GT}|$)", re.I | re.M)
 _SIGNS = f"[{STAR}{FULL}{RING}{EMPTY}]"
-_QUOTED = r"\s{0,8}(?:>\s?)?"
+# However it was quoted, bulleted or dashed on its way back.
+_QUOTED = r"[^\w\n\[]{0,16}"
+_LABEL = rf"(?:changed\s)?\[(?:{'|'.join(CATEGORIES)})\]\s"
+_AGE = r"(?:just now|\d+\w+ ago|\d{1,2} \w+ \d{4})"
 _LINE = re.compile(
-    rf"{_QUOTED}(?:[-*•]\s)?(?:{_SIGNS}\s?){{0,2}}(?:changed\s)?"
-    rf"\[(?:{'|'.join(CATEGORIES)})\]\s.*—\s(?:just now|\d+\w+ ago|\d{{1,2}} \w+ \d{{4}})\s*"
-    rf"|{_QUOTED}(?:-\s)?{GONE} (?:{FORGOTTEN}|{OUTDATED}):.*|{_QUOTED}{GROUP} {SUMMARY},.*"
+    rf"{_QUOTED}{_LABEL}.*[^\w\s]\s?{_AGE}\W{{0,8}}|[^\w\n\[]{{0,8}}{_SIGNS}{_QUOTED}{_LABEL}.*"
+    rf"|{_QUOTED}{GONE}\W{{0,8}}(?:{FORGOTTEN}|{OUTDATED}):.*|{_QUOTED}{GROUP}\W{{0,8}}{SUMMARY},.*"
     rf"|{_QUOTED}(?:{'|'.join(re.escape(told[:40]) for told in (BRIEF, *GUIDANCE))}).*"
 )
 _HEADING = re.compile(rf"{_QUOTED}{GROUP} .{{1,{SUBJECT_LENGTH}}}")

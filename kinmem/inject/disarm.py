@@ -7,7 +7,15 @@ LONGEST = 600
 """Characters of one memory in a block; recall shows the whole."""
 # A joiner inside a word of another script (Persian) or between emoji means something.
 _JOINERS = "\u200c\u200d"
+_EMOJI_STYLE = "\ufe0f"
+# Unicode's Default_Ignorable_Code_Point, as far as category Cf does not say so already.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
+    "\U000e0000-\U000e0fff]"
+)
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\(\s{0,5}([^()\s]{1,500})[^()\n]{0,200}\)")
+# A link whose address has brackets in it, a reference, its definition.
+_LINKS = re.compile(r"\]([(\[:])")
 _TAG_LIKE = re.compile(r"<(?=[\w!?|<:$%&]|\s{0,3}/)")
 # What our own lines consist of, and what models' templates mark roles with.
 _OURS = re.compile(
@@ -22,9 +30,10 @@ _BEGINS = re.compile(r"(?:#{1,6}\s+|>+\s+|[=-]{3,}\s*)+")
 def disarmed(text: str, longest: int = LONGEST) -> str:
     """One line of at most `longest` characters that cannot open, close or begin anything.
 
-    Hidden characters, bidirectional controls and tag characters are gone; `<` before a name and
+    Characters that are not seen, bidirectional controls among them, are gone; `<` before a name and
     `[` before a role look alike but are no markup; images and links keep their text and show their
-    address broken; fences, headings and our own signs are taken away.
+    address broken, references lead nowhere; fences, headings and our own signs are taken away. An
+    address that is written out stays as it is: it hides nothing, and users keep addresses.
     """
     line = " ".join(_visible(text[: 8 * longest]).split())
     line = line.replace("＜", "<").replace("＞", ">").replace("［", "[").replace("］", "]")
@@ -32,7 +41,8 @@ def disarmed(text: str, longest: int = LONGEST) -> str:
     if _TAG_LIKE.search(line):
         line = _TAG_LIKE.sub("‹", line).replace(">", "›").replace("<", "‹")
     line = _NAME.sub("kinmem's notes", _OURS.sub("(", line))
-    line = _FENCE.sub("'", _SHAPES.sub("", line)).replace("-->", "->").replace("](", "] (")
+    line = _FENCE.sub("'", _SHAPES.sub("", line)).replace("-->", "->")
+    line = _LINKS.sub(r"] \1", line)
     if begun := _BEGINS.match(line):
         line = line[begun.end() :]
     return _cut(" ".join(line.split()), longest)
@@ -41,18 +51,23 @@ def disarmed(text: str, longest: int = LONGEST) -> str:
 def _visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
-    kept = []
+    kept: list[str] = []
     for at, sign in enumerate(text):
         kind = unicodedata.category(sign)
-        if kind in ("Zl", "Zp", "Cc"):
+        if sign == _EMOJI_STYLE:
+            kept.append(sign * (at > 0 and _takes_a_style(text[at - 1])))
+        elif kind in ("Zl", "Zp", "Cc"):
             kept.append(" ")
         elif kind == "Cf":
             kept.append(sign * (sign in _JOINERS and _joins(text, at)))
-        elif not (
-            "\ufe00" <= sign <= "\ufe0e" or "\U000e0100" <= sign <= "\U000e01ef" or kind == "Cs"
-        ):
+        elif kind != "Cs" and not _UNSEEN.match(sign):
             kept.append(sign)
     return "".join(kept)
+
+
+def _takes_a_style(sign: str) -> bool:
+    """A heart, a keycap's digit; anywhere else the selector would only hide something."""
+    return sign in "#*0123456789" or unicodedata.category(sign) in ("So", "Sk", "Sm", "Po")
 
 
 def _joins(text: str, at: int) -> bool:

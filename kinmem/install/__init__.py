@@ -10,7 +10,7 @@ from pathlib import Path
 from kinmem.errors import ConfigError
 from kinmem.install import json_file, toml_file
 from kinmem.install.clients import ADVICE, CLIENTS, Entry, Wish, entries
-from kinmem.install.files import FileChange, content, write
+from kinmem.install.files import FileChange, backup_of, content, write
 
 __all__ = ["ADVICE", "CLIENTS", "FileChange", "plan", "plan_removal", "write"]
 
@@ -28,37 +28,52 @@ def plan(
 
 
 def plan_removal(client: str, home: Path, project: Path | None) -> list[FileChange]:
-    """What to change so that nothing of kinmem is left there, whoever added it."""
+    """What to change so that nothing of kinmem is left there, whoever added it.
+
+    A file that nobody has changed since comes back as it was, to the byte.
+    """
     return _changes(client, Wish(home, project, ["kinmem"], "default"), _without)
 
 
 def _changes(
-    client: str, wish: Wish, edited: Callable[[str | None, list[Entry]], str | None]
+    client: str, wish: Wish, edited: Callable[[Path, str | None, list[Entry]], str | None]
 ) -> list[FileChange]:
     wanted = entries(client, wish)
     changes = []
     for path in dict.fromkeys(entry.path for entry in wanted):
+        own = [entry for entry in wanted if entry.path == path]
         before = content(path)
         try:
-            after = edited(before, [entry for entry in wanted if entry.path == path])
+            after = edited(path, before, own)
+            has_ours = before is not None and _cleared(before, own) != before
         except ValueError as error:
             raise ConfigError(
                 f"{path} is left as it is: {error}; correct it, or add kinmem there by hand"
             ) from error
         if after != before:
-            changes.append(FileChange(path, before, after))
+            changes.append(FileChange(path, before, after, wish.project or wish.home, has_ours))
     return changes
 
 
-def _with(before: str | None, wanted: list[Entry]) -> str:
-    if wanted[0].path.suffix == ".toml":
+def _with(path: Path, before: str | None, wanted: list[Entry]) -> str:
+    if path.suffix == ".toml":
         return toml_file.with_entries(before or "", wanted)
     return json_file.with_entries(before or "", wanted)
 
 
-def _without(before: str | None, wanted: list[Entry]) -> str | None:
+def _without(path: Path, before: str | None, wanted: list[Entry]) -> str | None:
+    """The file as it was before kinmem if only kinmem has changed it since, else what is left."""
     if before is None:
         return None
+    left = _cleared(before, wanted)
+    original = content(backup_of(path))
+    if left == before or original is None or _cleared(original, wanted) != original:
+        return left
+    is_untouched = _cleared(_with(path, original, wanted), wanted) == left
+    return original if is_untouched else left
+
+
+def _cleared(text: str, wanted: list[Entry]) -> str | None:
     if wanted[0].path.suffix == ".toml":
-        return toml_file.without_entries(before, wanted)
-    return json_file.without_entries(before, wanted)
+        return toml_file.without_entries(text, wanted)
+    return json_file.without_entries(text, wanted)

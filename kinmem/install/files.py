@@ -20,6 +20,21 @@ class FileChange:
     path: Path
     before: str | None
     after: str | None
+    root: Path
+    """The user's home or the project: above it no folder is kinmem's."""
+    has_ours: bool = False
+    """Whether there is something of kinmem in `before`, which then is no copy to go back to."""
+
+
+def backup_of(path: Path) -> Path:
+    """Where the copy of a file lies, as it was before kinmem."""
+    path = _real(path)
+    return path.with_name(path.name + BACKUP)
+
+
+def _real(path: Path) -> Path:
+    """What a link in a home folder leads to."""
+    return Path(os.path.realpath(path))
 
 
 def content(path: Path) -> str | None:
@@ -33,7 +48,9 @@ def content(path: Path) -> str | None:
 
 
 def write(changes: Sequence[FileChange]) -> None:
-    """Make the changes, each file at once, with a copy of the old one beside it.
+    """Make the changes, each file at once, with a copy of the one without kinmem beside it.
+
+    A file that is as it was again needs no copy, and folders that are empty then go.
 
     Raises ConfigError before anything is written if a file is no longer as it was planned from, and
     if one cannot be written; those before it are then changed, and say so by their copies.
@@ -49,16 +66,26 @@ def write(changes: Sequence[FileChange]) -> None:
 
 
 def _write(change: FileChange) -> None:
-    path = Path(os.path.realpath(change.path))  # what a link in a home folder leads to
-    if change.before is not None:
-        backup = path.with_name(path.name + BACKUP)
+    path, backup = _real(change.path), backup_of(change.path)
+    if change.before is not None and not change.has_ours:
         _put(backup, change.before, path.stat().st_mode)
     if change.after is None:
         path.unlink(missing_ok=True)
+        _remove_empty(path.parent, change.root)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
     _put(path, change.after, mode)
+    if change.has_ours and content(backup) == change.after:
+        backup.unlink()
+
+
+def _remove_empty(folder: Path, root: Path) -> None:
+    """The folder and those above it, as far as they are empty and below the root."""
+    with suppress(OSError):  # not empty, or somebody else's
+        while _real(root) in folder.parents:
+            folder.rmdir()
+            folder = folder.parent
 
 
 def _put(path: Path, text: str, mode: int) -> None:

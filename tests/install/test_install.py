@@ -441,3 +441,71 @@ def test_any_file_keeps_what_is_in_it(
     assert with_entries(added, wanted) == added
     assert json.loads(added)["mcpServers"]["kinmem"]["command"] == COMMAND[0]
     assert without_entries(added, wanted) == text
+
+
+ODD_FILES: list[tuple[str, str, str | None]] = [
+    ("claude-code", ".claude/settings.json", '{\n  "hooks": {}\n}\n'),
+    ("claude-code", ".claude/settings.json", '{"hooks": {"Stop": []}, "model": "opus"}'),
+    ("claude-code", ".claude/settings.json", '{"hooks": {"Stop": [{"hooks": []}]}}\n\n'),
+    ("claude-code", ".claude/settings.json", '{"hooks": {"A": []}, "x": 1, "hooks": {}}'),
+    ("claude-code", ".claude/settings.json", '\ufeff{\r\n\t"model": "opus"\r\n}'),
+    ("claude-code", ".claude/settings.json", ""),
+    ("claude-code", ".claude/settings.json", "{}"),
+    ("claude-code", ".claude.json", '{"mcpServers": {}}'),
+    ("cursor", ".cursor/hooks.json", '{"hooks": {}}'),
+    ("cursor", ".cursor/hooks.json", '{"version": 1, "hooks": {"stop": []}}'),
+    ("cursor", ".cursor/hooks.json", '{"mine": true}'),
+    ("codex", ".codex/config.toml", 'model = "gpt"'),
+    ("codex", ".codex/config.toml", 'model = "gpt"\n\n\n'),
+    ("codex", ".codex/config.toml", "# nothing yet"),
+    ("codex", ".codex/config.toml", "[mcp_servers]\r\n"),
+    ("gemini", ".gemini/settings.json", '{"hooks":{"BeforeAgent":[]}}'),
+    ("vscode", ".vscode/mcp.json", '{"servers":{},"inputs":[]}'),
+    *((name, "", None) for name in CLIENTS),
+]
+
+
+def everything(user: Path) -> dict[str, bytes | None]:
+    """Every file and folder, the copies too."""
+    return {
+        path.relative_to(user).as_posix(): path.read_bytes() if path.is_file() else None
+        for path in sorted(user.rglob("*"))
+    }
+
+
+@pytest.mark.parametrize(("client", "name", "text"), ODD_FILES)
+def test_however_odd_a_file_is_it_comes_back(
+    user: Path, client: str, name: str, text: str | None
+) -> None:
+    if text is not None:
+        (user / name).parent.mkdir(exist_ok=True)
+        (user / name).write_bytes(text.encode())
+    before = everything(user)
+
+    install(client, user)
+    install(client, user, "ana", ["/new/bin/kinmem"])  # an upgrade on the way
+    remove(client, user)
+
+    assert everything(user) == before
+
+
+def test_the_copy_stays_the_one_without_kinmem(client: str, user: Path) -> None:
+    before = files(user)
+    install(client, user)
+    install(client, user, "ana", ["/new/bin/kinmem"])
+
+    for path, text in before.items():
+        assert (user / f"{path}.before-kinmem").read_bytes() == text
+
+
+def test_what_a_user_changes_meanwhile_stays(user: Path) -> None:
+    settings_file = user / ".claude" / "settings.json"
+    settings_file.parent.mkdir()
+    settings_file.write_text('{"model": "opus", "hooks": {"Stop": []}}')
+    install("claude-code", user)
+    settings_file.write_text(settings_file.read_text().replace("opus", "sonnet"))
+
+    remove("claude-code", user)
+
+    assert read(settings_file)["model"] == "sonnet" and "kinmem" not in settings_file.read_text()
+    assert "opus" in (user / ".claude" / "settings.json.before-kinmem").read_text()

@@ -109,6 +109,12 @@ def test_a_private_key_goes_whole_even_if_its_end_is_missing():
         pytest.param("<private>a<private>b</private>c</private>d", "d", id="nested"),
         pytest.param("a</private>b", "ab", id="stray end"),
         pytest.param("a <privateer> b", "a <privateer> b", id="another tag"),
+        pytest.param("a < private >b</ private > c", "a  c", id="spaces"),
+        pytest.param("a <pri\u200bvate>b</private> c", "a  c", id="an unseen character"),
+        pytest.param("a ＜private＞b＜/private＞ c", "a  c", id="full width"),
+        pytest.param("a [private]b[/private] c", "a  c", id="in brackets"),
+        pytest.param("a [private] repository", "a [private] repository", id="no pair of brackets"),
+        pytest.param("a <private-key> b", "a <private-key> b", id="a longer tag"),
         pytest.param('a <private reason="x">b</private>c', "a c", id="attributes"),
         pytest.param("nothing", "nothing", id="none"),
     ],
@@ -120,7 +126,14 @@ def test_private_parts_are_left_out(text, left):
 @pytest.mark.parametrize(
     "unit",
     ["a", "-", "ab1+/", "eyJ", "sk-", "password ", "password is ", "token=", "1 ", "://a:", "\n"]
-    + ["set my password ", "<private>", "-----BEGIN PRIVATE KEY-----", "passphrase is ab cd "],
+    + [
+        "set my password ",
+        "<private>",
+        "[private]",
+        "[/private][private]",
+        "-----BEGIN PRIVATE KEY-----",
+        "passphrase is ab cd ",
+    ],
 )
 def test_time_grows_with_the_length_only(unit):
     text = unit * (65536 // len(unit))
@@ -131,3 +144,16 @@ def test_time_grows_with_the_length_only(unit):
     without_private(text)
 
     assert time.perf_counter() - began < 2
+
+
+def test_an_unseen_character_does_not_hide_a_key():
+    clean, count = redacted("use sk-\u200bproj-a1B2c3D4e5F6g7H8i9J0k1L2m3 for it")
+
+    assert (clean, count) == (f"use {REMOVED} for it", 1)
+
+
+def test_a_password_on_the_next_line_is_taken_out():
+    assert redacted("password: |\n  hunter2hunter2\nport: 1") == (
+        f"password: |\n  {REMOVED}\nport: 1",
+        1,
+    )
