@@ -13,7 +13,7 @@ import importlib
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,8 +24,11 @@ from pydantic import BaseModel
 from kinmem.errors import KinmemError, ModelError
 from kinmem.learn.ask import ask
 from kinmem.llm.base import ChatModel
+from kinmem.llm.rerank_chat import ChatReranker
 from kinmem.models import Memory
 from kinmem.prompts import read, render
+from kinmem.recall.expand import imagined, variations
+from kinmem.recall.rewrite import rewritten
 from kinmem.settings import load
 from kinmem.turns import Message
 from kinmem.wiring import chat_model
@@ -33,6 +36,8 @@ from kinmem.wiring import chat_model
 CASES = Path(__file__).parent / "prompt_cases"
 SAID = datetime(2026, 6, 15, 12, tzinfo=UTC)
 """A Monday."""
+HELPS = 0.7
+"""Score of a memory that holds an answer or a part of it (prompts/rerank.md)."""
 
 Case = Mapping[str, Any]
 Answer = Mapping[str, Any]
@@ -77,8 +82,8 @@ def _reported(prompt: str, case: Case, model: ChatModel) -> bool:
 
 def answer_to(prompt: str, case: Case, model: ChatModel) -> Answer:
     """What kinmem makes of the model's answer. Raises ModelError."""
-    if prompt == "extract":
-        return _extracted(case, model)
+    if prompt in ASKED:
+        return ASKED[prompt](case, model)
     module, _, kind = read(prompt).shape.rpartition(".")
     shape: type[BaseModel] = getattr(importlib.import_module(module), kind)
     values = {
@@ -121,6 +126,39 @@ def _extracted(case: Case, model: ChatModel) -> Answer:
     turn, before = (_messages(case.get(key, ()), key) for key in ("turn", "before"))
     known = [_memory(number, text) for number, text in enumerate(case.get("known", ()), start=1)]
     return {"items": [asdict(note) for note in ask(model, turn, before, known, UTC)]}
+
+
+def _rewritten(case: Case, model: ChatModel) -> Answer:
+    before = _messages(case["before"], "before")
+    return {"question": rewritten(case["question"], before, model)}
+
+
+def _varied(case: Case, model: ChatModel) -> Answer:
+    found = variations(case["question"], case["subjects"], model)
+    return {"items": [{"question": one} for one in found]}
+
+
+def _imagined(case: Case, model: ChatModel) -> Answer:
+    return {"answer": imagined(case["question"], model)}
+
+
+def _reranked(case: Case, model: ChatModel) -> Answer:
+    """order: numbers of the memories, best first; answers: of those that hold one, rising."""
+    scores = ChatReranker(model).scores(case["question"], case["memories"])
+    numbers = range(1, len(scores) + 1)
+    order = sorted(numbers, key=lambda number: -scores[number - 1])
+    answers = [number for number in numbers if scores[number - 1] >= HELPS]
+    return {"order": " ".join(map(str, order)), "answers": " ".join(map(str, answers))}
+
+
+ASKED: Mapping[str, Callable[[Case, ChatModel], Answer]] = {
+    "extract": _extracted,
+    "rewrite": _rewritten,
+    "vary": _varied,
+    "imagine": _imagined,
+    "rerank": _reranked,
+}
+"""Prompts that are asked through the code which uses them; the others need their shape alone."""
 
 
 def _messages(told: Sequence[Mapping[str, Any]], turn: str) -> list[Message]:

@@ -1,7 +1,7 @@
 """The providers of KinBot's pages: names, keys, addresses, and how they are asked for vectors.
 
-Widths and fields are those of the providers' own documentation in November 2026. Asked live was
-none of them: tests/llm/test_providers.py sends each one's requests to a double on this machine.
+Models and widths are those the pages name, else those litellm lists. None was asked live:
+tests/llm/test_providers.py sends each one's requests to a double on this machine.
 """
 
 import re

@@ -6,7 +6,7 @@ schema first. Nothing here puts the text of a reply into an error: it may end in
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -38,6 +38,25 @@ def fitted(reply: str, shape: type[Shape]) -> Shape:
             if found.model_fields_set:  # else it is some other object, and all fields are missing
                 return found
     raise Unfit(fault or "it holds no complete JSON value")
+
+
+def fitting(shape: type[BaseModel]) -> Callable[[Any], Any]:
+    """For a field that lists them: drops what is none, so that one bad entry does not cost the
+    others. Where none would be left all are kept, and the reply is refused."""
+
+    def fits(value: Any) -> bool:
+        try:
+            shape.model_validate(value)
+        except ValidationError:
+            return False
+        return True
+
+    def those_that_fit(value: Any) -> Any:
+        if not isinstance(value, list):
+            return value
+        return [one for one in value if fits(one)] or value
+
+    return those_that_fit
 
 
 def schema_of(shape: type[BaseModel]) -> str:

@@ -19,6 +19,12 @@ BY_WORDS = 100
 WORDS_LISTED = 200
 LACKING = 0.01
 """While its vectors are being made, what the configured embedder may cover less than another."""
+# Vectors of a part draw it to the front, whatever it says. Half of 16,825 had recall@10 of 58 where
+# words alone had 72, nine tenths 69, and 95 of 100 had 74; of 62 all were better than words alone.
+SPARSE = 0.05
+"""Share of the store without a vector from which words alone answer ..."""
+FEW = 200
+"""... unless it is no more chunks than that."""
 LEAST = 0.5
 """Seconds that a question's vector may take at least, however long other models thought before."""
 
@@ -37,8 +43,10 @@ def search(
     A vector that is not there in `time`, or half a second, is none.
     """
     embedder, filled = choose(embedders, store)
-    vectors = _embedded([question.bare], embedder, time)
-    degraded = ("embedding",) if vectors is None else () if filled else ("pending",)
+    sparse = not filled and _is_sparse(embedder, store)
+    vectors = None if sparse else _embedded([question.bare], embedder, time)
+    late = () if filled else ("pending",)
+    degraded = ("embedding",) if vectors is None and not sparse else late
     asked = _asked(question.words, None if vectors is None else vectors[0], embedder, profile)
     known = embedder.calibration
     noise = known.noise if threshold is None else threshold
@@ -63,7 +71,9 @@ def search_beside(
     where it is as near as texts on one subject. One of 0 that has no word of the question is none
     of its wordings, and is left out.
     """
-    embedder, _ = choose(embedders, store)
+    embedder, filled = choose(embedders, store)
+    if not filled and _is_sparse(embedder, store):
+        return []
     vectors = _embedded([question.bare, *(one.bare for one, _ in wordings)], embedder, time)
     if vectors is None:
         return []
@@ -95,6 +105,15 @@ def choose(embedders: Sequence[Embedder], store: Store) -> tuple[Embedder, bool]
     if share.get(best.name, 0.0) <= share.get(configured.name, 0.0) + LACKING:
         return configured, False
     return best, store.is_filled(best.name)
+
+
+def _is_sparse(embedder: Embedder, store: Store) -> bool:
+    """Whether too much of the store has no vector of this embedder."""
+    for known in store.coverage():
+        if known.embedder == embedder.name:
+            lacking = known.total - known.done
+            return lacking > max(FEW, SPARSE * known.total)
+    return False
 
 
 def _asked(

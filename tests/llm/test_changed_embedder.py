@@ -312,3 +312,29 @@ def test_nothing_is_lost_at_any_point_of_the_change() -> None:
     assert loss <= 0.02
     who = [row[1] for row in table]
     assert who == ["the old one"] * 20 + ["the new one"] * 2
+
+
+@pytest.mark.parametrize(
+    ("memories", "lacking", "degraded"),
+    [
+        pytest.param(300, 0, (), id="none"),
+        pytest.param(300, 200, ("pending",), id="few, whatever their share"),
+        pytest.param(300, 201, ("pending",), id="many"),
+    ],
+)
+def test_vectors_of_a_part_of_many_memories_are_not_used(
+    memories: int, lacking: int, degraded: tuple[str, ...], service_of: Open
+) -> None:
+    service = service_of("ana", resident=False)
+    service.memorize_many([TOLD, *(f"Cloud number {n} drifts east." for n in range(memories - 1))])
+    embedder = BuiltinEmbedder()
+    embedder.warm()
+    service.store.enroll(embedder.name, 384)
+    waiting = service.store.pending(embedder.name, memories - lacking)
+    service.store.fill(embedder.name, waiting, embedder.embed([one.text for one in waiting]))
+
+    recall = Recall(service.store, [embedder], service.settings, service.clock)
+    answer = recall(QUESTION, 1, Filters())
+
+    assert answer.degraded == degraded
+    assert bool(answer.hits) == (lacking <= 200)

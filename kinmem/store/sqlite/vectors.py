@@ -168,6 +168,8 @@ class ChunkVectors:
         known = self._find(embedder)
         if known is None:
             raise StoreError(f"{embedder} is not enrolled")
+        if vectors.shape[1] != known[1]:
+            raise StoreError(f"{embedder} made vectors of {vectors.shape[1]} instead of {known[1]}")
         db.executemany(
             f"INSERT INTO vectors_{known[0]} (chunk, embedding) VALUES (?, ?)",
             [(chunk, vector.tobytes()) for chunk, vector in zip(chunks, vectors, strict=True)],
