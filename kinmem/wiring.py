@@ -83,6 +83,11 @@ def open_kin(kin: str, home: str | Path | None = None) -> "Service":
     return open_service(load({"KINMEM_KIN": kin, "KINMEM_HOME": home}))
 
 
+def embedder_named(name: str, settings: Settings) -> Embedder:
+    """By a name such as MEMORY_EMBEDDING_MODEL takes, or `builtin`. Raises ConfigError."""
+    return _builtin() if name == "builtin" else _by_name(name, None, settings, ())
+
+
 def embedders(settings: Settings, known: Sequence[Coverage] = ()) -> list[Embedder]:
     """The configured embedder, then who made the vectors that are known, then the built-in one.
 
@@ -124,13 +129,17 @@ def _by_name(
     name: str, dimension: int | None, settings: Settings, known: Sequence[Coverage]
 ) -> Embedder:
     """Vectors as wide as those it is known to have made, whatever the provider does one day."""
+    from kinmem.llm.local_embedder import LocalEmbedder
+    from kinmem.llm.local_model import is_local, short_name
     from kinmem.llm.providers import fields_of, opening
     from kinmem.llm.reach import reached, widths
     from kinmem.llm.via_litellm import LitellmEmbedder, Manner
 
+    stored = {one.embedder: one.dimension for one in known}
+    if is_local(name):
+        return LocalEmbedder(name, width=stored.get(short_name(name)))
     way = reached(name, "embedding", settings.providers, os.environ)
     asked, expected = widths(way, dimension)
-    stored = {one.embedder: one.dimension for one in known}
     return LitellmEmbedder(
         way.model,
         name=way.name,
@@ -166,6 +175,8 @@ def chat_models(settings: Settings) -> ChatModels:
 
 def reranker(settings: Settings) -> Reranker | None:
     """A cross-encoder, then a chat model where that one fails; or a chat model alone."""
+    from kinmem.llm.local_model import is_local
+    from kinmem.llm.local_reranker import LocalReranker
     from kinmem.llm.rerank_chat import ChatReranker
     from kinmem.llm.rerank_either import FirstThatCan
     from kinmem.llm.rerank_litellm import CrossEncoder
@@ -173,6 +184,8 @@ def reranker(settings: Settings) -> Reranker | None:
     name = settings.model.named("rerank")
     if name is None:
         return None
+    if is_local(name):
+        return LocalReranker(name)
     if not CROSS_ENCODER.search(name):
         return ChatReranker(chat_model(name, settings))
     seconds = settings.recall.deadline

@@ -19,6 +19,7 @@ import numpy as np
 from kinmem.errors import ModelError
 from kinmem.llm.base import Calibration, Purpose
 from kinmem.llm.deadline import Deadline, Once
+from kinmem.llm.onnx import opened, reason, tokenizer_of
 from kinmem.llm.pieces import Window, pieces
 from kinmem.llm.vectors import unit_rows
 from kinmem.models import Vector, Vectors
@@ -101,51 +102,27 @@ class BuiltinEmbedder:
         try:
             (vectors,) = self._session.get().run(["v"], fed)
         except Exception as error:  # onnxruntime documents no common base of its errors
-            raise ModelError(f"{NAME} gave no vector: {_reason(error)}") from error
+            raise ModelError(f"{NAME} gave no vector: {reason(error)}") from error
         row: Vector = vectors[0]
         return row
 
 
 def _tokenizer(folder: Path) -> "Tokenizer":
     try:
-        from tokenizers import Tokenizer
-
-        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        return tokenizer_of(folder / "tokenizer.json")
     except Exception as error:  # tokenizers raises bare Exception
         raise _unusable(error) from error
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    tokenizer.encode_special_tokens = True  # "[SEP]" in a text is five letters like any others
-    return tokenizer
 
 
 def _session(folder: Path) -> Any:
     try:
-        import onnxruntime  # type: ignore[import-untyped]
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        options.log_severity_level = 4
-        return onnxruntime.InferenceSession(
-            folder / "model_int8.onnx",
-            options,
-            providers=["CPUExecutionProvider"],
-            # Its fused kernel takes five times as long as the two it replaces (onnxruntime 1.31):
-            # 10 to 17 % of the whole, whatever the length.
-            disabled_optimizers=["SkipLayerNormFusion"],
-        )
+        return opened(folder / "model_int8.onnx")
     except Exception as error:  # onnxruntime documents no common base of its errors
         raise _unusable(error) from error
 
 
 def _unusable(error: Exception) -> ModelError:
     return ModelError(
-        f"the built-in embedding model cannot be loaded ({_reason(error)}); reinstall kinmem with"
+        f"the built-in embedding model cannot be loaded ({reason(error)}); reinstall kinmem with"
         " its dependencies, or name another model in MEMORY_EMBEDDING_MODEL"
     )
-
-
-def _reason(error: Exception) -> str:
-    first, *_ = str(error).splitlines() or [""]
-    return f"{type(error).__name__}: {first}"

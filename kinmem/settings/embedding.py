@@ -10,7 +10,7 @@ class EmbeddingSettings:
     model: str | None = setting(
         "MEMORY_EMBEDDING_MODEL",
         None,
-        "Embedding model, e.g. text-embedding-3-small, ollama/nomic-embed-text or providerId:modelId; unset: the built-in one.",
+        "Embedding model, e.g. text-embedding-3-small, ollama/nomic-embed-text, providerId:modelId or local:<folder>; unset: the built-in one.",
     )
     dimension: int | None = setting(
         "MEMORY_EMBEDDING_DIMENSION",

@@ -67,7 +67,7 @@ class ModelSettings:
     rerank: str | None = setting(
         "MEMORY_RERANK_MODEL",
         None,
-        "Model that reads the best hits once more: a cross-encoder such as cohere/rerank-v3.5, or a chat model; unset: none does.",
+        "Model that reads the best hits once more: a cross-encoder such as cohere/rerank-v3.5 or local:<folder>, or a chat model; unset: none does.",
     )
     deadline: float = setting(
         "KINMEM_MODEL_DEADLINE",
