@@ -105,7 +105,7 @@ class Cycle:
 
     def _improve(self, report: Report, *, compress: bool | None = None) -> None:
         with report.step("consolidate") as counts:
-            counts += self._upkeep.consolidate(compress)
+            self._upkeep.consolidate(compress, counts)
 
     def _tidy(self, report: Report) -> None:
         """What the calendar asks for; each step knows when it was done last, by whomever."""

@@ -130,13 +130,13 @@ def _by_name(
 ) -> Embedder:
     """Vectors as wide as those it is known to have made, whatever the provider does one day."""
     from kinmem.llm.local_embedder import LocalEmbedder
-    from kinmem.llm.local_model import is_local, short_name
+    from kinmem.llm.local_model import PREFIX, is_local, short_name
     from kinmem.llm.providers import fields_of, opening
     from kinmem.llm.reach import reached, widths
     from kinmem.llm.via_litellm import LitellmEmbedder, Manner
 
     stored = {one.embedder: one.dimension for one in known}
-    if is_local(name):
+    if is_local(name) and PREFIX not in settings.providers:
         return LocalEmbedder(name, width=stored.get(short_name(name)))
     way = reached(name, "embedding", settings.providers, os.environ)
     asked, expected = widths(way, dimension)
@@ -175,7 +175,7 @@ def chat_models(settings: Settings) -> ChatModels:
 
 def reranker(settings: Settings) -> Reranker | None:
     """A cross-encoder, then a chat model where that one fails; or a chat model alone."""
-    from kinmem.llm.local_model import is_local
+    from kinmem.llm.local_model import PREFIX, is_local
     from kinmem.llm.local_reranker import LocalReranker
     from kinmem.llm.rerank_chat import ChatReranker
     from kinmem.llm.rerank_either import FirstThatCan
@@ -184,7 +184,7 @@ def reranker(settings: Settings) -> Reranker | None:
     name = settings.model.named("rerank")
     if name is None:
         return None
-    if is_local(name):
+    if is_local(name) and PREFIX not in settings.providers:
         return LocalReranker(name)
     if not CROSS_ENCODER.search(name):
         return ChatReranker(chat_model(name, settings))

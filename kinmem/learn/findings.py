@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from kinmem.errors import InvalidInput
+from kinmem.llm.reply import fitting
 from kinmem.models import CATEGORIES, ROLES, Entity, EntityType
 from kinmem.rules.border import checked_context, checked_subject, checked_time
 from kinmem.text import clean
@@ -71,25 +72,10 @@ class Finding(BaseModel):
     occurred_at: str | None = Field(None, alias="occurredAt")
 
 
-def _that_fit(value: Any) -> Any:
-    """Without those that are no findings at all, unless none is left."""
-    if not isinstance(value, list):
-        return value
-    return [one for one in value if _fits(one)] or value
-
-
-def _fits(value: Any) -> bool:
-    try:
-        Finding.model_validate(value)
-    except ValidationError:
-        return False
-    return True
-
-
 class Findings(BaseModel):
     """What a model finds in one turn."""
 
-    items: Annotated[list[Finding], BeforeValidator(_that_fit)]
+    items: Annotated[list[Finding], BeforeValidator(fitting(Finding))]
 
 
 def content_of(told: str) -> str:

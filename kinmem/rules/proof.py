@@ -2,13 +2,15 @@
 
 A model that merges memories may drop a number, change a name or lose a `not`, and nobody would
 notice before the original is gone. So what it writes is laid beside its sources, atom by atom
-(rules/atoms.py). In doubt it is not proved: what is refused loses nothing.
+(rules/atoms.py), then word by word (rules/altering.py). In doubt it is not proved: what is refused
+loses nothing.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from kinmem.rules.altering import SHARE, altered, meaning
 from kinmem.rules.statements import (
     NEGATING,
     Amount,
@@ -21,8 +23,6 @@ from kinmem.rules.statements import (
     read,
 )
 
-SHARE = 0.5
-"""Of the content words: less in common, and it is another text whose atoms happen to agree."""
 BEGINNING = 3
 """Letters by which words of one family are known."""
 MOST_READ = 8_000
@@ -34,8 +34,10 @@ def unproved(merged: str, sources: Sequence[str], superseded: Sequence[str]) -> 
 
     Every number with what it counts, every date, name, unit and negation of the sources is in it,
     or in one of the statements that are superseded; it brings none that no source has, and joins
-    no two that stood apart. At least half of each source's content words are in it, and half of
-    its own are the sources'. A text of all their sentences is always proved.
+    no two that stood apart. So it is with the words of rules/bearing.py, and no word of its own
+    stands in the place of one that is gone. At least half of each source's content words are in
+    it, and half of its own, and of each of its statements', are the sources'. Other words of the
+    sources may be left out. A text of all their sentences is always proved.
     A superseded statement counts only where it stands in a source. Texts of over 8,000 characters
     together are not proved.
     """
@@ -52,7 +54,7 @@ def unproved(merged: str, sources: Sequence[str], superseded: Sequence[str]) -> 
     )
     found = [*_lost(whole, parts, given_up), *_brought(whole, parts), *_joined(whole, parts)]
     found += _denied(whole, parts, given_up)
-    found += _silent(whole, parts, given_up)
+    found += [*altered(whole, parts, given_up), *_silent(whole, parts, given_up)]
     return list(dict.fromkeys(found))
 
 
@@ -238,18 +240,14 @@ def _matched(clause: Clause, others: Sequence[Clause]) -> bool:
 
 def _silent(whole: Reading, parts: Sequence[Reading], given_up: Reading) -> Iterator[str]:
     """Sources of which little is left, or a text that says much besides."""
-    said, dropped = whole.all(_meaning), given_up.all(_meaning)
+    said, dropped = whole.all(meaning), given_up.all(meaning)
     for part in parts:
-        meant = part.all(_meaning)
+        meant = part.all(meaning)
         if len(meant & (said | dropped)) < SHARE * len(meant):
             first = " ".join(next(part.clauses).words)
             yield f'little is left of the source that begins "{first}"'
-    meant = set().union(*(part.all(_meaning) for part in parts))
+    meant = set().union(*(part.all(meaning) for part in parts))
     if len(said & meant) < SHARE * len(said):
         yield "most of the text stands in none of the sources"
     if not said and meant:
         yield "the text says nothing"
-
-
-def _meaning(clause: Clause) -> Iterable[str]:
-    return clause.content

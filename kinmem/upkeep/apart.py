@@ -28,6 +28,10 @@ class Apart:
         self._store.journal.refuse(self._step, ids)
         self._refused.update(_pairs(ids))
 
+    def leave(self, ids: Collection[str]) -> None:
+        """Do not propose these together in this run."""
+        self._refused.update(_pairs(ids))
+
     def __contains__(self, pair: Pair) -> bool:
         """Whether both were in something refused, or one memory has superseded both at some time:
         that they are live says that it was undone."""

@@ -25,22 +25,24 @@ DEEPEST = 3
 """Merges of merges (Kore): further ones gather what is only loosely alike."""
 
 
-def compress(store: Store, embedder: Embedder, settings: Settings, clock: Clock) -> Counter[str]:
+def compress(
+    store: Store, embedder: Embedder, settings: Settings, clock: Clock, counts: Counter[str]
+) -> None:
     """The more important memory's text, with the sentences that only the others have behind it.
 
-    Counts: merged, refused (they contradict each other, or it would be too long), known already,
-    changed meanwhile; read and left as Fresh.counts.
+    Added to `counts`, also before it fails: merged, refused (they contradict each other, or it
+    would be too long), known already, changed meanwhile; read and left as Fresh.counts.
     Raises ModelError when the embedder is away.
     """
     similarity, zone = settings.upkeep.compress_similarity, settings.general.zone
     merge = Merge(store, embedder, STEP, clock, zone)
     fresh = Fresh(store, embedder, similarity, STEP, zone, "consolidate")
-    for group in fresh:
-        wording = _wording(group, embedder, zone)
-        fresh.settled(group, merge(group, wording) if wording else "refused")
-        if fresh.outcomes.total() == MOST:
-            break
-    return fresh.counts
+    with fresh.counted(counts):
+        for group in fresh:
+            wording = _wording(group, embedder, zone)
+            fresh.settled(group, merge(group, wording) if wording else "refused")
+            if fresh.outcomes.total() == MOST:
+                break
 
 
 def _wording(group: Group, embedder: Embedder, zone: tzinfo) -> Wording | None:

@@ -47,36 +47,43 @@ class Merged(BaseModel):
 
 
 def consolidate(
-    store: Store, embedder: Embedder, model: ChatModel, settings: Settings, clock: Clock
-) -> Counter[str]:
-    """Merge at most settings.upkeep.consolidation_max groups; counts of what became of them.
+    store: Store,
+    embedder: Embedder,
+    model: ChatModel,
+    settings: Settings,
+    clock: Clock,
+    counts: Counter[str],
+) -> None:
+    """Merge at most settings.upkeep.consolidation_max groups; what became of them, in `counts`.
 
     merged, aborted by the model, refused by the proof, known already, changed meanwhile, failed;
-    read and left as Fresh.counts. What was aborted or refused is never asked again.
-    Raises ModelError when the model or the embedder is away; what was merged before stays merged.
+    read and left as Fresh.counts. What was aborted or refused is never asked again, what the model
+    could not answer three times only when it is another text.
+    Raises ModelError when the model or the embedder is away; what was merged before stays merged,
+    and counted.
     """
     limits, zone = settings.upkeep, settings.general.zone
     most = limits.consolidation_max
     if most == 0:
-        return Counter()
+        return
     ask = Ask(model, embedder, zone)
     merge = Merge(store, embedder, STEP, clock, zone)
     fresh = Fresh(store, embedder, limits.consolidation_similarity, STEP, zone)
     failures: list[ModelError] = []
-    for group in fresh:
-        try:
-            answer = ask(group)
-            fresh.settled(group, merge(group, answer) if isinstance(answer, Wording) else answer)
-            failures.clear()
-        except ModelError as error:
-            fresh.settled(group, "failed")
-            failures.append(error)
-        done = fresh.outcomes
-        if len(failures) == PATIENCE or done["merged"] == most or done.total() == ASKED * most:
-            break
+    with fresh.counted(counts):
+        for group in fresh:
+            try:
+                said = ask(group)
+                fresh.settled(group, merge(group, said) if isinstance(said, Wording) else said)
+                failures.clear()
+            except ModelError as error:
+                fresh.failed(group, is_to_blame=not error.retry)
+                failures.append(error)
+            done = fresh.outcomes
+            if len(failures) == PATIENCE or done["merged"] == most or done.total() == ASKED * most:
+                break
     if failures:
         raise failures[-1]
-    return fresh.counts
 
 
 class Ask:

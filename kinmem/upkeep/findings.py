@@ -3,11 +3,13 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 
 from kinmem.errors import InvalidInput
 from kinmem.llm.base import ChatModel
+from kinmem.llm.reply import fitting
 from kinmem.models import Issue, IssueKind, Memory, Progress
 from kinmem.prompts import render
 from kinmem.rules.border import checked_content
@@ -50,7 +52,7 @@ class Finding(BaseModel):
 class Findings(BaseModel):
     """A model's answer."""
 
-    findings: list[Finding] = []
+    findings: Annotated[list[Finding], BeforeValidator(fitting(Finding))] = []
 
 
 def findings_of(

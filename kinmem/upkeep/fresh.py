@@ -5,7 +5,9 @@ The journal keeps how far it has come, so that nothing is read where nothing is 
 
 from collections import Counter
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from datetime import tzinfo
+from hashlib import sha256
 from typing import Literal
 
 from kinmem.llm.base import Embedder
@@ -19,6 +21,8 @@ Outcome = Literal["merged", "known", "changed", "refused", "aborted", "failed"]
 MOST_READ = 5000
 """Changes of one scope in one run; 1.4 s with the built-in embedder. Each is read once."""
 TOGETHER = 200
+MOST_FAILURES = 3
+"""Of a group with the same texts."""
 SCOPES: tuple[Scope, ...] = ("private", "shared")
 
 
@@ -43,6 +47,7 @@ class Fresh:
         self._apart = Apart(store, step, *also)
         self._groups = Groups(store, embedder, similarity, self._apart, zone)
         self._journal = store.journal
+        self._step = step
         self._marks = {scope: f"{step} {embedder.name} {similarity} {scope}" for scope in SCOPES}
         self._changes = {
             scope: store.changed_since(self._journal.mark(mark), scope, MOST_READ)
@@ -52,22 +57,43 @@ class Fresh:
         self._is_held = False
         self.outcomes: Counter[Outcome] = Counter()
 
-    @property
-    def counts(self) -> Counter[str]:
-        """The outcomes; read: changes looked at; left: those that the next run begins with."""
-        return Counter[str](self.outcomes) + Counter(read=self._read, left=self._left)
+    @contextmanager
+    def counted(self, counts: Counter[str]) -> Iterator[None]:
+        """Adds in the end, however it comes, the outcomes; read: changes looked at; left: those
+        that the next run begins with."""
+        try:
+            yield
+        finally:
+            counts.update(Counter[str](self.outcomes) + Counter(read=self._read, left=self._left))
 
     def settled(self, group: Group, outcome: Outcome) -> None:
         """What became of a group, before the next one is asked for.
 
-        One that was changed meanwhile, or failed, comes again in the next run; one that was not
-        merged for any other reason never does.
+        One that was changed meanwhile comes again in the next run; one that was not merged for any
+        other reason never does.
         """
         self.outcomes[outcome] += 1
-        if outcome in ("changed", "failed"):
+        if outcome == "changed":
             self._is_held = True
         elif outcome != "merged":
             self._apart.refuse(group.ids)
+
+    def failed(self, group: Group, *, is_to_blame: bool) -> None:
+        """Nobody could say what is to become of it: it comes again in the next run. One that was
+        itself to blame MOST_FAILURES times is left out until one of its memories is changed."""
+        self.outcomes["failed"] += 1
+        failures = self._journal.mark(self._failures(group)) + is_to_blame
+        if is_to_blame:
+            self._journal.set_mark(self._failures(group), failures)
+        if failures < MOST_FAILURES:
+            self._is_held = True
+        else:
+            self._apart.leave(group.ids)
+
+    def _failures(self, group: Group) -> str:
+        """The name under which the journal counts them, of just these texts."""
+        texts = "".join(f"{memory.id} {memory.content_hash} " for memory in group.memories)
+        return f"{self._step} failures {sha256(texts.encode()).hexdigest()}"
 
     def __iter__(self) -> Iterator[Group]:
         for scope, changes in self._changes.items():
@@ -81,9 +107,16 @@ class Fresh:
                     self._left -= len(part)
 
     def _in(self, ids: Collection[str], scope: Scope) -> Iterator[Group]:
-        """All groups; again where one was full, since what it was about is settled now."""
+        """All groups but those left out; again where one was full or left out, since what it was
+        about is settled now."""
         over = True
         while over and not self._is_held:
             found = self._groups.of(ids, scope)
-            yield from found.groups
-            over = bool(found.over)
+            hopeless = [group for group in found.groups if self._has_failed_often(group)]
+            for group in hopeless:
+                self._apart.leave(group.ids)
+            yield from (group for group in found.groups if group not in hopeless)
+            over = bool(found.over or hopeless)
+
+    def _has_failed_often(self, group: Group) -> bool:
+        return self._journal.mark(self._failures(group)) >= MOST_FAILURES

@@ -15,6 +15,7 @@ from kinmem.models import Category, Chunks, Draft, Entity, Memory, State
 from kinmem.rules.atoms import atoms
 from kinmem.rules.border import CONTEXT_BYTES, TAGS, checked_content
 from kinmem.rules.evidence import evidence
+from kinmem.rules.occasion import OF_ITS_TIME
 from kinmem.rules.similarity import content_hash, normalised
 from kinmem.store.base import Store
 from kinmem.text import sentences
@@ -27,10 +28,21 @@ Outcome = Literal["merged", "changed", "known"]
 
 
 def stated(group: Group, zone: tzinfo) -> list[str]:
-    """What each memory of the group says; with its day behind every sentence if the days differ."""
+    """What each memory of the group says; if the days differ, what happened has its day behind
+    every sentence. What lasts is the same on every day, and a day would hide that."""
     if one_day(group.memories, zone):
         return [memory.content for memory in group.memories]
-    return [_dated(memory, zone) for memory in group.memories]
+    return [
+        _dated(memory, zone) if _is_of_its_time(memory) else memory.content
+        for memory in group.memories
+    ]
+
+
+def _is_of_its_time(memory: Memory) -> bool:
+    """Whether it is so of one moment. The time of what was learned from a conversation is that of
+    the saying; who memorizes something and names a time means the time."""
+    is_named = memory.channel not in ("extraction", "consolidation")
+    return memory.category in OF_ITS_TIME or is_named and memory.occurred_at is not None
 
 
 def _dated(memory: Memory, zone: tzinfo) -> str:

@@ -29,17 +29,14 @@ class Upkeep:
         self._settings = settings
         self._clock = clock
 
-    def consolidate(self, without_model: bool | None = None) -> Counter[str]:
+    def consolidate(self, without_model: bool | None, counts: Counter[str]) -> None:
         """Similar memories become one, by the model if there is one; without, if KINMEM_COMPRESS
-        or the caller says so."""
-        counts: Counter[str] = Counter()
+        or the caller says so. What was done is added to `counts`, also before it fails."""
+        settings, clock = self._settings, self._clock
         if self._model is not None:
-            counts += consolidate(
-                self._store, self._embedder, self._model, self._settings, self._clock
-            )
-        if self._settings.upkeep.compress if without_model is None else without_model:
-            counts += compress(self._store, self._embedder, self._settings, self._clock)
-        return counts
+            consolidate(self._store, self._embedder, self._model, settings, clock, counts)
+        if settings.upkeep.compress if without_model is None else without_model:
+            compress(self._store, self._embedder, settings, clock, counts)
 
     def recalibrate(self) -> Counter[str]:
         return recalibrate(self._store, self._clock)

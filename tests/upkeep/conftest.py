@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,12 +12,14 @@ import pytest
 import uuid_utils
 
 from kinmem.clock import Clock
-from kinmem.llm.base import Embedder
+from kinmem.llm.base import ChatModel, Embedder
 from kinmem.llm.chunks import chunks_of
 from kinmem.models import Chunks, Draft, Filters, Memory, State, Vectors
 from kinmem.rules.similarity import content_hash
 from kinmem.service import Service
 from kinmem.store.base import Store
+from kinmem.upkeep.compress import compress
+from kinmem.upkeep.consolidate import consolidate
 from kinmem.wiring import embedders
 
 
@@ -52,6 +55,19 @@ class Bench:
         texts = chunks_of(content, self.embedder)
         vectors = self.embedder.embed(texts) if vectors is None else vectors
         return Draft(memory, Chunks(texts, vectors, self.embedder.name))
+
+    def compress(self) -> Counter[str]:
+        """What became of the groups."""
+        counts: Counter[str] = Counter()
+        compress(self.store, self.embedder, self.service.settings, self.clock, counts)
+        return counts
+
+    def consolidate(self, model: ChatModel, counts: Counter[str] | None = None) -> Counter[str]:
+        """What became of the groups, added to `counts`."""
+        counts = Counter() if counts is None else counts
+        settings = self.service.settings
+        consolidate(self.store, self.embedder, model, settings, self.clock, counts)
+        return counts
 
     def live(self) -> list[Memory]:
         return self.store.page(Filters(), "oldest", 200).memories

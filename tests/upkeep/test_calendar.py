@@ -10,7 +10,6 @@ import pytest
 
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import Memory, State
-from kinmem.upkeep.consolidate import consolidate
 from kinmem.upkeep.prune import prune
 from kinmem.upkeep.recalibrate import expected, recalibrate
 from tests.upkeep.conftest import Bench, all_of_it
@@ -188,8 +187,7 @@ def test_a_merge_of_what_a_person_told_is_protected_like_it(bench: Bench, clock:
     bench.keep("Clara grows roses in her garden.", importance=1, channel="explicit")
     bench.keep("Clara grows tulips in her garden.", importance=1)
     model = ScriptedModel(all_of_it)
-    settings = bench.service.settings
-    assert consolidate(bench.store, bench.embedder, model, settings, clock)["merged"] == 1
+    assert bench.consolidate(model)["merged"] == 1
     clock.advance(days=300)
 
     assert pruned(bench)["pruned"] == 0

@@ -8,14 +8,13 @@ import pytest
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import State
 from kinmem.turns import Run
-from kinmem.upkeep.compress import compress, united
-from kinmem.upkeep.consolidate import consolidate
+from kinmem.upkeep.compress import united
 from tests.conftest import MovableClock
 from tests.upkeep.conftest import Bench, all_of_it
 
 
 def run(bench: Bench) -> Counter[str]:
-    return compress(bench.store, bench.embedder, bench.service.settings, bench.clock)
+    return bench.compress()
 
 
 def test_the_more_important_text_leads_and_unique_sentences_follow(bench: Bench) -> None:
@@ -119,6 +118,45 @@ def test_a_run_of_compress_hides_nothing_from_a_model_that_comes_later(
     done = Run(kind="sleep", started_at=clock(), finished_at=clock(), counts=counts)
     bench.store.journal.record(done)
     clock.advance(days=1)
-    settings, model = bench.service.settings, ScriptedModel(all_of_it)
 
-    assert consolidate(bench.store, bench.embedder, model, settings, clock)["merged"] == 1
+    assert bench.consolidate(ScriptedModel(all_of_it))["merged"] == 1
+
+
+@pytest.mark.parametrize("copies", [3, 6])
+def test_what_lasts_and_was_said_on_several_days_becomes_one_that_can_be_replaced(
+    bench: Bench, copies: int
+) -> None:
+    for day in range(1, copies + 1):
+        bench.keep("I live in Bremen.", occurred_at=f"2026-03-0{day}")
+    for _ in range(3):
+        bench.service.sleep(compress=True)
+    said = [memory.content for memory in bench.live()]
+    bench.service.record_turn("z", "I live in Hamburg now.", "ok", at="2026-05-01T10:00:00")
+    bench.service.sleep(compress=False)
+
+    assert said == ["I live in Bremen."]
+    assert [memory.content for memory in bench.live()] == ["I live in Hamburg now."]
+    assert not [one for one in bench.service.review_memories().issues if "contra" in one.type]
+
+
+def test_what_happened_on_several_days_happened_on_each(bench: Bench) -> None:
+    for day in ("2026-03-01", "2026-03-02"):
+        bench.keep("Clara ran along the river.", category="event", occurred_at=day)
+
+    run(bench)
+
+    assert [sorted(memory.content.split("\n")) for memory in bench.live()] == [
+        ["Clara ran along the river (2026-03-01).", "Clara ran along the river (2026-03-02)."]
+    ]
+
+
+def test_the_time_that_somebody_names_is_kept(bench: Bench) -> None:
+    said = {"channel": "explicit"}
+    bench.keep("Clara grew roses in her garden.", occurred_at="2019-03-01", **said)
+    bench.keep("Clara grew tulips in her garden.", occurred_at="2021-03-01", **said)
+
+    run(bench)
+
+    (merged,) = bench.live()
+    assert "roses in her garden (2019-03-01)." in merged.content
+    assert "tulips in her garden (2021-03-01)." in merged.content

@@ -6,15 +6,21 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kinmem.errors import ModelError
+from kinmem.errors import ModelError, Unusable
+from kinmem.llm.base import ChatModels
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import State
+from kinmem.service import Service
+from kinmem.settings import load
+from kinmem.store.sqlite.store import SqliteStore
 from kinmem.turns import Run
-from kinmem.upkeep.consolidate import consolidate
+from kinmem.wiring import embedders
+from tests.conftest import MovableClock
 from tests.upkeep.conftest import Bench, all_of_it, shown
 
 ROSES = (
@@ -24,7 +30,7 @@ ROSES = (
 
 
 def run(bench: Bench, model: ScriptedModel) -> Counter[str]:
-    return consolidate(bench.store, bench.embedder, model, bench.service.settings, bench.clock)
+    return bench.consolidate(model)
 
 
 def answering(content: str, **fields: Any) -> ScriptedModel:
@@ -178,8 +184,9 @@ def test_pinned_and_archived_memories_stay_as_they_are(
 
 
 def test_the_days_of_what_happened_on_different_days_are_written_down(bench: Bench) -> None:
-    bench.keep("Clara planted roses in her garden.", occurred_at="2026-05-08")
-    bench.keep("Clara planted tulips in her garden.", occurred_at="2026-05-12")
+    event = {"category": "event"}
+    bench.keep("Clara planted roses in her garden.", occurred_at="2026-05-08", **event)
+    bench.keep("Clara planted tulips in her garden.", occurred_at="2026-05-12", **event)
     model = ScriptedModel(all_of_it)
 
     run(bench, model)
@@ -225,20 +232,20 @@ def test_a_merge_that_says_what_a_source_says_keeps_that_source(bench: Bench) ->
 def test_an_update_may_give_up_what_an_earlier_memory_said(bench: Bench) -> None:
     bench.keep("Clara lives in Lyon.", occurred_at="2026-01-01")
     bench.keep("Clara lives in Rome.", occurred_at="2026-03-01")
-    old = "Clara lives in Lyon (2026-01-01)."
+    old = "Clara lives in Lyon."
 
-    run(bench, answering("Clara lives in Rome (2026-03-01).", superseded=[old]))
+    run(bench, answering("Clara lives in Rome.", superseded=[old]))
 
     (merged,) = bench.live()
-    assert merged.content == "Clara lives in Rome (2026-03-01)."
+    assert merged.content == "Clara lives in Rome."
 
 
 def test_what_was_said_last_is_never_given_up(bench: Bench) -> None:
     bench.keep("Clara lives in Lyon.", occurred_at="2026-01-01")
     bench.keep("Clara lives in Rome.", occurred_at="2026-03-01")
-    new = "Clara lives in Rome (2026-03-01)."
+    new = "Clara lives in Rome."
 
-    counts = run(bench, answering("Clara lives in Lyon (2026-01-01).", superseded=[new]))
+    counts = run(bench, answering("Clara lives in Lyon.", superseded=[new]))
 
     assert counts["refused"] == 1
 
@@ -316,6 +323,18 @@ def test_a_run_that_left_nothing_over_lets_the_next_look_at_what_is_new_only(
     assert run(bench, ScriptedModel(all_of_it))["merged"] == 1
 
 
+def failing_after(answers: int) -> ScriptedModel:
+    """A model that merges whatever it is shown so many times, and then is away."""
+
+    def answer(prompt: str) -> dict[str, Any]:
+        if len(model.prompts) > answers:
+            raise ModelError("away")
+        return all_of_it(prompt)
+
+    model = ScriptedModel(answer)
+    return model
+
+
 def test_a_model_that_is_away_is_told_and_what_was_merged_stays_merged(bench: Bench) -> None:
     for plant in ("roses", "tulips"):
         bench.keep(f"Clara grows {plant} in her garden in Lyon.")
@@ -323,18 +342,92 @@ def test_a_model_that_is_away_is_told_and_what_was_merged_stays_merged(bench: Be
         bench.keep(f"Bob repairs an old {car} car.")
     for sea in ("whales", "dolphins"):
         bench.keep(f"Priya studies how {sea} sleep under the water of the ocean.")
-    merged: list[str] = []
-
-    def once(prompt: str) -> dict[str, Any]:
-        if merged:
-            raise ModelError("the provider is away")
-        merged.append(prompt)
-        return all_of_it(prompt)
-
+    counts: Counter[str] = Counter()
     with pytest.raises(ModelError):
-        run(bench, ScriptedModel(once))
+        bench.consolidate(failing_after(1), counts)
 
     assert [memory.generation for memory in bench.live()].count(1) == 1
+    assert (counts["merged"], counts["failed"]) == (1, 2)
+    assert counts["left"] > 0
+
+
+def test_what_was_merged_before_the_model_failed_is_reported(
+    home: Path, clock: MovableClock
+) -> None:
+    near = {"MEMORY_CONSOLIDATION_SIMILARITY": 0.5, "KINMEM_KIN": "ana", "KINMEM_HOME": home}
+    settings, cars = load(near), [f"Bob repairs an old {car} car." for car in ("Fiat", "Audi")]
+    model = failing_after(1)
+    store = SqliteStore(home, "ana", clock)
+    with Service(
+        store,
+        embedders(settings),
+        settings,
+        models=ChatModels(consolidation=model),
+        clock=clock,
+        resident=False,
+    ) as service:
+        for text in (*ROSES, *cars):
+            service.memorize(text)
+
+        run = service.sleep()
+
+    assert run.problems == ("consolidate: away",)
+    assert (run.counts["consolidate.merged"], run.counts["consolidate.failed"]) == (1, 1)
+
+
+def asked_about_roses(
+    bench: Bench, failure: ModelError, rounds: int
+) -> tuple[ScriptedModel, Counter[str]]:
+    """A model that fails whenever it is asked about roses, and what became of so many runs."""
+
+    def answer(prompt: str) -> dict[str, Any]:
+        if any("roses" in one.get("text", "") for one in shown(prompt)):
+            raise failure
+        return all_of_it(prompt)
+
+    model, counts = ScriptedModel(answer), Counter[str]()
+    for _ in range(rounds):
+        with suppress(ModelError):
+            bench.consolidate(model, counts)
+    return model, counts
+
+
+def test_what_a_model_can_never_answer_is_left_out_until_it_is_another_text(bench: Bench) -> None:
+    first = bench.keep(ROSES[0])
+    bench.keep(ROSES[1])
+    for car in ("Fiat", "Audi"):
+        bench.keep(f"Bob repairs an old {car} car.")
+    broken = Unusable("it broke off")
+
+    model, counts = asked_about_roses(bench, broken, rounds=6)
+    assert (counts["failed"], counts["merged"], len(model.prompts)) == (3, 1, 4)
+    assert run(bench, model) == {}  # the part is held no longer: nothing is read
+
+    bench.service.update_memory(first, content="Clara grows 14 roses in her garden.")
+    bench.service.settle()
+    model, counts = asked_about_roses(bench, broken, rounds=6)
+    assert counts["failed"] == 3
+
+
+def test_a_provider_that_is_away_is_asked_again_about_all(bench: Bench) -> None:
+    bench.keep(ROSES[0])
+    bench.keep(ROSES[1])
+
+    assert asked_about_roses(bench, ModelError("it is away"), rounds=5)[1]["failed"] == 5
+    assert run(bench, ScriptedModel(all_of_it))["merged"] == 1
+
+
+def test_a_full_group_that_is_left_out_does_not_keep_the_others_waiting(
+    bench_of: Callable[..., Bench],
+) -> None:
+    bench = bench_of(MEMORY_CONSOLIDATION_SIMILARITY=0.4)
+    for where in ("garden", "yard", "park", "field", "street"):
+        bench.keep(f"Clara grows roses in her {where}.")
+
+    model, counts = asked_about_roses(bench, Unusable("it broke off"), rounds=30)
+
+    assert counts["failed"] == len(model.prompts)
+    assert run(bench, model) == {}
 
 
 def test_what_somebody_changes_meanwhile_is_left_alone(bench: Bench) -> None:

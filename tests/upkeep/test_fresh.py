@@ -9,8 +9,6 @@ import pytest
 
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import State
-from kinmem.upkeep.compress import compress
-from kinmem.upkeep.consolidate import consolidate
 from kinmem.upkeep.embed import Embed
 from tests.upkeep.conftest import Bench, all_of_it
 
@@ -19,7 +17,7 @@ PART = ("Clara grows roses in her garden. She sells them.", "Clara grows roses i
 
 
 def run(bench: Bench) -> Counter[str]:
-    return compress(bench.store, bench.embedder, bench.service.settings, bench.clock)
+    return bench.compress()
 
 
 def fill(bench: Bench, count: int) -> None:
@@ -82,18 +80,17 @@ def test_a_backlog_is_taken_up_where_a_run_has_stopped(bench_of: Callable[..., B
     fill(bench, 300)
     bench.keep("Bob repairs an old Fiat car in the yard.")
     bench.keep("Bob repairs an old Audi car in the yard.")
-    model, settings = ScriptedModel(all_of_it), bench.service.settings
-    store, embedder, clock = bench.store, bench.embedder, bench.clock
+    model = ScriptedModel(all_of_it)
 
-    first = consolidate(store, embedder, model, settings, clock)
-    second = consolidate(store, embedder, model, settings, clock)
-    third = consolidate(store, embedder, model, settings, clock)
+    first = bench.consolidate(model)
+    second = bench.consolidate(model)
+    third = bench.consolidate(model)
 
     assert (first["merged"], first["left"]) == (1, 304)
     assert (second["merged"], third["merged"]) == (1, 0)
     assert third["left"] == 0
     assert len(model.prompts) == 2
-    assert consolidate(store, embedder, model, settings, clock) == {}
+    assert bench.consolidate(model) == {}
 
 
 def test_a_cluster_that_is_too_large_for_one_merge_is_not_left_behind(bench: Bench) -> None:
@@ -145,8 +142,7 @@ def test_a_merge_that_was_undone_is_never_made_again(
     def once() -> Any:
         if step == "compress":
             return bench.service.sleep(compress=True).counts.get("consolidate.merged", 0)
-        settings = bench.service.settings
-        return consolidate(bench.store, bench.embedder, model, settings, bench.clock)["merged"]
+        return bench.consolidate(model)["merged"]
 
     assert once() == 1
     undo(bench, sources)
@@ -164,7 +160,7 @@ def test_what_was_undone_is_not_merged_by_another_step(bench: Bench) -> None:
     forgotten(bench, sources)
     model = ScriptedModel(all_of_it)
 
-    consolidate(bench.store, bench.embedder, model, bench.service.settings, bench.clock)
+    bench.consolidate(model)
 
     assert model.prompts == []
 

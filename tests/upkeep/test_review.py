@@ -340,6 +340,17 @@ def test_what_a_model_names_wrongly_is_left_out(bench: Bench, wrong: dict[str, A
     assert look(bench, says(wrong)).issues == []
 
 
+@pytest.mark.parametrize("bad", [None, "m1", 7, [], {"type": "clutter"}, {"type": 3}])
+def test_one_malformed_finding_does_not_cost_the_others(bench: Bench, bad: Any) -> None:
+    kept = bench.keep("Clara keeps bees behind the house.")
+    model = ScriptedModel(lambda prompt: {"findings": [bad, finding("clutter", ["m1"]), bad]})
+
+    found = look(bench, model)
+
+    assert [issue.memory_ids for issue in found.issues] == [(kept,)]
+    assert found.degraded == ()
+
+
 def test_a_suggested_merge_is_taken_only_if_it_is_proved(bench: Bench) -> None:
     bench.keep("Clara keeps 12 hives behind the house.")
     bench.keep("Behind the house Clara has hives with bees.")
