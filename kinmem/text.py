@@ -132,6 +132,18 @@ def content_words(text: str) -> list[str]:
     return [word for word in found if word not in stop] or found
 
 
+def cut(text: str, characters: int) -> str:
+    """The text, at most so long: what is longer ends with a whole word and an ellipsis.
+
+    A word that would take more than half of it is cut itself.
+    """
+    if len(text) <= characters:
+        return text
+    head = text[: characters - 1]
+    whole = head.rpartition(" ")[0]
+    return (whole if 2 * len(whole) >= characters else head).rstrip() + "…"
+
+
 def language_of(text: str) -> str:
     """The code in STOP_WORDS whose stop words explain most of the text; ties go to the first."""
     return _language(set(words(text)))

@@ -5,7 +5,7 @@ before it believes a cosine. Words and tables: no parser, no model.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, groupby, pairwise, product
@@ -36,7 +36,7 @@ class Atoms:
     units: frozenset[str]
     """km, kg, %, €, h: only those beside a number."""
     negations: int
-    """How many; ne pas and non mai are one."""
+    """How many."""
     question: bool
     clauses: tuple[Words, ...]
     """All words in order, cut at marks and at `and`; articles and fillers are left out."""
@@ -58,7 +58,7 @@ def _atoms(text: str) -> Atoms:
         dates=_of(found, "date"),
         names=_of(found, "name"),
         units=_of(found, "unit"),
-        negations=_negations(found),
+        negations=negations([lexeme.form for lexeme in found]),
         question=any(lexeme.kind == "question" for lexeme in found),
         clauses=clauses,
         words=tuple(chain.from_iterable(clauses)),
@@ -77,8 +77,8 @@ def _numbers(found: list[Lexeme]) -> frozenset[str]:
     )
 
 
-def _negations(found: list[Lexeme]) -> int:
-    words = [lexeme.form for lexeme in found]
+def negations(words: Collection[str]) -> int:
+    """How often they deny: ne pas and non mai are one."""
     plain = sum(word in vocabulary.NEGATORS for word in words)
     concord = sum(word in vocabulary.CONCORD for word in words)
     return plain if {"no", "non", "não"} & set(words) else plain + concord
@@ -108,17 +108,15 @@ class Contrast:
         """Whether each text has a word of these that the other has not."""
         return not (words.isdisjoint(self.lost) or words.isdisjoint(self.gained))
 
-    def kinds(self) -> list[str]:
-        """In which ways they differ, in the order of DIFFERS."""
-        return list(self._kinds(DIFFERS))
-
     def differs(self, kinds: Iterable[str] | None = None) -> bool:
-        """Whether they differ in any of these ways, or in any at all."""
-        return any(True for _ in self._kinds(DIFFERS if kinds is None else kinds))
+        """Whether they differ in any of these ways (keys of DIFFERS), or in any at all.
 
-    def _kinds(self, asked: Iterable[str]) -> Iterator[str]:
-        same = self.left.words == self.right.words and self.left.question == self.right.question
-        return (kind for kind in asked if not same and DIFFERS[kind](self))
+        If in none they need not say the same: one may say more than the other, and in texts of more
+        than SHORT content words one word of no special kind may stand in place of another.
+        """
+        if self.left.words == self.right.words and self.left.question == self.right.question:
+            return False
+        return any(DIFFERS[kind](self) for kind in (DIFFERS if kinds is None else kinds))
 
 
 @lru_cache(maxsize=16)  # one question after the other is asked about a pair
@@ -127,15 +125,6 @@ def contrast(a: str, b: str) -> Contrast:
     left, right = atoms(a), atoms(b)
     ours, theirs = Counter(left.words), Counter(right.words)
     return Contrast(left, right, ours - theirs, theirs - ours)
-
-
-def differences(a: str, b: str) -> list[str]:
-    """The kinds of atoms in which two texts differ (keys of DIFFERS), empty when none. Symmetric.
-
-    None does not make them the same: one may say more than the other, and in texts of more than
-    SHORT content words one word of no special kind may stand in place of another.
-    """
-    return contrast(a, b).kinds()
 
 
 def is_content(word: str) -> bool:
@@ -157,11 +146,11 @@ def opposed(lost: Collection[str], gained: Collection[str]) -> bool:
 def _antonyms(words: Iterable[str]) -> set[tuple[int, bool]]:
     table = vocabulary.OPPOSITES
     return {
-        side for word in words for stem in _stems(word, "ed", "d") for side in table.get(stem, ())
+        side for word in words for stem in forms(word, "ed", "d") for side in table.get(stem, ())
     }
 
 
-def _stems(word: str, *more: str) -> set[str]:
+def forms(word: str, *more: str) -> set[str]:
     """The word and what it may be a plural, a third person or a progressive of; `more` endings."""
     stems = {word}
     for ending in ("s", "es", "ing", *more):
@@ -215,7 +204,7 @@ def _by_start(words: Iterable[str]) -> dict[str, list[str]]:
 
 def _is_form(word: str, other: str) -> bool:
     alike = 5 * len(commonprefix((word, other))) >= 3 * max(len(word), len(other))
-    return alike and _stems(word).isdisjoint(_stems(other))
+    return alike and forms(word).isdisjoint(forms(other))
 
 
 def _order(pair: Contrast) -> bool:

@@ -60,6 +60,8 @@ _LEXEME = re.compile(
 _CODE = re.compile(r"""["'(\[<`*]*+(?:--?[A-Za-z]|\.\w|[^\s@\\_=/]*+[\\_=/])""")
 _SLASHED_CAPITALS = re.compile(r"[A-Z]++(?:/[A-Z]++)++")
 _BRITISH = re.compile(r"(?<=[a-z]{4})is(?=(?:e|ed|es|ing|ation)$)")
+_PAST = ("ied", "ed")
+_PRESENT = ("ing", "ies", "es", "s", "e", "y")
 CACHED = 40
 """Longer words are rare and would fill the cache."""
 _BREAK = Lexeme("", "break")
@@ -94,6 +96,20 @@ def case_counts(chunk: str) -> bool:
     return chunk.upper() != chunk != chunk.lower() and any(map(str.isdigit, chunk))
 
 
+def stem(word: str, *, past: bool = True) -> str:
+    """The word without a genitive's, plural's or verb's ending: one form for like, likes, liked.
+
+    With past=False what is past stays apart: liked. For comparing; no word a dictionary has.
+    """
+    word = word.removesuffix("'s")
+    if not word.isalpha() or word.endswith("ss"):
+        return word
+    for ending in (*_PAST, *_PRESENT) if past else _PRESENT:
+        if word.endswith(ending) and len(word) - len(ending) > 2:
+            return word.removesuffix(ending)
+    return word
+
+
 def _prepared(text: str) -> str:
     if not text.isascii():
         text = re.sub(r"(?<=\d)[\u00a0\u202f](?=\d{3})", ",", text)
@@ -101,15 +117,15 @@ def _prepared(text: str) -> str:
     if re.search(r"\d", text):
         text = amounts.dates_in_iso(text)
     if "does" in text:
-        text = _DOES_NOT.sub(lambda found: f"not {_of_third_person(found[1])}", text)
+        text = _DOES_NOT.sub(lambda found: f"not {third_person(found[1])}", text)
     return text if text.isascii() else UNSPACED.sub(r" \g<0> ", text)
 
 
 _DOES_NOT = re.compile(r"\bdoes(?:n't| not) ([a-z]{2,20})\b")
 
 
-def _of_third_person(verb: str) -> str:
-    """likes, watches, carries, has: denied and not, one form."""
+def third_person(verb: str) -> str:
+    """likes, watches, carries, has: what stands without `does not` as it does with it."""
     if verb in ("have", "do", "go"):
         return {"have": "has", "do": "does", "go": "goes"}[verb]
     if verb.endswith("y") and verb[-2] not in "aeiou":

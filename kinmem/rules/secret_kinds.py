@@ -19,6 +19,8 @@ class Kind(NamedTuple):
     """What is secret: the group `secret`, else all of it."""
     spaced: bool = True
     """Whether it may have spaces, or stand among other signs."""
+    begins: tuple[str, ...] = ()
+    """What it may begin with, in small letters; none: found by reading all."""
 
 
 _FORMATS = r"""
@@ -36,7 +38,10 @@ slack webhook | hooks.slack.com | hooks\.slack\.com/(?:services|workflows)/[\w/]
 discord webhook | /api/webhooks/ | discord(?:app)?\.com/api/webhooks/\d{16,20}/[\w-]{50,}+
 discord token | . | [A-Za-z0-9][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,40}
 telegram token | :AA | \d{8,10}:AA[\w-]{32,35}
-aws key | A | (?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Z0-9])
+aws key | AKIA | AKIA[A-Z2-7]{16}(?![A-Z0-9])
+aws key | ASIA | ASIA[A-Z2-7]{16}(?![A-Z0-9])
+aws key | ABIA | ABIA[A-Z2-7]{16}(?![A-Z0-9])
+aws key | ACCA | ACCA[A-Z2-7]{16}(?![A-Z0-9])
 google key | AIza | AIza[\w-]{35}
 google client secret | GOCSPX- | GOCSPX-[\w-]{24,}+
 google token | ya29. | ya29\.[\w-]{20,}+
@@ -128,6 +133,7 @@ _HOLDERS = (
             r"(?i:\b(?:authorization\W{1,4}(?:bearer|basic|token)|bearer)) {1,3}"
             r"(?P<secret>[A-Za-z0-9._~+/=-]{16,}+)"
         ),
+        begins=("authorization", "bearer"),
     ),
     Kind(
         "storage key", "Key=", re.compile(r"(?:Account|SharedAccess)Key=(?P<secret>[\w+/=]{40,}+)")
@@ -157,6 +163,7 @@ SHOWN: tuple[Kind, ...] = (
             r"\b(?:(?:mysql|mariadb)\w{0,10}\b[^\n|;&]{0,120}?\s-p|sshpass\s{1,3}-p\s{0,3})"
             r"[\"']?(?P<secret>[^\s\"'-][^\s\"']{2,200}+)"
         ),
+        begins=("mysql", "mariadb", "sshpass"),
     ),
     Kind(
         "password on the next line",
@@ -165,6 +172,7 @@ SHOWN: tuple[Kind, ...] = (
             r"(?i:\b(?:pass(?:word|wd|phrase)|secret|token|api_?key))[\"']?:\s?[|>][+-]?"
             r"[ \t]{0,3}\r?\n[ \t]{1,20}(?P<secret>[^\s\"']{3,200}+)"
         ),
+        begins=("pass", "secret", "token", "api"),
     ),
     Kind(
         "name and password",
@@ -173,6 +181,7 @@ SHOWN: tuple[Kind, ...] = (
             r"\b(?i:admin|root|administrator|user|login)\s{1,2}/\s{1,2}"
             r"(?=[^\s\d]{0,60}\d)(?=[^\sA-Z]{0,60}[A-Z])(?P<secret>[^\s\"'`,;]{6,60}+)"
         ),
+        begins=("admin", "root", "user", "login"),
     ),
     Kind(
         "security code of a card",
@@ -181,21 +190,25 @@ SHOWN: tuple[Kind, ...] = (
             r"\b(?i:cvv2?|cvc2?)(?i:\scode)?(?:\s{0,2}(?i:[:=]|is|ist|est|es|lautet))?\s{1,2}"
             r"(?P<secret>\d{3,4})(?![\d.,]?\d)"
         ),
+        begins=("cvv", "cvc"),
     ),
     Kind(
         "social security number",
         "-",
-        re.compile(r"(?<![\w-])(?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4}(?![\w-])", re.ASCII),
+        re.compile(r"[0-8](?<![\w-].)\d\d(?<!000|666)-(?!00)\d\d-(?!0000)\d{4}(?![\w-])", re.ASCII),
     ),
     Kind(
         "bank account",
         "",
         re.compile(
-            r"(?<!\w)[A-Z]{2}\d\d(?:\s?[A-Z0-9]{4}){3,7}+(?:\s?[A-Z0-9]{1,3})?+(?!\w)", re.ASCII
+            r"[A-Z](?<!\w.)[A-Z]\d\d(?:\s?[A-Z0-9]{4}){3,7}+(?:\s?[A-Z0-9]{1,3})?+(?!\w)", re.ASCII
         ),
     ),
 )
-"""What is secret where it stands, though it has no format of a key."""
+"""What is secret where it stands, though it has no format of a key.
+
+What has no word to begin with begins with a sign that can be searched for: nothing else is as fast.
+"""
 
 PASSWORD = r"""pass(?:word|wd|phrase|code)|pwd|passwort|kennwort|mot\sde\spasse(?:\swi-?fi)?
 |contraseña|clave|parola\sd['’]ordine|senha|palavra-passe|wachtwoord|hasło|пароль|密码|密碼|パスワード|暗証番号|비밀번호"""
@@ -213,12 +226,18 @@ KEY = r"""api[\s_-]?key|access[\s_-]?key|secret[\s_-]?key|private[\s_-]?key|sign
 ANCHORS = tuple(
     """pass pwd kennwort contrase clave parola senha palavra wachtwoord hasło пароль
     密码 密碼 密钥 パスワード 暗証番号 비밀번호 pin geheimzahl code código combin key secret token
-    credential schlüssel clé chiave chave 令牌 ключ seed
-    recovery mnemonic backup wiederherstellung -u""".split()
+    credential schlüssel clé chiave chave 令牌 ключ""".split()
 )
-"""One of these, in small letters, stands in every announcement."""
+"""One of these, in small letters, stands in every name of a secret."""
+PASSWORDS = tuple(
+    """pass pwd kennwort contrase clave parola senha palavra wachtwoord hasło пароль
+    密码 密碼 パスワード 暗証番号 비밀번호""".split()
+)
+"""Those of passwords."""
+OTHER_ANCHORS = ("phrase", "-u")
+"""Of what has another name, or none: a seed phrase, curl -u."""
 WITHIN_WORDS = frozenset(
-    """code key token secret schlüssel passwort kennwort 密码 密碼 密钥 パスワード
+    """code key token secret phrase schlüssel passwort kennwort 密码 密碼 密钥 パスワード
     暗証番号 비밀번호 令牌 ключ пароль""".split()
 )
 """Those that may stand behind a letter: apikey."""

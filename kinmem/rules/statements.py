@@ -7,7 +7,8 @@ from itertools import chain, islice, takewhile
 
 from kinmem.rules import grammar, vocabulary
 from kinmem.rules.amounts import UNITS
-from kinmem.rules.atoms import Words, atoms, is_content
+from kinmem.rules.atoms import Words, atoms, is_content, negations
+from kinmem.rules.lexemes import stem
 from kinmem.rules.similarity import normalised
 from kinmem.text import sentences
 
@@ -111,14 +112,14 @@ def _clause(
     said = [word for word in words if is_content(word) and word not in NEGATING]
     return Clause(
         words=words,
-        content=frozenset(map(root, said)),
-        context=frozenset(root(word) for word in said if word not in exact),
+        content=frozenset(map(stem, said)),
+        context=frozenset(stem(word) for word in said if word not in exact),
         subjects=frozenset(bare(word) for word in words[:lead] if word in names),
         atoms=mine | (present & dates) | counted,
         names=mine,
         dates=present & dates,
         amounts=tuple(_amounts(words, counted, counted | dates, units)),
-        negations=_negations(words),
+        negations=negations(words),
         aside=adds and len(words) <= SHORT,
     )
 
@@ -135,29 +136,12 @@ def _amounts(
             before = words[max(0, at - NEAR) : at]
             next_ones = takewhile(lambda word: is_content(word) and word not in exact, rest)
             around = [*_content(rest, exact)[:REACH], *_content(before, exact)[-REACH:]]
-            behind = map(root, islice(next_ones, REACH))
+            behind = map(stem, islice(next_ones, REACH))
             yield Amount(word, unit, frozenset(behind), frozenset(around))
 
 
 def _content(words: Words, exact: frozenset[str]) -> list[str]:
-    return [root(word) for word in words if is_content(word) and word not in exact]
-
-
-def _negations(words: Words) -> int:
-    plain = sum(word in vocabulary.NEGATORS for word in words)
-    concord = sum(word in vocabulary.CONCORD for word in words)
-    return plain if {"no", "non", "não"}.intersection(words) else plain + concord
-
-
-def root(word: str) -> str:
-    """The word without a genitive's, plural's or verb's ending; the same for like, likes, liked."""
-    word = word.removesuffix("'s")
-    if not word.isalpha():
-        return word
-    for ending in ("ing", "ies", "ied", "ed", "es", "s", "e", "y"):
-        if word.endswith(ending) and len(word) - len(ending) > 2:
-            return word.removesuffix(ending)
-    return word
+    return [stem(word) for word in words if is_content(word) and word not in exact]
 
 
 def bare(name: str) -> str:

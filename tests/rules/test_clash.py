@@ -7,6 +7,7 @@ import pytest
 from kinmem.rules.clash import clash
 from kinmem.rules.similarity import Ladder
 
+CORPORA = Path(__file__).parent / "corpora"
 LADDER = Ladder(duplicate=0.9, near=0.85, related=0.4)
 PAIRS = [
     line.split(" | ")
@@ -15,6 +16,33 @@ PAIRS = [
     .splitlines()
     if line and not line.startswith("#")
 ]
+
+
+SUPERSEDING, HELD_BACK = (
+    [line.split(" | ") for line in half.splitlines() if " | " in line and line[0] != "#"]
+    for half in (CORPORA / "superseding.txt").read_text(encoding="utf-8").split("## held back")
+)
+
+
+@pytest.mark.parametrize(("truth", "known", "new"), SUPERSEDING)
+def test_what_is_so_no_longer_gives_way_and_what_sounds_like_it_does_not(truth, known, new):
+    found = clash(known, new, 0.8, LADDER)
+
+    assert {
+        "update": found is not None and found.clear,
+        "clash": found is not None,
+        "lookalike": found is None or not found.clear,
+    }[truth]
+
+
+def test_pairs_that_were_not_looked_at_fare_nearly_as_well():
+    found = [(truth, clash(known, new, 0.8, LADDER)) for truth, known, new in HELD_BACK]
+    updates = [one is not None and one.clear for truth, one in found if truth == "update"]
+
+    assert sum(updates) >= 19
+    assert len(updates) == 21
+    assert all(one for truth, one in found if truth == "clash")
+    assert not any(one and one.clear for truth, one in found if truth == "lookalike")
 
 
 def fates(kind):

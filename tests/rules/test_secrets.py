@@ -124,6 +124,31 @@ def test_private_parts_are_left_out(text, left):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("İzmir: the password is hunter2", id="a capital that has two small letters"),
+        pytest.param("the ſecret code for the door is 4711", id="a long s"),
+        pytest.param("x" * 5_000 + " the password is hunter2 " + "y" * 5_000, id="far inside"),
+    ],
+)
+def test_places_are_those_of_the_text(text):
+    clean, count = redacted(text)
+
+    assert count == 1
+    assert len(clean) - clean.count(REMOVED) * len(REMOVED) in (len(text) - 7, len(text) - 4)
+
+
+def test_a_long_output_is_read_in_a_moment():
+    line = (
+        "2026-11-21T10:00:00Z INFO worker[17]: request id=5f1c9a7e path=/api/items/4711 in 12 ms\n"
+    )
+    began = time.perf_counter()
+
+    assert redacted(line * 12_000)[1] == 0
+    assert time.perf_counter() - began < 1  # megabyte; 0.1 on the slow machine it was written on
+
+
+@pytest.mark.parametrize(
     "unit",
     ["a", "-", "ab1+/", "eyJ", "sk-", "password ", "password is ", "token=", "1 ", "://a:", "\n"]
     + [
