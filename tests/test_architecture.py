@@ -125,7 +125,9 @@ def test_imports_are_absolute(path: Path) -> None:
 def test_every_package_that_is_imported_is_declared() -> None:
     """What another package happens to bring may be gone with its next release."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = {plain(re.split(r"[<>=!~ ;\[]", line)[0]) for line in project["dependencies"]}
+    extras = [line for lines in project["optional-dependencies"].values() for line in lines]
+    lines = [*project["dependencies"], *extras]
+    declared = {plain(re.split(r"[<>=!~ ;\[]", line)[0]) for line in lines}
     providers = packages_distributions()
     used = (
         {name.split(".")[0] for path in MODULES for name in imported(path)}
