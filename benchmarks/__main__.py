@@ -1,17 +1,34 @@
-"""python -m benchmarks [retrieval|latency|throughput|...|all] [--short] [--json FILE]"""
+"""python -m benchmarks [retrieval|latency|throughput|...|all] [--short] [--json FILE]
+
+ablation and embedders take --embedder NAME, for another model than the built-in one.
+"""
 
 import argparse
 import importlib
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.report import Table, Target, as_json, machine, targets_table
+from kinmem.settings import load
+from kinmem.wiring import embedder_named
 
 BENCHMARKS = (
-    *("retrieval", "abstention", "replay", "duplicates", "reembedding"),
+    *(
+        "retrieval",
+        "ablation",
+        "expansion",
+        "tuning",
+        "abstention",
+        "replay",
+        "duplicates",
+        "reembedding",
+    ),
     *("latency", "throughput", "cold-start", "tool-list"),
 )
+OF_EMBEDDERS = ("ablation", "embedders")
+"""Those that measure any embedder; the second only when it is asked for."""
 
 
 def main() -> int:
@@ -21,16 +38,22 @@ def main() -> int:
         "which",
         nargs="*",
         default="all",
-        choices=[*BENCHMARKS, "all"],
+        choices=[*BENCHMARKS, "embedders", "all"],
         metavar="which",
-        help=f"{', '.join(BENCHMARKS)} or all (the default)",
+        help=f"{', '.join(BENCHMARKS)}, embedders or all (the default)",
     )
     parser.add_argument("--short", action="store_true", help="own data and few memories, a minute")
+    parser.add_argument(
+        "--embedder",
+        action="append",
+        metavar="NAME",
+        help="for ablation and embedders: as MEMORY_EMBEDDING_MODEL names it, or builtin",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there as well")
     options = parser.parse_args()
     which = BENCHMARKS if "all" in options.which else options.which
     print(f"kinmem benchmarks: {machine()}\n", flush=True)
-    tables, targets = run(which, options.short)
+    tables, targets = run(which, options.short, options.embedder or ())
     if targets:
         print(targets_table(targets))
     if options.json:
@@ -38,13 +61,16 @@ def main() -> int:
     return int(not all(target.met for target in targets))
 
 
-def run(which: list[str] | tuple[str, ...], short: bool) -> tuple[list[Table], list[Target]]:
+def run(
+    which: Sequence[str], short: bool, embedders: Sequence[str] = ()
+) -> tuple[list[Table], list[Target]]:
     """Each in turn; its tables are printed as soon as they are there."""
+    named = [embedder_named(name, load()) for name in embedders]
     tables: list[Table] = []
     targets: list[Target] = []
     for name in which:
         measure = importlib.import_module(f"benchmarks.{name.replace('-', '_')}").measure
-        made, aimed = measure(short)
+        made, aimed = measure(short, named) if name in OF_EMBEDDERS else measure(short)
         for table in made:
             print(table, flush=True)
         tables += made

@@ -1,26 +1,48 @@
 """Kins to measure: at default settings whatever the environment says, and gone afterwards."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from kinmem.clock import Clock, utc_now
 from kinmem.llm.base import Embedder
 from kinmem.service import Service
-from kinmem.settings import load
+from kinmem.settings import Settings, load
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.wiring import open_service
 
+PREFIX = "kinmem-bench-"
+
 
 @contextmanager
-def fresh_kin(embedder: Embedder | None = None, **variables: object) -> Iterator[Service]:
+def fresh_kin(
+    embedder: Embedder | None = None, clock: Clock = utc_now, **variables: object
+) -> Iterator[Service]:
     """A Kin that knows nothing yet, with the built-in embedder or the one given."""
-    with tempfile.TemporaryDirectory(prefix="kinmem-bench-") as home:
-        settings = load({"KINMEM_KIN": "bench", "KINMEM_HOME": home, **variables}, environment={})
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as home:
+        settings = _settings(home, variables)
         if embedder is None:
-            service = open_service(settings)
+            service = open_service(settings, clock=clock)
         else:
             service = Service(
-                SqliteStore(settings.home, settings.general.kin), [embedder], settings
+                SqliteStore(settings.home, settings.general.kin, clock),
+                [embedder],
+                settings,
+                clock=clock,
             )
         with service:
             yield service
+
+
+@contextmanager
+def quiet_kin(**variables: object) -> Iterator[Service]:
+    """One in which nothing is done in the background."""
+    with (
+        tempfile.TemporaryDirectory(prefix=PREFIX) as home,
+        open_service(_settings(home, variables), resident=False) as service,
+    ):
+        yield service
+
+
+def _settings(home: str, variables: Mapping[str, object]) -> Settings:
+    return load({"KINMEM_KIN": "bench", "KINMEM_HOME": home, **variables}, environment={})

@@ -130,6 +130,11 @@ class Conversation:
             return []
         return [*self._journal.before(last, RECENT), last, *self._journal.after(last, RECENT)]
 
+    def _before(self, prompt: Message) -> list[Message]:
+        """What was said before a prompt that has been stored."""
+        stored = self._journal.latest(prompt.session, "user")
+        return self._journal.before(stored, RECENT) if stored else []
+
     def nameless(self, session: str, answer: str) -> str:
         """A name for a turn that has none and whose prompt was not kept."""
         last = self._journal.latest(session, "user")
@@ -161,7 +166,7 @@ class Conversation:
         if texts := self._journal.shown(session, message.turn).texts:
             return "\n".join(texts)
         told = self._store.memories(self._journal.versions_shown(session, latest=CHECKED))
-        recent = partial(self._journal.before, message, RECENT)
+        recent = partial(self._before, message)
         answer = self._recall(_asked(message.text), recent, MODEL_SECONDS)
         notes = self._inject.for_prompt(session, message.turn, answer, self._store.kin, told)
         if notes:

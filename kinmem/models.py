@@ -231,6 +231,8 @@ class Asked:
     """Most candidates by words."""
     listed: int
     """How far down the word ranks are told, for candidates by meaning."""
+    context: float = 0.3
+    """Weight of a word in the source context, beside 1 in content and subject."""
     all_words_first: bool = False
     """Whether rows that have all the words, as beginnings of theirs, leave the others out."""
 

@@ -22,9 +22,8 @@ QUIET = timedelta(seconds=30)
 TRIES = 3
 FIRST_PAUSE = timedelta(seconds=30)
 """Before the second try; four times as long before each further one."""
-LONGEST_PAUSE = timedelta(hours=1)
-MOST_WAITS = 100
-"""Tries, about four days, after which a turn is parked although its model was never there."""
+OUTAGE_PAUSE = timedelta(minutes=2)
+"""Until a model that was away is asked again, about two turns at most."""
 
 Turn = list[Message]
 
@@ -54,20 +53,29 @@ class Outbox:
     def learn(self, turns: Sequence[Turn], report: Report, goes_on: Callable[[], bool]) -> bool:
         """Learn from each in turn, as long as `goes_on` says so; whether it still did at the end.
 
-        One that fails is postponed alone, and parked at the third try. Where the model or the disk
-        is away no text is to blame: all that are left wait, an hour at most, and stay due.
+        One that fails is postponed alone, and parked at the third try. Where two in a row find the
+        model or the disk away, no text is to blame: they and all that are left wait uncounted.
         """
+        away: list[Turn] = []
+        was_there = False
         for number, turn in enumerate(turns):
             if not goes_on():
                 return False
             try:
                 self._learned(turn, report)
+                was_there = True
             except Exception as error:  # whatever it is, the other turns are not to blame
                 problem = report.failed("extract", error)
-                if isinstance(error, KinmemError) and error.retry:
-                    self._postpone(turns[number:], problem, MOST_WAITS)
-                    break
-                self._postpone([turn], problem, TRIES)
+                if not isinstance(error, KinmemError) or not error.retry:
+                    self._failed(turn, problem)
+                    continue
+                away.append(turn)
+                self._wait([turn], problem)
+                if turns[number - 1] in away[:-1]:
+                    self._wait(turns[number + 1 :], problem)
+                    return True
+        for turn in away if was_there else []:
+            self._failed(turn, "the model was there for others, and not for this one")
         return True
 
     def _learned(self, turn: Turn, report: Report) -> None:
@@ -78,12 +86,14 @@ class Outbox:
             self._store.apply(Batch(learned=[message.id for message in turn]))
         report.counts["extract.turns"] += 1
 
-    def _postpone(self, turns: Sequence[Turn], problem: str, most: int) -> None:
-        """As long as the first of them has to wait; parked at the `most`th try."""
-        tries = _tries(turns[0])
-        pause = min(FIRST_PAUSE * 4 ** min(tries, 10), LONGEST_PAUSE)
-        until = self._clock() + pause if tries + 1 < most else None
-        self._journal.postpone([one.id for turn in turns for one in turn], until, problem)
+    def _failed(self, turn: Turn, problem: str) -> None:
+        tries = max(message.tries for message in turn) + 1
+        until = self._clock() + FIRST_PAUSE * 4 ** (tries - 1) if tries < TRIES else None
+        self._journal.postpone([message.id for message in turn], until, problem)
+
+    def _wait(self, turns: Sequence[Turn], problem: str) -> None:
+        ids = [message.id for turn in turns for message in turn]
+        self._journal.postpone(ids, self._clock() + OUTAGE_PAUSE, problem, failed=False)
 
     def _is_whole(self, turn: Turn, now: datetime) -> bool:
         last = turn[-1]

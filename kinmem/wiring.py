@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -18,8 +18,10 @@ if TYPE_CHECKING:  # a hook needs a conversation only, and every prompt waits fo
     from kinmem.conversation import Conversation
     from kinmem.llm.providers import Use
     from kinmem.service import Service
+    from kinmem.store.base import Store
 
-
+LOCAL: dict[tuple[str, int | None], Embedder] = {}
+"""Embedders that run here, by their name and the width they were asked for."""
 CROSS_ENCODER = re.compile(r"re-?rank|llama-rank", re.IGNORECASE)
 """What providers call the models that read a question and a text together."""
 
@@ -39,15 +41,19 @@ def open_service(
     from kinmem.store.sqlite.store import SqliteStore
 
     store = SqliteStore(settings.home, settings.general.kin, clock)
-    return Service(
-        store,
-        embedders(settings, store.coverage()),
-        settings,
-        models=chat_models(settings),
-        clock=clock,
-        patience=patience,
-        resident=resident,
-    )
+    try:
+        return Service(
+            store,
+            embedders(settings, store.coverage()),
+            settings,
+            models=chat_models(settings),
+            clock=clock,
+            patience=patience,
+            resident=resident,
+        )
+    except BaseException:
+        store.close()
+        raise
 
 
 @contextmanager
@@ -85,7 +91,24 @@ def open_kin(kin: str, home: str | Path | None = None) -> "Service":
 
 def embedder_named(name: str, settings: Settings) -> Embedder:
     """By a name such as MEMORY_EMBEDDING_MODEL takes, or `builtin`. Raises ConfigError."""
-    return _builtin() if name == "builtin" else _by_name(name, None, settings, ())
+    if name == "builtin":
+        return _builtin()
+    own = name == settings.embedding.model
+    return _by_name(name, settings.embedding.dimension if own else None, settings, ())
+
+
+@contextmanager
+def scratch_store(kin: str) -> "Iterator[Store]":
+    """An empty store that is gone afterwards."""
+    from tempfile import TemporaryDirectory
+
+    from kinmem.store.sqlite.store import SqliteStore
+
+    with (
+        TemporaryDirectory(prefix="kinmem-") as folder,
+        closing(SqliteStore(Path(folder), kin)) as store,
+    ):
+        yield store
 
 
 def embedders(settings: Settings, known: Sequence[Coverage] = ()) -> list[Embedder]:
@@ -129,15 +152,13 @@ def _by_name(
     name: str, dimension: int | None, settings: Settings, known: Sequence[Coverage]
 ) -> Embedder:
     """Vectors as wide as those it is known to have made, whatever the provider does one day."""
-    from kinmem.llm.local_embedder import LocalEmbedder
-    from kinmem.llm.local_model import PREFIX, is_local, short_name
     from kinmem.llm.providers import fields_of, opening
     from kinmem.llm.reach import reached, widths
     from kinmem.llm.via_litellm import LitellmEmbedder, Manner
 
     stored = {one.embedder: one.dimension for one in known}
-    if is_local(name) and PREFIX not in settings.providers:
-        return LocalEmbedder(name, width=stored.get(short_name(name)))
+    if _is_local(name, settings):
+        return _local_embedder(name, dimension, stored)
     way = reached(name, "embedding", settings.providers, os.environ)
     asked, expected = widths(way, dimension)
     return LitellmEmbedder(
@@ -150,6 +171,34 @@ def _by_name(
         api_key=way.api_key,
         deadline_seconds=settings.embedding.deadline,
     )
+
+
+def asks_network(name: str | None, settings: Settings) -> bool:
+    """Whether trying the model of that name asks anybody; also where none is named."""
+    from kinmem.llm.local_model import needs_download
+
+    return name is None or not _is_local(name, settings) or needs_download(name)
+
+
+def _is_local(name: str, settings: Settings) -> bool:
+    """Whether it is run in this process; a provider that the settings call local wins."""
+    from kinmem.llm.local_model import PREFIX, is_local
+
+    return is_local(name) and (name == PREFIX or PREFIX not in settings.providers)
+
+
+def _local_embedder(name: str, width: int | None, stored: Mapping[str, int]) -> Embedder:
+    """Loaded once per process, however many Kins are open.
+
+    What is stored matters only to one whose name does not tell its files from others.
+    """
+    from kinmem.llm.local_embedder import LocalEmbedder
+    from kinmem.llm.local_model import STORED
+
+    new = LocalEmbedder(name, width=width)
+    if width is None and new.name in stored and not STORED.search(new.name):
+        return _local_embedder(name, stored[new.name], stored)
+    return LOCAL.setdefault((new.name, width), new)
 
 
 def chat_models(settings: Settings) -> ChatModels:
@@ -169,13 +218,15 @@ def chat_models(settings: Settings) -> ChatModels:
         rewrite=named(settings.model.named("rewrite")),
         multi_query=named(settings.model.named("multi_query")),
         hyde=named(settings.model.named("hyde")),
-        rerank=reranker(settings),
+        rerank=_reranker(settings, named),
     )
 
 
-def reranker(settings: Settings) -> Reranker | None:
+def _reranker(
+    settings: Settings, named: Callable[[str | None], ChatModel | None]
+) -> Reranker | None:
     """A cross-encoder, then a chat model where that one fails; or a chat model alone."""
-    from kinmem.llm.local_model import PREFIX, is_local
+    from kinmem.llm.local_model import PREFIX
     from kinmem.llm.local_reranker import LocalReranker
     from kinmem.llm.rerank_chat import ChatReranker
     from kinmem.llm.rerank_either import FirstThatCan
@@ -184,16 +235,20 @@ def reranker(settings: Settings) -> Reranker | None:
     name = settings.model.named("rerank")
     if name is None:
         return None
-    if is_local(name) and PREFIX not in settings.providers:
-        return LocalReranker(name)
-    if not CROSS_ENCODER.search(name):
-        return ChatReranker(chat_model(name, settings))
     seconds = settings.recall.deadline
-    models: list[Reranker] = [
-        CrossEncoder(**_told(name, "rerank", settings), name=name, deadline_seconds=seconds)
-    ]
-    if settings.model.default is not None:
-        models.append(ChatReranker(chat_model(settings.model.default, settings)))
+    models: list[Reranker] = []
+    if name == PREFIX:
+        raise ConfigError("MEMORY_RERANK_MODEL is local; say which: local:/the/folder")
+    if _is_local(name, settings):
+        models.append(LocalReranker(name))
+    elif CROSS_ENCODER.search(name):
+        way = _told(name, "rerank", settings)
+        models.append(CrossEncoder(**way, name=name, deadline_seconds=seconds))
+    else:
+        chat = named(name)
+        return None if chat is None else ChatReranker(chat)
+    if (chat := named(settings.model.fallback)) is not None:
+        models.append(ChatReranker(chat))
     return FirstThatCan(models)
 
 

@@ -2,16 +2,20 @@
 
 import json
 import math
+from dataclasses import fields
 from pathlib import Path
+from statistics import mean
 
 import pytest
 
-from benchmarks import data
+from benchmarks import ablation, data, expansion
 from benchmarks.__main__ import run
+from benchmarks.baselines import Remembering
 from benchmarks.report import Table, Target, as_json
 from benchmarks.retrieval import BASELINES, KINMEM, MEASURES, Result, asked, means
 from benchmarks.scoring import ndcg_at, recall_at, reciprocal_rank
 from kinmem.llm.builtin import BuiltinEmbedder
+from kinmem.recall.formula import Formula
 
 
 @pytest.mark.parametrize(
@@ -104,6 +108,71 @@ def test_recall_finds_more_than_words_or_vectors_alone():
         assert scores[KINMEM][measure] >= max(scores[way][measure] for way in BASELINES)
     assert scores[KINMEM]["R@10"] >= 90
     assert scores[KINMEM]["nDCG@10"] >= 75
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Remembering:
+    return Remembering(BuiltinEmbedder())
+
+
+def test_what_a_part_is_worth_is_told_with_how_sure_that_is(embedder):
+    parts = [ablation.Part(ablation.AS_SHIPPED), *ablation.PARTS, *ablation.PROFILES]
+    found = ablation.scores(parts, data.own_set()["everyday"], embedder)
+
+    table = ablation.table("Parts", parts[1:], {"everyday": found})
+
+    rows = {row[0]: row for row in table.rows}
+    assert len(rows) == len(parts)  # no two of a name
+    assert rows["MEMORY_RANKING_PROFILE=kinbot"][-1] == "worse"
+    assert rows["neither"][-1] == "worse"
+
+
+def test_every_number_of_the_formula_is_left_out_once():
+    changed = {name for part in (*ablation.PARTS, *ablation.AGES) for name in part.formula}
+
+    assert changed == {one.name for one in fields(Formula)} - {"expansion"}  # expansion.py's
+
+
+@pytest.mark.parametrize(
+    ("plain", "other", "verdict"),
+    [
+        pytest.param([1.0] * 50, [0.5] * 50, -1, id="worse for every question"),
+        pytest.param([0.5] * 50, [1.0] * 50, 1, id="better for every question"),
+        pytest.param([0.0, 1.0] * 25, [1.0, 0.0] * 25, 0, id="as often better as worse"),
+    ],
+)
+def test_what_may_be_chance_is_no_verdict(plain, other, verdict):
+    change = ablation.change(plain, other)
+
+    assert change.verdict == verdict
+    assert change.least <= change.mean <= change.most
+
+
+def test_wordings_that_answer_help_and_useless_ones_do_no_harm(embedder):
+    """The same at full length: `make bench` and docs/recall.md."""
+    helped, followed = expansion.scores(data.own_set()["everyday"], embedder)
+    found = {
+        name: [mean(column) for column in expansion.columns(scores)]
+        for name, scores in helped.items()
+    }
+    recall, ndcg = found[expansion.PLAIN]
+
+    for stage in ("multi-query", "HyDE", "re-rank"):
+        knowing = "knows the answers" if stage == "re-rank" else "the answers"
+        assert found[f"{stage}: {knowing}"][0] >= recall
+        assert found[f"{stage}: {knowing}"][1] > ndcg + 0.05
+    for way in expansion.WAYS:
+        if way.is_useless:
+            assert found[way.name][0] >= recall - 0.01, way.name
+            assert found[way.name][1] >= ndcg - 0.01, way.name
+    unknown, known = (
+        mean(score.recall for score in followed[name])
+        for name in (
+            "with a pronoun, and nobody knows who",
+            "with a pronoun, after a question about them",
+        )
+    )
+    assert known > unknown
 
 
 def test_the_tool_list_fits_its_budget():

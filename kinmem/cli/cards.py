@@ -32,8 +32,8 @@ DEGRADED = {
     "embedding": "Found by words only: the embedder cannot be used. kinmem doctor says why.",
     "pending": "Some memories have no vector yet and are found by words only: kinmem reembed.",
     "rewrite": "The model that makes follow-ups whole failed or was late; rules did.",
-    "multi_query": "The model for other wordings failed or was late; the question was searched for.",
-    "hyde": "The model that makes up an answer failed or was late; the question was searched for.",
+    "multi_query": "The model for other wordings failed or was late; the question stands alone.",
+    "hyde": "The model that makes up an answer failed or was late; the question stands alone.",
     "rerank": "The model that reads the hits again failed or was late; they stand as found.",
 }
 

@@ -65,20 +65,22 @@ def model_files() -> Iterator[Check]:
 
 
 def models(settings: Settings, *, online: bool) -> Iterator[Check]:
-    """Whether each embedder loads and tells likeness; one behind a network only if asked."""
-    from kinmem.wiring import embedders
+    """Whether each model that runs here loads and works; one behind a network only if asked."""
+    from kinmem.wiring import asks_network, embedders
 
     try:
         configured, *standing_in = embedders(settings)
     except ConfigError as error:
         yield Check("embedder", "error", str(error), NAMED)
         return
-    if standing_in and not online:
+    if standing_in and not online and asks_network(settings.embedding.model, settings):
         yield Check("embedder", "ok", f"{configured.name} is configured; --online tries it")
     else:
         yield _embeds(configured)
     for embedder in standing_in:
         yield _embeds(embedder)
+    if not asks_network(settings.model.named("rerank"), settings):
+        yield _reranks(settings)
 
 
 def settings_read(settings: Settings) -> Iterator[Check]:
@@ -154,8 +156,24 @@ def _embeds(embedder: "Embedder") -> Check:
     near, far = float(first @ second), float(first @ other)
     told = f"{embedder.name}, {embedder.dimension} wide, loaded and used in {took:.0f} ms"
     if near <= far:
-        return Check("embedder", "error", f"{told}, but it cannot tell likeness", REINSTALL)
+        remedy = REINSTALL if embedder.name.startswith("builtin/") else NAMED
+        return Check("embedder", "error", f"{told}, but it cannot tell likeness", remedy)
     return Check("embedder", "ok", f"{told}; alike {near:.2f}, unlike {far:.2f}")
+
+
+def _reranks(settings: Settings) -> Check:
+    from kinmem.wiring import chat_models
+
+    started = time.monotonic()
+    try:
+        model = chat_models(settings).rerank
+        assert model is not None, "models asks for it where one is configured"
+        near, far = model.scores(ALIKE[0], [ALIKE[1], UNLIKE])
+    except KinmemError as error:
+        return Check("re-ranking", "error", str(error), "see MEMORY_RERANK_MODEL")
+    took = 1000 * (time.monotonic() - started)
+    told = f"{model.name}, loaded and used in {took:.0f} ms; alike {near:.2f}, unlike {far:.2f}"
+    return Check("re-ranking", "ok", told)
 
 
 def _is_whole(file: Path, digest: str) -> bool:

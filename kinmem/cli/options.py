@@ -149,6 +149,10 @@ Online = Annotated[bool, flag("--online", "Try the configured embedding provider
 Which = Annotated[
     list[str] | None, argument("WHICH", "retrieval, latency, throughput ...; all by default.")
 ]
+EmbedderNames = Annotated[
+    list[str] | None,
+    option("--embedder", "NAME", "One or two, as MEMORY_EMBEDDING_MODEL names them, or builtin."),
+]
 Short = Annotated[bool, flag("--short", "Few memories and own questions: about a minute.")]
 Drop = Annotated[
     str | None, option("--drop", "EMBEDDER", "Remove the vectors of this one instead.")

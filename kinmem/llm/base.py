@@ -93,7 +93,8 @@ class Reranker(Protocol):
     ) -> list[float]:
         """How well each text answers the question, in order, 0 to 1.
 
-        One that the model left out scores as the worst of the others. `deadline` as in ChatModel.
+        One that the model left out scores half of the worst of the others. `deadline`: see
+        ChatModel.
         Raises ModelError if the model is missing, late, or scores none of them.
         """
         ...

@@ -41,11 +41,16 @@ def within(deadline: Deadline, what: str, work: Callable[[], Result]) -> Result:
 
 
 class Once(Generic[Result]):
-    """Something slow to make: whoever asks first starts it, all wait for it, failing is final."""
+    """Something slow to make: whoever asks first starts it, all wait for it, failing is final.
 
-    def __init__(self, what: str, make: Callable[[], Result]) -> None:
+    `again`: seconds from its beginning until one that failed is tried once more, None for never.
+    """
+
+    def __init__(self, what: str, make: Callable[[], Result], again: float | None = None) -> None:
         self._what = what
         self._make = make
+        self._again = again
+        self._next = Deadline(again)
         self._lock = Lock()
         self._future: Future[Result] | None = None
 
@@ -57,9 +62,16 @@ class Once(Generic[Result]):
     def get(self, deadline: Deadline | None = None) -> Result:
         """Raises ModelError if it could not be made, or not in time (it may be the next time)."""
         with self._lock:
-            if self._future is None:
+            if self._future is None or (self._failed and not self._next.left):
+                self._next = Deadline(self._again)
                 self._future = started(self._make)
-        return awaited(deadline or Deadline(None), self._what, self._future)
+            future = self._future
+        return awaited(deadline or Deadline(None), self._what, future)
+
+    @property
+    def _failed(self) -> bool:
+        future = self._future
+        return future is not None and future.done() and future.exception() is not None
 
 
 def started(work: Callable[[], Result]) -> Future[Result]:

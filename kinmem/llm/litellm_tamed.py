@@ -57,6 +57,10 @@ MESSAGE = re.compile(r"""["']message["']: *(["'])(?P<text>.+?)\1 *[,}]""")
 """The sentence for people in an answer of OpenAI's shape, as litellm quotes it."""
 
 
+OF_KEY = re.compile(r"api.?key|unauthor|authenti|credential|permission", re.IGNORECASE)
+"""Gemini and others answer 400 where they mean 401."""
+
+
 class Way:
     """The way to one model. Three failures in a row close it for a while, see Breaker."""
 
@@ -97,18 +101,18 @@ class Way:
             _litellm.get()
 
     def go(self, deadline: float | None, work: Callable[[Deadline], Result]) -> Result:
-        """What `work` returns, in `deadline` seconds or those it was made with.
+        """What `work` returns, in `deadline` seconds, at most those it was made with.
 
         Raises ModelError if it is not done by then, or while the way is closed.
         """
-        limit = Deadline(self._seconds if deadline is None else deadline)
+        limit = Deadline(self._seconds if deadline is None else min(deadline, self._seconds))
         self._breaker.admit()
         try:
             result = within(limit, f"asking {self.name}", lambda: work(limit))
         except ModelError as failure:
             if isinstance(failure, Unusable) or isinstance(failure, _Refused) and failure.of_text:
                 self._breaker.succeeded()
-            else:
+            elif limit.left or limit.seconds == self._seconds:  # else it had less time than others
                 self._breaker.failed(str(failure))
             raise
         self._breaker.succeeded()
@@ -164,7 +168,8 @@ class _Refused(ModelError):
         status = exchange.status
         passing = status is None or status in (408, 409, 425, 429) or status >= 500
         self.may_pass = exchange.sent and exchange.problem is None and passing
-        self.of_text = status in (400, 413, 422)
+        of_key = status == 400 and OF_KEY.search(text) is not None
+        self.of_text = status in (400, 413, 422) and not of_key
         # A redirect, a key that is not known, a model that is not there: a setting is to blame.
         self.retry = status is None or (status >= 300 and not self.of_text)
         super().__init__(text)

@@ -1,34 +1,56 @@
 """Re-ranking with a cross-encoder of the user's own choice, run here."""
 
-import math
 from collections.abc import Sequence
+from math import exp
+
+import numpy as np
 
 from kinmem.errors import ModelError
-from kinmem.llm.deadline import Deadline, Once
-from kinmem.llm.local_model import loaded, short_name
+from kinmem.llm.deadline import Deadline
+from kinmem.llm.local_model import local_model
+from kinmem.llm.onnx import reason
+
+SHORTEST = -30.0
+"""Beyond it the sigmoid is 0 to the last digit, and exp would overflow."""
 
 
 class LocalReranker:
-    """Implements Reranker for local:<folder> and local:<model of the hub> with one output."""
+    """Implements Reranker for a network that makes one number of a question and a text.
+
+    Each pair is read alone: in a batch it would be filled up to the longest, and an 8-bit model
+    would score it otherwise beside other texts (embed_onnx.py).
+    """
 
     def __init__(self, name: str) -> None:
-        self.name = short_name(name)
-        self._model = Once(f"loading {self.name}", lambda: loaded(name))
+        self._model = local_model(name, "MEMORY_RERANK_MODEL")
+        self.name = self._model.name
 
     def scores(
         self, question: str, texts: Sequence[str], *, deadline: float | None = None
     ) -> list[float]:
-        """See Reranker."""
-        limit = Deadline(deadline)
-        model = self._model.get(limit)
-        found = []
+        """See Reranker. The first call loads it, and may be late for that reason alone."""
+        time = Deadline(deadline)
+        self._model.load(time)
+        scores = []
         for text in texts:
-            limit.check(f"re-ranking {len(texts)} memories with {self.name}")
-            made, _ = model.run(question, text)
-            if not made or made[0].shape != (1, 1) or not math.isfinite(made[0][0, 0]):
-                raise ModelError(
-                    f"{self.name} gave no score for a question and a text; a cross-encoder with"
-                    " one output is needed"
-                )
-            found.append(1 / (1 + math.exp(-float(made[0][0, 0]))))
-        return found
+            time.check(f"re-ranking {len(texts)} texts with {self.name}")
+            scores.append(self._score(question, text))
+        return scores
+
+    def _score(self, question: str, text: str) -> float:
+        """A question has half of what the model reads at most, the text what that leaves."""
+        tokenizer = self._model.tokenizer
+        room = self._model.files.length - tokenizer.num_special_tokens_to_add(True)
+        asked, read = self._model.tokens(question), self._model.tokens(text)
+        asked.truncate(room // 2)
+        read.truncate(room - len(asked.ids))
+        try:
+            made = np.ravel(self._model.network.run(tokenizer.post_process(asked, read, True)))
+        except Exception as error:  # onnxruntime documents no common base of its errors
+            raise ModelError(f"{self.name} gave no score: {reason(error)}") from error
+        if len(made) != 1 or not np.isfinite(made[0]):
+            raise ModelError(
+                f"{self.name} gave no score for a question and a text, but {made[:3].tolist()};"
+                " a cross-encoder with one output is needed in MEMORY_RERANK_MODEL"
+            )
+        return 1 / (1 + exp(-max(SHORTEST, float(made[0]))))

@@ -63,6 +63,8 @@ def _of_table(
         )
     model = model.removeprefix(f"{provider.prefix if provider else table.type}/")
     name = f"{id}:{model}"
+    if key is None and table.base_url:
+        key = NO_KEY  # else litellm would send the provider's own, which is not for this address
     if provider is None:
         return Reached(name, f"{table.type}/{model}", table.base_url, key, None, model)
     if key is None and not table.base_url:

@@ -2,27 +2,31 @@
 
 import json
 from collections.abc import Sequence
+from typing import Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, FiniteFloat
 
 from kinmem.errors import Unusable
 from kinmem.llm.base import ChatModel
+from kinmem.llm.reply import fitting
 from kinmem.prompts import render
 
 QUOTED = 300
 """Characters of each memory that are read (KinBot)."""
 BEST = 10.0
+UNMARKED = 0.5
+"""Of the worst mark: a model that marks the answer alone has said what the others are."""
 
 
 class Score(BaseModel):
     id: int
-    score: float
+    score: FiniteFloat
 
 
 class Scores(BaseModel):
     """The shape of an answer to prompts/rerank.md."""
 
-    scores: list[Score]
+    scores: Annotated[list[Score], BeforeValidator(fitting(Score))]
 
 
 class ChatReranker:
@@ -46,7 +50,8 @@ class ChatReranker:
         for one in reply.scores:
             given.setdefault(one.id, min(max(one.score / BEST, 0.0), 1.0))
         known = [given.get(number) for number in range(1, len(texts) + 1)]
-        worst = min((score for score in known if score is not None), default=None)
-        if worst is None:
+        marks = [score for score in known if score is not None]
+        if not marks:
             raise Unusable(f"{self.name} scored none of the memories it was shown")
-        return [worst if score is None else score for score in known]
+        unmarked = UNMARKED * min(marks)
+        return [unmarked if score is None else score for score in known]

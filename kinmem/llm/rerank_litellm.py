@@ -7,6 +7,7 @@ from typing import Any
 from kinmem.errors import Unusable
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.litellm_tamed import Way
+from kinmem.llm.rerank_chat import UNMARKED
 
 
 class CrossEncoder:
@@ -51,10 +52,11 @@ class CrossEncoder:
         given: dict[int, float] = {}
         for index, score in _results(answer):
             given.setdefault(index, min(max(score, 0.0), 1.0))
-        worst = min((score for at, score in given.items() if at < len(texts)), default=None)
-        if worst is None:
+        marks = [score for at, score in given.items() if at < len(texts)]
+        if not marks:
             raise Unusable(f"{self.name} scored none of the memories it was shown")
-        return [given.get(at, worst) for at in range(len(texts))]
+        unmarked = UNMARKED * min(marks)
+        return [given.get(at, unmarked) for at in range(len(texts))]
 
 
 def _results(answer: Any) -> list[tuple[int, float]]:

@@ -79,7 +79,7 @@ BY_WORDS = Weights(
 # answer (the whole bar would cost 1.0 point of recall@10 on LoCoMo, a fifth costs none), and words
 # alone know no paraphrase.
 SHARE_IF_WEAK = 0.2
-BY_A_MODEL = ("+expansion", "+rerank")
+BY_ITSELF = {"+meaning", "+words"}
 
 
 def judge(
@@ -105,7 +105,8 @@ def _probability(weights: Weights, told: Evidence) -> float:
 
 
 def _is_by_model(hit: Scored) -> bool:
-    return any(name in hit.why for name in BY_A_MODEL)
+    """Whether the question itself does not speak for it, or a model has read it."""
+    return "rerank" in hit.why or "+expansion" in hit.why and not BY_ITSELF & hit.why.keys()
 
 
 def evidence(hits: Sequence[Scored], question: Question, found: Found) -> list[Evidence]:
@@ -209,7 +210,7 @@ def _is_talk(hits: Sequence[Candidate], found: Found) -> bool:
 
 
 def _plain(candidate: Candidate) -> str:
-    return f" {candidate.content} {candidate.speaker} {candidate.subject}".casefold()
+    return f" {candidate.content} {candidate.speaker or ''} {candidate.subject or ''}".casefold()
 
 
 def _told(candidate: Candidate) -> str:

@@ -4,47 +4,45 @@ import math
 from collections.abc import Iterator
 
 from kinmem.models import Found, Scored, Why
+from kinmem.recall.formula import Formula
 from kinmem.recall.profiles import Fusion
 from kinmem.settings import RecallSettings
 
-# Weight of the words beside the cosine: the best of a grid on LoCoMo and BEAM together.
-WORDS_SHARE = 0.3
-# A long text has more tries at being near: its first part, which says what it is about, counts
-# most, and every further part costs (BEAM: best part alone -0.8 points, no cost -0.5).
-FIRST_SHARE = 0.7
-COST_PER_LN_PARTS = 0.03
 NOWHERE = [0.0]
+DEFAULT = Formula()
 
 
-def fuse(found: Found, fusion: Fusion, settings: RecallSettings) -> list[Scored]:
+def fuse(
+    found: Found, fusion: Fusion, settings: RecallSettings, formula: Formula = DEFAULT
+) -> list[Scored]:
     """One entry per candidate that words or meaning speak for, in no order.
 
     score: cosine + 0.3 x BM25 / the best BM25. rrf: the sum over both lists of
     boost / (k + rank + 1), rank from 0. Meaning speaks for a candidate above the noise level.
     """
-    relevance = _by_score if fusion == "score" else _by_rank
-    return list(relevance(found, settings))
+    return list(_by_score(found, formula) if fusion == "score" else _by_rank(found, settings))
 
 
-def meaning(cosines: list[float]) -> float:
+def meaning(cosines: list[float], formula: Formula = DEFAULT) -> float:
     """How near a memory of these parts is to the question: at most the best part's cosine."""
     if len(cosines) == 1:
         return cosines[0]
-    whole = FIRST_SHARE * cosines[0] + (1 - FIRST_SHARE) * max(cosines)
-    return whole - COST_PER_LN_PARTS * math.log(len(cosines))
+    first = formula.first_part
+    whole = first * cosines[0] + (1 - first) * max(cosines)
+    return whole - formula.per_ln_parts * math.log(len(cosines))
 
 
-def _by_score(found: Found, settings: RecallSettings) -> Iterator[Scored]:
+def _by_score(found: Found, formula: Formula) -> Iterator[Scored]:
     best = max(found.matches.values(), default=0.0)
     for candidate in found.candidates:
         cosines = found.cosines.get(candidate.id, NOWHERE)
         match = found.matches.get(candidate.id)
         if match is None and max(cosines) <= found.noise:
             continue
-        score = max(meaning(cosines), 0.0)
+        score = max(meaning(cosines, formula), 0.0)
         why: Why = {"+meaning": score}
         if match is not None and best > 0:
-            why["+words"] = WORDS_SHARE * match / best
+            why["+words"] = formula.words * match / best
             score += why["+words"]
         yield Scored(candidate, score, why)
 

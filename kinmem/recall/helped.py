@@ -20,7 +20,7 @@ from kinmem.text import folded
 
 logger = logging.getLogger(__name__)
 
-KNOWN_SUBJECTS = 500
+KNOWN_SUBJECTS = 10_000
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,15 @@ class Helped:
             found += self._tried(stage, partial(awaited, self.time, stage, future)) or []
         return found
 
+    def found(self, search: Callable[[], list[Result]]) -> list[Result]:
+        """What a search for the wordings finds; nothing, and told, where the embedder fails."""
+        try:
+            return search()
+        except ModelError as error:
+            logger.info("other wordings are left out: %s", error)
+            self.degraded += tuple(stage for stage, _ in self._asked)
+            return []
+
     def reranked(self, question: str, scored: list[Scored], limit: int) -> list[Scored]:
         """In the order of the model that reads question and memories together, if there is one."""
         model = self._models.rerank
@@ -93,7 +102,6 @@ class Helped:
 
     def _tried(self, stage: str, work: Callable[[], Result]) -> Result | None:
         try:
-            self.time.check(stage)
             return work()
         except ModelError as error:
             logger.info("%s is left out: %s", stage, error)

@@ -10,24 +10,29 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kinmem.models import Scored
+from kinmem.recall.formula import Formula
 
-SHARE = 0.35
+DEFAULT = Formula()
 
 
-def join(plain: Sequence[Scored], others: Sequence[tuple[float, Sequence[Scored]]]) -> list[Scored]:
+def join(
+    plain: Sequence[Scored],
+    others: Sequence[tuple[float, Sequence[Scored]]],
+    formula: Formula = DEFAULT,
+) -> list[Scored]:
     """One entry per candidate, in no order: `+expansion` is the most that one wording adds, 0.35 of
     its score times the trust in it.
 
     `others`: for each wording how near it is to the question (0 to 1), and what it found, scored
     like `plain`. The trust is that, or the root of the candidate's share of the best plain score.
     """
-    best = max((one.score for one in plain), default=1.0)
+    best = max((one.score for one in plain if one.score > 0), default=1.0)
     support = {one.candidate.id: math.sqrt(max(one.score, 0.0) / best) for one in plain}
     added: dict[str, tuple[float, Scored]] = {}
     for nearness, found in others:
         for one in found:
             id = one.candidate.id
-            gain = SHARE * max(nearness, support.get(id, 0.0)) * one.score
+            gain = formula.expansion * max(nearness, support.get(id, 0.0)) * one.score
             if gain > added.get(id, (0.0, one))[0]:
                 added[id] = gain, one
     joined = {one.candidate.id: one for one in plain}

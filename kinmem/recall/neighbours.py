@@ -2,16 +2,14 @@
 
 Turns that answer each other are often worded for each other: the question holds the words, the
 answer the facts. Two memories are neighbours if one's beginning is quoted in the other's source
-context, on the same day. Measured: +2.0 points recall@10 on LoCoMo, +0.6 on BEAM; the gain for
-answers +1.4 on LoCoMo (docs/recall.md).
+context, on the same day.
 """
 
 from collections.abc import Iterator, Sequence
 
 from kinmem.models import ROLES, Candidate, Scored
+from kinmem.recall.formula import Formula
 
-SHARE = 0.2
-ANSWER_SHARE = 0.15
 # Only these many of the best give and take: what is far behind would not come up by it. A hundred
 # lose half a point of nDCG on BEAM.
 COMPARED = 200
@@ -19,7 +17,7 @@ QUOTED = 200
 NEVER = "\0"  # stands in no text
 
 
-def lift(scored: Sequence[Scored]) -> list[Scored]:
+def lift(scored: Sequence[Scored], formula: Formula) -> list[Scored]:
     """Add 0.2 x the score of the better neighbour, and 0.15 x that of a question right before."""
     leading = sorted(scored, key=lambda one: -one.score)[:COMPARED]
     base = {one.candidate.id: one.score for one in leading}
@@ -31,9 +29,9 @@ def lift(scored: Sequence[Scored]) -> list[Scored]:
         previous = before.get(id)
         gain = max(base[previous.id] if previous else 0.0, base.get(after.get(id, ""), 0.0))
         if gain > 0:
-            why = {**one.why, "+neighbours": SHARE * gain}
+            why = {**one.why, "+neighbours": formula.neighbours * gain}
             if previous and _asks(previous) and one.candidate.speaker not in ROLES:
-                why["+answers"] = ANSWER_SHARE * base[previous.id]
+                why["+answers"] = formula.answers * base[previous.id]
             one = Scored(one.candidate, one.score + sum(why.values()) - sum(one.why.values()), why)
         lifted.append(one)
     return lifted

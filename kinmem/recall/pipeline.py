@@ -1,8 +1,9 @@
 """How a question is answered. Each line is a stage in a file of its name."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from kinmem.clock import Clock
 from kinmem.llm.base import ChatModels, Embedder
@@ -14,7 +15,7 @@ from kinmem.recall.fuse import fuse
 from kinmem.recall.helped import Helped, Wording
 from kinmem.recall.join import join
 from kinmem.recall.neighbours import lift
-from kinmem.recall.profiles import Profile, profile_named
+from kinmem.recall.profiles import PROFILES, Profile, profile_named
 from kinmem.recall.question import Question, understand, within
 from kinmem.recall.rewrite import Recent
 from kinmem.recall.search import search, search_beside
@@ -38,10 +39,12 @@ class Recall:
         settings: Settings,
         clock: Clock,
         models: ChatModels = NO_MODELS,
+        profiles: Mapping[str, Profile] = PROFILES,
     ) -> None:
         self._store = store
         self._embedders = embedders
         self._models = models
+        self._profiles = profiles
         self._settings = settings.recall
         self._zone = settings.general.zone
         self._clock = clock
@@ -63,19 +66,23 @@ class Recall:
         within the setting's time, or `seconds` if that is less; what is not is in `degraded`.
         """
         settings = self._settings
-        profile = profile_named(mode or settings.profile)
+        profile = profile_named(mode or settings.profile, self._profiles)
         helped = Helped(self._models, self._store, settings, seconds)
         asked = helped.standalone(text, recent)
         helped.begin(asked)
-        question = self._understood(asked)
+        question = self._understood(asked, profile)
         found, filters = self._search(question, filters, profile, helped.time)
         fusion = settings.fusion or profile.fusion
-        scored = fuse(found, fusion, settings)
+        formula = profile.formula
+        scored = fuse(found, fusion, settings, formula)
         if wordings := helped.wordings():
-            beside = self._beside(question, wordings, filters, profile, helped.time)
-            scored = join(scored, [(trust, fuse(one, fusion, settings)) for trust, one in beside])
+            beside = helped.found(
+                partial(self._beside, question, wordings, filters, profile, helped.time)
+            )
+            others = [(trust, fuse(one, fusion, settings, formula)) for trust, one in beside]
+            scored = join(scored, others, formula)
         if profile.weighing == "bounded":
-            scored = lift(scored)
+            scored = lift(scored, formula)
         scored = weigh(scored, question, profile, settings, self._clock())
         scored = helped.reranked(asked, scored, limit)
         kept = trim(scored, limit, settings)
@@ -94,8 +101,9 @@ class Recall:
             noise=found.noise,
         )
 
-    def _understood(self, text: str) -> Question:
-        return understand(text, self._store.names(), self._clock().astimezone(self._zone))
+    def _understood(self, text: str, profile: Profile) -> Question:
+        now = self._clock().astimezone(self._zone)
+        return understand(text, self._store.names(), now, profile.formula)
 
     def _beside(
         self,
@@ -107,7 +115,7 @@ class Recall:
     ) -> list[tuple[float, Found]]:
         return search_beside(
             question,
-            [(self._understood(one.text), one.is_made_up) for one in wordings],
+            [(self._understood(one.text, profile), one.is_made_up) for one in wordings],
             filters,
             self._store,
             self._embedders,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kinmem.errors import InvalidInput
+from kinmem.recall.formula import Formula
 from kinmem.retention import Curve
 
 Fusion = Literal["score", "rrf"]
@@ -21,6 +22,8 @@ class Profile:
     shares: Mapping[str, float] = field(default_factory=dict)
     """For linear weighing: the share of each signal, summing to 1."""
     curve: Curve = "kin"
+    formula: Formula = field(default_factory=Formula)
+    """What counts how much where no documented system has its own number."""
     all_words_first: bool = False
     """Whether memories that have all the question's words leave the others out."""
     reads: frozenset[str] = frozenset()
@@ -67,11 +70,11 @@ PROFILES: Mapping[str, Profile] = {
 }
 
 
-def profile_named(name: str) -> Profile:
-    """Raises InvalidInput for a name that is none of PROFILES."""
-    if name not in PROFILES:
-        raise InvalidInput(f"mode {name!r} is none of {', '.join(PROFILES)}")
-    return PROFILES[name]
+def profile_named(name: str, profiles: Mapping[str, Profile] = PROFILES) -> Profile:
+    """Raises InvalidInput for a name that is none of the profiles."""
+    if name not in profiles:
+        raise InvalidInput(f"mode {name!r} is none of {', '.join(profiles)}")
+    return profiles[name]
 
 
 def reads(name: str, fusion: Fusion | None) -> frozenset[str]:

@@ -5,18 +5,19 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kinmem.models import Filters
+from kinmem.recall.formula import Formula
 from kinmem.rules.when import Interval, spoken_interval
-from kinmem.text import STOP_WORDS, content_words, folded
+from kinmem.text import STOP_WORDS, content_words, folded, words
 
-# Words about the asking and the conversation, never about the thing asked for. Leaving them out
-# of the word search gains 0.9 points recall@10 on BEAM, where people ask about "our conversations".
+# Words about the asking and the conversation, never about the thing asked for: in BEAM people ask
+# about "our conversations".
 ABOUT_ASKING = frozenset(
     """aspect aspects bring brought comprehensive complete conversation conversations different
     discussed discussion discussions give including item items list mention mentioned order overall
     provide said say session sessions summarise summarize summary tell throughout told talked across
     various""".split()
 )
-# The same for the text that is embedded (1.0 points on BEAM, none on LoCoMo).
+# The same for the text that is embedded.
 PHRASES = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -61,6 +62,7 @@ HAPPENING = frozenset(
 STOPS = frozenset().union(*STOP_WORDS.values())
 WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 LONGEST_NAME = 3
+DEFAULT = Formula()
 
 
 @dataclass(frozen=True)
@@ -84,18 +86,21 @@ class Question:
     """Whether that is what it asks for: "what did I say last week?"."""
 
 
-def understand(text: str, names: frozenset[str], now: datetime) -> Question:
+def understand(
+    text: str, names: frozenset[str], now: datetime, formula: Formula = DEFAULT
+) -> Question:
     """Take a question apart. `names`: who is known by name, as text.folded gives them.
 
     `now` is aware; words such as "yesterday" are read in its zone.
     """
     spans = _named(text, names)
-    found = [word for word in content_words(text) if word not in ABOUT_ASKING]
+    sought = content_words(text) if formula.without_stop_words else words(text)
+    left_out = ABOUT_ASKING if formula.without_asking_words else frozenset()
     when, phrase = spoken_interval(text, now) or (None, "")
     return Question(
         text=text,
-        bare=_bare(text, [text[a:b] for a, b in spans]),
-        words=found or content_words(text),
+        bare=_bare(text, [text[a:b] for a, b in spans], formula),
+        words=[word for word in sought if word not in left_out] or sought,
         named=frozenset(folded(text[a:b]) for a, b in spans),
         of_user=not (SUMMARY.search(text) or FROM_YOU.search(REQUEST.sub("", text))),
         wants_help=bool(HELP.search(text)),
@@ -123,24 +128,24 @@ def _named(text: str, names: frozenset[str]) -> list[tuple[int, int]]:
     """Where known names stand: whole words, the first letter a capital ("Will" is not "will")."""
     if not names:
         return []
-    words = [match.span() for match in WORD.finditer(text)]
+    places = [match.span() for match in WORD.finditer(text)]
     spans = []
-    for first, (start, _) in enumerate(words):
+    for first, (start, _) in enumerate(places):
         if text[start] == text[start].lower() != text[start].upper():
             continue
-        for _, end in reversed(words[first : first + LONGEST_NAME]):
+        for _, end in reversed(places[first : first + LONGEST_NAME]):
             if folded(text[start:end]) in names:
                 spans.append((start, end))
                 break
     return spans
 
 
-def _bare(text: str, named: list[str]) -> str:
+def _bare(text: str, named: list[str], formula: Formula) -> str:
     nameless = text
-    for name in named:
+    for name in named if formula.without_names else ():
         nameless = re.sub(rf"\b{re.escape(name)}(?:['’]s)?(?!\w)", "", nameless)
     plain = nameless
-    for phrase in PHRASES:
+    for phrase in PHRASES if formula.without_phrases else ():
         plain = phrase.sub("", plain)
     return next((t for t in (_tidy(plain), _tidy(nameless)) if content_words(t)), text)
 

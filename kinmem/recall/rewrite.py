@@ -6,6 +6,7 @@ from kinmem.errors import Unusable
 from kinmem.llm.base import ChatModel
 from kinmem.prompts import render
 from kinmem.rules.followup import carried_over
+from kinmem.text import content_words, words
 from kinmem.turns import Message
 
 Recent = Callable[[], Sequence[Message]]
@@ -14,6 +15,9 @@ RECENT = 4
 """Messages before a question that may explain it, each cut to QUOTED characters (KinBot)."""
 QUOTED = 200
 LONGEST = 500
+SPOKEN_OF = 0.4
+"""Share of the words of a rewritten question that were said: an excuse has none of them, nor what a
+text has told the model to say."""
 
 
 def rewritten(
@@ -27,8 +31,10 @@ def rewritten(
         render("rewrite", conversation=told, question=text), Standalone, deadline=deadline
     )
     question = " ".join(reply.question.split())
-    if not 0 < len(question) < LONGEST:
-        raise Unusable(f"{model.name} gave no question that can be asked")
+    asked, said = content_words(question), set(words(f"{told} {text}"))
+    spoken_of = sum(word in said for word in asked)
+    if not 0 < len(question) < LONGEST or spoken_of < SPOKEN_OF * max(1, len(asked)):
+        raise Unusable(f"{model.name} gave no question that the conversation is about")
     return question
 
 

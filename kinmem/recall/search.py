@@ -11,12 +11,6 @@ from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question
 from kinmem.store.base import Store
 
-# Fewer by words lose recall (50: -1.2 points on BEAM), more by meaning only cost time (100: +0.4 on
-# LoCoMo, -0.1 on BEAM). The word list is longer than what it brings in: it also tells how
-# candidates found by meaning match.
-BY_MEANING = 50
-BY_WORDS = 100
-WORDS_LISTED = 200
 LACKING = 0.01
 """While its vectors are being made, what the configured embedder may cover less than another."""
 # Vectors of a part draw it to the front, whatever it says. Half of 16,825 had recall@10 of 58 where
@@ -76,7 +70,7 @@ def search_beside(
         return []
     vectors = _embedded([question.bare, *(one.bare for one, _ in wordings)], embedder, time)
     if vectors is None:
-        return []
+        raise ModelError("the embedder gave no vectors of other wordings")
     scale = embedder.calibration
     nearness = (vectors[1:] @ vectors[0] - scale.noise) / (scale.near - scale.noise)
     shares = nearness.clip(0.0, 1.0)
@@ -119,13 +113,15 @@ def _is_sparse(embedder: Embedder, store: Store) -> bool:
 def _asked(
     words: Sequence[str], vector: Vector | None, embedder: Embedder, profile: Profile
 ) -> Asked:
+    formula = profile.formula
     return Asked(
         words,
         vector,
         embedder.name,
-        BY_MEANING,
-        BY_WORDS,
-        WORDS_LISTED,
+        formula.nearest,
+        formula.matching,
+        formula.listed,
+        context=formula.context,
         all_words_first=profile.all_words_first,
     )
 

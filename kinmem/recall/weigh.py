@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from kinmem.models import Candidate, Scored, Why
+from kinmem.recall.formula import Formula
 from kinmem.recall.profiles import Profile, Weighing
 from kinmem.recall.question import Question
 from kinmem.retention import Fading, retention
@@ -15,17 +16,8 @@ from kinmem.text import folded, words
 
 DAY = 86400.0
 
-# The default profile's bonuses, added where a candidate is relevant at all: below GATE they fade
-# with relevance. Measured one at a time in docs/recall.md.
-GATE = 0.3
-BY_THE_ONE_NAMED = 0.25
-SAID_BY_USER = 0.3
-STANDING_WISH = 0.15
-SAID_THEN = 0.2
 # Importance, age and use together move a score by a tenth at most: a clearly better match wins.
-# Importance 1 to 10 alone spans 0.6 to 1.5; its fourth root spans just that tenth.
 LEAST, MOST = 0.9, 1.1
-WORTH_POWER = 0.25
 STALE = 0.8
 MOST_USE = 1.2  # popularity must not feed itself
 
@@ -80,27 +72,29 @@ def total(why: Why) -> float:
 def _bounded(
     one: Scored, question: Question, profile: Profile, settings: RecallSettings, now: datetime
 ) -> Why:
-    candidate, why = one.candidate, dict(one.why)
-    gate = min(1.0, max(0.0, one.score / GATE))
-    for name, bonus in _bonuses(candidate, question):
+    candidate, why, formula = one.candidate, dict(one.why), profile.formula
+    gate = min(1.0, max(0.0, one.score / formula.gate)) if formula.gate else 1.0
+    for name, bonus in _bonuses(candidate, question, formula):
         why[name] = bonus * gate
-    worth = _importance(candidate) * _use(candidate) * _decay(candidate, settings, now)
+    worth = _importance(candidate) * _use(candidate)
     if candidate.state == "stale":
         worth *= STALE
-    why["xworth"] = min(MOST, max(LEAST, worth**WORTH_POWER))
+    worth = worth**formula.worth * _decay(candidate, settings, now) ** formula.age
+    why["xworth"] = min(MOST, max(LEAST, worth))
     return why
 
 
-def _bonuses(candidate: Candidate, question: Question) -> list[tuple[str, float]]:
-    bonuses = [("+evidence", candidate.evidence)] if candidate.evidence else []
+def _bonuses(candidate: Candidate, question: Question, formula: Formula) -> list[tuple[str, float]]:
+    evidence = formula.evidence * candidate.evidence
+    bonuses = [("+evidence", evidence)] if evidence else []
     if candidate.speaker in (None, "user") and question.of_user:
-        bonuses.append(("+not by an assistant", SAID_BY_USER))
+        bonuses.append(("+not by an assistant", formula.by_user))
     if len(question.named) == 1 and _is_about(candidate, question.named):
-        bonuses.append(("+named", BY_THE_ONE_NAMED))
+        bonuses.append(("+named", formula.named))
     if question.when is not None and question.when.holds(datetime.fromisoformat(candidate.said_at)):
-        bonuses.append(("+then", SAID_THEN))
+        bonuses.append(("+then", formula.then))
     if question.wants_help and is_standing(candidate.content, candidate.speaker):
-        bonuses.append(("+standing wish", STANDING_WISH))
+        bonuses.append(("+standing wish", formula.standing_wish))
     return bonuses
 
 

@@ -11,15 +11,19 @@ _PHRASES = (
     r"|qu['’]en est-il|d['’]accord|moi aussi|qué tal|yo también|va bene|anch['’]io|e invece"
     r"|tá bem|eu também|e quanto a"
 )
-_WORDS = (
-    "and but so also then yes no yeah nope ok okay sure exactly right agreed same thanks perfect"
-    " und aber also dann ja nein genau stimmt danke auch ebenso"
-    " et mais alors donc aussi oui non exactement merci pareil"
-    " y pero entonces también sí vale exacto gracias igual"
-    " e ma allora anche sì esatto grazie uguale"
-    " mas então também sim não obrigado obrigada"
-)
-BEGINS = re.compile(rf"\W*(?:{_PHRASES}|{'|'.join(_WORDS.split())})\b", re.IGNORECASE)
+_WORDS = {
+    "en": "and but so also then yes no yeah nope ok okay sure exactly right agreed same thanks"
+    " perfect",
+    "de": "und aber also dann ja nein okay genau stimmt danke auch ebenso",
+    "fr": "et mais alors donc aussi oui non exactement merci pareil",
+    "es": "y pero entonces también sí no vale exacto gracias igual",
+    "it": "e ma allora anche sì no esatto grazie uguale",
+    "pt": "e mas então também sim não exato obrigado obrigada igual",
+}
+_BEGINS = {
+    code: re.compile(rf"\W*(?:{_PHRASES}|{'|'.join(said.split())})(?![-\w'’])", re.IGNORECASE)
+    for code, said in _WORDS.items()
+}
 
 # Whom or what they mean was said before. Words that are articles as often as pronouns (la, lo, le,
 # das, i) are left out: carrying over what nobody meant costs more than missing one.
@@ -43,11 +47,21 @@ THINGS = {
 EMPTY = re.compile(
     r"\b(?:is|was|are|were) there\b|\bthere (?:is|are|was|were)\b"
     r"|\b(?:think|know|say|said|told|sure|hope|so) that\b|\bgibt es\b|\bgeht es\b"
+    r"|\bth(?:is|ese|ose|at) (?:morning|afternoon|evening|night|week|weekend|month|year|spring"
+    r"|summer|autumn|winter|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"
+    r"|\bthat (?:our|we|i|you|my|your|the)\b|\b(?:the|which|any|no|every) one\b|\bone of\b"
     r"|\bit (?:is |was |will |be )?(?:rain|snow|late|time|take|possible|true)\w*",
     re.IGNORECASE,
 )
 STOPS = frozenset().union(*STOP_WORDS.values())
-NAME = re.compile(r"(?<=\w[ ,])\s?\b([^\W\d_a-z][^\W\d_A-Z]\w*)")
+NAME = re.compile(r"(?<=\w[ ,])\s?\b([^\W\d_a-zß-ÿ][^\W\d_A-Z]\w*)")
+BARE = re.compile(
+    r"\W*(?:how (?:much|many|long|far|old|often)|tell me more|more|go on|which one|wie ?viele?"
+    r"|combien|cuánt[oa]s?|quant[oiae]s?|por ?qu[eêé]|perché|warum|wieso|pourquoi)"
+    r"(?: (?:kostet|cuesta|custa|costa|coûte|koster|is|ist))?\W*",
+    re.IGNORECASE,
+)
+AT_THE_END = re.compile(r"\b(?:kostet|ist|war|heißt|macht|geht) das\W*$", re.IGNORECASE)
 MOST_CARRIED = 4
 _ALL_PERSONS = frozenset(" ".join(PERSONS.values()).split())
 
@@ -60,7 +74,9 @@ def needs_context(text: str, threshold: int) -> bool:
     """
     if len(text) > threshold:
         return False
-    if BEGINS.match(text) or STOPS.issuperset(words(text)):
+    if _BEGINS[language_of(text)].match(text) or STOPS.issuperset(words(text)):
+        return True
+    if BARE.fullmatch(text) or AT_THE_END.search(text):
         return True
     meant = _pronoun(text)
     return meant is not None and not NAME.search(text[: meant.start()])
@@ -88,10 +104,10 @@ def carried_over(text: str, before: Sequence[str], names: Collection[str]) -> li
 def _pronoun(text: str) -> re.Match[str] | None:
     """The first one, in the language of the text, that means something said before."""
     plain = EMPTY.sub(lambda match: " " * len(match[0]), text)
-    language = language_of(text)
-    known = f"{PERSONS[language]} {THINGS[language]}".split()
-    found = re.finditer(r"\w+", plain)
-    return next((word for word in found if word[0].casefold() in known), None)
+    found = set(words(text))
+    languages = [language_of(text)] if found & STOPS else list(PERSONS)
+    known = {word for code in languages for word in f"{PERSONS[code]} {THINGS[code]}".split()}
+    return next((word for word in re.finditer(r"\w+", plain) if word[0].casefold() in known), None)
 
 
 def _named(text: str, names: Collection[str]) -> list[str]:

@@ -7,7 +7,7 @@ weigh?" is not answered where there is no number. English; in other languages no
 import re
 from collections.abc import Callable
 
-from kinmem.text import words
+from kinmem.text import STOP_WORDS, words
 
 NUMBER = (
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty"
@@ -55,6 +55,8 @@ KINDS = [
 
 CAPITAL = re.compile(r"\b[^\W\d_a-zß-ÿ][\w-]+")
 CLOSES = ".!?:"
+STOPS = frozenset().union(*STOP_WORDS.values())
+DOES = re.compile(r" (?:is|was|has|had|and|can|will|[a-z]{2,}(?:s|ed))\b")
 
 Test = Callable[[str], bool]
 
@@ -71,12 +73,17 @@ def sought(question: str) -> Test | None:
 def _names_other(text: str, known: set[str]) -> bool:
     """Whether a word that is none of these has a capital, and not only as the first of a sentence.
 
-    Names begin sentences as well: such a one counts before a comma or an apostrophe.
+    Names begin sentences as well: such a one counts before a comma, an apostrophe, or what somebody
+    does: Bob drinks.
     """
     for match in CAPITAL.finditer(text):
         start, end = match.span()
         before = text[:start].rstrip()
         begins = not before or before[-1] in CLOSES
-        if match.group().lower() not in known and (not begins or text[end : end + 1] in set(",'’")):
+        if match.group().lower() in known:
+            continue
+        if not begins or text[end : end + 1] in set(",'’"):
+            return True
+        if match.group().lower() not in STOPS and DOES.match(text, end):
             return True
     return False

@@ -77,9 +77,16 @@ class ModelSettings:
         le=3600,
     )
 
+    @property
+    def fallback(self) -> str | None:
+        """KINMEM_MODEL, unless it is switched off."""
+        return _switched_on(self.default)
+
     def named(self, use: Use) -> str | None:
         """The model for that use; None: rules. Only some fall back on KINMEM_MODEL."""
         name: str | None = getattr(self, use)
-        if name is None and use in FALL_BACK:
-            name = self.default
-        return None if name is None or name.casefold() in SWITCHED_OFF else name
+        return self.fallback if name is None and use in FALL_BACK else _switched_on(name)
+
+
+def _switched_on(name: str | None) -> str | None:
+    return None if name is None or name.casefold() in SWITCHED_OFF else name

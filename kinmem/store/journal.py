@@ -29,8 +29,10 @@ class Journal(Protocol):
         """What learning has given up for now, oldest first."""
         ...
 
-    def postpone(self, ids: Collection[int], until: datetime | None, problem: str) -> None:
-        """Count a failed try; due again at `until`, parked if that is None."""
+    def postpone(
+        self, ids: Collection[int], until: datetime | None, problem: str, *, failed: bool = True
+    ) -> None:
+        """Due again at `until`, parked if that is None; a try is counted if it `failed`."""
         ...
 
     def retry(self) -> int:

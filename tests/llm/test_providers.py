@@ -14,7 +14,7 @@ from kinmem.learn.findings import Findings
 from kinmem.llm.base import Embedder
 from kinmem.llm.providers import PROVIDERS, provider_of
 from kinmem.settings import load
-from kinmem.wiring import chat_model, embedders, reranker
+from kinmem.wiring import chat_model, chat_models, embedders
 from tests.llm import provider_shapes as shapes
 from tests.llm.conftest import TYPES_BUILT
 from tests.llm.model_server import ModelServer
@@ -462,5 +462,5 @@ def test_a_missing_key_of_a_chat_model_is_named(
 
 def test_a_missing_key_of_a_cross_encoder_is_named(settings: Any) -> None:
     with pytest.raises(ConfigError, match="COHERE_API_KEY is not set"):
-        reranker(settings(MEMORY_RERANK_MODEL="cohere/rerank-v3.5"))
+        chat_models(settings(MEMORY_RERANK_MODEL="cohere/rerank-v3.5"))
     assert "COHERE_API_KEY" not in os.environ

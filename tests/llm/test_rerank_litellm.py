@@ -12,7 +12,7 @@ from kinmem.errors import ModelError
 from kinmem.llm.base import Reranker
 from kinmem.llm.breaker import FAILURES
 from kinmem.settings import load
-from kinmem.wiring import reranker
+from kinmem.wiring import chat_models
 from tests.llm import provider_shapes as shapes
 from tests.llm.conftest import TYPES_BUILT
 from tests.llm.provider_shapes import Scored, ShapedProvider
@@ -89,7 +89,7 @@ def model(case: Case, double: Rank, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv(case.key, KEY)
     monkeypatch.setenv(case.address, double.address + case.tail)
     flags = {"KINMEM_HOME": tmp_path, "MEMORY_RERANK_MODEL": case.name}
-    found = reranker(load({**flags, "KINMEM_RECALL_DEADLINE": 5}, environment={}))
+    found = chat_models(load({**flags, "KINMEM_RECALL_DEADLINE": 5}, environment={})).rerank
     assert found is not None
     return found
 
@@ -114,10 +114,10 @@ def test_each_provider_is_asked_and_read_in_its_own_way(
         pytest.param([(2, 0.9), (0, 0.5), (1, 0.1)], [0.5, 0.1, 0.9], id="best first"),
         pytest.param([(0, 0.5), (1, 0.1), (2, 0.9)], [0.5, 0.1, 0.9], id="in order"),
         pytest.param([(0, 0.8), (0, 0.1), (1, 0.3), (2, 0.2)], [0.8, 0.3, 0.2], id="repeated"),
-        pytest.param([(0, 0.8), (2, 0.2)], [0.8, 0.2, 0.2], id="one missing"),
-        pytest.param([(7, 0.9), (-1, 0.9), (1, 0.3)], [0.3, 0.3, 0.3], id="invented"),
+        pytest.param([(0, 0.8), (2, 0.2)], [0.8, 0.1, 0.2], id="one missing"),
+        pytest.param([(7, 0.9), (-1, 0.9), (1, 0.3)], [0.15, 0.3, 0.15], id="invented"),
         pytest.param([(0, -2.5), (1, 3.0), (2, 0.5)], [0.0, 1.0, 0.5], id="beyond 0 to 1"),
-        pytest.param([(0, NAN), (1, 0.4), (2, float("inf"))], [0.4, 0.4, 0.4], id="not numbers"),
+        pytest.param([(0, NAN), (1, 0.4), (2, float("inf"))], [0.2, 0.4, 0.2], id="not numbers"),
     ],
 )
 @pytest.mark.parametrize("case", CASES[:4])

@@ -90,6 +90,18 @@ def test_a_follow_up_is_rewritten_from_what_was_said_before(helped: Opened) -> N
     assert "assistant: He works at a bakery." in prompt
 
 
+def test_a_prompt_that_follows_up_is_rewritten_for_its_notes(helped: Opened) -> None:
+    model = always({"question": "When does Tom start in the morning?"})
+    service = helped(rewrite=model)
+    service.observe("prompt", "s", "1", "What do you know about Tom?", tell=False)
+    service.observe("answer", "s", "1", "He works at a bakery.")
+
+    notes = service.observe("prompt", "s", "2", "And when does he start?").notes
+
+    assert NOTES[1] in notes
+    assert "What do you know about Tom?" in model.prompts[0]
+
+
 @pytest.mark.parametrize(
     "question", ["What is the wifi password?", "When does Tom start to work at the bakery?"]
 )
@@ -237,6 +249,16 @@ def test_marks_that_make_no_sense_neither_double_nor_lose_a_hit(
 
     assert len(set(ranked)) == len(ranked) >= 1
     assert ranked[0] == contents(helped(), question)[0]
+
+
+def test_what_a_model_has_read_is_not_held_back_as_unlikely(helped: Opened) -> None:
+    question = "What is the colour of Tom's car?"
+    assert helped().recall(question).abstained
+    marks = {"scores": [{"id": 1, "score": 9}, *({"id": n, "score": 0} for n in range(2, 9))]}
+
+    answer = helped(rerank=ChatReranker(always(marks))).recall(question)
+
+    assert [hit.memory.content for hit in answer.hits] == [NOTES[0]]
 
 
 def test_a_chat_model_stands_in_for_a_cross_encoder_that_is_away(helped: Opened) -> None:

@@ -88,6 +88,27 @@ def test_the_default_lets_nothing_outweigh_a_clearly_better_match():
     assert [one.candidate.id for one in ranked] == ["best", "worst"]
 
 
+@pytest.mark.parametrize(
+    ("old", "first"),
+    [
+        pytest.param(0.50, "new", id="of equals the newer one is first"),
+        pytest.param(0.52, "old", id="a slightly better match is first, however old"),
+    ],
+)
+def test_age_only_orders_equals(old, first):
+    """Answers grow old with the questions about them: docs/recall.md has what age costs."""
+    memories = {"old": memory(days=3000, id="old"), "new": memory(days=0, id="new")}
+    scored = [
+        Scored(memories[name], score, {"+meaning": score})
+        for name, score in (("old", old), ("new", 0.50))
+    ]
+    asked = understand("x", frozenset(), NOW)
+
+    ranked = weigh(scored, asked, PROFILES["relevance"], RecallSettings(), NOW)
+
+    assert ranked[0].candidate.id == first
+
+
 def test_bonuses_do_not_lift_what_is_irrelevant():
     by_user = memory(speaker="user", evidence=0.3)
 

@@ -82,3 +82,18 @@ def test_what_was_said_last_is_carried_over(
     text: str, before: list[str], carried: list[str]
 ) -> None:
     assert carried_over(text, before, {"tom", "ana", "ida", "jonas"}) == carried
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SIM card PIN?",
+        "E-mail address of Anna Berg?",
+        "No-code tools that our team uses",
+        "Ma Jones's phone number?",
+        "What time is dinner this evening?",
+        "Who is the one in charge of payroll?",
+    ],
+)
+def test_words_that_only_look_like_a_follow_up(text: str) -> None:
+    assert not needs_context(text, 80)

@@ -56,17 +56,20 @@ class SaidRows:
             "SELECT {columns} FROM turns m WHERE m.learned_at IS NULL AND m.parked ORDER BY m.id"
         )
 
-    def postpone(self, ids: Collection[int], until: datetime | None, problem: str) -> None:
+    def postpone(
+        self, ids: Collection[int], until: datetime | None, problem: str, *, failed: bool = True
+    ) -> None:
         with self._database.writing() as db:
             db.execute(
                 f"""
-                UPDATE turns SET tries = tries + 1, due_at = :until, parked = :parked,
+                UPDATE turns SET tries = tries + :failed, due_at = :until, parked = :parked,
                     problem = :problem
                 WHERE id {IN_IDS} AND learned_at IS NULL
                 """,
                 {
                     "until": None if until is None else time_text(until),
                     "parked": until is None,
+                    "failed": failed,
                     "problem": problem,
                     "ids": json.dumps(list(ids)),
                 },
@@ -77,7 +80,7 @@ class SaidRows:
             db.execute(
                 """
                 UPDATE turns SET tries = 0, due_at = NULL, parked = 0, problem = NULL
-                WHERE learned_at IS NULL AND (parked OR tries > 0)
+                WHERE learned_at IS NULL AND (parked OR tries > 0 OR due_at IS NOT NULL)
                 """
             )
             return db.changes()

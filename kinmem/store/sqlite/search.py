@@ -10,9 +10,9 @@ from kinmem.store.sqlite.filters import SAID_AT, Allowed
 from kinmem.store.sqlite.vectors import ChunkVectors
 from kinmem.store.sqlite.words import match_all, match_any
 
-# Weights of the columns content, subject, context (docs/recall.md). bm25 as a function and not as
-# the hidden column `rank`, which sorts all rows in a statement of its own: half as long again.
-WORSE = "bm25(words, 1.0, 1.0, 0.3)"
+# Weights of the columns content, subject, context. bm25 as a function and not as the hidden column
+# `rank`, which sorts all rows in a statement of its own: half as long again.
+WORSE = "bm25(words, 1.0, 1.0, :context)"
 ANY_ROW = f"""
     SELECT rowid, -{WORSE} AS better FROM words WHERE words MATCH :words
     ORDER BY better DESC LIMIT :limit
@@ -73,7 +73,7 @@ def _matching(database: Database, asked: Asked, allowed: Allowed, *, exact: bool
     any_of, all_of = match_any(asked.words), match_all(asked.words)
     if not any_of:
         return []
-    bound = {**allowed.bound, "limit": asked.listed}
+    bound = {**allowed.bound, "limit": asked.listed, "context": asked.context}
     if asked.all_words_first:
         beginnings = match_all(asked.words, beginnings=True)
         if found := database.rows(sql, {**bound, "words": beginnings}):
