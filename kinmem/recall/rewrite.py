@@ -6,6 +6,7 @@ from kinmem.errors import Unusable
 from kinmem.llm.base import ChatModel
 from kinmem.prompts import render
 from kinmem.rules.followup import carried_over
+from kinmem.rules.lexemes import UNSPACED
 from kinmem.text import content_words, words
 from kinmem.turns import Message
 
@@ -31,8 +32,8 @@ def rewritten(
         render("rewrite", conversation=told, question=text), Standalone, deadline=deadline
     )
     question = " ".join(reply.question.split())
-    asked, said = content_words(question), set(words(f"{told} {text}"))
-    spoken_of = sum(word in said for word in asked)
+    asked, said = content_words(question), f"{told} {text}"
+    spoken_of = sum(_was_said(word, said) for word in asked)
     if not 0 < len(question) < LONGEST or spoken_of < SPOKEN_OF * max(1, len(asked)):
         raise Unusable(f"{model.name} gave no question that the conversation is about")
     return question
@@ -44,6 +45,13 @@ def completed(text: str, recent: Sequence[Message], names: Collection[str]) -> s
     spoken += [one.text for one in recent if one.role == "user"]  # what was asked comes first
     carried = carried_over(text, spoken, names)
     return f"{text} ({', '.join(carried)})" if carried else text
+
+
+def _was_said(word: str, said: str) -> bool:
+    """Where words stand without spaces between them: if half of its signs were."""
+    if UNSPACED.search(word):
+        return 2 * sum(sign in said for sign in word) >= len(word)
+    return word in words(said)
 
 
 def _who(message: Message) -> str:
