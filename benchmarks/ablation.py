@@ -92,7 +92,7 @@ SETTINGS = (
 )
 AGES = (
     _without("age counts nothing", age=0),
-    _without("age 0.25 instead of 0.05", age=0.25),
+    _without("age 0.25 instead of 0.02", age=0.25),
     *(_set(MEMORY_TEMPORAL_DECAY_LAMBDA=speed) for speed in (0, 0.1)),
     _set(**KINBOT),
     _set(**KINBOT, MEMORY_TEMPORAL_DECAY_LAMBDA=0),

@@ -86,14 +86,21 @@ def _compacted(name: str, conversations: Sequence[Conversation]) -> Table:
     rows: list[Row] = []
     for variables in COMPACTED:
         parts = [compacted(one, variables) for one in conversations]
-        summaries, whole, tokens, all_tokens = (sum(column) for column in zip(*parts, strict=True))
+        calls, whole, tokens, all_tokens = (sum(column) for column in zip(*parts, strict=True))
         count = len(parts)
         share = round(100 * tokens / all_tokens, 1)
-        rows.append((_named(variables), summaries / count, whole / count, tokens // count, share))
-    columns = ("", "summaries", "turns as they were said", "tokens of the context", "% of all said")
+        rows.append((_named(variables), calls / count, whole / count, tokens // count, share))
+    columns = (
+        "",
+        "summaries made",
+        "turns as they were said",
+        "tokens of the context",
+        "% of all said",
+    )
     note = (
         "Each conversation as one session; the mean of the conversations at their ends. Every"
-        " summary is one call of COMPACTING_MODEL; here sentences are chosen, without a model."
+        " summary made is one call of COMPACTING_MODEL, those that replace two older ones too; here"
+        " sentences are chosen, without a model."
     )
     return Table(f"Compaction, {name}", columns, rows, note)
 
@@ -101,15 +108,15 @@ def _compacted(name: str, conversations: Sequence[Conversation]) -> Table:
 def compacted(
     conversation: Conversation, variables: Mapping[str, object]
 ) -> tuple[int, int, int, int]:
-    """Summaries, turns left whole, tokens of the context and of all that was said."""
+    """Summaries made, turns left whole, tokens of the context and of all that was said."""
     with quiet_kin(**variables) as kin:
         notes = [str(note["content"]) for note in conversation.notes]
         for at in range(0, len(notes) - 1, 2):
             kin.record_turn(SESSION, notes[at], notes[at + 1], turn=str(at))
         journal = kin.store.journal
-        Compact(journal, None, kin.settings, kin.clock).summarise(SESSION)
+        done = Compact(journal, None, kin.settings, kin.clock).summarise(SESSION)
         return (
-            len(journal.snapshots(SESSION)),
+            done["snapshots"] + done["folded"],
             len(turns_of(journal.messages(SESSION, uncompacted=True))),
             estimated_tokens(kin.context(SESSION)),
             sum(map(estimated_tokens, notes)),

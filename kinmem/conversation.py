@@ -120,11 +120,12 @@ class Conversation:
         self._journal.forget_shown(_name(session, "session"))
 
     def recent(self, session: str | None = None) -> list[Message]:
-        """The last messages of a session, in order; if none is named, of one that goes on now."""
+        """The last messages of a session, in order; if none is named, of the only one that goes on now:
+        of several nobody knows which is meant."""
         if session is None:
             now = self._clock()
-            spoken = [one for one in self._journal.sessions(1) if now - one.last_at <= GOES_ON]
-            session = spoken[0].name if spoken else None
+            spoken = [one for one in self._journal.sessions(2) if now - one.last_at <= GOES_ON]
+            session = spoken[0].name if len(spoken) == 1 else None
         last = self._journal.latest(session, "user") if session else None
         if last is None:
             return []

@@ -91,6 +91,9 @@ class Memory:
     """How much of an answer its text can hold, whatever the question (rules/evidence.py)."""
     pinned: bool = False
     priority: float | None = None
+    """0 to 1, computed; None until it was."""
+    set_priority: float | None = None
+    """What a person has set as its explicit part; None: importance / 10."""
 
     speaker: str | None = None
     """Who said it: a name, or the role user, assistant or tool."""
@@ -103,6 +106,8 @@ class Memory:
 
     occurred_at: datetime | None = None
     state: State = State.ACTIVE
+    state_at: datetime | None = None
+    """Since when; None: since it was created."""
     tier: Literal["hot", "warm", "archive"] = "warm"
     tier_reason: str | None = None
     expires_at: datetime | None = None

@@ -159,8 +159,8 @@ class Service:
         """What is remembered about the question, best first; every hit says why it was found.
 
         `limit` is 1-100, MEMORY_MAX_RELEVANT by default; `mode` names a ranking profile. `session`
-        is the conversation that a follow-up belongs to; unset: the one of the last ten minutes.
-        Returned memories count as used.
+        is the conversation that a follow-up belongs to; unset: of the last ten minutes the only
+        one. Returned memories count as used.
         """
         query = clean(query, "query", QUERY_BYTES)
         limit = self.settings.recall.max_relevant if limit is None else limit

@@ -116,13 +116,17 @@ def embedder() -> Remembering:
 
 
 def test_what_a_part_is_worth_is_told_with_how_sure_that_is(embedder):
-    parts = [ablation.Part(ablation.AS_SHIPPED), *ablation.PARTS, *ablation.PROFILES]
+    few = ("neither", "no adaptive K", "MEMORY_RANKING_PROFILE=kinbot")
+    parts = [
+        ablation.Part(ablation.AS_SHIPPED),
+        *(part for part in (*ablation.PARTS, *ablation.PROFILES) if part.name in few),
+    ]
     found = ablation.scores(parts, data.own_set()["everyday"], embedder)
 
     table = ablation.table("Parts", parts[1:], {"everyday": found})
 
     rows = {row[0]: row for row in table.rows}
-    assert len(rows) == len(parts)  # no two of a name
+    assert [*rows] == [part.name for part in parts]
     assert rows["MEMORY_RANKING_PROFILE=kinbot"][-1] == "worse"
     assert rows["neither"][-1] == "worse"
 
@@ -160,11 +164,11 @@ def test_wordings_that_answer_help_and_useless_ones_do_no_harm(embedder):
     for stage in ("multi-query", "HyDE", "re-rank"):
         knowing = "knows the answers" if stage == "re-rank" else "the answers"
         assert found[f"{stage}: {knowing}"][0] >= recall
-        assert found[f"{stage}: {knowing}"][1] > ndcg + 0.05
+        assert found[f"{stage}: {knowing}"][1] > ndcg + 0.03
     for way in expansion.WAYS:
-        if way.is_useless:
-            assert found[way.name][0] >= recall - 0.01, way.name
-            assert found[way.name][1] >= ndcg - 0.01, way.name
+        if way.promise is not None:
+            assert found[way.name][0] >= recall + way.promise, way.name
+            assert found[way.name][1] >= ndcg + way.promise, way.name
     unknown, known = (
         mean(score.recall for score in followed[name])
         for name in (

@@ -576,6 +576,8 @@ KEY = "sk-proj-" + "a1B2c3D4e5F6g7H8" * 3
         pytest.param(lambda m, id: m.memorize(f"The key is {KEY}"), id="content"),
         pytest.param(lambda m, id: m.memorize("The key", subject=KEY), id="subject"),
         pytest.param(lambda m, id: m.memorize("The key", source_context=KEY), id="context"),
+        pytest.param(lambda m, id: m.memorize("The key", tags=["mail", KEY]), id="tag"),
+        pytest.param(lambda m, id: m.update_memory(id, tags=[KEY]), id="updated tag"),
         pytest.param(lambda m, id: m.update_memory(id, content=f"It is {KEY}"), id="update"),
     ],
 )

@@ -2,8 +2,9 @@
 at once. What somebody tells kinmem to remember comes by memorize.py."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import Any
 
 from kinmem.clock import Clock
@@ -26,6 +27,7 @@ from kinmem.models import (
     Note,
     State,
     Vector,
+    Vectors,
 )
 from kinmem.rules.echo import Echoes
 from kinmem.settings import Settings
@@ -130,26 +132,28 @@ class Learn:
         """Those that a model made out of nothing are quarantined: their words were not said, and
         nothing that was said is near them."""
         said = frozenset(content_words(" ".join(f"{one.who}: {one.text}" for one in talk)))
+        vectors = cache(partial(self._vectors_of, talk))
         return [
             note
             if note.model is None
             or note.quarantine
             or share_said(note.content, said) >= SPOKEN_OF
-            or self._is_near(note.content, talk)
+            or self._is_near(note.content, vectors)
             else replace(note, quarantine="nothing that was said speaks of it")
             for note in notes
         ]
 
-    def _is_near(self, content: str, talk: Sequence[Message]) -> bool:
+    def _is_near(self, content: str, talk: Callable[[], list[Vectors]]) -> bool:
         near = self._verdicts.near
         own = near.chunks(content).vectors
         if own is None:
             return True  # nobody can tell
+        return any((one @ own.T).max() >= near.ladder.related for one in talk())
+
+    def _vectors_of(self, talk: Sequence[Message]) -> list[Vectors]:
         texts = [one.text[:READ_FOR_KNOWN] for one in talk if one.role in ("user", "assistant")]
-        vectors = [near.chunks(text).vectors for text in texts]
-        return any(
-            one is not None and (one @ own.T).max() >= near.ladder.related for one in vectors
-        )
+        vectors = (self._verdicts.near.chunks(text).vectors for text in texts)
+        return [one for one in vectors if one is not None]
 
     def _drafts(self, notes: Sequence[Note], counts: Counter[str]) -> list[tuple[Note, Draft]]:
         """Each with its vectors; without, it is compared when the worker has made them."""

@@ -108,16 +108,19 @@ def unsecret(note: Note, secrets: Secrets) -> Note:
         "content": allowed(note.content, "content", secrets),
         "subject": allowed(note.subject, "subject", secrets),
         "source_context": allowed(note.source_context, "sourceContext", secrets),
+        "tags": allowed(note.tags, "tags", secrets) if note.tags else note.tags,
     }
     changed = {name: text for name, text in texts.items() if text is not getattr(note, name)}
     return replace(note, **changed) if changed else note
 
 
 def allowed(text: Any, what: str, secrets: Secrets) -> Any:
-    """The text, or without its secrets; what is no text is left to whoever checks it.
+    """The text or texts, or without their secrets; what is none is left to whoever checks it.
 
     Raises InvalidInput, which never repeats the secret.
     """
+    if secrets != "allow" and isinstance(text, list | tuple):
+        return tuple(allowed(one, what, secrets) for one in text)
     if secrets == "allow" or not isinstance(text, str):
         return text
     long = max(map(len, text.split()), default=0) >= SHORTEST_KEY or PEM in text

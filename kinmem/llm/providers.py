@@ -41,6 +41,9 @@ class Provider:
     """Whether there is a way to ask it for vectors; else it is asked as OpenAI is."""
     address: str | None = None
     """Where vectors are asked for; None: litellm knows."""
+    guarded: str | None = None
+    """Where one is that litellm asks for vectors without the key it is given: with a key it is
+    asked as OpenAI is, there or at an address of one's own."""
     paths: Mapping[Use, str] = field(default_factory=dict)
     """What litellm wants behind an address of one's own, and does not add by itself."""
     models: Mapping[str, Width] = field(default_factory=dict)
@@ -185,6 +188,7 @@ PROVIDERS = (
         ("OLLAMA_API_KEY",),
         ("OLLAMA_API_BASE",),
         needs_key=False,
+        guarded="http://localhost:11434",
         models={
             "nomic-embed-text": Width(768),
             "mxbai-embed-large": Width(1024),
@@ -248,7 +252,8 @@ def provider_of(name: str) -> tuple[Provider, str] | None:
     for mark in ":/":
         prefix, found, model = name.partition(mark)
         if found and prefix in NAMED:
-            return NAMED[prefix], model.removeprefix(f"{NAMED[prefix].prefix}/")
+            again = f"{NAMED[prefix].prefix}/" if mark == ":" else ""
+            return NAMED[prefix], model.removeprefix(again)
     return next(((NAMED[id], name) for id, own in BARE.items() if own.match(name)), None)
 
 

@@ -86,6 +86,9 @@ def _of(
     if use == "embedding":
         base = base or provider.address
         prefix = prefix if provider.has_route else "openai"
+        if provider.guarded and key not in (None, NO_KEY):
+            base = (base or provider.guarded).removesuffix("/v1") + "/v1"
+            prefix = "openai"
     return Reached(name, f"{prefix}/{model}", base, key, provider, model)
 
 

@@ -125,8 +125,14 @@ def _text(text: str) -> str:
 
 
 def _in_order(answer: Any) -> list[Any]:
-    """The vectors in the order of the texts: a provider may number them and answer in another."""
+    """The vectors in the order of the texts: a provider may number them and answer in another.
+
+    None if it gives a number twice or leaves one out, unless all are 0: then it does not number.
+    """
     try:
+        numbers = [int(item["index"]) for item in answer.data]
+        if any(numbers) and sorted(numbers) != list(range(len(numbers))):
+            return []
         items = sorted(answer.data, key=lambda item: int(item["index"]))
         return [item["embedding"] for item in items]
     except (AttributeError, KeyError, TypeError, ValueError):

@@ -38,7 +38,7 @@ class Formula:
     """What further parts cost: a long text has more tries at being near."""
 
     # join
-    expansion: float = 0.35
+    expansion: float = 0.7
     """Of what another wording of the question finds, as far as the wording is trusted."""
 
     # neighbours
@@ -63,5 +63,5 @@ class Formula:
     worth: float = 0.25
     """Power of importance x use. Importance 1 to 10 alone spans 0.6 to 1.5; its fourth root spans a
     tenth either way, which is all that may move."""
-    age: float = 0.05
-    """Power of what age leaves of a score."""
+    age: float = 0.02
+    """Power of what age leaves of a score: less than a hundredth goes, so that it orders equals."""

@@ -21,6 +21,8 @@ from kinmem.text import folded
 logger = logging.getLogger(__name__)
 
 KNOWN_SUBJECTS = 10_000
+FOR_THE_REST = 0.5
+"""Seconds that a rewrite leaves of the time for the question's vector, half of it at most."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,9 @@ class Helped:
             return text
         model = self._models.rewrite
         if model is not None:
-            done = self._tried("rewrite", lambda: rewritten(text, said, model, self.time.left))
+            left = self.time.left
+            most = max(left - FOR_THE_REST, left / 2)
+            done = self._tried("rewrite", lambda: rewritten(text, said, model, most))
             if done is not None:
                 return done
         return completed(text, said, {folded(subject) for subject in self._subjects()})

@@ -7,7 +7,6 @@ from functools import partial
 
 from kinmem.clock import Clock
 from kinmem.llm.base import ChatModels, Embedder
-from kinmem.llm.deadline import Deadline
 from kinmem.models import Answer, Filters, Found, Hit, Scored
 from kinmem.recall.confidence import judge
 from kinmem.recall.excerpt import excerpted
@@ -18,7 +17,7 @@ from kinmem.recall.neighbours import lift
 from kinmem.recall.profiles import PROFILES, Profile, profile_named
 from kinmem.recall.question import Question, understand, within
 from kinmem.recall.rewrite import Recent
-from kinmem.recall.search import search, search_beside
+from kinmem.recall.search import Meaning, search, search_beside
 from kinmem.recall.trim import trim
 from kinmem.recall.weigh import weigh
 from kinmem.settings import Settings
@@ -71,13 +70,14 @@ class Recall:
         asked = helped.standalone(text, recent)
         helped.begin(asked)
         question = self._understood(asked, profile)
-        found, filters = self._search(question, filters, profile, helped.time)
+        meaning = Meaning(self._embedders, self._store, helped.time)
+        found, filters = self._search(question, filters, profile, meaning)
         fusion = settings.fusion or profile.fusion
         formula = profile.formula
         scored = fuse(found, fusion, settings, formula)
         if wordings := helped.wordings():
             beside = helped.found(
-                partial(self._beside, question, wordings, filters, profile, helped.time)
+                partial(self._beside, question, wordings, filters, profile, meaning)
             )
             others = [(trust, fuse(one, fusion, settings, formula)) for trust, one in beside]
             scored = join(scored, others, formula)
@@ -111,32 +111,31 @@ class Recall:
         wordings: Sequence[Wording],
         filters: Filters,
         profile: Profile,
-        time: Deadline,
+        meaning: Meaning,
     ) -> list[tuple[float, Found]]:
         return search_beside(
             question,
             [(self._understood(one.text, profile), one.is_made_up) for one in wordings],
             filters,
             self._store,
-            self._embedders,
+            meaning,
             profile,
             self._settings.similarity_threshold,
-            time,
         )
 
     def _search(
-        self, question: Question, filters: Filters, profile: Profile, time: Deadline
+        self, question: Question, filters: Filters, profile: Profile, meaning: Meaning
     ) -> tuple[Found, Filters]:
         """Within the time that the question names, if it asks for no more; else wherever. With
         what it was found, the filters it was found with."""
         threshold = self._settings.similarity_threshold
         narrowed = within(question, filters)
-        found = search(question, narrowed, self._store, self._embedders, profile, threshold, time)
+        found = search(question, narrowed, self._store, meaning, profile, threshold)
         if narrowed == filters:
             return found, filters
         if found.candidates:  # said then is answer enough, whatever it is about
             return replace(found, noise=NO_NOISE), narrowed
-        found = search(question, filters, self._store, self._embedders, profile, threshold, time)
+        found = search(question, filters, self._store, meaning, profile, threshold)
         return found, filters
 
     def _as_it_was(self, hit: Hit, moment: datetime) -> Hit:

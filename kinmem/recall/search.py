@@ -6,7 +6,7 @@ from dataclasses import replace
 from kinmem.errors import ModelError
 from kinmem.llm.base import Embedder
 from kinmem.llm.deadline import Deadline
-from kinmem.models import Asked, Filters, Found, Vector, Vectors
+from kinmem.models import Asked, Filters, Found, Vector
 from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question
 from kinmem.store.base import Store
@@ -19,30 +19,51 @@ SPARSE = 0.05
 """Share of the store without a vector from which words alone answer ..."""
 FEW = 200
 """... unless it is no more chunks than that."""
-LEAST = 0.5
-"""Seconds that a question's vector may take at least, however long other models thought before."""
+
+
+class Meaning:
+    """The vectors of a question and of its wordings, each made once, by the embedder that answers.
+
+    What is not there in `time` has none.
+    """
+
+    def __init__(self, embedders: Sequence[Embedder], store: Store, time: Deadline) -> None:
+        self.embedder, self.is_filled = choose(embedders, store)
+        self.is_sparse = not self.is_filled and _is_sparse(self.embedder, store)
+        """Whether too few memories have vectors for any to be compared."""
+        self._time = time
+        self._made: dict[str, Vector] = {}
+
+    def of(self, texts: Sequence[str]) -> list[Vector] | None:
+        """In the order of the texts; None where the embedder is not there, or the vectors are not
+        to be compared."""
+        if self.is_sparse or not self.embedder.ready:
+            return None
+        lacking = [text for text in dict.fromkeys(texts) if text not in self._made]
+        try:
+            if lacking:
+                deadline = self._time.left
+                made = self.embedder.embed(lacking, purpose="question", deadline=deadline)
+                self._made.update(zip(lacking, made, strict=True))
+        except ModelError:
+            return None
+        return [self._made[text] for text in texts]
 
 
 def search(
     question: Question,
     filters: Filters,
     store: Store,
-    embedders: Sequence[Embedder],
+    meaning: Meaning,
     profile: Profile,
     threshold: float | None,
-    time: Deadline,
 ) -> Found:
-    """Both arms; the words alone without vectors. `threshold` replaces the embedder's noise.
-
-    A vector that is not there in `time`, or half a second, is none.
-    """
-    embedder, filled = choose(embedders, store)
-    sparse = not filled and _is_sparse(embedder, store)
-    vectors = None if sparse else _embedded([question.bare], embedder, time)
-    late = () if filled else ("pending",)
-    degraded = ("embedding",) if vectors is None and not sparse else late
-    asked = _asked(question.words, None if vectors is None else vectors[0], embedder, profile)
-    known = embedder.calibration
+    """Both arms; the words alone without vectors. `threshold` replaces the embedder's noise."""
+    vectors = meaning.of([question.bare])
+    late = () if meaning.is_filled else ("pending",)
+    degraded = ("embedding",) if vectors is None and not meaning.is_sparse else late
+    asked = _asked(question.words, vectors[0] if vectors else None, meaning.embedder, profile)
+    known = meaning.embedder.calibration
     noise = known.noise if threshold is None else threshold
     scale = (known.noise, known.near) if known.measured and vectors is not None else None
     found = store.search(asked, filters)
@@ -54,32 +75,30 @@ def search_beside(
     wordings: Sequence[tuple[Question, bool]],
     filters: Filters,
     store: Store,
-    embedders: Sequence[Embedder],
+    meaning: Meaning,
     profile: Profile,
     threshold: float | None,
-    time: Deadline,
 ) -> list[tuple[float, Found]]:
     """The same for other wordings; for those that are made up by meaning alone.
 
     With what each found, how near it is to the question: 0 where unrelated texts are as near, 1
-    where it is as near as texts on one subject. One of 0 that has no word of the question is none
-    of its wordings, and is left out.
+    where it is as near as texts on one subject. One of 0 is none of its wordings, and is left out.
+    Raises ModelError where there are no vectors of them.
     """
-    embedder, filled = choose(embedders, store)
-    if not filled and _is_sparse(embedder, store):
+    if meaning.is_sparse:
         return []
-    vectors = _embedded([question.bare, *(one.bare for one, _ in wordings)], embedder, time)
+    vectors = meaning.of([question.bare, *(one.bare for one, _ in wordings)])
     if vectors is None:
         raise ModelError("the embedder gave no vectors of other wordings")
-    scale = embedder.calibration
-    nearness = (vectors[1:] @ vectors[0] - scale.noise) / (scale.near - scale.noise)
-    shares = nearness.clip(0.0, 1.0)
+    scale = meaning.embedder.calibration
     noise = scale.noise if threshold is None else threshold
     found = []
-    for (one, is_made_up), vector, near in zip(wordings, vectors[1:], shares, strict=True):
-        if near > 0 or not set(question.words).isdisjoint(one.words):
-            asked = _asked([] if is_made_up else one.words, vector, embedder, profile)
-            found.append((float(near), replace(store.search(asked, filters), noise=noise)))
+    for (one, is_made_up), vector in zip(wordings, vectors[1:], strict=True):
+        near = (float(vector @ vectors[0]) - scale.noise) / (scale.near - scale.noise)
+        if near > 0:
+            words = [] if is_made_up else one.words
+            asked = _asked(words, vector, meaning.embedder, profile)
+            found.append((min(near, 1.0), replace(store.search(asked, filters), noise=noise)))
     return found
 
 
@@ -124,12 +143,3 @@ def _asked(
         context=formula.context,
         all_words_first=profile.all_words_first,
     )
-
-
-def _embedded(texts: Sequence[str], embedder: Embedder, time: Deadline) -> Vectors | None:
-    if not embedder.ready:
-        return None
-    try:
-        return embedder.embed(texts, purpose="question", deadline=max(time.left, LEAST))
-    except ModelError:
-        return None

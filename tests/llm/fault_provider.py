@@ -98,8 +98,12 @@ class Reply:
         self.handler.end_headers()
         self.handler.wfile.write(data)
 
-    def vectors(self, rows: list[Any], **headers: str) -> None:
-        data = [{"object": "embedding", "index": n, "embedding": r} for n, r in enumerate(rows)]
+    def vectors(
+        self, rows: list[Any], number: Callable[[int], int] = int, **headers: str
+    ) -> None:
+        data = [
+            {"object": "embedding", "index": number(n), "embedding": r} for n, r in enumerate(rows)
+        ]
         usage = {"prompt_tokens": 1, "total_tokens": 1}
         self.send(200, {"object": "list", "model": "m", "data": data, "usage": usage}, **headers)
 
@@ -177,6 +181,8 @@ MODES: dict[str, Callable[[Reply, list[str]], None]] = {
     "401": lambda reply, texts: reply.send(401, error(f"incorrect key {LEAKED}")),
     "garbage": lambda reply, texts: reply.send(200, b"{not json <html>"),
     "html": lambda reply, texts: reply.send(200, b"<html>sign in</html>", kind="text/html"),
+    "unnumbered": lambda reply, texts: reply.vectors(rows_of(texts), lambda n: 0),
+    "one-twice": lambda reply, texts: reply.vectors(rows_of(texts), lambda n: min(n, 1)),
     "no-data": lambda reply, texts: reply.vectors([]),
     "fewer": lambda reply, texts: reply.vectors(rows_of(texts)[1:]),
     "wrong-width": lambda reply, texts: reply.vectors([[1.0] * (WIDTH - 3)] * len(texts)),

@@ -41,7 +41,7 @@ def connect(provider: FaultProvider) -> Connect:
     return connecting(LitellmEmbedder, provider, MODEL)
 
 
-@pytest.mark.parametrize("mode", ["ok", "backwards"])
+@pytest.mark.parametrize("mode", ["ok", "backwards", "unnumbered"])
 def test_one_unit_vector_per_text_in_order(connect: Connect, mode: str) -> None:
     texts = ["a", "bbb", "cc"]
 
@@ -80,6 +80,7 @@ FAULTS = {
     "fewer": (1, "2 vectors for 3 texts"),
     "wrong-width": (1, "5 numbers instead of 8"),
     "uneven": (1, "something else"),
+    "one-twice": (1, "something else"),
     "nan": (1, "not numbers"),
     "infinite": (1, "not numbers"),
     "zero": (1, "zeros"),

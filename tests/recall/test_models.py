@@ -124,6 +124,15 @@ def test_without_a_model_what_is_left_out_is_carried_over(helped: Opened) -> Non
     assert answer.hits[0].memory.content == NOTES[1]
 
 
+def test_of_two_conversations_nobody_knows_which_is_meant(helped: Opened) -> None:
+    service = helped()
+    service.observe("prompt", "s", "1", "What do you know about Tom?", tell=False)
+    service.observe("prompt", "t", "1", "Where is the nearest bakery?", tell=False)
+
+    assert service.recall("And when does he start?").asked is None
+    assert service.recall("And when does he start?", session="s").asked is not None
+
+
 def test_a_conversation_that_is_over_explains_nothing(helped: Opened, clock: MovableClock) -> None:
     service = helped()
     service.observe("prompt", "s", "1", "What do you know about Tom?", tell=False)
