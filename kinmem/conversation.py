@@ -120,8 +120,10 @@ class Conversation:
         self._journal.forget_shown(_name(session, "session"))
 
     def recent(self, session: str | None = None) -> list[Message]:
-        """The last messages of a session, in order; if none is named, of the only one that goes on now:
-        of several nobody knows which is meant."""
+        """The last messages of a session, in order; if none is named, of the only one that goes on.
+
+        Of several nobody knows which is meant.
+        """
         if session is None:
             now = self._clock()
             spoken = [one for one in self._journal.sessions(2) if now - one.last_at <= GOES_ON]

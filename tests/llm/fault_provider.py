@@ -98,9 +98,7 @@ class Reply:
         self.handler.end_headers()
         self.handler.wfile.write(data)
 
-    def vectors(
-        self, rows: list[Any], number: Callable[[int], int] = int, **headers: str
-    ) -> None:
+    def vectors(self, rows: list[Any], number: Callable[[int], int] = int, **headers: str) -> None:
         data = [
             {"object": "embedding", "index": number(n), "embedding": r} for n, r in enumerate(rows)
         ]
