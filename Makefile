@@ -1,6 +1,6 @@
 # `make demo` and `make test` need nothing but Python 3.11+ and the package index: each sets up .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix docs bench conformance claude-code live clean
+.PHONY: help demo test check fix docs bench compare-kore conformance claude-code live clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -38,6 +38,9 @@ docs: $(READY) ## Write the generated parts of the documents again
 
 bench: $(READY) ## Measure retrieval, learning, latency, throughput, cold start and the size of the tool list
 	@$(RUN) benchmarks
+
+compare-kore: $(READY) ## Measure kinmem and Kore in one run; installs Kore for it and takes it away again
+	@$(RUN) benchmarks kore
 
 conformance: $(READY) ## Run the MCP conformance suite and the Inspector (needs npm)
 	@tests/conformance/run

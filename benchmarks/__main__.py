@@ -23,9 +23,10 @@ BENCHMARKS = (
         "abstention",
         "replay",
         "duplicates",
+        "now",
         "reembedding",
     ),
-    *("latency", "throughput", "cold-start", "tool-list"),
+    *("latency", "throughput", "sleeping", "life", "cold-start", "tool-list"),
 )
 OF_EMBEDDERS = ("ablation", "embedders")
 """Those that measure any embedder; the second only when it is asked for."""
@@ -38,7 +39,7 @@ def main() -> int:
         "which",
         nargs="*",
         default="all",
-        choices=[*BENCHMARKS, "embedders", "all"],
+        choices=[*BENCHMARKS, "embedders", "kore", "all"],
         metavar="which",
         help=f"{', '.join(BENCHMARKS)}, embedders or all (the default)",
     )

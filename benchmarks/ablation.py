@@ -67,6 +67,7 @@ PARTS = (
     _without("100 nearest instead of 50", nearest=100),
     _without("50 by words instead of 100", matching=50),
     _without("100 word ranks instead of 200", listed=100),
+    *(_set(KINMEM_ENTITY_BOOST=weight) for weight in (0.05, 0.1, 0.2)),
     Part("no adaptive K", variables={"MEMORY_ADAPTIVE_K": False}),
     Part("no abstention", variables={"KINMEM_ABSTAIN": False}),
 )

@@ -16,10 +16,16 @@ PREFIX = "kinmem-bench-"
 
 @contextmanager
 def fresh_kin(
-    embedder: Embedder | None = None, clock: Clock = utc_now, **variables: object
+    embedder: Embedder | None = None,
+    clock: Clock = utc_now,
+    folder: str | None = None,
+    **variables: object,
 ) -> Iterator[Service]:
-    """A Kin that knows nothing yet, with the built-in embedder or the one given."""
-    with tempfile.TemporaryDirectory(prefix=PREFIX) as home:
+    """A Kin that knows nothing yet, with the built-in embedder or the one given.
+
+    `folder`: below which its home is made; None: where temporary files are.
+    """
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=folder) as home:
         settings = _settings(home, variables)
         if embedder is None:
             service = open_service(settings, clock=clock)

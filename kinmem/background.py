@@ -42,7 +42,7 @@ class Background:
         self._rest = threading.Condition()
         self._resting = False
         self._failed = False
-        self.stopping = False
+        self.stopping = self.closing = False
         self._hurried = threading.Event()
         self._woken_at = 0.0
         self._thread = threading.Thread(target=self._run, name="kinmem-background", daemon=True)
@@ -79,6 +79,11 @@ class Background:
         """Whether somebody waits for everything to be done."""
         return self._hurried.is_set()
 
+    @property
+    def is_woken(self) -> bool:
+        """Whether something has come up since the work in hand was begun."""
+        return self._woken.is_set()
+
     def await_calm(self) -> None:
         """Between two parts of the work: wait until nobody has woken for a moment, or waits."""
         latest = time.monotonic() + PATIENCE_SECONDS
@@ -91,7 +96,7 @@ class Background:
     def close(self) -> None:
         """Stop after the part in hand."""
         with self._rest:
-            self.stopping = True
+            self.stopping = self.closing = True
             self._woken.set()
             self._rest.notify_all()
         self._hurried.set()

@@ -1,20 +1,31 @@
-"""After each turn: reduce, summarise if due, extract, consolidate, recalibrate, prune.
+"""When the background work is done, by whom, and what is written down of it.
 
-Each step may be cut short at any point and is taken up again; what it did is counted in a report.
+After each turn: reduce, summarise if due, extract, consolidate; when the memories have been left
+alone for a while, also recalibrate, prune, sweep. And the whole sleep cycle, upkeep/pipeline, once
+in KINMEM_SLEEP_EVERY minutes and when somebody asks for it. Each step may be cut short at any point
+and is taken up again; what it did is counted in a report.
 """
 
-from collections.abc import Callable
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
-from threading import Lock
+from functools import partial
+from threading import Event, Lock
 
 from kinmem.clock import Clock
 from kinmem.compact.pipeline import Compact
-from kinmem.lease import Lease, leased
+from kinmem.lease import Lease, leased, named
+from kinmem.models import Progress
 from kinmem.outbox import Outbox
 from kinmem.report import Report
 from kinmem.store.journal import Journal
 from kinmem.turns import Run
+from kinmem.upkeep.allowance import Allowance
+from kinmem.upkeep.nights import Nights
 from kinmem.upkeep.pipeline import Upkeep
+from kinmem.upkeep.steps import NAMES, Step, StepName, Work
 
 JOB = "cycle"
 PAUSE = timedelta(minutes=10)
@@ -26,28 +37,72 @@ PATIENCE = 60.0
 """Seconds that sleep() waits for another process to end its own cycle."""
 EVERY = 2**31
 """Sessions; all of them."""
+AFTER_TURNS: Sequence[StepName] = ("consolidate",)
+IN_A_PAUSE: Sequence[StepName] = ("consolidate", "recalibrate", "prune", "sweep")
+
+
+class Watch:
+    """Whether the work may go on: nobody wants it to end, and the lease is still held."""
+
+    def __init__(self, lease: Lease, stopping: Callable[[], bool]) -> None:
+        self._lease = lease
+        self._stopping = stopping
+
+    def has_ended(self) -> bool:
+        return self._stopping() or not self._lease.kept()
+
+
+class Limit:
+    """Tells one step when to stop, and remembers why."""
+
+    def __init__(self, watch: Watch, seconds: float) -> None:
+        self._watch = watch
+        self._until = time.monotonic() + seconds
+        self.is_late = self.has_ended = False
+
+    def __call__(self) -> bool:
+        self.is_late = self.is_late or time.monotonic() >= self._until
+        self.has_ended = self.has_ended or self._watch.has_ended()
+        return self.is_late or self.has_ended
 
 
 class Cycle:
     """The work on one Kin's conversations and memories that nobody waits for."""
 
     def __init__(
-        self, journal: Journal, outbox: Outbox, compact: Compact, upkeep: Upkeep, clock: Clock
+        self,
+        journal: Journal,
+        outbox: Outbox,
+        compact: Compact,
+        upkeep: Upkeep,
+        embed: Work,
+        nights: Nights,
+        clock: Clock,
     ) -> None:
+        """`embed` is the step that makes vectors."""
         self._journal = journal
         self._outbox = outbox
         self._compact = compact
         self._upkeep = upkeep
+        self._embed = embed
+        self._nights = nights
         self._clock = clock
         self._alone = Lock()
+        self._asked = Event()
         self._seen_to_at = clock()
 
-    def __call__(self, *, hurried: bool = False, stopping: Callable[[], bool] = bool) -> Run | None:
+    def __call__(
+        self,
+        *,
+        hurried: bool = False,
+        stopping: Callable[[], bool] = bool,
+        disturbed: Callable[[], bool] = bool,
+    ) -> Run | None:
         """Work on the turns that are whole, then on the memories; the report, None without any.
 
         `hurried` takes turns that are still waiting for their answer as well. Another process that
-        is at it already leaves nothing to do here. From time to time the memories are
-        seen to even where nothing is said.
+        is at it already leaves nothing to do here. From time to time the memories are seen to even
+        where nothing is said, as long as nobody is `disturbed` by it.
         """
         if not self._is_idle and not self._outbox.due(hurried=hurried):
             return None
@@ -55,46 +110,140 @@ class Cycle:
             if lease is None:
                 return None
             report = Report(self._clock())
-            is_idle = self._is_idle
-            if self._turns(report, lease, hurried, stopping) or is_idle:
-                self._improve(report)
-            if is_idle and not stopping():
-                self._tidy(report)
-            return self._recorded(report, "cycle") if report.counts or report.problems else None
+            until_closed = Watch(lease, stopping)
+            with report.timed("learn"):
+                learned = self._turns(report, until_closed.has_ended, hurried)
+            watch = Watch(lease, lambda: stopping() or disturbed() or self._asked.is_set())
+            if not self._is_idle:
+                self._do(AFTER_TURNS if learned else (), report, until_closed)
+            elif self._nights.left():
+                return self._night(report, watch)
+            elif self._do(IN_A_PAUSE, report, watch):
+                self._seen_to_at = self._clock()
+            return self._recorded(report) if report.counts or report.problems else None
 
-    def sleep(self, *, compress: bool | None = None) -> Run:
-        """All of it now, for every session, whether due or not. Learns what is waiting first."""
-        report = Report(self._clock())
-        with self._alone, leased(self._journal, JOB, PATIENCE) as lease:
+    def sleep(
+        self,
+        steps: Sequence[StepName] = NAMES,
+        *,
+        dry_run: bool = False,
+        compress: bool | None = None,
+        stopping: Callable[[], bool] = bool,
+        progress: Progress | None = None,
+    ) -> Run:
+        """These steps now, whether due or not; `learn` is for every session. Not recorded if it is
+        a dry run, or somebody else is at it."""
+        report = Report(self._clock(), "sleep")
+        with self._mine(report) as lease:
             if lease is None:
-                report.problems.append("another process is at it; try again when it has ended")
-                return report.run("sleep", self._clock())
-            while self._turns(report, lease, hurried=True):
-                pass
-            for session in self._journal.sessions(EVERY):
-                self._shorten(session.name, report)
-            self._improve(report, compress=compress)
-            self._tidy(report)
-            return self._recorded(report, "sleep")
+                return report.run(self._clock())
+            if not dry_run and len(steps) == len(NAMES):
+                self._nights.begin()
+            watch = Watch(lease, stopping)
+            self._do(steps, report, watch, dry_run, compress, progress)
+            return report.run(self._clock()) if dry_run else self._recorded(report)
+
+    def sleep_if_due(self, stopping: Callable[[], bool]) -> Run | None:
+        """Learn from every session now, and what is left of the present night."""
+        report = Report(self._clock())
+        with self._mine(report) as lease:
+            if lease is None:
+                return report.run(self._clock())
+            watch = Watch(lease, stopping)
+            if self._nights.left():
+                return self._night(report, watch)
+            self._do(("learn", "embed", *AFTER_TURNS), report, watch)
+            return self._recorded(report)
+
+    @contextmanager
+    def _mine(self, report: Report) -> Iterator[Lease | None]:
+        """The lease, once who holds it has ended; else None, and the report says who does."""
+        self._asked.set()  # our own background gives way
+        is_free = self._alone.acquire(timeout=PATIENCE)
+        self._asked.clear()
+        try:
+            if is_free:
+                with leased(self._journal, JOB, PATIENCE) as lease:
+                    if lease is not None:
+                        yield lease
+                        return
+            holder = named(self._journal.holder(JOB))
+            report.problems.append(f"{holder} is at it; try again when it has ended")
+            yield None
+        finally:
+            if is_free:
+                self._alone.release()
+
+    def _night(self, report: Report, watch: Watch) -> Run | None:
+        """What is left of the present night, or a new one; None if there was no time for any."""
+        report.kind = "sleep"
+        left = self._nights.left()
+        if len(left) == len(NAMES):
+            self._nights.begin()
+        if self._do(left, report, watch):
+            self._seen_to_at = self._clock()
+        return self._recorded(report) if report.seconds else None
 
     @property
     def _is_idle(self) -> bool:
         """Whether the memories have been left alone for long."""
         return self._clock() - self._seen_to_at >= PAUSE
 
-    def _turns(
+    def _do(
         self,
+        names: Sequence[StepName],
         report: Report,
-        lease: Lease,
-        hurried: bool,
-        stopping: Callable[[], bool] = bool,
+        watch: Watch,
+        dry_run: bool = False,
+        compress: bool | None = None,
+        progress: Progress | None = None,
     ) -> bool:
+        """These steps in the order of the table; whether it came to the end of them."""
+        learn = partial(self._learn, report)
+        table = self._upkeep.table(learn, self._embed, self._sweep, compress)
+        steps = [step for step in table if step.name in names]
+        for at, step in enumerate(steps):
+            if progress:
+                progress(at, len(steps), step.name)
+            if watch.has_ended() or not self._done(step, report, watch, dry_run):
+                return False
+        if progress:
+            progress(len(steps), len(steps), "done")
+        return True
+
+    def _done(self, step: Step, report: Report, watch: Watch, dry_run: bool) -> bool:
+        """Do one step; whether it was done, if only as far as its time went."""
+        limit = Limit(watch, step.seconds)
+        with report.timed(step.name), report.step(step.name) as counts:
+            step.work(Allowance(limit, dry_run), counts)
+        if limit.has_ended:
+            return False
+        if limit.is_late:
+            report.counts[f"{step.name}.unfinished"] += 1
+        if report.kind == "sleep" and not dry_run:
+            self._nights.done(step.name)
+        return True
+
+    def _learn(self, report: Report, allowance: Allowance, _: Counter[str]) -> None:
+        """A step: what was said is learned, and shortened where it has grown too long. It counts
+        under the names of its parts."""
+        if allowance.dry_run:
+            report.counts["extract.waiting"] += self._journal.counts()["waiting"]
+            return
+        while self._turns(report, allowance.is_over, hurried=True):
+            pass
+        for session in self._journal.sessions(EVERY):
+            if allowance.is_over():
+                return
+            self._shorten(session.name, report)
+
+    def _turns(self, report: Report, is_over: Callable[[], bool], hurried: bool) -> bool:
         """Shorten the sessions that were spoken in and learn from the turns; whether there were
         any, and it came to the end of them."""
         due = self._outbox.due(hurried=hurried)
         for session in dict.fromkeys(turn[0].session for turn in due):
             self._shorten(session, report)
-        goes_on = self._outbox.learn(due, report, lambda: not stopping() and lease.renewed())
+        goes_on = self._outbox.learn(due, report, lambda: not is_over())
         return goes_on and bool(due)
 
     def _shorten(self, session: str, report: Report) -> None:
@@ -103,22 +252,13 @@ class Cycle:
         with report.step("summarise") as counts:
             self._compact.summarise(session, counts)
 
-    def _improve(self, report: Report, *, compress: bool | None = None) -> None:
-        with report.step("consolidate") as counts:
-            self._upkeep.consolidate(compress, counts)
-
-    def _tidy(self, report: Report) -> None:
-        """What the calendar asks for; each step knows when it was done last, by whomever."""
-        self._seen_to_at = self._clock()
-        with report.step("recalibrate") as counts:
-            counts += self._upkeep.recalibrate()
-        with report.step("prune") as counts:
-            counts += self._upkeep.prune()
-        with report.step("sweep") as counts:
+    def _sweep(self, allowance: Allowance, counts: Counter[str]) -> None:
+        """A step: outputs that were put aside, and what sessions were shown, when both are old."""
+        if not allowance.dry_run:
             counts["files"] += self._compact.sweep()
             self._journal.prune_shown(self._clock() - SHOWN)
 
-    def _recorded(self, report: Report, kind: str) -> Run:
-        run = report.run(kind, self._clock())
+    def _recorded(self, report: Report) -> Run:
+        run = report.run(self._clock())
         self._journal.record(run)
         return run

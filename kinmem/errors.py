@@ -2,9 +2,12 @@
 
 KinmemError                 code        what the caller should do
 ├── InvalidInput            invalid     correct the argument the message names
-│   └── TooLarge            too_large   shorten it, or split it
+│   ├── TooLarge            too_large   shorten it, or split it
+│   └── Unreadable          unreadable  do to the file what the message says
 ├── MemoryNotFound          not_found   ask list_memories or recall for ids
+├── EntityNotFound          not_found   ask for another name, or recall
 ├── VersionConflict         conflict    read it again, then decide
+├── LaterChange             conflict    undo what came later first, or all of it together
 ├── StoreError              storage_*   see the message; `retry` says whether waiting helps
 ├── ModelError              model       nothing: kinmem goes on without the model
 │   └── Unusable            model       the same; asking again will hardly help
@@ -14,6 +17,7 @@ Each message says what happened, why, and what to do next; `code` is stable, `re
 the same call may succeed later.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 StoreCode = Literal[
@@ -50,6 +54,15 @@ class TooLarge(InvalidInput):
         super().__init__(f"{what} has {size:,} bytes, the limit is {limit:,}; shorten or split it")
 
 
+class Unreadable(InvalidInput):
+    """A document without text that could be read; nothing of it was stored."""
+
+    code = "unreadable"
+
+    def __init__(self, what: str, why: str) -> None:
+        super().__init__(f"{what} cannot be read: {why}")
+
+
 class MemoryNotFound(KinmemError):
     """No such memory, as far as this caller may know.
 
@@ -66,6 +79,18 @@ class MemoryNotFound(KinmemError):
         )
 
 
+class EntityNotFound(KinmemError):
+    """Nothing that this caller may know is about somebody or something of that name."""
+
+    code = "not_found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"nothing is known by the name {name!r};"
+            " try another spelling, or recall it by a question"
+        )
+
+
 class VersionConflict(KinmemError):
     """Somebody changed the memory since the caller read it."""
 
@@ -75,6 +100,19 @@ class VersionConflict(KinmemError):
         super().__init__(
             f"memory {id} was changed meanwhile: it is at version {found}, not {expected};"
             f" read it again, then repeat with if_version={found}"
+        )
+
+
+class LaterChange(KinmemError):
+    """What is to be undone was changed since; undoing it would lose that."""
+
+    code = "conflict"
+
+    def __init__(self, what: str, later: Sequence[str]) -> None:
+        told = ", ".join(later[:5]) + (f" and {len(later) - 5} more" if len(later) > 5 else "")
+        super().__init__(
+            f"{what} cannot be undone alone, later writes build on it: {told}; undo those first, or"
+            " repeat with cascade to undo them as well"
         )
 
 

@@ -12,6 +12,8 @@ from kinmem.store.journal import Journal
 
 SECONDS = 300.0
 """How long a lease lasts unless it is renewed. A killed process loses its at once."""
+RENEWED_EVERY = 60.0
+"""Seconds: often enough that a slow answer of a model in between does not lose it."""
 POLL_SECONDS = 0.25
 
 
@@ -22,10 +24,16 @@ class Lease:
         self._journal = journal
         self._job = job
         self._holder = f"{os.getpid()}@{socket.gethostname()}/{uuid_utils.uuid7()}"
+        self._renewed_at = -RENEWED_EVERY
 
     def renewed(self) -> bool:
         """Whether it is still held, now for another five minutes."""
+        self._renewed_at = time.monotonic()
         return self._journal.lease(self._job, self._holder, SECONDS)
+
+    def kept(self) -> bool:
+        """The same, for who asks all the time: the store is asked once a minute."""
+        return time.monotonic() - self._renewed_at < RENEWED_EVERY or self.renewed()
 
     def give_back(self) -> None:
         self._journal.release(self._job, self._holder)
@@ -43,3 +51,9 @@ def leased(journal: Journal, job: str, patience: float = 0.0) -> Iterator[Lease 
     finally:
         if held:
             lease.give_back()
+
+
+def named(holder: str | None) -> str:
+    """Who holds a lease, for people."""
+    process, _, rest = (holder or "").partition("@")
+    return f"process {process} on {rest.partition('/')[0]}" if rest else "another process"

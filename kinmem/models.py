@@ -36,6 +36,9 @@ Category = Literal[
 ]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 Channel = Literal["user", "explicit", "extraction", "consolidation", "import"]
+Tier = Literal["hot", "warm", "archive"]
+Curve = Literal["kin", "keyoku", "kore", "kinbot", "kybernesis"]
+"""How memories fade; retention.py has the formulas."""
 
 
 Mode = Literal[
@@ -108,7 +111,7 @@ class Memory:
     state: State = State.ACTIVE
     state_at: datetime | None = None
     """Since when; None: since it was created."""
-    tier: Literal["hot", "warm", "archive"] = "warm"
+    tier: Tier = "warm"
     tier_reason: str | None = None
     expires_at: datetime | None = None
     valid_from: datetime | None = None
@@ -148,6 +151,11 @@ class Memory:
         )
 
     @property
+    def is_document(self) -> bool:
+        """Whether its content is only how a longer text begins, which is read by its parts."""
+        return "parts" in self.metadata
+
+    @property
     def turns(self) -> tuple[str, ...]:
         """The turns it was learned from, the main one first; none for what was told directly."""
         return tuple(self.metadata.get("turns", ())) or ((self.turn_id,) if self.turn_id else ())
@@ -168,11 +176,17 @@ class Event:
     memory_id: str
     action: str
     """created, updated, moved, forgotten, restored, erased, superseded, merged, consolidated,
-    compressed, recalibrated, pruned, released."""
+    compressed, recalibrated, pruned, released, faded, revived, expired, undone, linked."""
     before: Mapping[str, Any]
     """The fields that changed, as they were; empty for created."""
     after: Mapping[str, Any]
     reason: str | None = None
+    batch: str | None = None
+    """What several writes belong to that are undone together: an import, a turn, a merge."""
+    write: int = 0
+    """Number of the write it is part of; a Kin's writes are numbered in their order."""
+    reverts: tuple[int, ...] = ()
+    """Of undone: the writes whose lines about this memory it takes back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +196,9 @@ class Filters:
     category: Category | None = None
     subject: str | None = None
     """Compared without regard to case."""
+    about: tuple[str, ...] = ()
+    """Names of entities, as text.folded gives them: beside those of the subject, what is about one
+    of these."""
     scope: Scope | None = None
     """private: own private ones; shared: everybody's shared ones."""
     tags: tuple[str, ...] = ()
@@ -191,6 +208,8 @@ class Filters:
     """Both compare said_at: since <= said_at < until."""
     as_of: datetime | None = None
     """What was valid at that moment, superseded ones included."""
+    was: tuple[datetime | None, datetime | None] | None = None
+    """What is so no longer as well, if it was at some time of this stretch; None: unbounded."""
     include_archived: bool = False
     pinned: bool = False
     """Only those."""
@@ -198,11 +217,25 @@ class Filters:
     """Exactly these states, whatever else is said."""
 
 
+class Part(NamedTuple):
+    """Where in a document something stands."""
+
+    number: int
+    """Of the chunk, from 1."""
+    of: int
+    """How many chunks there are."""
+    place: str
+    """For people: "Budget > Priorities, page 12"; empty if nobody can tell."""
+    title: str = ""
+    """Of the document."""
+
+
 class Candidate(NamedTuple):
     """What scoring needs to know of a memory; read by the hundred, so it is a row and no more."""
 
     id: str
     content: str
+    """Of a document the part that was found."""
     source_context: str | None
     category: str
     subject: str | None
@@ -219,6 +252,8 @@ class Candidate(NamedTuple):
     """Times are UTC in ISO 8601, of one width."""
     content_updated_at: str
     recalled_at: str | None
+    part: Part | None = None
+    """Of a document: which part was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +275,8 @@ class Asked:
     """Weight of a word in the source context, beside 1 in content and subject."""
     all_words_first: bool = False
     """Whether rows that have all the words, as beginnings of theirs, leave the others out."""
+    also: Sequence[str] = ()
+    """Ids of memories that are candidates whether or not meaning or words find them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +285,8 @@ class Found:
 
     candidates: list[Candidate]
     cosines: dict[str, list[float]]
-    """By id: of each chunk, in the order of the text; no key for memories without vectors."""
+    """By id: of each chunk, in the order of the text; of a document the part's that was found. No
+    key for memories without vectors."""
     nearest: list[str]
     """Ids by meaning, nearest first."""
     matches: dict[str, float]
@@ -258,6 +296,67 @@ class Found:
     scale: tuple[float, float] | None = None
     """The embedder's noise and near, if they were measured for it and there are cosines."""
     degraded: tuple[str, ...] = ()
+
+
+class Living(NamedTuple):
+    """What retention and tiers need to know of an own memory; read by the ten thousand."""
+
+    id: str
+    scope: Scope
+    version: int
+    category: str
+    importance: float | None
+    trust: float
+    channel: str
+    pinned: bool
+    is_tagged: bool
+    """By hand."""
+    set_priority: float | None
+    priority: float | None
+    state: str
+    state_at: datetime | None
+    tier: Tier
+    tier_reason: str | None
+    recalled_count: int
+    recalled_at: datetime | None
+    created_at: datetime
+    content_updated_at: datetime
+    expires_at: datetime | None
+    links: int = 0
+    """With other memories, in either direction."""
+    recent_links: int = 0
+    """Those of the last week."""
+    scored_at: datetime | None = None
+
+
+class Fate(NamedTuple):
+    """A new state for an own memory that is still at that version."""
+
+    memory: Living
+    state: State
+    action: str
+    """What the history calls it: faded, revived or expired."""
+    reason: str
+    since: datetime | None = None
+    """From when it holds; None: from now."""
+
+
+class Place(NamedTuple):
+    """Tier and priority that an own memory is to have."""
+
+    memory: Living
+    tier: Tier
+    reason: str | None
+    priority: float
+
+
+class TierChange(NamedTuple):
+    """One move of a memory from tier to tier."""
+
+    at: datetime
+    before: Tier
+    after: Tier
+    reason: str
 
 
 Why = dict[str, float]
@@ -283,6 +382,8 @@ class Hit:
     why: Why
     excerpt: str | None = None
     """The part to show where the whole would be too long."""
+    part: Part | None = None
+    """Where in its document the excerpt stands."""
     confidence: float = 1.0
     """How likely it is, 0 to 1, that it answers the question; see docs/recall.md."""
 
@@ -326,8 +427,10 @@ class Stored:
         "conflict",
         "quarantined",
         "refused",
+        "updated",
     ]
-    """superseded: stored, and others gave way to it; where it supersedes nothing it is itself what
+    """updated: the new version of a document is in place of the old one.
+    superseded: stored, and others gave way to it; where it supersedes nothing it is itself what
     was so before. conflict: stored, and others contradict it."""
     id: str | None = None
     """Where it stands now: on duplicate_of and merged_into an older memory, None when refused."""
@@ -385,6 +488,27 @@ class Entity:
     type: EntityType = "other"
 
 
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """How one entity stands to another; both by name, in the direction in which it is stored."""
+
+    source: str
+    relation: str
+    target: str
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """Whom and what a text is about, and how they stand to each other."""
+
+    entities: tuple[Entity, ...] = ()
+    """The ends of all relations among them."""
+    relations: tuple[Relation, ...] = ()
+    origin: str = "rules"
+    """Who read the relations out of the text: rules, or a model's name."""
+
+
 ConflictMode = Literal["keep_existing", "use_new", "merge", "ask", "temporal"]
 """What becomes of two statements that cannot both be so: the settings' KINMEM_CONFLICT_MODE."""
 
@@ -412,10 +536,29 @@ class Note:
     model: str | None = None
     """Which model read it out of them; None: rules, or nobody had to."""
     entities: tuple[Entity, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    """As a model has read them; rules add what they find."""
     quarantine: str | None = None
     """Why it must not be recalled before somebody has looked at it."""
     updates: str | None = None
     """Id of the memory that it takes the place of, if that is one's own; a model said so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """Where in a document a chunk stands."""
+
+    start: int
+    """In characters; a chunk may repeat the end of the one before."""
+    heading: str = ""
+    """The headings it stands under: "Budget > Priorities"."""
+    page: int | None = None
+    held: str = ""
+    """Why it must never be recalled; empty: it may."""
+
+    def __str__(self) -> str:
+        page = "" if self.page is None else f"page {self.page}"
+        return ", ".join(filter(None, (self.heading, page)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,6 +570,8 @@ class Chunks:
     """One row per text; None: pending."""
     embedder: str | None = None
     """Who made the vectors."""
+    places: tuple[Passage, ...] = ()
+    """Of a document: where each of the texts stands in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,7 +580,8 @@ class Draft:
 
     memory: Memory
     chunks: Chunks
-    entities: tuple[Entity, ...] = ()
+    knowledge: Knowledge | None = None
+    """What was read out of its content; None: it is still to be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,6 +627,8 @@ class Coverage:
     dimension: int
     done: int
     total: int
+    of_documents: int = 0
+    """Of the chunks that lack a vector those of documents."""
 
     @property
     def share(self) -> float:

@@ -1,23 +1,32 @@
-"""How memories fade: named curves from 1, fresh, to 0, gone. Pure arithmetic."""
+"""How memories fade: five named curves from 1, fresh, to 0, gone. Pure arithmetic.
+
+docs/life.md shows what each leaves of a memory. Days below 0 count as 0: a clock that was wrong
+must not make anything fresher than new.
+"""
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from datetime import datetime
+from typing import NamedTuple
 
-Curve = Literal["kin", "keyoku", "kore"]
+from kinmem.models import Curve, Living
+
+DAY = 86400.0
 
 
-@dataclass(frozen=True, slots=True)
-class Fading:
-    """What the curves know of a memory."""
+class Fading(NamedTuple):
+    """What the curves know of a memory; made by the ten thousand."""
 
     category: str
     importance: float | None
     """1-10; None counts as 5."""
     uses: int
     idle_days: float
-    """Since it was last used, or stored if it never was; below 0 counts as 0."""
+    """Since it was last used, or stored if it never was."""
+    age_days: float = 0.0
+    """Since it was stored or its content edited."""
+    relations: int = 0
+    """Its relation score; see relation_score."""
 
 
 # Days of base stability by category: KinBot's four as our own, the others from Keyoku's table.
@@ -38,11 +47,46 @@ STABILITY_DAYS: Mapping[str, float] = {
 HALF_LIFE_DAYS = (7, 14, 30, 90, 365)
 GROWTH_PER_USE = 1.15
 MOST_HALF_LIFE_DAYS = 3650
+# KinBot's: facts fade ten times more slowly than decisions.
+SPEED_A_DAY, FLOOR = 0.01, 0.7
+SPEEDS: Mapping[str, float] = {"fact": 0.1, "knowledge": 0.1, "preference": 0.3, "decision": 1.0}
+# Kybernesis names no formula. This one meets every value it does name: 0 for what is new, 0.1 for
+# what is old and was just used, 0.25, 0.6 and 0.8 as thresholds of 9, 30 and 57 days alone.
+FROM_IDLENESS, FROM_AGE, OLD_DAYS = 0.9, 0.1, 365
+IDLE_DAYS, PER_RELATION, MOST_RELATIONS = 28, 0.1, 10
 
 
 def retention(memory: Fading, curve: Curve) -> float:
     """How much of the memory is left by that curve, between 0 and 1."""
     return CURVES[curve](memory, max(0.0, memory.idle_days))
+
+
+def fading(memory: Living, now: datetime) -> Fading:
+    """A stored memory as the curves see it.
+
+    Whoever brings a memory back has thought of it: for an active one the time since counts as idle.
+    """
+    last = last_used(memory)
+    if memory.state == "active" and memory.state_at is not None:
+        last = max(last, memory.state_at)
+    return Fading(
+        memory.category,
+        memory.importance,
+        memory.recalled_count,
+        (now - last).total_seconds() / DAY,
+        (now - memory.content_updated_at).total_seconds() / DAY,
+        relation_score(memory.links, memory.recent_links),
+    )
+
+
+def last_used(memory: Living) -> datetime:
+    """When it was recalled, edited or stored last."""
+    return max(memory.recalled_at or memory.created_at, memory.content_updated_at)
+
+
+def relation_score(links: int, recent: int) -> int:
+    """How well connected a memory is (Kybernesis): links of the last week count three times."""
+    return links + 2 * recent
 
 
 def _kin(memory: Fading, idle: float) -> float:
@@ -62,6 +106,29 @@ def _kore(memory: Fading, idle: float) -> float:
     return float(2 ** (-idle / half_life))
 
 
+def _kinbot(memory: Fading, idle: float) -> float:
+    """By age, whatever the use. It never falls below its floor, so it changes no state."""
+    return temporal_decay(memory.category, memory.importance, memory.age_days, SPEED_A_DAY, FLOOR)
+
+
+def temporal_decay(
+    category: str, importance: float | None, days: float, speed: float, floor: float
+) -> float:
+    """KinBot's factor for age: by category, slower the more important, never below the floor."""
+    worth = 5.0 if importance is None else importance
+    rate = speed * SPEEDS.get(category, 1.0) * (1.5 - worth / 10)
+    return max(floor, math.exp(-rate * max(0.0, days)))
+
+
+def _kybernesis(memory: Fading, idle: float) -> float:
+    """Idleness exponentially, age linearly, use inversely; relations slow it."""
+    slowed = IDLE_DAYS * (1 + PER_RELATION * min(memory.relations, MOST_RELATIONS))
+    unused = 1 - 0.5 * memory.uses / (1 + memory.uses)
+    idleness = FROM_IDLENESS * (1 - math.exp(-idle / slowed)) * unused
+    decay = idleness + FROM_AGE * min(1.0, max(0.0, memory.age_days) / OLD_DAYS)
+    return max(0.0, 1 - decay)
+
+
 def _slowing(memory: Fading) -> float:
     return 1 + 0.5 * math.log1p(memory.uses)
 
@@ -74,4 +141,6 @@ CURVES: Mapping[Curve, Callable[[Fading, float], float]] = {
     "kin": _kin,
     "keyoku": _keyoku,
     "kore": _kore,
+    "kinbot": _kinbot,
+    "kybernesis": _kybernesis,
 }

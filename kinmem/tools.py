@@ -13,10 +13,14 @@ from typing_extensions import TypedDict, Unpack
 
 from kinmem.calls import Call
 from kinmem.errors import InvalidInput
+from kinmem.explored import Explored
+from kinmem.maps import Timeline
 from kinmem.models import Category, Mode, Note, Scope, State
+from kinmem.rules.links import MOST_LINKS, Relation
 from kinmem.rules.speech import is_users
 from kinmem.strict import StrictTool, tool, without_nulls
 from kinmem.turns import Happening
+from kinmem.upkeep.steps import StepName
 from kinmem.wire import (
     Forgotten,
     HookOutput,
@@ -27,6 +31,7 @@ from kinmem.wire import (
     Recalled,
     Recorded,
     Reviewed,
+    Slept,
 )
 
 Tags = tuple[str, ...]
@@ -38,6 +43,7 @@ OccurredAt = Annotated[
     str | None, Field(alias="occurredAt", description="ISO time it happened, if known")
 ]
 Expires = Annotated[str, Field(description="ISO time, or a span such as 30d")]
+Priority = Annotated[float, Field(ge=0, le=1)]
 Since = Annotated[str, Field(description="ISO date or time, inclusive")]
 MemoryId = Annotated[str, Field(max_length=100), WithJsonSchema({"type": "string"})]
 StateName = Annotated[State, WithJsonSchema({"type": "string", "enum": [*State]})]
@@ -53,6 +59,27 @@ class Details(TypedDict, total=False):
     source_context: SourceContext
     occurred_at: OccurredAt
     expires: Expires | None
+
+
+@with_config(ConfigDict(extra="forbid"))
+class LinkTo(TypedDict, total=False):
+    """Another memory, and what this one is to it."""
+
+    id: Required[str]
+    relation: Relation | None
+
+
+Links = Annotated[
+    list[LinkTo],
+    Field(max_length=MOST_LINKS),
+    WithJsonSchema(
+        {
+            "type": "array",
+            "items": {"type": "object", "required": ["id"]},
+            "description": "{id, relation: part_of, references...}; null unlinks",
+        }
+    ),
+]
 
 
 class NewDetails(Details, total=False):
@@ -74,7 +101,9 @@ class Changes(Details, total=False):
     content: str
     tags: Tags | None
     pinned: Annotated[bool, Field(description="never fades")]
+    priority: Priority | None
     archived: Annotated[bool, Field(description="kept, but not recalled")]
+    links: Links
 
 
 Items = Annotated[
@@ -288,6 +317,41 @@ def record_turn(
     return Recorded.of(observed)
 
 
+def explore(
+    call: Call,
+    name: Annotated[str, Field(description="an entity or a subject")],
+    depth: Annotated[int, Field(ge=1, le=2)] = 1,
+    to: Annotated[str, Field(description="also how it leads to this one")] | None = None,
+) -> Explored:
+    """What is known about somebody or something: relations to others, aliases, latest memories."""
+    return Explored.of(*call.service.explore(name, depth=depth, to=to), call.service)
+
+
+def timeline(
+    call: Call,
+    subject: Annotated[str, Field(description="whom or what it is about")] | None = None,
+    day: Annotated[str, Field(description="ISO date, month or year")] | None = None,
+    limit: Annotated[int, Field(ge=1, le=200)] = 50,
+    cursor: Annotated[str, Field(description="nextCursor of the page before")] | None = None,
+) -> Timeline:
+    """What happened, in order: about a subject, on a day, or both. Shows what was so before, with
+    until when."""
+    page = call.service.timeline(subject, day, limit=limit, cursor=cursor)
+    return Timeline.of(page, call.service)
+
+
+def sleep(
+    call: Call,
+    steps: Annotated[list[StepName], Field(description="all of them if none is named")]
+    | None = None,
+    dry_run: Annotated[bool, Field(description="only count what would be done")] = False,
+) -> Slept:
+    """Do the upkeep of the memory now: learn, expire, tag, link, merge, let fade, tidy up. It runs
+    by itself from time to time; call it when somebody asks for it."""
+    run = call.service.sleep(steps or (), dry_run=dry_run, progress=call.progress())
+    return Slept.of(run, call.service.settings.general.zone)
+
+
 def _hints(*, reads: bool = False, destroys: bool = False) -> ToolAnnotations:
     """Every tool may be repeated without harm, and none reaches beyond the memory."""
     return ToolAnnotations(
@@ -307,4 +371,9 @@ def tools(sets: Collection[str] = ()) -> list[StrictTool]:
     ]
     if "turns" in sets:
         listed.append(tool(record_turn, "Record a turn", _hints()))
+    if "knowledge" in sets:
+        listed.append(tool(explore, "Explore", _hints(reads=True)))
+        listed.append(tool(timeline, "Timeline", _hints(reads=True)))
+    if "upkeep" in sets:
+        listed.append(tool(sleep, "Sleep", _hints(destroys=True)))
     return [*listed, tool(observe, "Observe", _hints(), listed=False)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from kinmem.models import Chunks, Draft, Scope
+from kinmem.models import Chunks, Draft, Knowledge, Scope
 
 Role = Literal["user", "assistant", "tool", "system"]
 """user: a person, whatever their name. system: a client's own summary of what it has dropped."""
@@ -119,6 +119,10 @@ class Change:
     """Only if it is at this version; None: whatever it is at."""
     chunks: Chunks | None = None
     """Must come with new content."""
+    reverts: Sequence[int] = ()
+    """Writes whose lines about this memory it takes back."""
+    knowledge: Knowledge | None = None
+    """What was read out of new content; None: it is still to be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,18 +158,36 @@ class Batch:
     """Groups the history lines, so that they can be undone together."""
 
 
+RunKind = Literal["cycle", "sleep"]
+"""After turns and in pauses; or the steps of the sleep cycle."""
+PARTS_OF_LEARN = ("reduce.", "summarise.", "extract.")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A report of work that nobody waited for: kind is cycle or sleep."""
+    """A report of work that nobody waited for."""
 
     id: int = 0
-    kind: str
+    kind: RunKind
     started_at: datetime
     finished_at: datetime
     counts: Mapping[str, int]
     """What each step did, by step.what: extract.created, consolidate.merged."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """How long each step took."""
     problems: tuple[str, ...] = ()
     """Steps that failed, and why. The others were done."""
+
+    def counted(self, step: str) -> Mapping[str, int]:
+        """What one step did, by what it counts; the parts of `learn` count under their names."""
+        found = {
+            name.removeprefix(f"{step}."): count
+            for name, count in self.counts.items()
+            if name.startswith(f"{step}.")
+        }
+        if step == "learn":
+            found |= {n: count for n, count in self.counts.items() if n.startswith(PARTS_OF_LEARN)}
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,20 @@ from pydantic.alias_generators import to_camel
 
 from kinmem.rules.when import age_in_words
 from kinmem.strict import Answer
+from kinmem.text import cut
 
 if TYPE_CHECKING:
     from kinmem import models
+    from kinmem.connections import Connection
     from kinmem.service import Service
-    from kinmem.turns import Observed
+    from kinmem.turns import Observed, Run
 
+LINKED_CHARACTERS = 80
+MOST_LINKED = 20
 LISTED_CHARACTERS = 2000
 """list_memories shows this much of a memory; kinmem://memories/{id} shows all of it."""
+FULL_CHARACTERS = 64 * 1024
+"""Of a document that kinmem://memories/{id} shows whole; of a longer one its chunks can be read."""
 
 ABSTAINED = "Nothing remembered answers this; misses are the nearest."
 
@@ -31,13 +37,41 @@ class Wire(Answer):
     )
 
 
+class Linked(Wire):
+    """What a memory is connected with, and what it is to it."""
+
+    id: str
+    relation: str
+    content: Annotated[str, Field(description="how the other begins")]
+    weight: float | None = None
+    confidence: float | None = None
+    automatic: bool | None = None
+
+    @classmethod
+    def of(cls, one: "Connection") -> Self:
+        begins, automatic = cut(one.memory.content, LINKED_CHARACTERS), one.is_automatic
+        return cls(
+            id=one.memory.id,
+            relation=one.relation,
+            content=begins,
+            weight=round(one.weight, 2) if automatic else None,
+            confidence=round(one.confidence, 2) if automatic else None,
+            automatic=automatic or None,
+        )
+
+
 class Memory(Wire):
     """One memory. A long one comes as an excerpt, marked truncated, instead of its content."""
 
     id: str
+    title: str | None = None
+    summary: str | None = None
     content: str | None = None
     excerpt: str | None = None
     truncated: bool | None = None
+    chunk: Annotated[int | None, Field(description="of a document: where the excerpt is")] = None
+    chunks: int | None = None
+    place: Annotated[str | None, Field(description="headings and page of the chunk")] = None
     category: str
     subject: str | None = None
     importance: Annotated[float | None, PlainSerializer(_plain, return_type=float)] = None
@@ -47,10 +81,13 @@ class Memory(Wire):
     occurred_at: str | None = None
     age: Annotated[str, Field(description="since it was stored or its content edited")]
     state: str
+    valid_until: Annotated[str | None, Field(description="it was so, or is so, until then")] = None
     tags: list[str] | None = None
     pinned: bool | None = None
+    priority: Annotated[float | None, Field(description="as it was set")] = None
     expires: str | None = None
     version: int | None = None
+    links: list[Linked] | None = None
     confidence: Annotated[float | None, Field(description="that it answers, 0 to 1")] = None
     score: float | None = None
     why: dict[str, float | str] | None = None
@@ -59,8 +96,12 @@ class Memory(Wire):
     def brief(cls, memory: "models.Memory", service: "Service", excerpt: str | None = None) -> Self:
         """As much as a reader of many memories needs."""
         zone = service.settings.general.zone
+        if memory.is_document and excerpt is None:
+            excerpt = memory.content
         return cls(
             id=memory.id,
+            title=memory.title,
+            chunks=memory.metadata.get("parts"),
             content=memory.content if excerpt is None else None,
             excerpt=excerpt,
             truncated=None if excerpt is None else True,
@@ -73,15 +114,16 @@ class Memory(Wire):
             occurred_at=stamp(memory.occurred_at, zone),
             age=age_in_words(memory.content_updated_at, service.clock()),
             state=memory.state,
+            valid_until=stamp(memory.valid_to, zone),
+            tags=list(memory.tags) or None,
         )
 
     @classmethod
     def listed(cls, memory: "models.Memory", service: "Service") -> Self:
         """With what one needs to tidy up; a very long content is cut."""
-        long = len(memory.content) > LISTED_CHARACTERS
+        long = len(memory.content) > LISTED_CHARACTERS and not memory.is_document
         excerpt = memory.content[:LISTED_CHARACTERS] + "…" if long else None
         view = cls.brief(memory, service, excerpt)
-        view.tags = list(memory.tags) or None
         view.pinned = memory.pinned or None
         view.expires = stamp(memory.expires_at, service.settings.general.zone)
         return view
@@ -90,8 +132,20 @@ class Memory(Wire):
     def whole(cls, memory: "models.Memory", service: "Service") -> Self:
         """Everything a caller may change, with the version to change it from."""
         view = cls.listed(memory, service)
-        view.content, view.excerpt, view.truncated = memory.content, None, None
+        if not memory.is_document:
+            view.content, view.excerpt, view.truncated = memory.content, None, None
+        view.summary = service.store.summaries.of([memory.id]).get(memory.id)
         view.version = memory.version
+        view.priority = memory.set_priority
+        view.links = linked(memory, service)
+        return view
+
+    @classmethod
+    def full(cls, memory: "models.Memory", service: "Service") -> Self:
+        """The same with all of the text, unless it is a document longer than most can read."""
+        view = cls.whole(memory, service)
+        if memory.metadata.get("characters", 0) <= FULL_CHARACTERS:
+            view.content, view.excerpt, view.truncated = service.text(memory.id), None, None
         return view
 
 
@@ -115,23 +169,40 @@ class Recalled(Wire):
 
     @classmethod
     def of(cls, answer: "models.Answer", service: "Service", explain: bool) -> Self:
+        ids = [hit.memory.id for hit in (*answer.hits, *answer.misses)]
+        summaries = service.store.summaries.of(ids)
+
+        def told(hit: "models.Hit", *, missed: bool = False) -> Memory:
+            view = _found(hit, service, explain, missed=missed)
+            view.summary = summaries.get(view.id)
+            return view
+
         return cls(
-            memories=[_found(hit, service, explain) for hit in answer.hits],
+            memories=[told(hit) for hit in answer.hits],
             degraded=list(answer.degraded) or None,
             asked=answer.asked,
             abstained=answer.abstained or None,
             note=ABSTAINED if answer.abstained else None,
-            misses=[_found(hit, service, explain, missed=True) for hit in answer.misses] or None,
+            misses=[told(hit, missed=True) for hit in answer.misses] or None,
         )
 
 
 def _found(hit: "models.Hit", service: "Service", explain: bool, *, missed: bool = False) -> Memory:
     view = Memory.brief(hit.memory, service, hit.excerpt)
+    if hit.part is not None:
+        view.chunk, view.chunks, view.place = hit.part.number, hit.part.of, hit.part.place or None
     if explain or missed:
         view.confidence = round(hit.confidence, 2)
     if explain:
         view.score, view.why = hit.score, dict(hit.why)
+        view.links = linked(hit.memory, service)
     return view
+
+
+def linked(memory: "models.Memory", service: "Service") -> list[Linked] | None:
+    """What it is connected with; None: nothing."""
+    found = service.links(memory.id).get(memory.id, [])
+    return [Linked.of(one) for one in found[:MOST_LINKED]] or None
 
 
 class MemorizedItem(Wire):
@@ -183,6 +254,9 @@ class Listed(Wire):
     @classmethod
     def of(cls, page: "models.Page", service: "Service") -> Self:
         views = [Memory.listed(memory, service) for memory in page.memories]
+        summaries = service.store.summaries.of([view.id for view in views])
+        for view in views:
+            view.summary = summaries.get(view.id)
         return cls(memories=views, next_cursor=page.next_cursor)
 
 
@@ -247,6 +321,29 @@ class Recorded(Wire):
     def of(cls, observed: "Observed") -> Self:
         turn, reason = observed.turn or None, observed.reason or None
         return cls(status=observed.status, turn_id=turn, reason=reason)
+
+
+class SleptStep(Wire):
+    step: str
+    seconds: float
+    counts: dict[str, int] | None = None
+
+
+class Slept(Wire):
+    """What each step did, or in a dry run would do; and what went wrong."""
+
+    started_at: str | None
+    steps: list[SleptStep]
+    problems: list[str] | None = None
+
+    @classmethod
+    def of(cls, run: "Run", zone: tzinfo) -> Self:
+        steps = [
+            SleptStep(step=step, seconds=round(seconds, 3), counts=dict(run.counted(step)) or None)
+            for step, seconds in run.seconds.items()
+        ]
+        started = stamp(run.started_at, zone)
+        return cls(started_at=started, steps=steps, problems=list(run.problems) or None)
 
 
 def stamp(when: datetime | None, zone: tzinfo) -> str | None:

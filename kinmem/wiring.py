@@ -215,6 +215,7 @@ def chat_models(settings: Settings) -> ChatModels:
         compacting=named(settings.model.named("compacting")),
         consolidation=named(settings.model.named("consolidation")),
         review=named(settings.model.named("review")),
+        summary=named(settings.model.named("summary")),
         rewrite=named(settings.model.named("rewrite")),
         multi_query=named(settings.model.named("multi_query")),
         hyde=named(settings.model.named("hyde")),

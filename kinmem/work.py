@@ -1,6 +1,7 @@
 """What is done for a Kin while nobody waits: vectors, what they settle, what was said."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 
@@ -13,84 +14,61 @@ from kinmem.llm.base import Embedder
 from kinmem.models import Progress, Vector
 from kinmem.recall.search import choose
 from kinmem.store.base import Store
-from kinmem.turns import Run
+from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
 from kinmem.upkeep.embed import Embed
+from kinmem.upkeep.purge import purge
 
 SETTLED_AT_ONCE = 100
 """Memories."""
 
 
-class Work:
-    """The parts of the background work, each of which may be cut short and is taken up again."""
+class Vectors:
+    """Every memory gets its vectors, and is compared by them with those that are known."""
 
-    def __init__(
-        self,
-        store: Store,
-        embedders: Sequence[Embedder],
-        memorize: Memorize,
-        cycle: Cycle,
-        bin_time: timedelta,
-        clock: Clock,
-    ) -> None:
+    def __init__(self, store: Store, embedders: Sequence[Embedder], memorize: Memorize) -> None:
         """`embedders`: see Service; the first one's vectors are made, others' while they answer."""
         self._store = store
         self._embedders = embedders
         self._memorize = memorize
-        self._cycle = cycle
-        self._bin_time = bin_time
-        self._clock = clock
         self._embeds = {embedder.name: Embed(store, embedder) for embedder in embedders}
         self._embed = self._embeds[embedders[0].name]
         self._enrolled = False
 
-    def prepare(self) -> None:
-        """Load who answers, then who is to make vectors; empty the bin of what was there long."""
+    def warm(self) -> None:
+        """Load who answers, then who is to make vectors."""
         answering, _ = choose(self._embedders, self._store)
         answering.warm()
         self._embedders[0].warm()
-        self._empty_bin()
 
-    def part(self, background: Background) -> bool:
-        """Counters, vectors and what they settle, then what was said. Whether more may be left."""
-        self._store.flush_use()
-        failure, more = None, False
-        try:
-            more = self._vectors(background)
-        except ModelError as error:  # an embedder that is away must not keep turns waiting
-            failure = error
-        run = self._cycle(hurried=background.hurried, stopping=lambda: background.stopping)
-        learned = run is not None and bool(run.counts.get("extract.turns"))
-        if failure is not None and not learned:
-            raise failure
-        return more or learned
-
-    def sleep(self, background: Background, compress: bool | None) -> Run:
-        """All of it now, whatever is due."""
-        while self._vectors(background):
-            pass
-        run = self._cycle.sleep(compress=compress)
-        self._empty_bin()
-        return run
-
-    def reembed(self, progress: Progress | None) -> int:
+    def all(self, progress: Progress | None) -> int:
         """See Service.reembed."""
         return self._embed.all(progress)
 
-    def _empty_bin(self) -> None:
-        self._store.purge(self._clock() - self._bin_time)
+    def step(self, allowance: Allowance, counts: Counter[str]) -> None:
+        """A step of upkeep: fill in all that are missing, settle what they tell; counts chunks.
 
-    def _vectors(self, background: Background) -> bool:
+        Raises ModelError if the embedder is away.
+        """
+        self._enroll()
+        if allowance.dry_run:
+            counts["chunks"] += self._missing()
+            return
+        before = self._missing()
+        try:
+            while not allowance.is_over() and self.part(allowance.is_over):
+                pass
+        finally:
+            counts["chunks"] += max(0, before - self._missing())
+
+    def part(self, is_over: Callable[[], bool]) -> bool:
         """Fill in a pool of missing vectors, settle what they tell; whether more may be left."""
-        more = self._stand_in(background)
-        if not self._enrolled:
-            self._embed.enroll()
-            self._enrolled = True
+        more = self._stand_in(is_over)
+        self._enroll()
         for filled in self._embed.pool():
             more = True
             fresh = {chunk.memory_id: vector for chunk, vector in filled if chunk.fresh}
             self._settle(fresh, fresh)
-            background.await_calm()
-            if background.stopping:
+            if is_over():
                 return more
         if more:
             return True
@@ -99,7 +77,17 @@ class Work:
         self._settle(left, self._store.first_vectors(name, left))
         return bool(left)
 
-    def _stand_in(self, background: Background) -> bool:
+    def _enroll(self) -> None:
+        if not self._enrolled:
+            self._embed.enroll()
+            self._enrolled = True
+
+    def _missing(self) -> int:
+        name = self._embedders[0].name
+        known = (one for one in self._store.coverage() if one.embedder == name)
+        return sum(one.total - one.done for one in known)
+
+    def _stand_in(self, is_over: Callable[[], bool]) -> bool:
         """What is new has to be found meanwhile by the embedder that still answers."""
         answering, filled = choose(self._embedders, self._store)
         more = False
@@ -107,8 +95,7 @@ class Work:
             with suppress(ModelError):  # words find it; the new vectors are what counts
                 for _ in self._embeds[answering.name].pool():
                     more = True
-                    background.await_calm()
-                    if background.stopping:
+                    if is_over():
                         break
         return more
 
@@ -117,3 +104,46 @@ class Work:
         self._memorize.settle(vectors)
         if ids:
             self._store.settled(ids)
+
+
+class Work:
+    """The parts of the background work, each of which may be cut short and is taken up again."""
+
+    def __init__(
+        self, store: Store, vectors: Vectors, cycle: Cycle, bin_time: timedelta, clock: Clock
+    ) -> None:
+        self._store = store
+        self._vectors = vectors
+        self._cycle = cycle
+        self._bin_time = bin_time
+        self._clock = clock
+
+    def prepare(self) -> None:
+        """Load the models; empty the bin of what was there long: not every process lives to see a
+        sleep cycle."""
+        self._vectors.warm()
+        purge(self._store, self._bin_time, self._clock, WITHOUT_LIMIT, Counter())
+
+    def part(self, background: Background) -> bool:
+        """Counters, vectors and what they settle, then what was said. Whether more may be left."""
+        self._store.flush_use()
+        failure, more = None, False
+        try:
+            more = self._vectors.part(lambda: _is_stopping(background))
+        except ModelError as error:  # an embedder that is away must not keep turns waiting
+            failure = error
+        run = self._cycle(
+            hurried=background.hurried,
+            stopping=lambda: background.stopping,
+            disturbed=lambda: background.is_woken,
+        )
+        learned = run is not None and bool(run.counts.get("extract.turns"))
+        if failure is not None and not learned:
+            raise failure
+        return more or learned
+
+
+def _is_stopping(background: Background) -> bool:
+    """Who stores batch after batch is let through first."""
+    background.await_calm()
+    return background.stopping

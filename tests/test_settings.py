@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from kinmem.errors import ConfigError, InvalidInput
+from kinmem.models import Curve
 from kinmem.settings import (
     HOME_VARIABLE,
     RANKING_VARIABLES,
@@ -252,7 +253,7 @@ BOUNDS = [
     ("KINMEM_EMBEDDING_DEADLINE", ["0.1", "600"], ["0", "601", "nan", "-1"]),
     ("KINMEM_DUPLICATE_SIMILARITY", ["0.5", "0.95", "1"], ["0.49", "1.01", "nan"]),
     ("MEMORY_MAX_RELEVANT", ["1", "20"], ["0", "21", "ten", "1.5"]),
-    ("KINMEM_TOOLS", ["turns", " turns ,turns"], ["everything", "turns,knowledge"]),
+    ("KINMEM_TOOLS", ["turns", " turns ,knowledge"], ["everything", "turns,knowing"]),
     ("KINMEM_MODEL_DEADLINE", ["0.1", "3600"], ["0", "3601", "nan"]),
     ("KINMEM_LEARN", ["true", "false", "0", "1", "off"], ["2", "maybe"]),
     (
@@ -281,6 +282,11 @@ BOUNDS = [
     ("MEMORY_CONSOLIDATION_SIMILARITY", ["0", "0.85", "1"], ["-0.1", "1.1", "nan"]),
     ("MEMORY_CONSOLIDATION_MAX_GEN", ["0", "5", "1000"], ["-1", "1001"]),
     ("KINMEM_COMPRESS", ["true", "on", "off", "0"], ["2"]),
+    ("KINMEM_RETENTION_CURVE", [*get_args(Curve)], ["ebbinghaus", "Kin"]),
+    ("KINMEM_STALE_BELOW", ["0", "0.3", "1"], ["-0.1", "1.1", "nan"]),
+    ("KINMEM_ARCHIVE_BELOW", ["0", "0.1", "1"], ["-0.1", "1.1"]),
+    ("KINMEM_ARCHIVE_STALE_DAYS", ["0", "30", "36500"], ["-1", "36501", "1.5"]),
+    ("KINMEM_DELETE_BELOW", ["0", "0.01", "1"], ["-0.1", "1.1"]),
     ("KINMEM_COMPRESS_SIMILARITY", ["0", "0.88", "1"], ["-0.1", "1.1"]),
     (
         "MEMORY_RANKING_PROFILE",
@@ -301,7 +307,9 @@ BOUNDS = [
     ("MEMORY_CONTEXTUAL_REWRITE_THRESHOLD", ["0", "80", "8192"], ["-1", "8193", "short"]),
     ("KINMEM_RECALL_DEADLINE", ["0.1", "600"], ["0", "601", "nan"]),
     ("KINMEM_ABSTAIN", ["true", "false", "0", "1"], ["perhaps"]),
+    ("KINMEM_ENTITY_BOOST", ["0", "0.1", "1"], ["-0.1", "1.1", "much"]),
     ("KINMEM_ABSTAIN_BELOW", ["0", "0.05", "1"], ["-0.01", "1.01"]),
+    ("KINMEM_SLEEP_EVERY", ["0", "60", "10080"], ["-1", "10081", "often"]),
     ("KINMEM_RECALL_TOKENS", ["200", "6000", "200000"], ["199", "200001"]),
 ]
 FREE = {
@@ -311,6 +319,7 @@ FREE = {
     "COMPACTING_MODEL",
     "MEMORY_CONSOLIDATION_MODEL",
     "KINMEM_REVIEW_MODEL",
+    "KINMEM_SUMMARY_MODEL",
     "MEMORY_CONTEXTUAL_REWRITE_MODEL",
     "MEMORY_MULTI_QUERY_MODEL",
     "MEMORY_HYDE_MODEL",

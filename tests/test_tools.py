@@ -93,6 +93,7 @@ async def test_what_was_memorized_is_recalled_with_where_and_when_it_was_learned
             "occurredAt": "2026-05-08",
             "age": "just now",
             "state": "active",
+            "tags": ["hobby"],
         }
 
 
@@ -173,6 +174,7 @@ async def test_an_update_changes_only_what_is_named_and_null_clears(
             "update_memory",
             memory_id=stored["id"],
             pinned=True,
+            priority=0.9,
             content=None,
             category=None,
         )
@@ -183,11 +185,13 @@ async def test_an_update_changes_only_what_is_named_and_null_clears(
             subject=None,
             tags=None,
             expires=None,
+            priority=None,
             pinned=False,
         )
 
         assert (kept["subject"], kept["tags"], kept["pinned"]) == ("Bob", ["x"], True)
-        assert {"subject", "tags", "expires", "pinned"}.isdisjoint(cleared)
+        assert kept["priority"] == 0.9
+        assert {"subject", "tags", "expires", "pinned", "priority"}.isdisjoint(cleared)
         assert cleared["content"] == "Bob likes go"
         assert cleared["version"] == kept["version"] + 1
 
@@ -340,7 +344,7 @@ async def test_a_review_names_duplicates_and_tells_how_far_it_is(
         pytest.param(
             "memorize", {"items": [{"contnt": "y"}]}, "did you mean 'content'?", id="bad item"
         ),
-        pytest.param("memorize", {"content": "x" * 65537}, "too_large: content", id="huge"),
+        pytest.param("memorize", {"content": "x" * 8_388_609}, "too_large: content", id="huge"),
         pytest.param("forget", {"memory_id": "m9"}, "not_found: ", id="unknown id"),
         pytest.param("update_memory", {"memory_id": "m9"}, "nothing to change", id="no change"),
     ],
@@ -438,7 +442,8 @@ async def test_resources_show_a_memory_and_the_state_of_all(
             ["hobby"],
             1,
         )
-        assert json.loads(text_of(stats.contents[0]))["counts"]["state"] == {"active": 1}
+        counts = json.loads(text_of(stats.contents[0]))["counts"]
+        assert (counts["state"], counts["tier"]) == ({"active": 1}, {"warm": 1})
         for uri in ("kinmem://memories/m9", "kinmem://memories/..%2Fx", "kinmem://nothing"):
             with pytest.raises(MCPError) as error:
                 await client.read_resource(uri)

@@ -4,7 +4,7 @@ Exit code   when
 0           done; nothing found is also an answer
 1           it could not be done: storage_*, model, config, internal; review: without its model only
 2           the command line cannot be meant: an unknown option, a missing argument (usage)
-3           refused: invalid, too_large, not_found, conflict, refused
+3           refused: invalid, too_large, unreadable, not_found, conflict, refused
 4           doctor --strict: nothing is broken, but something wants a look
 130         interrupted
 

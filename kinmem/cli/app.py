@@ -4,7 +4,18 @@ import sys
 
 import typer
 
-from kinmem.cli import asking, bench, changing, doctor, installing, serving, setup, talking
+from kinmem.cli import (
+    adding,
+    asking,
+    bench,
+    changing,
+    doctor,
+    installing,
+    serving,
+    setup,
+    talking,
+    undoing,
+)
 from kinmem.cli import options as take
 from kinmem.cli.here import Here
 
@@ -14,7 +25,7 @@ Without a command it serves MCP over stdio, as clients start it; on a terminal i
 """
 
 app = typer.Typer(help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
-for part in (changing, asking, talking, serving, installing, setup, doctor, bench):
+for part in (changing, adding, undoing, asking, talking, serving, installing, setup, doctor, bench):
     app.registered_commands += part.app.registered_commands
 app.add_typer(setup.kins, name="kin", rich_help_panel=setup.PANEL)
 app.add_typer(setup.tokens, name="token", rich_help_panel=setup.PANEL)

@@ -110,6 +110,44 @@ def show(here: Here, memory_id: take.Id) -> None:
 
 
 @command(app, rich_help_panel=PANEL)
+def explore(here: Here, name: take.Known, depth: take.Depth = 1, to: take.To = None) -> None:
+    """What is known about somebody or something: relations, other names, latest memories."""
+    with here.memory() as memory:
+        card, way = memory.explore(" ".join(name), depth=depth, to=to)
+        if here.json:
+            from kinmem.explored import Explored
+            from kinmem.wire import as_json
+
+            here.tell(as_json(Explored.of(card, way, memory)))
+        else:
+            from kinmem.cli.explored import entity_card
+
+            say(*entity_card(card, way, memory))
+
+
+@command(app, rich_help_panel=PANEL)
+def timeline(
+    here: Here,
+    subject: take.Subject = None,
+    day: take.Day = None,
+    limit: take.PageLimit = 50,
+    cursor: take.Cursor = None,
+) -> None:
+    """What happened, in order: about a subject, on a day, or both. What was so once is marked."""
+    with here.memory() as memory:
+        page = memory.timeline(subject, day, limit=limit, cursor=cursor)
+        if here.json:
+            from kinmem.maps import Timeline
+            from kinmem.wire import as_json
+
+            here.tell(as_json(Timeline.of(page, memory)))
+        else:
+            from kinmem.cli.maps import moments
+
+            say(*moments(page, memory))
+
+
+@command(app, rich_help_panel=PANEL)
 def review(
     here: Here,
     subject: take.Subject = None,

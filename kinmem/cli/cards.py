@@ -10,12 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from kinmem.cli.explain import explanation
+from kinmem.cli.maps import connected
 from kinmem.cli.pages import short_id
 from kinmem.cli.terminal import columns, one_line, safe
 from kinmem.rules.when import age_in_words
 
 if TYPE_CHECKING:
-    from kinmem.models import Answer, Forgotten, Memory, Page, Review, Stored
+    from kinmem.models import Answer, Forgotten, Hit, Memory, Page, Review, Stored
     from kinmem.service import Service
 
 QUIET = "dim"
@@ -25,6 +26,7 @@ BECAME = {
     "merged_into": ("Added to what was known:", "green"),
     "superseded": ("Remembered, in place of what is true no longer:", "green"),
     "conflict": ("Remembered, but it contradicts what is known:", "yellow"),
+    "updated": ("A new version is in place of the one before:", "green"),
     "quarantined": ("Held back until somebody has looked at it:", "yellow"),
 }
 """What is said of each status of Stored that has a memory."""
@@ -45,12 +47,13 @@ def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Itera
         yield Text("Nothing remembered answers this. The nearest misses:", style="yellow")
     best = told[0].score if told else 0.0
     for place, hit in enumerate(told, 1):
-        parts = [memory_card(hit.memory, memory, excerpt=hit.excerpt, place=place)]
+        parts = [memory_card(hit.memory, memory, hit=hit, place=place)]
         if explain or answer.abstained:
             sure = Text(f"answers the question with a chance of {hit.confidence:.0%}", style=QUIET)
             parts.append(Padding(sure, (0, 0, 0, 3)))
         if explain:
             parts.append(Padding(explanation(hit.why, hit.score, best), (0, 0, 1, 3)))
+            parts += [Padding(line, (0, 0, 0, 3)) for line in connected(hit.memory, memory)]
         yield Group(*parts)
     if not told:
         yield _nothing(memory)
@@ -61,13 +64,21 @@ def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Itera
 
 
 def memory_card(
-    one: "Memory", memory: "Service", *, excerpt: str | None = None, place: int | None = None
+    one: "Memory", memory: "Service", *, hit: "Hit | None" = None, place: int | None = None
 ) -> RenderableType:
     """What it says, then what it is."""
     grid = Table.grid(padding=(0, 1))
     grid.add_column(justify="right", min_width=2, style=QUIET)
     grid.add_column(overflow="fold")
+    excerpt = None if hit is None else hit.excerpt
+    if excerpt is None and one.is_document:
+        excerpt = one.content
     content = one.content if excerpt is None else f"… {excerpt} …"
+    if one.title:
+        grid.add_row("", Text(one_line(one.title), style="bold underline"))
+    if hit is not None and hit.part is not None:
+        where = f"chunk {hit.part.number} of {hit.part.of}"
+        grid.add_row("", Text(f"{where}: {one_line(hit.part.place)}".rstrip(": "), style=QUIET))
     grid.add_row("" if place is None else str(place), Text(safe(content), style="bold"))
     grid.add_row("", Text(" · ".join(_facts(one, memory)), style=QUIET))
     if one.source_context:
@@ -84,7 +95,8 @@ def listing(page: "Page", memory: "Service") -> Iterator[RenderableType]:
     for one in page.memories:
         mark = "" if one.state == "active" else f"({one.state}) "
         what = (short_id(one.id), age(one.content_updated_at, memory), one.category)
-        rows.append((*what, one.subject or "", whose(one, memory), mark + one.content))
+        said = one.title if one.is_document and one.title else one.content
+        rows.append((*what, one.subject or "", whose(one, memory), mark + said))
     yield from columns(("id", "age", "category", "subject", "whose", "content"), rows)
     if page.next_cursor is not None:
         told = f"There is more: --all, or --cursor {page.next_cursor}"

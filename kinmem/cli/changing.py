@@ -1,7 +1,7 @@
 """memorize, update, forget, restore: what changes a memory."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -75,7 +75,10 @@ def update(
     tag: take.NewTags = None,
     expires: take.Expires = None,
     pinned: take.Pinned = None,
+    priority: take.Priority = None,
     archived: take.Archived = None,
+    link: take.Link = None,
+    unlink: take.Unlink = None,
     clear: take.Clear = None,
     if_version: take.IfVersion = None,
 ) -> None:
@@ -91,21 +94,41 @@ def update(
         tags=tuple(tag) if tag else None,
         expires=expires,
         pinned=pinned,
+        priority=priority,
         archived=archived,
     )
     changes |= _cleared(clear or [])
-    _change(here, memory_id, lambda m, id: m.update_memory(id, if_version=if_version, **changes))
+    def change(memory: "Service", id: str) -> "Memory":
+        links = list(_links(memory, link or (), unlink or ()))
+        also = {"links": links} if links else {}
+        return memory.update_memory(id, if_version=if_version, **changes, **also)
+
+    _change(here, memory_id, change)
 
 
 @command(app, rich_help_panel=PANEL)
 def forget(
-    here: Here, memory_id: take.Id, erase: take.Erase = False, yes: take.Yes = False
+    here: Here,
+    memory_id: take.ForgottenId = None,
+    about: take.About = None,
+    erase: take.Erase = False,
+    yes: take.Yes = False,
+    dry_run: take.DryRunAbout = False,
 ) -> None:
-    """Take a memory out of use. It can be restored for a while."""
+    """Take a memory out of use: it can be restored for a while. Or erase all about somebody."""
     from kinmem.cli.pages import full_id
 
+    if (memory_id is None) == (about is None):
+        raise typer.BadParameter("name one memory, or what to forget with --about")
+    if about is not None:
+        from kinmem.cli.about import forget_about
+
+        forget_about(here, about, yes=yes, dry_run=dry_run)
+        return
+    if dry_run:
+        raise typer.BadParameter("--dry-run goes with --about")
     with here.memory() as memory:
-        id = full_id(memory, memory_id)
+        id = full_id(memory, memory_id or "")
         if erase and not yes and sys.stdin.isatty():
             said = one_line(memory.store.get(id).content)
             typer.confirm(f'Erase "{said[:60]}" for good?', abort=True, err=True)
@@ -139,6 +162,19 @@ def _change(here: Here, typed: str, change: "Callable[[Service, str], Memory]") 
             from kinmem.cli.cards import memory_card
 
             say(memory_card(changed, memory))
+
+
+def _links(
+    memory: "Service", added: Iterable[str], taken: Iterable[str]
+) -> Iterator[dict[str, str | None]]:
+    """What --link and --unlink name; ids may be the ends that lists show."""
+    from kinmem.cli.pages import full_id
+
+    for one in added:
+        typed, _, relation = one.partition(":")
+        yield {"id": full_id(memory, typed), "relation": relation.strip() or "related_to"}
+    for typed in taken:
+        yield {"id": full_id(memory, typed), "relation": None}
 
 
 def _given(**fields: Any) -> dict[str, Any]:

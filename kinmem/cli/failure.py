@@ -8,7 +8,7 @@ import typer
 from kinmem.cli.terminal import json_text, safe
 from kinmem.errors import KinmemError
 
-REFUSED = frozenset({"invalid", "too_large", "not_found", "conflict", "refused"})
+REFUSED = frozenset({"invalid", "too_large", "unreadable", "not_found", "conflict", "refused"})
 
 logger = logging.getLogger(__name__)
 

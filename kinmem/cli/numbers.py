@@ -33,7 +33,7 @@ def stats_table(stats: "Stats") -> Table:
     table.add_row(Text("Kin", style="dim"), Text(stats.kin, style="bold"))
     total = sum(stats.counts.get("kin", {}).values())
     table.add_row(Text("memories", style="dim"), Text(f"{total:,}"))
-    for name in ("state", "scope", "category"):
+    for name in ("state", "scope", "tier", "category"):
         counts = sorted(stats.counts.get(name, {}).items(), key=lambda item: -item[1])
         told = ", ".join(f"{key} {count:,}" for key, count in counts) or "none"
         table.add_row(Text(f"by {name}", style="dim"), Text(told))

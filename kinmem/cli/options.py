@@ -55,6 +55,14 @@ Expires = Annotated[str | None, option("--expires", "TIME", "When it ends: a tim
 NewTags = Annotated[list[str] | None, option("--tag -t", "TAG", "Repeat for several.")]
 Speaker = Annotated[str | None, option("--speaker", "NAME", "Who said it.")]
 
+# documents
+Files = Annotated[list[str], argument("FILE...", "Files and folders; - reads stdin.")]
+Recursive = Annotated[bool, flag("--recursive -r", "Of folders, the documents in them.")]
+Trusted = Annotated[bool, flag("--trust", "Recall what reads like instructions as well.")]
+Title = Annotated[str | None, option("--title", "TEXT", "Else its own title, or the file's name.")]
+Description = Annotated[str | None, option("--description", "TEXT", "What it is, in a sentence.")]
+Ids = Annotated[list[str] | None, argument("ID", "Ids of memories, or their last 8 characters.")]
+
 # which memories
 Tags = Annotated[
     list[str] | None, option("--tag -t", "TAG", "Repeat for several; all must be there.")
@@ -65,6 +73,14 @@ Since = Annotated[
 Until = Annotated[str | None, option("--until", "TIME", "Not after; a date means the whole day.")]
 STATES = "active, stale, archived, deleted, superseded; else what is alive."
 State = Annotated[str | None, option("--state", "NAME", STATES)]
+
+# explore
+Known = Annotated[list[str], argument("NAME", "An entity or a subject; me is the user.")]
+Depth = Annotated[int, option("--depth -d", "1|2", "2: the relations of its neighbours as well.")]
+To = Annotated[str | None, option("--to", "NAME", "How it leads to this one.")]
+
+# timeline
+Day = Annotated[str | None, option("--day -d", "DAY", "A date, a month or a year: 2026-05.")]
 
 # recall
 Limit = Annotated[int | None, option("--limit -n", "1-100", "At most so many.")]
@@ -84,28 +100,67 @@ Cursor = Annotated[str | None, option("--cursor", "TEXT", "Go on where the last 
 All = Annotated[bool, flag("--all", "Every page.")]
 
 # update, forget
-CLEARABLE = ("subject", "importance", "tags", "source-context", "occurred-at", "expires")
+CLEARABLE = (
+    "subject",
+    "importance",
+    "tags",
+    "source-context",
+    "occurred-at",
+    "expires",
+    "priority",
+)
 Content = Annotated[
     str | None, option("--content", "TEXT", "What it says from now on; - reads it from stdin.")
 ]
 Pinned = Annotated[bool | None, flag("--pin/--unpin", "Whether it never fades.")]
+Priority = Annotated[
+    float | None, option("--priority", "0-1", "How much it matters in daily work; sets its tier.")
+]
 Archived = Annotated[
     bool | None, flag("--archive/--unarchive", "Whether it is kept but not recalled.")
 ]
 Clear = Annotated[
     list[str] | None, option("--clear", "FIELD", f"Empty one of: {', '.join(CLEARABLE)}.")
 ]
+LINK = "Link it with another, as part_of, references, ...; related_to by default. Repeatable."
+Link = Annotated[list[str] | None, option("--link", "ID[:RELATION]", LINK)]
+Unlink = Annotated[list[str] | None, option("--unlink", "ID", "Take back its links with this one.")]
 IfVersion = Annotated[
     int | None, option("--if-version", "N", "Only if it is still at this version.")
 ]
 Erase = Annotated[bool, flag("--erase", "For good: it cannot be restored.")]
 Yes = Annotated[bool, flag("--yes -y", "Do not ask before erasing.")]
 
+ForgottenId = Annotated[str | None, argument("ID", "One memory, as lists show it.")]
+About = Annotated[
+    str | None, option("--about", "NAME", "Erase for good all that names somebody or something.")
+]
+DryRunAbout = Annotated[bool, flag("--dry-run", "With --about: only show what would be erased.")]
+
+# history, undo
+MaybeId = Annotated[str | None, argument("ID", "Of one memory; else what was done to all.")]
+WriteLimit = Annotated[int, option("--limit -n", "N", "At most so many; 20 by default.")]
+Before = Annotated[int | None, option("--before", "WRITE", "Go on below this write.")]
+AsOfWrite = Annotated[
+    int | None, option("--as-of", "WRITE", "The memories as they stood after that write.")
+]
+What = Annotated[
+    str | None,
+    argument("WHAT", "Number of a write, name of a batch, or a memory's id; else the last thing."),
+]
+Last = Annotated[int, option("--last", "N", "So many of the last things; 1 by default.")]
+Cascade = Annotated[bool, flag("--cascade", "Undo what was built on it later, too.")]
+DryRunUndo = Annotated[bool, flag("--dry-run", "Only show what would be undone.")]
+
 # conversations
 Session = Annotated[str | None, argument("SESSION", "As sessions lists it; the latest one else.")]
 SessionLimit = Annotated[int, option("--limit -n", "N", "At most so many; 20 by default.")]
 Parked = Annotated[bool, flag("--parked", "What learning has given up, and why.")]
 Retry = Annotated[bool, flag("--retry", "Let the worker try again what failed.")]
+STEPS = "Only these: learn, embed, tag, link, prune and so on; all by default."
+Steps = Annotated[list[str] | None, argument("STEP", STEPS)]
+DryRun = Annotated[bool, flag("--dry-run", "Count what would be done, and change nothing.")]
+Due = Annotated[bool, flag("--due", "Learn, and all else only if KINMEM_SLEEP_EVERY has passed.")]
 Compress = Annotated[bool, flag("--compress", "Merge similar memories without a model.")]
 Linger = Annotated[bool, flag("--linger", "Then answer hooks for KINMEM_LINGER_MINUTES.")]
 Quiet = Annotated[bool, flag("--quiet", "Say nothing.")]

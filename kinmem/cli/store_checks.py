@@ -5,10 +5,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from kinmem.cli.checks import Check
+from kinmem.cli.life_checks import life
 from kinmem.errors import KinmemError
 from kinmem.settings import Settings
 
 if TYPE_CHECKING:
+    from kinmem.llm.base import Embedder
     from kinmem.models import Health
     from kinmem.service import Service
 
@@ -39,6 +41,16 @@ def memory(settings: Settings) -> Iterator[Check]:
         yield from _files(service.store.health())
         yield from _vectors(service)
         yield from _times(service)
+        yield from life(service, _embedder_here(settings, service))
+
+
+def _embedder_here(settings: Settings, service: "Service") -> "Embedder | None":
+    """The configured one, unless it asks a network."""
+    from kinmem.wiring import asks_network, embedders
+
+    if settings.embedding.model and asks_network(settings.embedding.model, settings):
+        return None
+    return embedders(settings, service.store.coverage())[0]
 
 
 def _files(files: "list[Health]") -> Iterator[Check]:

@@ -1,6 +1,6 @@
 """Sessions, messages and reports as rows for programs and tables for people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
 from typing import Any
 
@@ -69,6 +69,7 @@ def run_row(run: Run, zone: tzinfo) -> dict[str, Any]:
         "at": run.started_at.astimezone(zone).isoformat(timespec="seconds"),
         "seconds": round((run.finished_at - run.started_at).total_seconds(), 3),
         "counts": dict(run.counts),
+        "steps": dict(run.seconds),
         "problems": list(run.problems),
     }
 
@@ -77,13 +78,32 @@ def run_table(rows: Sequence[Row]) -> RenderableType:
     if not rows:
         return Text("Nothing was done in the background yet.")
     told = [
-        (row["at"][:16], row["kind"], _counted(row), "; ".join(row["problems"])) for row in rows
+        (
+            row["at"][:16],
+            row["kind"],
+            f"{row['seconds']:.1f} s",
+            _counted(row["counts"]),
+            "; ".join(row["problems"]),
+        )
+        for row in rows
     ]
-    return table_of(("at", "what", "done", "problems"), told)
+    return table_of(("at", "what", "took", "done", "problems"), told)
 
 
-def _counted(row: Row) -> str:
-    return ", ".join(f"{name} {count}" for name, count in row["counts"].items()) or "nothing to do"
+def step_table(run: Run) -> Iterator[RenderableType]:
+    """What each step did in what time, then what went wrong."""
+    told = [
+        (step, f"{seconds:.2f} s", _counted(run.counted(step)))
+        for step, seconds in run.seconds.items()
+    ]
+    if told:
+        yield table_of(("step", "took", "done"), told)
+    for problem in run.problems:
+        yield Text(one_line(problem), style="yellow")
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items()) or "nothing to do"
 
 
 def _state(message: Message) -> str:

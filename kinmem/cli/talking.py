@@ -53,19 +53,29 @@ def context(here: Here, session: take.Session = None) -> None:
 @command(app, rich_help_panel=PANEL)
 def sleep(
     here: Here,
+    steps: take.Steps = None,
+    dry_run: take.DryRun = False,
     compress: take.Compress = False,
+    due: take.Due = False,
     quiet: take.Quiet = False,
     linger: take.Linger = False,
 ) -> None:
-    """Do now what the server does in the background: learn, summarise, merge, tidy up."""
-    from kinmem.cli.talk import run_row, run_table
+    """Do now what the server does in the background: learn, tag, link, merge, tidy up."""
+    from kinmem.cli.progress import bar
+    from kinmem.cli.talk import run_row, step_table
     from kinmem.hooks.linger import Lingering
 
     with here.memory() as memory:
         stays = Lingering(memory, memory.settings.home, memory.kin) if linger else None
-        row = run_row(memory.sleep(compress=compress or None), memory.settings.general.zone)
-        if not quiet:
-            here.tell(row, run_table([row]))
+        if due:
+            run = memory.sleep_if_due()
+        else:
+            with bar() as progress:
+                run = memory.sleep(
+                    steps or (), dry_run=dry_run, compress=compress or None, progress=progress
+                )
+        if run is not None and not quiet:
+            here.tell(run_row(run, memory.settings.general.zone), *step_table(run))
         if stays is not None:
             stays.wait(memory.settings.inject.linger_minutes)
             stays.close()

@@ -10,18 +10,21 @@ from rich.table import Table
 from rich.text import Text
 
 from kinmem.cli.cards import QUIET, age
+from kinmem.cli.maps import connected
+from kinmem.cli.pages import short_id
 from kinmem.cli.terminal import one_line, safe
 
 if TYPE_CHECKING:
     from kinmem.models import Event, Memory
     from kinmem.service import Service
+    from kinmem.upkeep.vitals import Vitals
 
 GROUPS = {
     "what": "id category subject source_context tags language title description",
     "whose": "kin scope",
-    "worth": "importance confidence pinned priority",
+    "worth": "importance confidence pinned set_priority",
     "source": "speaker channel trust client session turn_id model source source_ref",
-    "life": "state tier tier_reason occurred_at valid_from valid_to expires_at superseded_by",
+    "life": "state state_at occurred_at valid_from valid_to expires_at superseded_by",
     "use": "recalled_count recalled_at stability",
     "times": "created_at content_updated_at scored_at deleted_at",
     "change": "version generation",
@@ -51,7 +54,17 @@ def everything(one: "Memory", events: "Sequence[Event]", memory: "Service") -> d
         }
         for event in events
     ]
-    return {**known((f.name, getattr(one, f.name)) for f in fields(one)), "history": history}
+    told = {**known((f.name, getattr(one, f.name)) for f in fields(one)), "history": history}
+    from kinmem.wire import as_json, linked
+
+    if links := linked(one, memory):
+        told["links"] = [as_json(link) for link in links]
+    found = memory.vitals(one.id)
+    if found is None:
+        return told
+    changes = [known(change._asdict().items()) for change in found.tier_changes]
+    told |= {"retention": round(found.retention, 4), "priority": round(found.priority, 4)}
+    return {**told, "curve": found.curve, "tierChanges": changes}
 
 
 def whole_card(
@@ -66,10 +79,32 @@ def whole_card(
         for place, (name, value) in enumerate(shown):
             head = Text("" if place else group, style=QUIET)
             grid.add_row(head, Text(name.replace("_", " ")), Text(_told(value, memory)))
+    _stand(grid, memory.vitals(one.id), memory)
     yield grid
+    yield from connected(one, memory)
     yield Text("history", style=QUIET)
     for event in events:
-        yield Text(f"  {_told(event.at, memory)}  {event.action} by {event.kin}{_changes(event)}")
+        yield Text(
+            f"  {_told(event.at, memory)}  {event.action} by {event.kin}{changes_told(event)}"
+        )
+
+
+def _stand(grid: Table, found: "Vitals | None", memory: "Service") -> None:
+    """What is left of it, and where it is kept."""
+    if found is None:
+        return
+    reason = f" ({found.reason})" if found.reason else ""
+    rows = {
+        "retention": f"{found.retention:.0%} by the curve {found.curve}",
+        "tier": f"{found.tier}{reason}",
+        "priority": f"{found.priority:.2f}",
+        "links": str(found.links),
+    }
+    for place, (name, told) in enumerate(rows.items()):
+        grid.add_row(Text("" if place else "standing", style=QUIET), Text(name), Text(told))
+    for change in found.tier_changes:
+        told = f"{change.before} -> {change.after} ({change.reason}), {_told(change.at, memory)}"
+        grid.add_row("", Text("moved"), Text(told))
 
 
 def camel(name: str) -> str:
@@ -78,7 +113,7 @@ def camel(name: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-def _changes(event: "Event") -> str:
+def changes_told(event: "Event") -> str:
     changes = [
         f"{name.replace('_', ' ')} {_short(old)} -> {_short(event.after.get(name))}"
         for name, old in event.before.items()
@@ -88,8 +123,15 @@ def _changes(event: "Event") -> str:
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, list):  # of links
+        value = ", ".join(_linked(one) for one in value) or None
     text = "none" if value is None else one_line(str(value))
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def _linked(one: dict[str, Any]) -> str:
+    relation = (one["relation"] or "apart from").replace("_", " ")
+    return f"{relation} {short_id(one['id'])}"
 
 
 def _told(value: Any, memory: "Service") -> str:

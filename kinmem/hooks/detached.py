@@ -21,7 +21,7 @@ def start_worker(place: Place, *, stays: bool) -> None:
     Several at once do no harm: the first has the lease and the socket.
     """
     settings = {"KINMEM_HOME": place.home, "KINMEM_KIN": place.kin}
-    _start(["sleep", "--quiet", *["--linger"] * stays], settings, subprocess.DEVNULL)
+    _start(["sleep", "--due", "--quiet", *["--linger"] * stays], settings, subprocess.DEVNULL)
 
 
 def start_late(words: Sequence[str], heard: bytes) -> None:

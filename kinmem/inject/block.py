@@ -133,6 +133,9 @@ def line(one: Told, kin: str, now: datetime, *, grouped_by_subject: bool = False
         parts.append(f"(subject: {disarmed(memory.subject, SUBJECT_LENGTH)})")
     if memory.source_context:
         parts.append(f"[context: {disarmed(memory.source_context, CONTEXT_LENGTH)}]")
+    if memory.valid_to is not None:
+        tense = "was" if memory.valid_to <= now else "is"
+        parts.append(f"({tense} so until {spoken_date(memory.valid_to)})")
     return " ".join(filter(None, [*parts, "—", age(memory, now)]))
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar, assert_never
 
 from kinmem.errors import MemoryNotFound, VersionConflict
+from kinmem.learn.knowledge import reread
 from kinmem.learn.reconcile import Flag, Keep, Merge, Outdated, Replace, Skip, Verdict
 from kinmem.models import Chunks, ConflictMode, Memory, State, Stored
 from kinmem.rules.evidence import evidence
@@ -46,9 +47,12 @@ def deeds(verdict: Verdict, new: Memory, chunks: Chunks | None, mode: ConflictMo
             ids = tuple(memory.id for memory in outdated)
             changes = tuple(_superseded(memory, new, reason) for memory in outdated)
             return Deeds(Stored("superseded", new.id, reason, supersedes=ids), new, changes)
-        case Outdated(by, _, reason):
+        case Outdated(by, _, reason, before):
             told = f"{reason}; {by.id} is what holds now"
-            return Deeds(Stored("superseded", new.id, told), replace(new, **ended(new, by)))
+            changes = tuple(_superseded(memory, new, reason) for memory in before)
+            return Deeds(
+                Stored("superseded", new.id, told), replace(new, **ended(new, by)), changes
+            )
         case Flag(against, kind, reason):
             conflicts = tuple(
                 Conflict(new.id, known.id, kind, mode, reason)
@@ -103,7 +107,8 @@ def _merged(known: Memory, new: Memory, content: str, chunks: Chunks | None, rea
         "metadata": _both_turns(known, new),
     }
     fields = {name: value for name, value in fields.items() if value != getattr(known, name)}
-    return Change(known.id, fields, "updated", reason, known.version, chunks)
+    read = reread(known, fields)
+    return Change(known.id, fields, "updated", reason, known.version, chunks, knowledge=read)
 
 
 def _greater(a: float | None, b: float | None) -> float | None:

@@ -102,6 +102,8 @@ class _Case:
         if not cited:
             return None
         main = cited[0]
+        speaker = read.speaker_of(finding.speaker, cited)
+        entities = read.entities_of(finding.entities)
         doubtful = main.role == "tool"
         category = read.category_of(finding.category)
         importance = read.importance_of(finding.importance)
@@ -116,13 +118,14 @@ class _Case:
             confidence=read.confidence_of(finding.confidence, DOUBTFUL if doubtful else 1.0),
             source_context=read.context_of(finding.source_context),
             occurred_at=read.occurred_of(finding.occurred_at, main.said_at, zone),
-            speaker=read.speaker_of(finding.speaker, cited),
+            speaker=speaker,
             channel="extraction",
             client=main.client,
             session=main.session,
             turns=tuple(dict.fromkeys(message.turn for message in cited))[:MOST_TURNS],
             model=model,
-            entities=read.entities_of(finding.entities),
+            entities=entities,
+            relations=read.relations_of(finding.relations, content, entities, speaker),
             quarantine=doubt,
             updates=self._updated(finding),
         )

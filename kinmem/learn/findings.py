@@ -9,20 +9,24 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from kinmem.errors import InvalidInput
 from kinmem.llm.reply import fitting
-from kinmem.models import CATEGORIES, ROLES, Entity, EntityType
+from kinmem.models import CATEGORIES, ROLES, Entity, EntityType, Relation
 from kinmem.rules.border import checked_context, checked_subject, checked_time
-from kinmem.text import clean
+from kinmem.rules.relations import THE_USER, settled
+from kinmem.text import clean, folded
 from kinmem.turns import Message
 
 STATEMENT_BYTES = 2 * 1024
 """One statement; what is longer is a text that was copied."""
 NAME_BYTES = 128
 MOST_ENTITIES = 12
+MOST_RELATIONS = 12
 EARLIEST = datetime(1000, 1, 1, tzinfo=UTC)
+LEAST_SURE = 0.5
+"""Confidence that a relation needs."""
 UNTOLD = 0.7
 """Confidence where the model names none."""
 
@@ -51,6 +55,26 @@ class Named(BaseModel):
     type: str | None = Field(None, json_schema_extra=_choices(*get_args(EntityType)))
 
 
+class Told(BaseModel):
+    """How two of them stand to each other."""
+
+    source: str
+    relation: str
+    target: str
+    confidence: float | None = Field(None, json_schema_extra={"minimum": 0, "maximum": 1})
+
+
+def _as_told(value: Any) -> Any:
+    """What is no relation is left out, and costs nothing else."""
+    kept = []
+    for one in value if isinstance(value, list) else ():
+        try:
+            kept.append(Told.model_validate(one))
+        except ValidationError:
+            continue
+    return kept
+
+
 class Finding(BaseModel):
     """One thing worth remembering, as a model tells it."""
 
@@ -69,6 +93,7 @@ class Finding(BaseModel):
     entities: Annotated[
         list[Annotated[Named, BeforeValidator(_as_named)]], BeforeValidator(_as_list)
     ] = []
+    relations: Annotated[list[Told], BeforeValidator(_as_told)] = []
     occurred_at: str | None = Field(None, alias="occurredAt")
 
 
@@ -152,3 +177,29 @@ def entities_of(told: Sequence[Named]) -> tuple[Entity, ...]:
             continue
         entities.setdefault(name.casefold(), Entity(name, TYPES.get(one.type or "", "other")))
     return tuple(entities.values())[:MOST_ENTITIES]
+
+
+def relations_of(
+    told: Sequence[Told], content: str, entities: Sequence[Entity], speaker: str | None
+) -> tuple[Relation, ...]:
+    """Each once, between what the statement names, its speaker and the user; others are made up."""
+    said, names = folded(content), {folded(one.name): one.name for one in entities}
+    names |= {"user": THE_USER, THE_USER: THE_USER}
+    if speaker is not None and speaker not in ROLES:
+        names[folded(speaker)] = speaker
+    found: dict[tuple[str, str, str], Relation] = {}
+    for one in told:
+        source, target = (_end(name, said, names) for name in (one.source, one.target))
+        sure = confidence_of(one.confidence, 1.0)
+        if source is None or target is None or sure < LEAST_SURE:
+            continue
+        if relation := settled(source, one.relation, target, sure):
+            found.setdefault((relation.source, relation.relation, relation.target), relation)
+    return tuple(found.values())[:MOST_RELATIONS]
+
+
+def _end(name: str, said: str, names: Mapping[str, str]) -> str | None:
+    plain = folded(name)
+    if plain in names:
+        return names[plain]
+    return name.strip() if plain and len(plain) <= NAME_BYTES and plain in said else None

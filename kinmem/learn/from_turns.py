@@ -282,6 +282,7 @@ class _Work:
                 draft,
                 memory=replace(draft.memory, **fields),
                 chunks=change.chunks or draft.chunks,
+                knowledge=change.knowledge or draft.knowledge,
             )
             return
         known = self.changes.get(change.id)
@@ -291,6 +292,7 @@ class _Work:
                 fields={**known.fields, **fields},
                 version=known.version,
                 chunks=change.chunks or known.chunks,
+                knowledge=change.knowledge or known.knowledge,
             )
         self.changes[change.id] = change
         if fields.get("state") == State.SUPERSEDED:

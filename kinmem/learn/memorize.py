@@ -46,7 +46,7 @@ class Memorize:
         vectors = self._near.vectors_of(draft.memory.content, draft.chunks)
         return decided(lambda: self._compared_and_stored(draft, vectors, note.updates))
 
-    def many(self, notes: Sequence[Note]) -> list[Stored]:
+    def many(self, notes: Sequence[Note], batch: str | None = None) -> list[Stored]:
         """Compare by words only and store without vectors, in one transaction per scope.
 
         What became of each note, in order. One that cannot be stored is refused alone. Vectors are
@@ -57,7 +57,8 @@ class Memorize:
         drafts = [draft for draft in results if isinstance(draft, Draft)]
         known = self._store.same_statements(drafts)
         fresh = [draft for draft, id in zip(drafts, known, strict=True) if id is None]
-        ids = dict(zip((draft.memory.id for draft in fresh), self._store.add(fresh), strict=True))
+        stand = self._store.add(fresh, batch=batch)
+        ids = dict(zip((draft.memory.id for draft in fresh), stand, strict=True))
         told = {
             draft.memory.id: _told(draft, id or ids[draft.memory.id])
             for draft, id in zip(drafts, known, strict=True)
@@ -123,7 +124,7 @@ class Memorize:
             case Outdated(by):
                 changes.append(_outdated(new, done, by))
         try:
-            self._apply(new.scope, (), changes, done.conflicts)
+            self._apply(new.scope, (), changes, done.conflicts, f"settle {new.id}")
         except (VersionConflict, MemoryNotFound):
             return False  # changed meanwhile: review finds the pair
         return not changes
@@ -154,12 +155,14 @@ class Memorize:
         drafts: Sequence[Draft],
         changes: Sequence[Change],
         conflicts: Sequence[Conflict],
+        name: str | None = None,
     ) -> list[str]:
         """In one transaction; conflicts about a shared memory, being one's own, in a second."""
         if scope == "private":
-            batch = Batch(drafts=drafts, changes=changes, conflicts=conflicts)
+            batch = Batch(drafts=drafts, changes=changes, conflicts=conflicts, name=name)
             return self._store.apply(batch) or []
-        ids = self._store.apply(Batch(scope=scope, drafts=drafts, changes=changes)) or []
+        batch = Batch(scope=scope, drafts=drafts, changes=changes, name=name)
+        ids = self._store.apply(batch) or []
         if conflicts:
             self._store.apply(Batch(conflicts=conflicts))
         return ids

@@ -4,14 +4,20 @@ from collections.abc import Collection, Mapping, Sequence
 
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import chunks_of, embedded, is_surely_one
-from kinmem.models import Chunks, Filters, Memory, Vector
+from kinmem.models import Asked, Chunks, Filters, Memory, State, Vector
+from kinmem.rules.changes import changed, telling
+from kinmem.rules.occasion import begins
 from kinmem.rules.restating import restated
 from kinmem.rules.similarity import Ladder
 from kinmem.settings import LearnSettings
 from kinmem.store.base import Store
+from kinmem.text import words
 
 LONGEST_CORRECTION = 200
 """Characters; a longer text tells more than that something has changed."""
+LIVING = Filters()
+MATCHING = 20
+"""Memories that tell the same of somebody, in any words."""
 COMPARED = 5
 """What says the same, or contradicts, is the nearest or among the very next."""
 
@@ -62,6 +68,43 @@ class Near:
                 cosines[id] = max(cosine, cosines.get(id, -1.0))
         return _ranked(cosines, self._single(cosines, vectors))
 
+    def told_otherwise(self, new: Memory, near: Collection[str]) -> list[Neighbour]:
+        """Older live memories that are so no longer because of it, or it because of them, though
+        their texts are far from it: "I'm single", "we got married". `near` are known already.
+
+        Looked for by the words in which the same is told, and by subject.
+        """
+        said = telling(new.content)
+        if not said:
+            return []
+        found = self._with_words(said)
+        if new.subject is not None:
+            listed = self._store.page(Filters(subject=new.subject), "newest", COMPARED)
+            found |= {memory.id: memory for memory in listed.memories}
+        return [
+            (one, 0.0)
+            for id, one in found.items()
+            if id < new.id and id not in near and is_surely_one(one.content)
+            if changed(one.content, new.content) or changed(new.content, one.content)
+        ]
+
+    def ended_by(self, by: Memory, new: Memory) -> list[Memory]:
+        """Own memories that gave way to `by`, though `new` had begun before it and after them."""
+        ended = Filters(states=(State.SUPERSEDED,), scope=new.scope)
+        found = self._with_words(words(new.content), ended).values()
+        return [
+            one
+            for one in found
+            if one.superseded_by == by.id and one.kin == new.kin and one.valid_to is not None
+            if begins(one) < begins(new) < one.valid_to
+        ]
+
+    def _with_words(self, said: Collection[str], filters: Filters = LIVING) -> dict[str, Memory]:
+        sought = sorted(set(said))
+        asked = Asked(sought, None, self._embedder.name, 0, matching=MATCHING, listed=MATCHING)
+        found = self._store.search(asked, filters)
+        return self._store.memories([one.id for one in found.candidates])
+
     def neighbours_of_each(self, vectors: Sequence[Vector]) -> list[list[Neighbour]]:
         """As `neighbours`, of each of these vectors by itself."""
         near = [dict(found) for found in self._nearest(vectors)]
@@ -74,8 +117,10 @@ class Near:
         return [[(id, cosine) for id, cosine in found if cosine >= related] for found in near]
 
     def _single(self, ids: Collection[str], vectors: Sequence[Vector]) -> dict[str, Memory]:
-        """Those of one chunk; only of the longer ones it has to be asked how many they have."""
-        memories = self._store.memories(ids) if ids else {}
+        """Those of one chunk that are no documents; only of the longer ones it has to be asked how
+        many they have."""
+        found = self._store.memories(ids) if ids else {}
+        memories = {id: memory for id, memory in found.items() if not memory.is_document}
         longer = [id for id, memory in memories.items() if not is_surely_one(memory.content)]
         if longer:
             chunks = self._store.cosines(vectors[0], self._embedder.name, longer)

@@ -8,9 +8,10 @@ from typing import Any, Literal
 import uuid_utils
 
 from kinmem.errors import InvalidInput
+from kinmem.learn.knowledge import knowledge_of
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import chunks_of
-from kinmem.models import Channel, Chunks, Draft, Memory, Note, State
+from kinmem.models import LIVE, Channel, Chunks, Draft, Memory, Note, State
 from kinmem.rules.border import (
     checked_category,
     checked_confidence,
@@ -18,6 +19,7 @@ from kinmem.rules.border import (
     checked_context,
     checked_expiry,
     checked_importance,
+    checked_priority,
     checked_scope,
     checked_subject,
     checked_tags,
@@ -26,6 +28,7 @@ from kinmem.rules.border import (
 from kinmem.rules.evidence import evidence
 from kinmem.rules.secrets import keys_in, redacted
 from kinmem.rules.similarity import content_hash
+from kinmem.rules.when import spoken_end
 
 # How far a memory is believed follows from the way it came in, never from what it says of itself.
 TRUST: Mapping[Channel, float] = {
@@ -59,7 +62,8 @@ def draft_of(
         **_told(note, now, zone),
         **_origin(note),
     )
-    return Draft(memory, Chunks(chunks_of(memory.content, embedder)), note.entities)
+    chunks = Chunks(chunks_of(memory.content, embedder))
+    return Draft(memory, chunks, knowledge=knowledge_of(note, memory))
 
 
 def _told(note: Note, now: datetime, zone: tzinfo) -> dict[str, Any]:
@@ -77,6 +81,7 @@ def _told(note: Note, now: datetime, zone: tzinfo) -> dict[str, Any]:
         "occurred_at": checked_time(note.occurred_at, "occurredAt", zone),
         "manual_tags": checked_tags(note.tags),
         "expires_at": checked_expiry(note.expires, now, zone),
+        "valid_to": spoken_end(content, now.astimezone(zone)),
         "speaker": speaker,
         "evidence": evidence(content, speaker),
         "confidence": checked_confidence(note.confidence),
@@ -143,17 +148,24 @@ def changed_fields(
 ) -> dict[str, Any]:
     """What update_memory was asked to change in `old`, as fields of Memory. Raises InvalidInput."""
     fields: dict[str, Any] = {}
-    for name, value in changes.items():
+    for name, value in sorted(changes.items(), key=_archived_first):
         fields |= _changed(name, allowed(value, name, secrets), old, now, zone)
     return fields
+
+
+def _archived_first(change: tuple[str, Any]) -> bool:
+    """What brings a memory back may end its expiry; a new one that is named as well counts."""
+    return change[0] != "archived"
 
 
 def _changed(name: str, value: Any, old: Memory, now: datetime, zone: tzinfo) -> dict[str, Any]:
     match name:
         case "content":
             content = checked_content(value)
+            ends = spoken_end(content, now.astimezone(zone)) if old.state in LIVE else old.valid_to
             return {
                 "content": content,
+                "valid_to": ends,
                 "content_hash": content_hash(content),
                 "evidence": evidence(content, old.speaker),
             }
@@ -163,15 +175,28 @@ def _changed(name: str, value: Any, old: Memory, now: datetime, zone: tzinfo) ->
             return {"occurred_at": checked_time(value, "occurredAt", zone)}
         case "expires":
             return {"expires_at": checked_expiry(value, now, zone)}
+        case "priority":
+            return {"set_priority": checked_priority(value)}
         case "archived" if value:
             return {"state": State.ARCHIVED, "deleted_at": None}
         case "archived":
-            alive = {"superseded_by": None, "valid_to": None}
-            return {"state": State.ACTIVE, "deleted_at": None, **alive}
+            return _alive(old, now)
         case _ if name in CHECKED:
             return {name: CHECKED[name](value)}
         case _:
             raise InvalidInput(f"update_memory cannot change {name!r}")
+
+
+def _alive(old: Memory, now: datetime) -> dict[str, Any]:
+    """What brings a memory back; one whose time was over is to last."""
+    over = old.expires_at is not None and old.expires_at <= now
+    return {
+        "state": State.ACTIVE,
+        "deleted_at": None,
+        "superseded_by": None,
+        "valid_to": None,
+        **({"expires_at": None} if over else {}),
+    }
 
 
 CHECKED: Mapping[str, Callable[[Any], Any]] = {

@@ -66,6 +66,8 @@ class Outdated:
     by: Memory
     kind: ConflictKind
     reason: str
+    before: tuple[Memory, ...] = ()
+    """What was thought to be so until `by` came, and gave way to this one already."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,7 @@ def _contradicted(
         if known.id == updates:
             clashes.append((known, Clash(True, "update", "corrects it")))
         elif of_one(new, known):
-            found = clash(known.content, new.content, cosine, ladder)
+            found = _excluding(known, new, cosine, ladder, mode, now)
             if found is not None:
                 clashes.append((known, found))
     decidable = [
@@ -213,6 +215,30 @@ def _contradicted(
     return Replace(tuple(known for known, _ in decidable), kind, found.reason)
 
 
+def _excluding(
+    known: Memory,
+    new: Memory,
+    cosine: float,
+    ladder: Ladder,
+    mode: ConflictMode,
+    now: datetime,
+) -> Clash | None:
+    """How the later of the two excludes the earlier, whichever came first."""
+    if mode == "temporal" and _began_after(known, new, now):
+        found = clash(new.content, known.content, cosine, ladder)
+        if found is not None and found.clear:
+            return found
+    return clash(known.content, new.content, cosine, ladder)
+
+
+def excludes(known: Memory, new: Memory, ladder: Ladder) -> bool:
+    """Whether the known one clearly gives way to the new one, said of the same one as it is."""
+    if not of_one(new, known) or not _known_to_be_one(new, known):
+        return False
+    found = clash(known.content, new.content, ladder.near, ladder)
+    return found is not None and found.clear
+
+
 def _is_decidable(
     new: Memory, known: Memory, found: Clash, mode: ConflictMode, now: datetime
 ) -> bool:
@@ -222,7 +248,14 @@ def _is_decidable(
         and _may_change(new, known)
         and _known_to_be_one(new, known)
         and max(begins(new), begins(known)) <= now + AHEAD
+        and not _is_for_a_while(new, known)
     )
+
+
+def _is_for_a_while(new: Memory, known: Memory) -> bool:
+    """Whether the later one ends by itself, so that the other may hold again after it."""
+    later = max(new, known, key=begins)
+    return later.valid_to is not None and later.valid_to > begins(later)
 
 
 def _known_to_be_one(new: Memory, known: Memory) -> bool:
@@ -257,6 +290,8 @@ def _why_open(new: Memory, known: Memory, found: Clash, mode: ConflictMode, now:
         return f"{found.reason}; KINMEM_CONFLICT_MODE is ask"
     if max(begins(new), begins(known)) > now + AHEAD:
         return f"{found.reason}; one is to come"
+    if _is_for_a_while(new, known):
+        return f"{found.reason}; one ends by itself"
     return f"{found.reason}; said by different people"
 
 

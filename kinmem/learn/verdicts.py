@@ -1,10 +1,11 @@
 """Stage 4 of learning, with what it needs: who is near, what the settings say, what time it is."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kinmem.clock import Clock
 from kinmem.learn.near import Near, Neighbour
-from kinmem.learn.reconcile import Merge, Skip, Verdict, reconcile
+from kinmem.learn.reconcile import Merge, Outdated, Skip, Verdict, excludes, reconcile
 from kinmem.llm.base import Embedder
 from kinmem.models import LIVE, Chunks, Draft, Filters, Memory, State, Vector
 from kinmem.settings import Settings
@@ -35,9 +36,14 @@ class Verdicts:
         """See reconcile. Unless it was `told` directly, only one's own makes it superfluous:
         others may take theirs back."""
         known = [*neighbours, *self._corrected(updates, neighbours)]
+        known += self.near.told_otherwise(new, {memory.id for memory, _ in known})
         now = self._clock().astimezone(self._zone)
         while True:
             verdict = reconcile(new, known, self.near.ladder, self.mode, now, updates)
+            if isinstance(verdict, Outdated):
+                before = self.near.ended_by(verdict.by, new)
+                clear = [one for one in before if excludes(one, new, self.near.ladder)]
+                return replace(verdict, before=tuple(clear))
             if told or not isinstance(verdict, Skip) or _stands_for(verdict.known, new):
                 return verdict
             gone = verdict.known.id

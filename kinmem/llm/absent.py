@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from kinmem.errors import ModelError
 from kinmem.llm.base import Calibration, Purpose
+from kinmem.llm.pieces import Window
 from kinmem.models import Vectors
 
 
@@ -21,6 +22,9 @@ class NoEmbedder:
 
     def warm(self) -> None:
         """Nothing to load."""
+
+    def window(self, limit: int, overlap: int = 0) -> Window:
+        return Window(limit, limit, len, overlap)
 
     def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
         return [text]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
+from kinmem.llm.pieces import Window
 from kinmem.models import Vectors
 
 if TYPE_CHECKING:  # 80 ms, and a hook asks no model
@@ -48,6 +49,10 @@ class Embedder(Protocol):
 
     def warm(self) -> None:
         """Load what embed needs, now; called on a background thread. Never raises."""
+        ...
+
+    def window(self, limit: int, overlap: int = 0) -> Window:
+        """What of a text it reads at once, of at most `limit` characters; see pieces."""
         ...
 
     def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
@@ -108,6 +113,7 @@ class ChatModels:
     compacting: ChatModel | None = None
     consolidation: ChatModel | None = None
     review: ChatModel | None = None
+    summary: ChatModel | None = None
     rewrite: ChatModel | None = None
     multi_query: ChatModel | None = None
     hyde: ChatModel | None = None

@@ -63,12 +63,16 @@ class OnnxEmbedder:
             self._load(Deadline(None))
 
     def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
+        """See Embedder."""
+        return pieces(text, self.window(limit, overlap))
+
+    def window(self, limit: int, overlap: int = 0) -> Window:
         """See Embedder. Without its tokenizer it takes each letter for a word piece."""
         try:
             room = self._room(self._model.marks())
         except ModelError:
-            return pieces(text, Window(limit, UNREAD, len, overlap))
-        return pieces(text, Window(limit, room, lambda part: len(self._tokens(part)), overlap))
+            return Window(limit, UNREAD, len, overlap)
+        return Window(limit, room, lambda part: len(self._tokens(part)), overlap)
 
     def embed(
         self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None

@@ -93,13 +93,13 @@ def _prefixes(text: str, window: Window) -> list[str]:
     while text:
         lengths = range(1, min(len(text), window.characters) + 1)
         fitting = bisect_right(lengths, window.tokens, key=lambda n: window.count(text[:n]))
-        end = _before_letter(text, max(1, fitting))
+        end = before_letter(text, max(1, fitting))
         parts.append(text[:end])
         text = text[end:]
     return parts
 
 
-def _before_letter(text: str, end: int) -> int:
+def before_letter(text: str, end: int) -> int:
     """The last place to cut, a few letters back at most, that leaves no accent or joiner alone."""
     candidates = range(end, max(0, end - LOOK_BACK), -1)
     return next((n for n in candidates if not _joined(text, n)), end)

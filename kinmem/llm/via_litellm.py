@@ -96,8 +96,12 @@ class LitellmEmbedder:
         self._way.warm()
 
     def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
+        """See Embedder."""
+        return pieces(text, self.window(limit, overlap))
+
+    def window(self, limit: int, overlap: int = 0) -> Window:
         """See Embedder. Whatever the model's tokenizer, no token is shorter than a character."""
-        return pieces(text, Window(min(limit, WINDOW), WINDOW, len, overlap))
+        return Window(min(limit, WINDOW), WINDOW, len, overlap)
 
     def embed(
         self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None

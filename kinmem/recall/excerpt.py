@@ -15,18 +15,24 @@ def excerpted(hits: Sequence[Hit], words: Sequence[str], tokens: int) -> list[Hi
     """The hits, with excerpts where their contents together exceed `tokens`, estimated.
 
     Short contents stay whole; the long ones share what is left. An excerpt is the run of whole
-    sentences with most of the question's words in it, cut only where one sentence is too long.
+    sentences with most of the question's words in it, cut only where one sentence is too long. Of
+    a document the part that was found stands for the content.
     """
-    sizes = [estimated_tokens(hit.memory.content) + FIELDS for hit in hits]
+    sizes = [estimated_tokens(_shown(hit)) + FIELDS for hit in hits]
     if sum(sizes) <= tokens:
         return list(hits)
     share = _fair_share(sizes, tokens)
     return [
         hit
         if size <= share
-        else replace(hit, excerpt=_passage(hit.memory.content, words, max(LEAST, share - FIELDS)))
+        else replace(hit, excerpt=_passage(_shown(hit), words, max(LEAST, share - FIELDS)))
         for hit, size in zip(hits, sizes, strict=True)
     ]
+
+
+def _shown(hit: Hit) -> str:
+    """Of a document the part that was found, else all of it."""
+    return hit.memory.content if hit.excerpt is None else hit.excerpt
 
 
 def _fair_share(sizes: Sequence[int], tokens: int) -> int:

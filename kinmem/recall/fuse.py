@@ -35,11 +35,12 @@ def meaning(cosines: list[float], formula: Formula = DEFAULT) -> float:
 def _by_score(found: Found, formula: Formula) -> Iterator[Scored]:
     best = max(found.matches.values(), default=0.0)
     for candidate in found.candidates:
+        tries = math.log(candidate.part.of) if candidate.part else 0.0
         cosines = found.cosines.get(candidate.id, NOWHERE)
         match = found.matches.get(candidate.id)
         if match is None and max(cosines) <= found.noise:
             continue
-        score = max(meaning(cosines, formula), 0.0)
+        score = max(meaning(cosines, formula) - formula.per_ln_parts * tries, 0.0)
         why: Why = {"+meaning": score}
         if match is not None and best > 0:
             why["+words"] = formula.words * match / best

@@ -1,21 +1,23 @@
 """How a question is answered. Each line is a stage in a file of its name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
 from kinmem.clock import Clock
 from kinmem.llm.base import ChatModels, Embedder
-from kinmem.models import Answer, Filters, Found, Hit, Scored
+from kinmem.models import Answer, Filters, Found, Hit, Memory, Scored, State
 from kinmem.recall.confidence import judge
+from kinmem.recall.entities import about, raised
 from kinmem.recall.excerpt import excerpted
+from kinmem.recall.former import former_first, heirs
 from kinmem.recall.fuse import fuse
 from kinmem.recall.helped import Helped, Wording
 from kinmem.recall.join import join
 from kinmem.recall.neighbours import lift
 from kinmem.recall.profiles import PROFILES, Profile, profile_named
-from kinmem.recall.question import Question, understand, within
+from kinmem.recall.question import Question, looking_back, understand, within
 from kinmem.recall.rewrite import Recent
 from kinmem.recall.search import Meaning, search, search_beside
 from kinmem.recall.trim import trim
@@ -25,6 +27,8 @@ from kinmem.store.base import Store
 
 NO_NOISE = -1.0
 MISSES = 3
+FORMERS = 3
+"""What is so no longer, by which what is so may be found."""
 NO_MODELS = ChatModels()
 
 
@@ -71,7 +75,9 @@ class Recall:
         helped.begin(asked)
         question = self._understood(asked, profile)
         meaning = Meaning(self._embedders, self._store, helped.time)
-        found, filters = self._search(question, filters, profile, meaning)
+        entities = self._about(asked, profile)
+        filters = looking_back(question, filters)
+        found, filters = self._search(question, filters, profile, meaning, entities)
         fusion = settings.fusion or profile.fusion
         formula = profile.formula
         scored = fuse(found, fusion, settings, formula)
@@ -83,15 +89,16 @@ class Recall:
             scored = join(scored, others, formula)
         if profile.weighing == "bounded":
             scored = lift(scored, formula)
+            scored = raised(scored, found, entities, settings.entity_boost, formula)
         scored = weigh(scored, question, profile, settings, self._clock())
         scored = helped.reranked(asked, scored, limit)
         kept = trim(scored, limit, settings)
         confidences, abstained = judge(kept, question, found, settings)
-        hits = self._read(kept, confidences)
+        hits = former_first(self._read(kept, confidences))
         if filters.as_of:
             hits = [self._as_it_was(hit, filters.as_of) for hit in hits]
         shown = excerpted(hits[:MISSES] if abstained else hits, question.words, settings.tokens)
-        return Answer(
+        answer = Answer(
             [] if abstained else shown,
             found.degraded + helped.degraded,
             abstained=abstained,
@@ -100,10 +107,45 @@ class Recall:
             words=tuple(question.words),
             noise=found.noise,
         )
+        return answer if shown and not abstained else self._by_former(
+            answer, question, filters, profile, meaning
+        )
+
+    def _by_former(
+        self,
+        answer: Answer,
+        question: Question,
+        filters: Filters,
+        profile: Profile,
+        meaning: Meaning,
+    ) -> Answer:
+        """Where nothing answers, something that is so no longer may: then what took its place does.
+
+        "Am I single?" is answered by "we got married" because "I'm single" gave way to it.
+        """
+        settings = self._settings
+        if filters.was or filters.states is not None:
+            return answer
+        moment = filters.as_of or self._clock()
+        ended = replace(filters, as_of=None, states=(State.SUPERSEDED,))
+        found = search(
+            question, ended, self._store, meaning, profile, settings.similarity_threshold
+        )
+        scored = fuse(found, settings.fusion or profile.fusion, settings, profile.formula)
+        scored = weigh(scored, question, profile, settings, self._clock())
+        kept = trim(scored, FORMERS, settings)
+        confidences, abstained = judge(kept, question, found, settings)
+        hits = [] if abstained else heirs(self._read(kept, confidences), self._store, moment)
+        return replace(answer, hits=hits, abstained=False, misses=[]) if hits else answer
 
     def _understood(self, text: str, profile: Profile) -> Question:
         now = self._clock().astimezone(self._zone)
         return understand(text, self._store.names(), now, profile.formula)
+
+    def _about(self, text: str, profile: Profile) -> Mapping[str, float]:
+        """How far entities in the question speak for memories, by id; only where that counts."""
+        counts = self._settings.entity_boost > 0 and profile.weighing == "bounded"
+        return about(text, self._store.graph, self._clock()) if counts else {}
 
     def _beside(
         self,
@@ -124,18 +166,23 @@ class Recall:
         )
 
     def _search(
-        self, question: Question, filters: Filters, profile: Profile, meaning: Meaning
+        self,
+        question: Question,
+        filters: Filters,
+        profile: Profile,
+        meaning: Meaning,
+        also: Collection[str],
     ) -> tuple[Found, Filters]:
         """Within the time that the question names, if it asks for no more; else wherever. With
         what it was found, the filters it was found with."""
         threshold = self._settings.similarity_threshold
         narrowed = within(question, filters)
-        found = search(question, narrowed, self._store, meaning, profile, threshold)
+        found = search(question, narrowed, self._store, meaning, profile, threshold, also)
         if narrowed == filters:
             return found, filters
         if found.candidates:  # said then is answer enough, whatever it is about
             return replace(found, noise=NO_NOISE), narrowed
-        found = search(question, filters, self._store, meaning, profile, threshold)
+        found = search(question, filters, self._store, meaning, profile, threshold, also)
         return found, filters
 
     def _as_it_was(self, hit: Hit, moment: datetime) -> Hit:
@@ -152,7 +199,14 @@ class Recall:
     def _read(self, scored: Sequence[Scored], confidences: Sequence[float]) -> list[Hit]:
         memories = self._store.memories([one.candidate.id for one in scored])
         return [
-            Hit(memories[one.candidate.id], one.score, one.why, confidence=confidence)
+            _hit(memories[one.candidate.id], one, confidence)
             for one, confidence in zip(scored, confidences, strict=True)
             if one.candidate.id in memories
         ]
+
+
+def _hit(memory: Memory, one: Scored, confidence: float) -> Hit:
+    """Of a document the part that was found is shown."""
+    part = one.candidate.part
+    excerpt = None if part is None else one.candidate.content
+    return Hit(memory, one.score, one.why, excerpt, part, confidence)

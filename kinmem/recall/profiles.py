@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kinmem.errors import InvalidInput
+from kinmem.models import Curve
 from kinmem.recall.formula import Formula
-from kinmem.retention import Curve
 
 Fusion = Literal["score", "rrf"]
 Weighing = Literal["bounded", "kinbot", "kore", "linear"]

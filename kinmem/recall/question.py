@@ -6,7 +6,7 @@ from datetime import datetime
 
 from kinmem.models import Filters
 from kinmem.recall.formula import Formula
-from kinmem.rules.when import Interval, spoken_interval
+from kinmem.rules.when import Interval, spoken_interval, spoken_past
 from kinmem.text import STOP_WORDS, content_words, folded, words
 
 # Words about the asking and the conversation, never about the thing asked for: in BEAM people ask
@@ -84,6 +84,8 @@ class Question:
     """The stretch of time it names."""
     only_then: bool
     """Whether that is what it asks for: "what did I say last week?"."""
+    was: Interval | None = None
+    """The stretch of the past of which it asks how things stood: "where did I live in March?"."""
 
 
 def understand(
@@ -93,19 +95,23 @@ def understand(
 
     `now` is aware; words such as "yesterday" are read in its zone.
     """
-    spans = _named(text, names)
-    sought = content_words(text) if formula.without_stop_words else words(text)
+    was, then = spoken_past(text, now) or (None, "")
+    asked = _tidy(text.replace(then, " ")) if then else text
+    asked = asked if content_words(asked) else text
+    spans = _named(asked, names)
+    sought = content_words(asked) if formula.without_stop_words else words(asked)
     left_out = ABOUT_ASKING if formula.without_asking_words else frozenset()
     when, phrase = spoken_interval(text, now) or (None, "")
     return Question(
         text=text,
-        bare=_bare(text, [text[a:b] for a, b in spans], formula),
+        bare=_bare(asked, [asked[a:b] for a, b in spans], formula),
         words=[word for word in sought if word not in left_out] or sought,
-        named=frozenset(folded(text[a:b]) for a, b in spans),
+        named=frozenset(folded(asked[a:b]) for a, b in spans),
         of_user=not (SUMMARY.search(text) or FROM_YOU.search(REQUEST.sub("", text))),
         wants_help=bool(HELP.search(text)),
         when=when,
         only_then=when is not None and _asks_for_time(text, phrase),
+        was=was,
     )
 
 
@@ -115,6 +121,15 @@ def within(question: Question, filters: Filters) -> Filters:
     if when is None or not question.only_then or filters.since or filters.until or filters.as_of:
         return filters
     return replace(filters, since=when.start, until=when.end)
+
+
+def looking_back(question: Question, filters: Filters) -> Filters:
+    """The filters, widened to what held at the time of which the question asks how things stood,
+    unless the caller named one."""
+    was = question.was
+    if was is None or filters.as_of or filters.since or filters.until or filters.states:
+        return filters
+    return replace(filters, was=(was.start, was.end))
 
 
 def _asks_for_time(text: str, phrase: str) -> bool:

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 
 from kinmem.clock import Clock
-from kinmem.models import Answer, Filters
+from kinmem.models import LIVE, Answer, Filters
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.rewrite import Recent
 from kinmem.rules.followup import needs_context
@@ -52,5 +52,7 @@ class RecentAnswers:
         self._answers.clear()
 
     def _has_expired(self, answer: Answer) -> bool:
-        ends = (hit.memory.expires_at for hit in (*answer.hits, *answer.misses))
+        told = [hit.memory for hit in (*answer.hits, *answer.misses)]
+        ends = [memory.expires_at for memory in told]
+        ends += [memory.valid_to for memory in told if memory.state in LIVE]
         return any(end is not None and end <= self._clock() for end in ends)

@@ -9,7 +9,7 @@ from kinmem.models import Candidate, Scored, Why
 from kinmem.recall.formula import Formula
 from kinmem.recall.profiles import Profile, Weighing
 from kinmem.recall.question import Question
-from kinmem.retention import Fading, retention
+from kinmem.retention import Fading, retention, temporal_decay
 from kinmem.rules.evidence import is_standing
 from kinmem.settings import RecallSettings
 from kinmem.text import folded, words
@@ -18,11 +18,9 @@ DAY = 86400.0
 
 # Importance, age and use together move a score by a tenth at most: a clearly better match wins.
 LEAST, MOST = 0.9, 1.1
-STALE = 0.8
+STALE = 0.8  # what has nearly faded; bounded as the rest where a profile is
 MOST_USE = 1.2  # popularity must not feed itself
 
-# KinBot's category factors of decay: facts fade ten times more slowly than decisions.
-DECAY = {"fact": 0.1, "knowledge": 0.1, "preference": 0.3, "decision": 1.0}
 ASKED_FOR: Mapping[str, re.Pattern[str]] = {
     "preference": re.compile(
         r"\b(prefer\w*|likes?|loves?|enjoys?|favou?rites?|fond of|rather|taste|préf\w+|aime|adore"
@@ -54,6 +52,8 @@ def weigh(
     weighed = []
     for one in scored:
         why = weighing(one, question, profile, settings, now)
+        if one.candidate.state == "stale" and profile.weighing != "bounded":
+            why["xstale"] = STALE
         weighed.append(Scored(one.candidate, total(why), why))
     return sorted(weighed, key=lambda one: (-one.score, one.candidate.id))
 
@@ -76,10 +76,10 @@ def _bounded(
     gate = min(1.0, max(0.0, one.score / formula.gate)) if formula.gate else 1.0
     for name, bonus in _bonuses(candidate, question, formula):
         why[name] = bonus * gate
-    worth = _importance(candidate) * _use(candidate)
+    worth = (_importance(candidate) * _use(candidate)) ** formula.worth
+    worth *= _decay(candidate, settings, now) ** formula.age
     if candidate.state == "stale":
         worth *= STALE
-    worth = worth**formula.worth * _decay(candidate, settings, now) ** formula.age
     why["xworth"] = min(MOST, max(LEAST, worth))
     return why
 
@@ -165,9 +165,8 @@ def _importance(candidate: Candidate) -> float:
 def _decay(candidate: Candidate, settings: RecallSettings, now: datetime) -> float:
     """KinBot's temporal decay: by category, slower the more important, never below the floor."""
     age = _days(candidate.content_updated_at, now)
-    importance = 5.0 if candidate.importance is None else candidate.importance
-    speed = settings.decay_lambda * DECAY.get(candidate.category, 1.0) * (1.5 - importance / 10)
-    return max(settings.decay_floor, math.exp(-speed * age))
+    worth, speed = candidate.importance, settings.decay_lambda
+    return temporal_decay(candidate.category, worth, age, speed, settings.decay_floor)
 
 
 def _use(candidate: Candidate) -> float:

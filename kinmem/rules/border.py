@@ -42,6 +42,12 @@ def checked_importance(value: float | None) -> float | None:
     return value
 
 
+def checked_priority(value: float | None) -> float | None:
+    if value is not None and not 0 <= _number(value, "priority") <= 1:
+        raise InvalidInput(f"priority {value} is not between 0 and 1; null lets it be computed")
+    return value
+
+
 def checked_confidence(value: float) -> float:
     if not 0 <= _number(value, "confidence") <= 1:
         raise InvalidInput(f"confidence {value} is not between 0 and 1")

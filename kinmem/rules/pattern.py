@@ -1,6 +1,7 @@
 """Regular expressions that are compiled when they are first needed: kinmem starts without them."""
 
 import re
+from collections.abc import Iterator
 from functools import cached_property
 
 
@@ -22,6 +23,14 @@ class Pattern:
         """The first one anywhere."""
         return self._compiled.search(text)
 
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        """The whole of the text."""
+        return self._compiled.fullmatch(text)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """Each, in order."""
+        return self._compiled.finditer(text)
+
     def count(self, text: str) -> int:
         """How many there are."""
         return len(self._compiled.findall(text))
@@ -29,3 +38,8 @@ class Pattern:
     def sub(self, replacement: str, text: str) -> str:
         """The text with each replaced."""
         return self._compiled.sub(replacement, text)
+
+
+def any_of(*patterns: str) -> Pattern:
+    """One that matches whole words of any of these."""
+    return Pattern("|".join(rf"\b(?:{pattern})\b" for pattern in patterns))

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from kinmem.rules.when_calendar import day_of, month_of, year_of
-from kinmem.rules.when_phrases import Plain, likely_languages, named_time
+from kinmem.rules.when_past import BEFORE, FORMERLY, LOOKING_BACK, NOT_A_STATE, OF_NOW, UNTIL
+from kinmem.rules.when_phrases import (
+    Plain,
+    coming_end,
+    likely_languages,
+    named_time,
+    past_time,
+)
 
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
@@ -31,6 +38,10 @@ ISO_DURATION = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 ISO_UNITS = (YEAR, MONTH, WEEK, DAY, HOUR, MINUTE, 1)
+
+
+LONGEST_STATEMENT = 200
+"""Characters; a longer one says more than what ends."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +78,60 @@ def spoken_interval(question: str, now: datetime) -> tuple[Interval, str] | None
     start, end = (edge and edge.replace(tzinfo=now.tzinfo) for edge in longest.stretch)
     phrase = question[plain.places[longest.start] : plain.places[longest.end]]
     return Interval(start, end), phrase.strip()
+
+
+def spoken_past(question: str, now: datetime) -> tuple[Interval, str] | None:
+    """The stretch of the past of which a question asks how things stood then, and its phrase.
+
+    "Where did I live in March?" names it; "what was my port before?" means all that is past. None
+    where it asks how things are, or of a time in words that name none. `now` is aware.
+    """
+    plain = Plain.of(question)
+    if OF_NOW.search(plain.text):
+        return None
+    looks_back = bool(LOOKING_BACK.search(plain.text))
+    if looks_back and (named := spoken_interval(question, now) or _past(plain, question, now)):
+        return named
+    former = FORMERLY.search(plain.text) or (looks_back and BEFORE.search(plain.text))
+    if former:
+        return Interval(None, now), _original(plain, question, former.start(), former.end())
+    return None
+
+
+def _past(plain: Plain, question: str, now: datetime) -> tuple[Interval, str] | None:
+    """As spoken_interval, of a question that looks back for certain."""
+    wall = now.replace(tzinfo=None)
+    named = [
+        time
+        for language in likely_languages(plain)
+        if (time := past_time(plain, language, wall)) is not None
+    ]
+    if len({time.stretch for time in named}) != 1:
+        return None
+    longest = max(named, key=lambda time: time.end - time.start)
+    start, end = (edge and edge.replace(tzinfo=now.tzinfo) for edge in longest.stretch)
+    return Interval(start, end), _original(plain, question, longest.start, longest.end)
+
+
+def _original(plain: Plain, question: str, start: int, end: int) -> str:
+    return question[plain.places[start] : plain.places[end]].strip()
+
+
+def spoken_end(statement: str, now: datetime) -> datetime | None:
+    """When a statement ends by itself: "until June I live in Porto"; the time named is the last.
+
+    None where it names no such time to come, or where the time is what it is about: what is valid
+    or due until then is so before and after. `now` is aware; so is the result, in its zone.
+    """
+    if len(statement) > LONGEST_STATEMENT:
+        return None
+    plain = Plain.of(statement)
+    if not UNTIL.search(plain.text) or "?" in statement or NOT_A_STATE.search(plain.text):
+        return None
+    wall = now.replace(tzinfo=None)
+    found = (coming_end(plain, language, wall) for language in likely_languages(plain))
+    ends = {end for end in found if end is not None}
+    return ends.pop().replace(tzinfo=now.tzinfo) if len(ends) == 1 else None
 
 
 def parse_time(text: str, zone: tzinfo, *, end: bool = False) -> datetime:

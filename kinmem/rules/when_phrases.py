@@ -10,7 +10,7 @@ import unicodedata
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import cache
 from itertools import chain
 
@@ -251,14 +251,53 @@ def named_time(plain: Plain, language: Language, now: datetime) -> Named | None:
     return named[0] if len({time.stretch for time in named}) == 1 else None
 
 
+def past_time(plain: Plain, language: Language, now: datetime) -> Named | None:
+    """As named_time, for a question that is known to look back; plans and lengths may be asked."""
+    speech = grammar(language)
+    anchors = speech.anchors(plain.text)
+    try:
+        named = list(Reader(plain, speech, now, past=True).read(anchors))
+    except (ValueError, OverflowError):
+        return None
+    return named[0] if len({time.stretch for time in named}) == 1 else None
+
+
+LASTING = {"month", "month and year", "date", "weekday", "year", "season", "season and year"}
+THE_END = re.compile(r"(?<= )(?:the end of|ende|la fin d[eu]|finales? de|la fine di|o fim de) \Z")
+ROUND = {"weekday": timedelta(days=7)}
+YEARLY = timedelta(days=365)
+
+
+def coming_end(plain: Plain, language: Language, now: datetime) -> datetime | None:
+    """The end of the one time to come before which `until` stands; None without, or with two."""
+    speech = grammar(language)
+    anchors = speech.anchors(plain.text)
+    if len(anchors) != 1 or anchors[0].meaning not in LASTING:
+        return None
+    anchor = anchors[0]
+    text = THE_END.sub("", plain.text[: anchor.start])
+    found = speech.link.search(text, max(0, len(text) - WINDOW))
+    if found is None or found.lastgroup != "until":
+        return None
+    if found.start() > 0 and not CLAUSE_END.match(plain.text, anchor.end):
+        return None
+    try:
+        end = anchor.stretch(now.date())[1]
+        if end <= now and anchor.floating:
+            end = anchor.stretch(now.date() + ROUND.get(anchor.meaning, YEARLY))[1]
+    except (ValueError, OverflowError):
+        return None
+    return end if end > now else None
+
+
 class Reader:
     """Reads the anchors of one question with what stands around them."""
 
-    def __init__(self, plain: Plain, speech: Grammar, now: datetime) -> None:
+    def __init__(self, plain: Plain, speech: Grammar, now: datetime, *, past: bool = False) -> None:
         self.text = plain.text
         self.speech = speech
         self.now = now
-        self.past = speech.speaks_of_past(plain)
+        self.past = past or speech.speaks_of_past(plain)
 
     def read(self, anchors: list[Anchor]) -> Iterator[Named]:
         """What each anchor, or pair of them, names. Raises NotATime if one cannot be trusted."""

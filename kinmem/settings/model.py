@@ -10,6 +10,7 @@ Use = Literal[
     "compacting",
     "consolidation",
     "review",
+    "summary",
     "rewrite",
     "multi_query",
     "hyde",
@@ -48,6 +49,11 @@ class ModelSettings:
         "KINMEM_REVIEW_MODEL",
         None,
         "Model that review_memories asks as well; unset: KINMEM_MODEL, off: rules.",
+    )
+    summary: str | None = setting(
+        "KINMEM_SUMMARY_MODEL",
+        None,
+        "Model that summarises long memories and documents; unset: their most telling sentences are taken.",
     )
     rewrite: str | None = setting(
         "MEMORY_CONTEXTUAL_REWRITE_MODEL",

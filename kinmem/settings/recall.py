@@ -94,6 +94,13 @@ class RecallSettings:
         gt=0,
         le=600,
     )
+    entity_boost: float = setting(
+        "KINMEM_ENTITY_BOOST",
+        0.0,
+        "Most that an entity in the question adds to the score of a memory about it; 0: nothing.",
+        ge=0,
+        le=1,
+    )
     abstain: bool = setting(
         "KINMEM_ABSTAIN",
         True,
@@ -101,7 +108,7 @@ class RecallSettings:
     )
     abstain_below: float = setting(
         "KINMEM_ABSTAIN_BELOW",
-        0.05,
+        0.04,
         "Confidence that the best hit needs; a fifth of it among turns of talk or by words alone.",
         ge=0,
         le=1,

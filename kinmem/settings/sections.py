@@ -10,6 +10,7 @@ from kinmem.settings.embedding import EmbeddingSettings
 from kinmem.settings.general import GeneralSettings
 from kinmem.settings.inject import InjectSettings
 from kinmem.settings.learn import LearnSettings
+from kinmem.settings.life import LifeSettings
 from kinmem.settings.model import ModelSettings
 from kinmem.settings.recall import RecallSettings
 from kinmem.settings.server import ServerSettings
@@ -40,6 +41,7 @@ class Settings:
     inject: InjectSettings = InjectSettings()
     compact: CompactSettings = CompactSettings()
     upkeep: UpkeepSettings = UpkeepSettings()
+    life: LifeSettings = LifeSettings()
     providers: Mapping[str, Provider] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
     """Variable -> flag, environment, config.toml [kin.x], config.toml; absent: default."""

@@ -6,7 +6,7 @@ from typing import Literal
 from kinmem.errors import InvalidInput
 from kinmem.settings.declare import setting
 
-TOOL_SETS = ("turns",)
+TOOL_SETS = ("turns", "knowledge", "upkeep")
 
 
 def listed(names: str) -> list[str]:
@@ -18,7 +18,7 @@ def check_tool_sets(names: str) -> None:
     """Raises InvalidInput for a name that is no set's."""
     for name in listed(names):
         if name not in TOOL_SETS:
-            raise InvalidInput(f"no set of tools is called {name!r}; there is: turns")
+            raise InvalidInput(f"no set of tools is called {name!r}; there are: {', '.join(TOOL_SETS)}")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class ServerSettings:
     tools: str = setting(
         "KINMEM_TOOLS",
         "",
-        "Sets of tools that are listed besides the six, separated by commas: turns (record_turn).",
+        "Sets of tools that are listed besides the six, separated by commas: turns (record_turn), knowledge (explore, timeline), upkeep (sleep).",
         check=check_tool_sets,
     )
 

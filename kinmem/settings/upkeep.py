@@ -1,4 +1,4 @@
-"""How similar memories become one."""
+"""How often the sleep cycle runs, and how similar memories become one."""
 
 from dataclasses import dataclass
 
@@ -7,6 +7,13 @@ from kinmem.settings.declare import setting
 
 @dataclass(frozen=True)
 class UpkeepSettings:
+    sleep_every: int = setting(
+        "KINMEM_SLEEP_EVERY",
+        60,
+        "Minutes from one sleep cycle to the next while a server runs; 0: only kinmem sleep runs it.",
+        ge=0,
+        le=10080,
+    )
     consolidation_similarity: float = setting(
         "MEMORY_CONSOLIDATION_SIMILARITY",
         0.85,

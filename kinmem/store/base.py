@@ -1,6 +1,6 @@
 """What kinmem asks of a database. The contract test in tests/store/contract.py defines it."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
@@ -14,6 +14,7 @@ from kinmem.models import (
     Filters,
     Found,
     Health,
+    Knowledge,
     Memory,
     Page,
     Pending,
@@ -21,10 +22,19 @@ from kinmem.models import (
     Vector,
     Vectors,
 )
+from kinmem.store.documents import Documents
+from kinmem.store.forgetting import Forgetting
+from kinmem.store.graph import Graph
 from kinmem.store.journal import Journal
+from kinmem.store.life import Life
+from kinmem.store.links import Links
+from kinmem.store.rounds import Rounds
+from kinmem.store.summaries import Summaries
+from kinmem.store.undo import Past
 from kinmem.turns import Batch
 
-Sort = Literal["newest", "oldest", "importance", "used"]
+Sort = Literal["newest", "oldest", "importance", "used", "said"]
+"""said: by Memory.said_at, the earliest first."""
 
 
 class Store(Protocol):
@@ -43,14 +53,54 @@ class Store(Protocol):
         """This Kin's conversations."""
         ...
 
+    @property
+    def documents(self) -> Documents:
+        """The texts of documents."""
+        ...
+
+    @property
+    def summaries(self) -> Summaries:
+        """What memories say in short."""
+        ...
+
+    @property
+    def life(self) -> Life:
+        """How this Kin's memories stand: retention, states, tiers."""
+        ...
+
+    @property
+    def links(self) -> Links:
+        """How memories hang together."""
+        ...
+
+    @property
+    def graph(self) -> Graph:
+        """Entities and how they stand to each other."""
+        ...
+
+    @property
+    def rounds(self) -> Rounds:
+        """Which memories are due to be tagged and linked."""
+        ...
+
+    @property
+    def past(self) -> Past:
+        """What this Kin has done to its memories."""
+        ...
+
+    @property
+    def forgetting(self) -> Forgetting:
+        """What is held of a name, and how it goes."""
+        ...
+
     # writing
 
-    def add(self, drafts: Sequence[Draft]) -> list[str]:
+    def add(self, drafts: Sequence[Draft], *, batch: str | None = None) -> list[str]:
         """Store all drafts, in order, in one transaction per scope; the ids under which they stand.
 
         A draft whose statement is already live in the same scope is not stored again: its place
         holds the id of the one that is. Drafts of one call are compared with each other as well.
-        Chunks without vectors are pending.
+        Chunks without vectors are pending. What has one `batch` can be undone together; see Past.
         """
         ...
 
@@ -63,12 +113,16 @@ class Store(Protocol):
         if_version: int | None = None,
         reason: str | None = None,
         action: str = "updated",
+        batch: str | None = None,
+        reverts: Sequence[int] = (),
+        knowledge: Knowledge | None = None,
     ) -> Memory:
         """Set fields of Memory and give back what it is now; `version` goes up by one.
 
-        `chunks` must come with new content. Nothing to change is no
-        write. A new `scope` moves the memory under the same id: it is in the target before it
-        leaves the source. Raises VersionConflict when `if_version` is not the present one.
+        `chunks` must come with new content; `knowledge` is what was read out of it. Nothing to
+        change is no write. A new `scope` moves the memory under the same id: it is in the target
+        before it leaves the source. Raises VersionConflict when `if_version` is not the present
+        one. The history notes `reason`, `action`, `batch` and `reverts`, as those of Event.
         """
         ...
 
@@ -89,8 +143,12 @@ class Store(Protocol):
         """
         ...
 
-    def purge(self, before: datetime) -> int:
-        """Erase own memories that were forgotten before that moment; how many."""
+    def in_bin(self, before: datetime) -> int:
+        """How many own memories were forgotten before that moment."""
+        ...
+
+    def purge(self, before: datetime, limit: int | None = None) -> int:
+        """Erase own memories that were forgotten before that moment, at most so many; how many."""
         ...
 
     def count_use(self, ids: Iterable[str], at: datetime) -> None:
@@ -101,7 +159,10 @@ class Store(Protocol):
         ...
 
     def flush_use(self) -> None:
-        """Write what count_use has noted; what cannot be written now stays noted."""
+        """Write what count_use has noted; what cannot be written now stays noted.
+
+        Of own memories priority follows, and what was stale or put away comes back; see Life.renew.
+        """
         ...
 
     # reading
@@ -190,7 +251,8 @@ class Store(Protocol):
         ...
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
-        """How many visible memories there are, by state, scope, category and author (`kin`)."""
+        """How many visible memories there are, by state, scope, category, author (`kin`) and
+        tier."""
         ...
 
     @property
@@ -243,6 +305,10 @@ class Store(Protocol):
 
     def health(self) -> list[Health]:
         """Every file, examined. Takes as long as reading them."""
+        ...
+
+    def keep_house(self, is_over: Callable[[], bool], dry_run: bool = False) -> Mapping[str, int]:
+        """Keep the files in order until `is_over`; what was done, by name. Changes no memory."""
         ...
 
     def close(self) -> None:

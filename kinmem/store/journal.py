@@ -151,6 +151,10 @@ class Journal(Protocol):
         """
         ...
 
+    def holder(self, job: str) -> str | None:
+        """Who holds a lease that has not run out, as it was named."""
+        ...
+
     def release(self, job: str, holder: str) -> None:
         """Give it back; nothing if it is somebody else's."""
         ...

@@ -13,6 +13,7 @@ from kinmem.rules.similarity import Kinship, Ladder, compare, contains
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import sentences
+from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
 from kinmem.upkeep.excluding import exclude
 from kinmem.upkeep.fresh import Fresh
 from kinmem.upkeep.groups import Group, weightiest
@@ -26,22 +27,31 @@ DEEPEST = 3
 
 
 def compress(
-    store: Store, embedder: Embedder, settings: Settings, clock: Clock, counts: Counter[str]
+    store: Store,
+    embedder: Embedder,
+    settings: Settings,
+    clock: Clock,
+    counts: Counter[str],
+    allowance: Allowance = WITHOUT_LIMIT,
 ) -> None:
     """The more important memory's text, with the sentences that only the others have behind it.
 
     Added to `counts`, also before it fails: merged, refused (they contradict each other, or it
-    would be too long), known already, changed meanwhile; read and left as Fresh.counts.
+    would be too long), known already, changed meanwhile; read and left as Fresh.counts. A dry run
+    counts groups.
     Raises ModelError when the embedder is away.
     """
     similarity, zone = settings.upkeep.compress_similarity, settings.general.zone
     merge = Merge(store, embedder, STEP, clock, zone)
     fresh = Fresh(store, embedder, similarity, STEP, zone, "consolidate")
+    if allowance.dry_run:
+        counts["groups"] += fresh.waiting()
+        return
     with fresh.counted(counts):
         for group in fresh:
             wording = _wording(group, embedder, zone)
             fresh.settled(group, merge(group, wording) if wording else "refused")
-            if fresh.outcomes.total() == MOST:
+            if fresh.outcomes.total() == MOST or allowance.is_over():
                 break
 
 

@@ -20,6 +20,7 @@ from kinmem.rules.similarity import normalised
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import folded, sentences
+from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
 from kinmem.upkeep.excluding import exclude
 from kinmem.upkeep.fresh import Fresh
 from kinmem.upkeep.groups import Group, day_of, weightiest
@@ -53,12 +54,13 @@ def consolidate(
     settings: Settings,
     clock: Clock,
     counts: Counter[str],
+    allowance: Allowance = WITHOUT_LIMIT,
 ) -> None:
     """Merge at most settings.upkeep.consolidation_max groups; what became of them, in `counts`.
 
     merged, aborted by the model, refused by the proof, known already, changed meanwhile, failed;
     read and left as Fresh.counts. What was aborted or refused is never asked again, what the model
-    could not answer three times only when it is another text.
+    could not answer three times only when it is another text. A dry run counts groups.
     Raises ModelError when the model or the embedder is away; what was merged before stays merged,
     and counted.
     """
@@ -69,6 +71,9 @@ def consolidate(
     ask = Ask(model, embedder, zone)
     merge = Merge(store, embedder, STEP, clock, zone)
     fresh = Fresh(store, embedder, limits.consolidation_similarity, STEP, zone)
+    if allowance.dry_run:
+        counts["groups"] += fresh.waiting()
+        return
     failures: list[ModelError] = []
     with fresh.counted(counts):
         for group in fresh:
@@ -80,7 +85,8 @@ def consolidate(
                 fresh.failed(group, is_to_blame=not error.retry)
                 failures.append(error)
             done = fresh.outcomes
-            if len(failures) == PATIENCE or done["merged"] == most or done.total() == ASKED * most:
+            is_enough = done["merged"] == most or done.total() == ASKED * most
+            if is_enough or len(failures) == PATIENCE or allowance.is_over():
                 break
     if failures:
         raise failures[-1]

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kinmem.errors import MemoryNotFound, VersionConflict
-from kinmem.models import Memory, Scope
+from kinmem.models import Living, Memory, Scope
 from kinmem.store.base import Store
 from kinmem.turns import Batch, Change
+from kinmem.upkeep.allowance import Allowance
 
 DAY_SECONDS = 86400.0
 BEHIND = timedelta(days=1)
@@ -24,19 +25,29 @@ class WrongClock(Exception):
     """The time of day cannot be right, so nothing is done by it."""
 
 
-def once_a_day(store: Store, step: str, work: Callable[[], Counter[str]]) -> Counter[str]:
-    """What `work` counts, if no process has done this step for a day; else nothing.
+def once_a_day(
+    store: Store,
+    step: str,
+    allowance: Allowance,
+    counts: Counter[str],
+    work: Callable[[], None],
+) -> None:
+    """Do the work, if no process has done this step for a day.
 
     Failing does not count as done. A clock that cannot be right is counted as `clock`.
     """
     job, holder = f"daily {step}", uuid.uuid4().hex
-    if not store.journal.lease(job, holder, DAY_SECONDS):
-        return Counter()
+    if allowance.dry_run:
+        is_due = store.journal.holder(job) is None
+    else:
+        is_due = store.journal.lease(job, holder, DAY_SECONDS)
+    if not is_due:
+        return
     try:
-        return work()
+        work()
     except WrongClock:
         store.journal.release(job, holder)  # it may be put right at any time
-        return Counter(clock=1)
+        counts["clock"] += 1
     except BaseException:
         store.journal.release(job, holder)
         raise
@@ -50,7 +61,7 @@ class Calendar:
         self._newest: datetime | None = None
         self._settled: datetime | None = None
 
-    def saw(self, memory: Memory) -> None:
+    def saw(self, memory: Memory | Living) -> None:
         """Take in when it was stored, rewritten and used."""
         for at in (memory.created_at, memory.content_updated_at, memory.recalled_at):
             if at is None:
@@ -72,8 +83,25 @@ class Calendar:
             raise WrongClock
 
 
+def check_clock(memories: Iterable[Memory | Living], now: datetime) -> None:
+    """Raises WrongClock if a calendar that has seen these does."""
+    calendar = Calendar(now)
+    for memory in memories:
+        calendar.saw(memory)
+    calendar.check()
+
+
+def is_believed(memories: Iterable[Memory | Living], now: datetime) -> bool:
+    """Whether a calendar that has seen these has nothing against `now`."""
+    try:
+        check_clock(memories, now)
+    except WrongClock:
+        return False
+    return True
+
+
 def change_all(
-    store: Store, changes: Sequence[tuple[Memory, dict[str, Any], str]], action: str
+    store: Store, changes: Sequence[tuple[Memory | Living, dict[str, Any], str]], action: str
 ) -> int:
     """Set fields of own memories, (memory, fields, reason) each; how many were changed.
 

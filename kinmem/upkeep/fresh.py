@@ -4,7 +4,7 @@ The journal keeps how far it has come, so that nothing is read where nothing is 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import tzinfo
 from hashlib import sha256
@@ -95,11 +95,18 @@ class Fresh:
         texts = "".join(f"{memory.id} {memory.content_hash} " for memory in group.memories)
         return f"{self._step} failures {sha256(texts.encode()).hexdigest()}"
 
+    def waiting(self) -> int:
+        """How many groups there are now; it is not noted that they were looked at."""
+        return sum(
+            len(self._groups.of({id for _, id in part}, scope).groups)
+            for scope, changes in self._changes.items()
+            for part in _parts(changes)
+        )
+
     def __iter__(self) -> Iterator[Group]:
         for scope, changes in self._changes.items():
             self._is_held = False
-            for start in range(0, len(changes), TOGETHER):
-                part = changes[start : start + TOGETHER]
+            for part in _parts(changes):
                 self._read += len(part)
                 yield from self._in({id for _, id in part}, scope)
                 if not self._is_held:
@@ -120,3 +127,8 @@ class Fresh:
 
     def _has_failed_often(self, group: Group) -> bool:
         return self._journal.mark(self._failures(group)) >= MOST_FAILURES
+
+
+def _parts(changes: Sequence[tuple[int, str]]) -> Iterator[Sequence[tuple[int, str]]]:
+    for start in range(0, len(changes), TOGETHER):
+        yield changes[start : start + TOGETHER]

@@ -103,6 +103,7 @@ class Groups:
             and memory.state in LIVE
             and memory.valid_to is None
             and not memory.pinned
+            and not memory.is_document
             and id not in self._disputed
             and len(chunks_of(memory.content, self._embedder)) == 1
         }

@@ -11,9 +11,10 @@ from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import SIZE, chunks_of
-from kinmem.models import Category, Chunks, Draft, Entity, Memory, State
+from kinmem.models import Category, Chunks, Draft, Knowledge, Memory, State
 from kinmem.rules.atoms import atoms
 from kinmem.rules.border import CONTEXT_BYTES, TAGS, checked_content
+from kinmem.rules.entities import read, together
 from kinmem.rules.evidence import evidence
 from kinmem.rules.occasion import OF_ITS_TIME
 from kinmem.rules.similarity import content_hash, normalised
@@ -102,7 +103,7 @@ class Merge:
         if kept is not None:
             return self._apply(_keeping(group, kept, self._step, now))
         memory = _merged(group.memories, replace(wording, text=text), now, self._zone)
-        draft = Draft(memory, Chunks((text,)), self._entities(group))
+        draft = Draft(memory, Chunks((text,)), knowledge=self._knowledge(group, memory))
         if self._store.same_statements([draft]) != [None]:
             return "known"
         vectors = self._embedder.embed([text])
@@ -124,9 +125,11 @@ class Merge:
             return "changed"
         return "merged"
 
-    def _entities(self, group: Group) -> tuple[Entity, ...]:
-        found = {entity for memory in group.memories for entity in self._store.entities(memory.id)}
-        return tuple(sorted(found, key=lambda entity: (entity.name, entity.type)))
+    def _knowledge(self, group: Group, memory: Memory) -> Knowledge:
+        """Whom any of the group is about, and what the new text says of them."""
+        said = read(memory.content, memory.speaker, memory.subject)
+        known = [entity for one in group.memories for entity in self._store.entities(one.id)]
+        return together([*known, *said.entities], said.relations)
 
 
 def _gone(memories: Sequence[Memory], heir: str, step: str, now: datetime) -> list[Change]:
@@ -159,9 +162,11 @@ def _worth(memories: Sequence[Memory]) -> dict[str, Any]:
     Uses are not added up: what was said three times would outrank what was used three times.
     """
     worths = [memory.importance for memory in memories if memory.importance is not None]
+    ranks = [memory.set_priority for memory in memories if memory.set_priority is not None]
     used = [memory.recalled_at for memory in memories if memory.recalled_at]
     return {
         "importance": max(worths, default=None),
+        "set_priority": max(ranks, default=None),
         "trust": min(memory.trust for memory in memories),
         "confidence": min(memory.confidence for memory in memories),
         "manual_tags": _tags(memories),

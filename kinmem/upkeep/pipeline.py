@@ -1,15 +1,28 @@
-"""The memories of a Kin become better ones: the steps, and with whom they work."""
+"""The memories of a Kin become better ones: the sleep cycle as a table, and with whom it works."""
 
 from collections import Counter
+from datetime import timedelta
+from functools import partial
 
 from kinmem.clock import Clock
-from kinmem.llm.base import ChatModel, Embedder
+from kinmem.llm.base import ChatModels, Embedder
 from kinmem.settings import Settings
 from kinmem.store.base import Store
+from kinmem.upkeep.allowance import Allowance
 from kinmem.upkeep.compress import compress
 from kinmem.upkeep.consolidate import consolidate
+from kinmem.upkeep.entities import entities
+from kinmem.upkeep.expire import expire
+from kinmem.upkeep.housekeeping import housekeeping
+from kinmem.upkeep.link import link
 from kinmem.upkeep.prune import prune
+from kinmem.upkeep.purge import purge
 from kinmem.upkeep.recalibrate import recalibrate
+from kinmem.upkeep.retain import retain
+from kinmem.upkeep.steps import Step, Work
+from kinmem.upkeep.summarize import summarize
+from kinmem.upkeep.tag import tag
+from kinmem.upkeep.tier import tier
 
 
 class Upkeep:
@@ -19,27 +32,54 @@ class Upkeep:
         self,
         store: Store,
         embedder: Embedder,
-        model: ChatModel | None,
+        models: ChatModels,
         settings: Settings,
         clock: Clock,
     ) -> None:
         self._store = store
         self._embedder = embedder
-        self._model = model
+        self._models = models
         self._settings = settings
         self._clock = clock
 
-    def consolidate(self, without_model: bool | None, counts: Counter[str]) -> None:
+    def table(
+        self, learn: Work, embed: Work, sweep: Work, without_model: bool | None
+    ) -> list[Step]:
+        """All steps in order, each with the seconds that a run may spend on it.
+
+        What is new comes first, then what is made of it, then what follows from time and use; what
+        is erased comes last. Steps that look at all memories do so once a day (upkeep/daily).
+        `without_model`: as consolidate.
+        """
+        kept = timedelta(days=self._settings.general.purge_days)
+        store, clock = self._store, self._clock
+        return [
+            Step("learn", 300, learn),
+            Step("expire", 60, partial(expire, store, clock)),
+            Step("embed", 300, embed),
+            Step("entities", 60, partial(entities, store, clock)),
+            Step("tag", 60, partial(tag, store, clock)),
+            Step("link", 60, partial(link, store, self._embedder, clock)),
+            Step("consolidate", 300, partial(self._consolidate, without_model)),
+            Step("recalibrate", 60, partial(recalibrate, store, clock)),
+            Step("retain", 60, partial(retain, store, self._settings.life, clock)),
+            Step("tier", 60, partial(tier, store, clock)),
+            Step("summaries", 300, partial(summarize, store, self._models.summary)),
+            Step("prune", 60, partial(prune, store, clock)),
+            Step("purge", 60, partial(purge, store, kept, clock)),
+            Step("sweep", 60, sweep),
+            Step("housekeeping", 60, partial(housekeeping, store)),
+        ]
+
+    def _consolidate(
+        self, without_model: bool | None, allowance: Allowance, counts: Counter[str]
+    ) -> None:
         """Similar memories become one, by the model if there is one; without, if KINMEM_COMPRESS
-        or the caller says so. What was done is added to `counts`, also before it fails."""
+        or `without_model` says so."""
+        with_all = self._store, self._embedder
         settings, clock = self._settings, self._clock
-        if self._model is not None:
-            consolidate(self._store, self._embedder, self._model, settings, clock, counts)
+        if self._models.consolidation is not None:
+            model = self._models.consolidation
+            consolidate(*with_all, model, settings, clock, counts, allowance)
         if settings.upkeep.compress if without_model is None else without_model:
-            compress(self._store, self._embedder, settings, clock, counts)
-
-    def recalibrate(self) -> Counter[str]:
-        return recalibrate(self._store, self._clock)
-
-    def prune(self) -> Counter[str]:
-        return prune(self._store, self._clock)
+            compress(*with_all, settings, clock, counts, allowance)

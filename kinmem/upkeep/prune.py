@@ -4,10 +4,10 @@ from collections import Counter
 from datetime import datetime, timedelta
 
 from kinmem.clock import Clock
-from kinmem.models import Memory, State
+from kinmem.models import LIVE, Living, Memory, State
 from kinmem.store.base import Store
-from kinmem.upkeep.daily import Calendar, change_all, once_a_day
-from kinmem.upkeep.reading import ANY_LIVE, read_live
+from kinmem.upkeep.allowance import Allowance
+from kinmem.upkeep.daily import change_all, check_clock, once_a_day
 from kinmem.upkeep.recalibrate import TOLD
 
 STEP = "prune"
@@ -15,30 +15,29 @@ KEPT = ((1.0, timedelta(days=60)), (2.0, timedelta(days=90)))
 """Importance up to which, and for how long unused (the seeds)."""
 
 
-def prune(store: Store, clock: Clock) -> Counter[str]:
+def prune(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]) -> None:
     """Put own memories into the bin that hardly matter and were never used; counts pruned.
 
     Importance at most 1 after 60 days, at most 2 after 90. Never what is pinned, shared, has no
     importance, or was told by a person, itself or a memory it was merged from. They can be restored
     for KINMEM_PURGE_DAYS. At most once a day, and not by a clock that cannot be right.
     """
-    return once_a_day(store, STEP, lambda: _pruned(store, clock()))
+    once_a_day(store, STEP, allowance, counts, lambda: _prune(store, clock(), allowance, counts))
 
 
-def _pruned(store: Store, now: datetime) -> Counter[str]:
-    calendar, idle = Calendar(now), list[Memory]()
-    for memory in read_live(store, filters=ANY_LIVE):
-        calendar.saw(memory)
-        if memory.kin == store.kin and is_idle(memory, now):
-            idle.append(memory)
-    calendar.check()
+def _prune(store: Store, now: datetime, allowance: Allowance, counts: Counter[str]) -> None:
+    memories = [one for one in store.life.living() if one.state in LIVE]
+    check_clock(memories, now)
     fields = {"state": State.DELETED, "deleted_at": now}
-    why = "of little importance and never used"
-    gone = [(memory, fields, why) for memory in idle if not _was_told(store, memory)]
-    return Counter(pruned=change_all(store, gone, "pruned"))
+    gone = [
+        (one, fields, "of little importance and never used")
+        for one in memories
+        if is_idle(one, now) and not was_told(store, one.id)
+    ]
+    counts["pruned"] += len(gone) if allowance.dry_run else change_all(store, gone, "pruned")
 
 
-def is_idle(memory: Memory, now: datetime) -> bool:
+def is_idle(memory: Memory | Living, now: datetime) -> bool:
     """Whether a memory may be pruned, by what it says of itself."""
     if memory.importance is None or memory.pinned or memory.scope == "shared":
         return False
@@ -48,9 +47,9 @@ def is_idle(memory: Memory, now: datetime) -> bool:
     return any(memory.importance <= most and idle > time for most, time in KEPT)
 
 
-def _was_told(store: Store, memory: Memory) -> bool:
+def was_told(store: Store, id: str) -> bool:
     """Whether a person told one of those it was made from; what is gone may have been told."""
-    waiting, seen = store.parents(memory.id), set[str]()
+    waiting, seen = store.parents(id), set[str]()
     while waiting:
         seen.update(waiting)
         known = store.memories(waiting)

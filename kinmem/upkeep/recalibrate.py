@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kinmem.clock import Clock
-from kinmem.models import Memory
+from kinmem.models import LIVE, Living, Memory
 from kinmem.store.base import Store
-from kinmem.upkeep.daily import Calendar, change_all, once_a_day
-from kinmem.upkeep.reading import ANY_LIVE, read_live
+from kinmem.upkeep.allowance import Allowance
+from kinmem.upkeep.daily import change_all, check_clock, once_a_day
 
 STEP = "recalibrate"
 USES_A_DAY = 0.1
@@ -20,7 +20,7 @@ TOLD = ("user", "explicit")
 """Channels whose importance a person has given."""
 
 
-def recalibrate(store: Store, clock: Clock) -> Counter[str]:
+def recalibrate(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]) -> None:
     """Move the importance of own memories by their use, at most once a day; counts up and down.
 
     Uses are measured against one in ten days (KinBot's later table): from twice as many +0.2; none
@@ -28,26 +28,29 @@ def recalibrate(store: Store, clock: Clock) -> Counter[str]:
     twice within ten days. Pinned ones stay, those without importance, and what a person has rated.
     `scored_at` alone tells when it was done; nothing is done by a clock that cannot be right.
     """
-    return once_a_day(store, STEP, lambda: _recalibrated(store, clock()))
+    once_a_day(
+        store, STEP, allowance, counts, lambda: _recalibrate(store, clock(), allowance, counts)
+    )
 
 
-def _recalibrated(store: Store, now: datetime) -> Counter[str]:
-    calendar, moved = Calendar(now), list[tuple[Memory, dict[str, Any], str]]()
-    for memory in read_live(store, filters=ANY_LIVE):
-        calendar.saw(memory)
-        old, new = memory.importance, expected(memory, now)
-        if memory.kin == store.kin and old is not None and new is not None and new != old:
-            reason = f"used {memory.recalled_count} times since {memory.created_at.date()}"
-            moved.append((memory, {"importance": new, "scored_at": now}, reason))
-    calendar.check()
-    counts: Counter[str] = Counter()
+def _recalibrate(store: Store, now: datetime, allowance: Allowance, counts: Counter[str]) -> None:
+    memories = [one for one in store.life.living() if one.state in LIVE]
+    check_clock(memories, now)
+    moved = [(one, new) for one in memories if (new := expected(one, now)) != one.importance]
     for name, up in (("up", True), ("down", False)):
-        part = [one for one in moved if (one[1]["importance"] > (one[0].importance or 0)) == up]
-        counts[name] = change_all(store, part, "recalibrated")
-    return counts
+        part: list[tuple[Living, dict[str, Any], str]] = [
+            (one, {"importance": new, "scored_at": now}, _reason(one))
+            for one, new in moved
+            if new is not None and (new > (one.importance or 0)) == up
+        ]
+        counts[name] += len(part) if allowance.dry_run else change_all(store, part, "recalibrated")
 
 
-def expected(memory: Memory, now: datetime) -> float | None:
+def _reason(memory: Living) -> str:
+    return f"used {memory.recalled_count} times since {memory.created_at.date()}"
+
+
+def expected(memory: Memory | Living, now: datetime) -> float | None:
     """The importance that a memory's use speaks for; None where it is not to be moved."""
     age = now - memory.created_at
     rated = memory.channel in TOLD

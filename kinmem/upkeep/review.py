@@ -64,7 +64,7 @@ def review(
     If the model fails, the summary says so and rules have answered alone.
     """
     wanted = Filters(subject=filters.subject, scope=filters.scope, states=LIVE)
-    memories = list(read_live(store, MOST_READ, wanted))
+    memories = [one for one in read_live(store, MOST_READ, wanted) if not one.is_document]
     held = list(read_live(store, MOST_READ, replace(wanted, states=(State.QUARANTINED,))))
     known = {memory.id: memory for memory in [*memories, *held]}
     issues = list(_open_conflicts(store, filters, known))

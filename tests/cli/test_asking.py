@@ -1,6 +1,7 @@
 """recall, list, show, review, stats."""
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -142,6 +143,7 @@ def test_stats_count(kinmem: Kinmem, memorized: Memorized) -> None:
     assert told["memories"]["scope"] == {"private": 1, "shared": 1}
     assert told["embedders"][0]["done"] == told["embedders"][0]["total"] == 2
     assert "private 1" in kinmem("stats").out
+    assert re.search(r"by tier\s+warm 2", kinmem("stats").out)
 
 
 def test_kins_share_only_what_is_shared(kinmem: Kinmem, memorized: Memorized) -> None:
@@ -203,3 +205,35 @@ def test_a_review_whose_model_fails_says_so_by_its_exit_code(
     ran = kinmem("review", "--json")
 
     assert (ran.code, ran.json["degraded"]) == (1, ["review_model"])
+
+
+def test_explore_tells_relations_neighbours_and_the_way(
+    kinmem: Kinmem, memorized: Memorized
+) -> None:
+    memorized("My sister Clara works at Nokia")
+    memorized("Karen is Clara's manager")
+    memorized("Karen founded Blue Kite")
+
+    ran = kinmem("explore", "clara", "--depth", "2", "--to", "Blue Kite")
+
+    assert ran.code == 0
+    assert ran.out.splitlines()[0] == "Clara  person"
+    for line in ("reports to  Karen", "works at    Nokia", "sibling of  the user"):
+        assert line in ran.out
+    assert re.search(r"Karen +founded +Blue Kite", ran.out)
+    assert "Clara -reports to-> Karen -founded-> Blue Kite" in ran.out
+    assert "My sister Clara works at Nokia" in ran.out
+
+
+def test_explore_says_where_no_way_is_known(kinmem: Kinmem, memorized: Memorized) -> None:
+    memorized("Clara works at Nokia")
+    memorized("Tom lives in Ulm")
+
+    assert "No way of five relations" in kinmem("explore", "clara", "--to", "Ulm").out
+
+
+def test_explore_of_nobody_names_the_next_step(kinmem: Kinmem) -> None:
+    ran = kinmem("explore", "Zora")
+
+    assert ran.code != 0
+    assert "nothing is known by the name 'Zora'; try another spelling" in ran.err

@@ -1,6 +1,7 @@
 """memorize, update, forget, restore."""
 
 import io
+import re
 from collections.abc import Callable
 
 import pytest
@@ -74,6 +75,27 @@ def test_update_can_empty_a_field(kinmem: Kinmem, memorized: Memorized) -> None:
 
     assert "subject" not in ran.json
     assert "tags" not in ran.json
+
+
+def test_priority_is_set_shown_with_the_standing_and_cleared(
+    kinmem: Kinmem, memorized: Memorized
+) -> None:
+    id = memorized("The office closes at six")
+    assert kinmem("update", id, "--priority", "0.9", "--json").json["priority"] == 0.9
+
+    shown, told = kinmem("show", id).out, kinmem("show", id, "--json").json
+
+    for line in (
+        r"standing\s+retention\s+100% by the curve kin",
+        r"tier\s+warm",
+        r"set priority\s+0.9",
+    ):
+        assert re.search(line, shown)
+    assert (told["retention"], told["curve"], told["setPriority"]) == (1, "kin", 0.9)
+    assert 0.5 < told["priority"] < 0.9
+    assert told["tierChanges"] == []
+    assert "priority" not in kinmem("update", id, "--clear", "priority", "--json").json
+    assert "between 0 and 1" in kinmem("update", id, "--priority", "2").err
 
 
 def test_archived_memories_are_recalled_only_on_demand(

@@ -172,7 +172,7 @@ def test_every_error_has_an_exit_code() -> None:
     codes = {cls.code: exit_code(cls.code) for cls in below(KinmemError)}
 
     assert {code for code, exit in codes.items() if exit == 3} == {
-        *("invalid", "too_large", "not_found", "conflict", "refused")
+        *("invalid", "too_large", "unreadable", "not_found", "conflict", "refused")
     }
 
 

@@ -16,7 +16,7 @@ from kinmem.learn.ask import ask
 from kinmem.learn.findings import STATEMENT_BYTES
 from kinmem.llm.chat_litellm import LitellmChat
 from kinmem.llm.scripted import ScriptedModel
-from kinmem.models import CATEGORIES, Entity, Memory, Note
+from kinmem.models import CATEGORIES, Entity, Memory, Note, Relation
 from kinmem.rules.border import CONTEXT_BYTES, SUBJECT_BYTES
 from kinmem.turns import Message, Role
 from tests.llm.model_server import GOOD, ModelServer, changed
@@ -172,6 +172,43 @@ def test_the_models_failure_is_the_callers() -> None:
             (Entity("Kreuzberg", "other"),),
             id="unknown type, name too long",
         ),
+        pytest.param(
+            {"relations": [{"source": "Ana", "relation": "Uses", "target": "green tea"}]},
+            "relations",
+            (Relation("Ana", "uses", "green tea", 0.7),),
+            id="a relation",
+        ),
+        pytest.param(
+            {
+                "relations": [
+                    {"source": "green tea", "relation": "used_by", "target": "ANA", "confidence": 3}
+                ]
+            },
+            "relations",
+            (Relation("Ana", "uses", "green tea", 1.0),),
+            id="a relation told from its other end",
+        ),
+        pytest.param(
+            {"relations": [{"source": "user", "relation": "brews with", "target": "Ana"}]},
+            "relations",
+            (Relation("the user", "brews_with", "Ana", 0.7),),
+            id="a relation of another name",
+        ),
+        pytest.param(
+            {
+                "relations": [
+                    {"source": "Ana", "relation": "works_at", "target": "Evil Inc"},
+                    {"source": "Ana", "relation": "knows", "target": "Ana"},
+                    {"source": "Ana", "relation": "uses", "target": "tea", "confidence": 0.2},
+                    {"source": "Ana", "target": "tea"},
+                    "Ana uses tea",
+                ]
+            },
+            "relations",
+            (),
+            id="no relations of what the statement names",
+        ),
+        pytest.param({"relations": None}, "relations", (), id="no relations"),
     ],
 )
 def test_each_field_is_kept_as_far_as_it_holds(told: dict[str, Any], name: str, kept: Any) -> None:

@@ -6,7 +6,15 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from benchmarks.abstention import Asked, ask, calibration_error, halves, separation
+from benchmarks.abstention import (
+    ANOTHER_LIFE,
+    Asked,
+    ask,
+    calibration_error,
+    halves,
+    separation,
+    with_strange,
+)
 from benchmarks.baselines import Remembering
 from benchmarks.data import abstention_set
 from kinmem.cli.cards import answer_cards
@@ -188,6 +196,25 @@ def test_the_command_line_shows_misses_as_such(service: Service) -> None:
             "What is her phone number?", "She has a phone.", False, id="no number to call"
         ),
         pytest.param("What is his surname?", "He is Tom Reid.", True, id="a name"),
+        pytest.param("What is his surname?", "He starts in May.", False, id="a month is no name"),
+        pytest.param("How much does she weigh?", "She paid 20 euros.", False, id="only money"),
+        pytest.param("How much does she weigh?", "She weighs 41 kg.", True, id="a mass"),
+        pytest.param("What does he earn?", "He earns 17.50 an hour.", True, id="money per hour"),
+        pytest.param("What is the rent?", "It opens at 9:30.", False, id="only a time of day"),
+        pytest.param("How many hens are there?", "We moved in 2023.", False, id="only a year"),
+        pytest.param("How many hours do I sleep?", "I slept seven hours.", True, id="hours"),
+        pytest.param("How tall is Ben?", "Ben turned nine years old.", False, id="only an age"),
+        pytest.param("When is the wedding?", "They will marry.", False, id="no time"),
+        pytest.param("When is the wedding?", "They marry next month.", True, id="some time"),
+        pytest.param(
+            "What is her phone number?", "She lives at number 12.", False, id="too few digits"
+        ),
+        pytest.param("Wie viele Hühner gibt es?", "Wir halten Hühner.", False, id="keine Zahl"),
+        pytest.param("Wie viele Hühner gibt es?", "Es sind neun Hühner.", True, id="Zahl"),
+        pytest.param("Combien coûte le pain ?", "Du pain, le mardi.", False, id="aucun prix"),
+        pytest.param("¿De qué color es el coche?", "El coche es viejo.", False, id="sin color"),
+        pytest.param("Di che colore è l'auto?", "L'auto è rossa.", True, id="un colore"),
+        pytest.param("Quantos anos tem a Ana?", "A Ana faz 40 anos.", True, id="uma idade"),
     ],
 )
 def test_an_answer_is_of_the_kind_that_is_asked_for(question: str, text: str, holds: bool) -> None:
@@ -197,9 +224,51 @@ def test_an_answer_is_of_the_kind_that_is_asked_for(question: str, text: str, ho
     assert test(text) is holds
 
 
-@pytest.mark.parametrize("question", ["Where does she live?", "Wie viele Hühner gibt es?", "Why?"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Where does she live?",
+        "Why?",
+        "What will he do with her phone number?",
+        "What did I rent in Oslo?",
+        "Why did she choose those colours?",
+        "Was ist passiert?",
+    ],
+)
 def test_of_other_questions_any_text_may_be_the_answer(question: str) -> None:
     assert sought(question) is None
+
+
+@pytest.mark.parametrize(
+    ("memory", "question"),
+    [
+        ("Unser Lieferwagen ist dunkelgrün.", "Welche Farbe hat der Lieferwagen?"),
+        ("Le loyer de l'atelier est de 840 euros par mois.", "Combien coûte l'atelier ?"),
+        ("Soy alérgico a las avellanas.", "¿A qué soy alérgico?"),
+        ("La nostra gatta Mina ha avuto tre cuccioli.", "Quanti cuccioli ha avuto Mina?"),
+        ("O Júlio trabalha como cozinheiro no hotel.", "Onde trabalha o Júlio?"),
+    ],
+)
+def test_what_is_known_in_another_language_is_not_withheld(
+    service: Service, memory: str, question: str
+) -> None:
+    told(service).memorize(memory)
+
+    answer = service.recall(question)
+
+    assert memory in [hit.memory.content for hit in answer.hits]
+
+
+def test_what_was_asked_of_another_life_is_often_not_answered() -> None:
+    """Of a Kin that was held back: hardly anything there speaks of it."""
+    name = halves("notes")["unseen"][0]
+    (conversation,) = (one for one in with_strange() if one.name == name)
+    strange = [one for one in conversation.questions if one.category == ANOTHER_LIFE]
+    asked = list(ask(replace(conversation, questions=strange), Remembering(BuiltinEmbedder())))
+
+    assert len(asked) > 100
+    assert not any(one.has_answer for one in asked)
+    assert sum(one.silent for one in asked) / len(asked) > 0.25
 
 
 def test_our_own_questions_are_enough_and_half_have_no_answer() -> None:

@@ -126,3 +126,16 @@ def test_kore_multiplies_relevance_retention_and_importance():
     one = weighed(memory(days=30, importance=6), "kore", relevance=0.8)
 
     assert one.score == pytest.approx(0.8 * 0.5 * 3 / 5)
+
+
+@pytest.mark.parametrize("mode", sorted(PROFILES.keys() - {"relevance"}))
+def test_what_is_stale_ranks_lower(mode):
+    fresh, stale = weighed(memory(10), mode), weighed(memory(10, state="stale"), mode)
+
+    assert stale.score == pytest.approx(0.8 * fresh.score)
+
+
+def test_in_the_default_staleness_is_bounded_like_all_but_relevance():
+    fresh, stale = (weighed(memory(10, state=state), "relevance") for state in ("active", "stale"))
+
+    assert (stale.why["xworth"], stale.score < fresh.score) == (0.9, True)

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from kinmem.errors import KinmemError, MemoryNotFound, VersionConflict
-from kinmem.models import Draft, Entity, State
+from kinmem.models import Draft, Entity, Knowledge, Relation, State
 from kinmem.store.base import Store
+from kinmem.store.graph import Key
 from kinmem.turns import Batch, Change, Conflict
 from tests.store.contract import (
     NOON,
@@ -37,7 +38,7 @@ def conflict(newer: str, older: str) -> Conflict:
 
 
 def about(content: str, *entities: Entity, **given: Any) -> Draft:
-    return replace(draft_of(content, **given), entities=entities)
+    return replace(draft_of(content, **given), knowledge=Knowledge(entities))
 
 
 def stand(store: Store) -> tuple[Any, ...]:
@@ -327,18 +328,54 @@ class BatchContract:
         [twice] = store.add([about("both", ANA, Entity("ANA", "person"))])
         assert store.entities(twice) == [ANA]
 
-    def test_entities_stay_through_edits_and_moves(self, store_of: OpenStore) -> None:
+    def test_entities_stay_through_moves(self, store_of: OpenStore) -> None:
         ana, ben = store_of("ana"), store_of("ben")
         [id] = ana.add([about("Ana is in Rome", ANA, ROME)])
 
-        edited(ana, id, "Ana has left")
-        assert ana.entities(id) == [ANA, ROME]
         ana.update(id, {"scope": "shared"})
         assert ana.entities(id) == ben.entities(id) == [ANA, ROME]
         ana.update(id, {"scope": "private"})
         assert ana.entities(id) == [ANA, ROME]
         with pytest.raises(MemoryNotFound):
             ben.entities(id)
+
+    def test_what_was_read_holds_for_the_content_that_was_read(self, store: Store) -> None:
+        id = added(store, "Ana lives in Rome")
+        knowledge = Knowledge((ANA, ROME), (Relation("Ana", "lives_in", "Rome"),))
+        [unread] = store.graph.unread(10)
+        assert (unread.id, unread.version) == (id, 1)
+
+        assert store.graph.keep({id: (2, knowledge), "never was": (1, knowledge)}) == 0
+        assert store.graph.keep({id: (1, knowledge)}) == 1
+        assert store.graph.unread(10) == []
+        assert store.entities(id) == [ANA, ROME]
+        [edge] = store.graph.edges([Key("ana", "person")])
+        assert (edge.relation, edge.target, edge.memories) == (
+            "lives_in",
+            Key("rome", "location"),
+            (id,),
+        )
+
+        edited(store, id, "Ana has left")
+        assert store.entities(id) == []
+        assert store.graph.edges([Key("ana", "person")]) == []
+        assert [memory.id for memory in store.graph.unread(10)] == [id]
+
+    def test_two_entities_become_one_with_all_that_is_said_of_them(self, store: Store) -> None:
+        full = Entity("Ana Torres", "person")
+        said = Relation("Ana", "lives_in", "Rome")
+        one, two = (added(store, text) for text in ("Ana in Rome", "Ana Torres and Ana"))
+        store.graph.keep({one: (1, Knowledge((ANA, ROME), (said,)))})
+        store.graph.keep({two: (1, Knowledge((full, ANA)))})
+        ana, torres = Key("ana", "person"), Key("ana torres", "person")
+
+        assert store.graph.merge("private", torres, ana)
+        assert not store.graph.merge("private", torres, ana)
+        assert store.entities(one) == [full, ROME]
+        assert store.entities(two) == [full]
+        [known] = store.graph.find(["ana"])
+        assert (known.key, known.aliases, known.memories) == (torres, ("Ana",), 2)
+        assert [edge.source for edge in store.graph.edges([torres])] == [torres]
 
     def test_an_entity_lives_as_long_as_something_is_about_it(self, store: Store) -> None:
         one, two = store.add(

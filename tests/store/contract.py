@@ -143,6 +143,7 @@ EVERY_FIELD = {
     "evidence": 0.25,
     "pinned": True,
     "priority": 0.75,
+    "set_priority": 0.5,
     "speaker": "Ben",
     "channel": "user",
     "trust": 0.9,
@@ -152,6 +153,7 @@ EVERY_FIELD = {
     "model": "none",
     "occurred_at": datetime(2020, 2, 29, 23, 59, 59, 999999, tzinfo=UTC),
     "state": State.STALE,
+    "state_at": datetime(2026, 5, 1, tzinfo=UTC),
     "tier": "hot",
     "tier_reason": "pinned",
     "expires_at": datetime(2030, 1, 1, tzinfo=UTC),
@@ -575,7 +577,7 @@ class StoreContract:
         assert [after[id].recalled_count for id in (private, shared)] == [2, 1]
         assert [after[id].recalled_at for id in (private, shared)] == [later, NOON]
         assert after[private].stability > after[shared].stability > 1
-        same = {"recalled_count": 0, "recalled_at": None, "stability": 1.0}
+        same = {"recalled_count": 0, "recalled_at": None, "stability": 1.0, "priority": None}
         assert {id: replace(memory, **same) for id, memory in after.items()} == before
         assert store.revision == revision
         assert len(store.history(private)) == 1
@@ -802,6 +804,7 @@ class StoreContract:
             "scope": {"private": 2, "shared": 2},
             "category": {"fact": 3, "plan": 1},
             "kin": {"ana": 3, "ben": 1},
+            "tier": {"warm": 4},
         }
 
     # by words

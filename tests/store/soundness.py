@@ -43,9 +43,9 @@ def problems(store: SqliteStore) -> list[str]:
         if len(book.by_ids([memory.id])) != 1:
             found.append(f"{memory.id} says it is {memory.scope}, but lies elsewhere")
         if memory.kin == store.kin:
-            lines = len(store.history(memory.id, 10_000))
-            if lines != memory.version:
-                found.append(f"{memory.id} has {lines} history lines at version {memory.version}")
+            writes = len({line.write for line in store.history(memory.id, 10_000)})
+            if writes != memory.version:
+                found.append(f"{memory.id} was written {writes} times at version {memory.version}")
     return found
 
 
@@ -61,10 +61,18 @@ def _problems_of(book: Book) -> Iterator[str]:
             db.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 0)")
         except apsw.Error as error:
             yield f"word index: {error}"
-        texts = {row: tuple(said) for row, *said in db.execute("SELECT rowid, * FROM words")}
+        said_in = "SELECT rowid, * FROM words WHERE rowid > 0"  # below: chunks of documents
+        texts = {row: tuple(said) for row, *said in db.execute(said_in)}
         rows = db.execute(f"SELECT m.rowid, {COLUMNS} FROM memories m").fetchall()
         if {row[0]: indexed(memory_of(row[1:])) for row in rows} != texts:
             yield "words and memories differ"
+        said = {(row[0], tag) for row in rows for tag in memory_of(row[1:]).tags}
+        if said != set(db.execute("SELECT memory, tag FROM tags")):
+            yield "tags and memories differ"
+        if book.database.path.name == "shared.db":
+            here = {memory_of(row[1:]).id for row in rows}
+            for ends in db.execute("SELECT source, target FROM links"):
+                yield from (f"a shared link names {id}" for id in ends if id not in here)
         chunks = {id for (id,) in db.execute("SELECT id FROM chunks")}
         if {row for (row,) in db.execute("SELECT memory FROM chunks")} != {row[0] for row in rows}:
             yield "chunks and memories differ"
@@ -72,6 +80,11 @@ def _problems_of(book: Book) -> Iterator[str]:
             yield "a move is not finished"
         alone = "SELECT id FROM entities WHERE id NOT IN (SELECT entity FROM memory_entities)"
         yield from (f"nothing is about entity {id}" for (id,) in db.execute(alone))
+        foreign = (
+            "SELECT memory FROM relations r WHERE 2 != (SELECT count(*) FROM memory_entities a"
+            " WHERE a.memory = r.memory AND a.entity IN (r.source, r.target))"
+        )
+        yield from (f"memory {row} relates what it is not about" for (row,) in db.execute(foreign))
         for number, name in db.execute("SELECT id, name FROM embedders").fetchall():
             done = {id for (id,) in db.execute(f"SELECT chunk FROM vectors_{number}")}
             queue = db.execute("SELECT chunk FROM pending WHERE embedder = ?", (number,))

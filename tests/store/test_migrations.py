@@ -1,5 +1,6 @@
 """Files of other versions: brought up to date after a backup, or refused and left as they are."""
 
+import json
 import os
 import random
 import shutil
@@ -19,10 +20,11 @@ import pytest
 from kinmem.errors import StoreError
 from kinmem.models import Draft, Filters, Memory
 from kinmem.store.sqlite import connection
-from kinmem.store.sqlite.book import Book
 from kinmem.store.sqlite.connection import MIGRATIONS, Database
+from kinmem.store.sqlite.rows import FIELDS, row_of, time_text
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.store.sqlite.vectors import ChunkVectors
+from kinmem.store.sqlite.words import indexed
 from kinmem.turns import Batch
 from tests.processes import REPOSITORY
 from tests.store.contract import (
@@ -97,17 +99,37 @@ def test_an_old_file_is_brought_up_to_date_after_a_backup(old: Path, later: Path
 
 
 def written_by_version_1(path: Path, first: Path, drafts: list[Draft]) -> None:
-    """A file as kinmem made it before it kept conversations."""
-    book = object.__new__(Book)
-    book.database = Database(path, first)
-    book.vectors = ChunkVectors(book.database)
-    with closing(book):
-        book.vectors.enroll(TINY, WIDTH)
-        with book.changing() as db:
-            book.add(db, drafts, NOON)
-            [(row, old)] = [found for d in drafts[:1] if (found := book.find(db, d.memory.id))]
-            book.change(db, row, old, {"importance": 7.0}, None)
-            book.note(db, NOON, old, "updated", {"importance": None}, {"importance": 7.0})
+    """A file as kinmem made it before it kept conversations; its statements, not today's."""
+    database = Database(path, first)
+    vectors = ChunkVectors(database)
+    with closing(database):
+        vectors.enroll(TINY, WIDTH)
+        columns = [name for _, name, *_ in database.rows("PRAGMA table_info(memories)")]
+        with database.writing() as db:
+            for row, draft in enumerate(drafts, start=1):
+                memory = draft.memory
+                values = {"rowid": row, **dict(zip(FIELDS, row_of(memory), strict=True))}
+                db.execute(
+                    f"INSERT INTO memories VALUES ({', '.join('?' * len(columns))})",
+                    [values[name] for name in columns],
+                )
+                sql = "INSERT INTO words (rowid, content, subject, context) VALUES (?, ?, ?, ?)"
+                db.execute(sql, (row, *indexed(memory)))
+                db.execute("INSERT INTO chunks (id, memory, position) VALUES (?, ?, 0)", (row, row))
+                vectors.queue(db, [row])
+                if draft.chunks.vectors is not None:
+                    vectors.put(db, TINY, [row], draft.chunks.vectors)
+                _note(db, memory, "created", {"content": memory.content})
+            db.execute("UPDATE memories SET importance = 7, version = 2 WHERE rowid = 1")
+            _note(db, drafts[0].memory, "updated", {"importance": 7.0})
+            db.execute("UPDATE revision SET number = 1")
+
+
+def _note(db: apsw.Connection, memory: Memory, action: str, after: dict[str, object]) -> None:
+    db.execute(
+        "INSERT INTO history (at, kin, memory_id, action, after) VALUES (?, ?, ?, ?, ?)",
+        (time_text(NOON), memory.kin, memory.id, action, json.dumps(after)),
+    )
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from kinmem.errors import StoreError
-from kinmem.models import Draft, Entity, Filters, Scope, State
+from kinmem.models import Draft, Entity, Filters, Knowledge, Place, Scope, State
 from kinmem.store.base import Store
 from kinmem.store.sqlite import connection, vectors
 from kinmem.store.sqlite.store import SqliteStore
@@ -23,6 +23,7 @@ from tests.store.contract import (
     NOON,
     SHELF,
     TINY,
+    WIDTH,
     OpenStore,
     StoreContract,
     added,
@@ -141,6 +142,21 @@ def test_the_copy_is_loaded_beside_the_questions(
     assert found_by_meaning(store, "q", limit=100) == by_cosine("q", texts)
 
 
+def test_the_hot_tier_is_loaded_first(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "LOADED_AT_ONCE", 2)
+    ids = [added(store, f"fact {n}") for n in range(5)]
+    hot = [Place(one, "hot", "test", 0.9) for one in store.life.living(ids[3:])]
+    store.life.to_tiers(hot)
+    copy = vectors._Copy(vectors._new_index(WIDTH), 0)
+
+    store._own.vectors._load(1, copy)
+
+    assert copy.loaded
+    assert copy.index._chunks[:5].tolist() == [4, 5, 1, 2, 3]
+
+
 def bytes_in(home: Path) -> bytes:
     return b"".join(file.read_bytes() for file in sorted(home.rglob("*")) if file.is_file())
 
@@ -201,7 +217,7 @@ def test_what_was_erased_is_in_nothing_that_was_said_of_it(home: Path, clock: Mo
         for scope in scopes:
             kept = added(store, f"{scope} stays")
             gone, name = memory_of(f"Qx{scope}content", scope=scope), f"Qx{scope}entity"
-            draft = Draft(gone, chunks_of(gone.content), (Entity(name, "person"),))
+            draft = Draft(gone, chunks_of(gone.content), Knowledge((Entity(name, "person"),)))
             store.apply(
                 Batch(
                     scope=scope,
@@ -229,7 +245,7 @@ def test_what_was_erased_is_in_nothing_that_was_said_of_it(home: Path, clock: Mo
 def test_who_a_private_memory_is_about_is_out_of_the_shared_file(home: Path) -> None:
     with closing(SqliteStore(home, "ana")) as store:
         shared = memory_of("a secret", scope="shared")
-        store.add([Draft(shared, chunks_of("a secret"), (Entity("QxName"),))])
+        store.add([Draft(shared, chunks_of("a secret"), Knowledge((Entity("QxName"),)))])
         store.update(shared.id, {"scope": "private"})
         assert store.entities(shared.id) == [Entity("QxName")]
 

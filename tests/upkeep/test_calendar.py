@@ -10,17 +10,22 @@ import pytest
 
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import Memory, State
+from kinmem.upkeep.allowance import WITHOUT_LIMIT
 from kinmem.upkeep.prune import prune
 from kinmem.upkeep.recalibrate import expected, recalibrate
 from tests.upkeep.conftest import Bench, all_of_it
 
 
 def recalibrated(bench: Bench) -> Counter[str]:
-    return recalibrate(bench.store, bench.clock)
+    counts = Counter[str]()
+    recalibrate(bench.store, bench.clock, WITHOUT_LIMIT, counts)
+    return counts
 
 
 def pruned(bench: Bench) -> Counter[str]:
-    return prune(bench.store, bench.clock)
+    counts = Counter[str]()
+    prune(bench.store, bench.clock, WITHOUT_LIMIT, counts)
+    return counts
 
 
 def used(bench: Bench, id: str, times: int) -> None:
@@ -65,7 +70,8 @@ def test_it_is_noted_once_a_day_and_touches_no_text(bench: Bench, clock: Any) ->
     memory = bench.store.get(id)
     assert memory.importance == 4.7
     assert memory.scored_at is not None
-    assert memory.content_updated_at == before.content_updated_at
+    read = ("created_at", "content_updated_at", "recalled_at", "state_at", "occurred_at")
+    assert [getattr(memory, at) for at in read] == [getattr(before, at) for at in read]
     line = bench.service.history(id)[0]
     assert (line.action, line.before["importance"]) == ("recalibrated", 5)
 

@@ -7,6 +7,7 @@ from datetime import datetime
 import apsw
 
 from kinmem.errors import MemoryNotFound, VersionConflict
+from kinmem.store.sqlite import entities
 from kinmem.store.sqlite.book import Book
 from kinmem.store.sqlite.rows import time_text
 from kinmem.turns import Batch, Change, Conflict
@@ -70,11 +71,16 @@ def _change(
     fields = {field: value for field, value in fields.items() if getattr(old, field) != value}
     if not fields:
         return
+    if "state" in fields:
+        fields.setdefault("state_at", at)
+    rewritten = "content_hash" in fields or "content" in fields
+    if rewritten:
+        fields.setdefault("content_updated_at", at)
     before = {field: getattr(old, field) for field in fields}
-    if "content" in fields:
-        fields["content_updated_at"] = at
-    book.change(db, row, old, fields, change.chunks if "content" in fields else None)
-    book.note(db, at, old, change.action, before, fields, change.reason, name)
+    book.change(db, row, old, fields, change.chunks if rewritten else None)
+    if rewritten and change.knowledge is not None:
+        entities.put(db, row, change.knowledge, at)
+    book.note(db, at, old, change.action, before, fields, change.reason, name, change.reverts)
 
 
 def _insert_parents(

@@ -14,13 +14,14 @@ from typing import Any
 import apsw
 
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory
-from kinmem.store.sqlite import entities, vectors
+from kinmem.store.sqlite import edges, entities, lines, parts, summaries, vectors
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.filters import IS_LIVE
+from kinmem.store.sqlite.lines import Line, record
+from kinmem.store.sqlite.numbers import Numbers
 from kinmem.store.sqlite.rows import (
     COLUMNS,
     INSERT,
-    as_json,
     column,
     memory_of,
     row_of,
@@ -34,20 +35,21 @@ ERASED = "[erased]"
 SAYS_IT = 0.6
 """Share of an erased memory's content words from which a sentence of a summary goes with it."""
 RAISE = "UPDATE revision SET number = number + 1"
-INDEXED = frozenset({"content", "subject", "source_context", "speaker", "occurred_at"})
-# What a change of use or of place must not put into the history a second time.
-CREATED = (
-    "content", "category", "subject", "source_context", "importance", "speaker", "occurred_at",
-    "manual_tags", "expires_at", "scope",
-)  # fmt: skip
+INDEXED = frozenset(
+    {"content", "subject", "source_context", "speaker", "occurred_at", "title", "description"}
+)
 
 
 class Book:
     """One database file, whoever's it is."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, numbers: Numbers) -> None:
+        """`numbers`: those of the writes of whoever opens it."""
         self.database = Database(path)
         self.vectors = ChunkVectors(self.database)
+        self._numbers = numbers
+        self.write: int | None = None
+        """Number of the transaction that goes on; None: not needed yet."""
 
     # writing
 
@@ -55,6 +57,7 @@ class Book:
     def changing(self) -> Iterator[apsw.Connection]:
         """A transaction after which the revision has gone up, if it changed anything."""
         with self.database.writing() as db:
+            self.write = None
             before = db.total_changes()
             yield db
             if db.in_transaction and db.total_changes() != before:
@@ -97,9 +100,10 @@ class Book:
             db, [(row, d.memory.content, d.chunks) for row, d in zip(rows, drafts, strict=True)]
         )
         for row, draft in zip(rows, drafts, strict=True):
-            entities.insert(db, row, draft.entities)
+            if draft.knowledge is not None:
+                entities.put(db, row, draft.knowledge, at)
         made = (draft.memory for draft in drafts)
-        self._note(db, at, [(one, "created", {}, _given(one), None) for one in made], batch)
+        self.note_all(db, at, [Line(one.id, "created", {}, record(one)) for one in made], batch)
 
     def _known_hashes(self, db: apsw.Connection, drafts: Sequence[Draft]) -> set[str]:
         rows: Any = db.execute(
@@ -156,7 +160,10 @@ class Book:
         chunks: Chunks | None,
     ) -> Memory:
         """Set fields, raise the version, keep words and chunks in step. Writes no history line."""
+        if "content_hash" in changes:  # its tags and links are to be looked at again
+            changes = {**changes, "tagged_at": None, "linked_at": None}
         new = replace(old, **changes, version=old.version + 1)
+        said = parts.text_of(db, row) if chunks is not None and old.is_document else ""
         names = [*changes, "version"]
         db.execute(
             f"UPDATE memories SET {', '.join(f'{name} = ?' for name in names)} WHERE rowid = ?",
@@ -168,8 +175,15 @@ class Book:
         if chunks is not None:
             self._remove_chunks(db, row)
             self._insert_chunks(db, [(row, new.content, chunks)])
+            db.execute("UPDATE chunks SET layer = ? WHERE memory = ?", (new.tier, row))
+            if old.is_document:
+                parts.keep_text(db, row, old, said, new)
         elif (old.state in LIVE) != (new.state in LIVE):
             vectors.log(db, self._chunks_of(db, row))
+        if old.superseded_by and old.superseded_by != new.superseded_by:
+            edges.disinherit(db, new.id, old.superseded_by)
+        if new.superseded_by and old.superseded_by != new.superseded_by:
+            edges.inherit(db, new.id, new.superseded_by)
         return new
 
     def note(
@@ -182,42 +196,29 @@ class Book:
         after: Mapping[str, Any],
         reason: str | None = None,
         batch: str | None = None,
+        reverts: Sequence[int] = (),
     ) -> None:
         """Append a history line."""
-        self._note(db, at, [(memory, action, before, after, reason)], batch)
+        self.note_all(db, at, [Line(memory.id, action, before, after, reason, reverts)], batch)
 
-    def _note(
+    def note_all(
         self,
         db: apsw.Connection,
         at: datetime,
-        lines: Sequence[tuple[Memory, str, Mapping[str, Any], Mapping[str, Any], str | None]],
+        noted: Sequence[Line],
         batch: str | None = None,
     ) -> None:
-        when = time_text(at)
-        db.executemany(
-            "INSERT INTO history (at, kin, memory_id, action, before, after, reason, batch)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (
-                    when,
-                    memory.kin,
-                    memory.id,
-                    action,
-                    as_json(before),
-                    as_json(after),
-                    reason,
-                    batch,
-                )
-                for memory, action, before, after, reason in lines
-            ],
-        )
+        """Append history lines, all of one write."""
+        if self.write is None:
+            self.write = self._numbers.next()
+        lines.append(db, at, self._numbers.kin, self.write, noted, batch)
 
     def delete(self, db: apsw.Connection, id: str) -> int | None:
         """Remove row, words, chunks, vectors and entities, not the history; its number if any."""
         row: int | None = db.execute("SELECT rowid FROM memories WHERE id = ?", (id,)).get
         if row is not None:
             self._remove_chunks(db, row)
-            entities.remove(db, row)
+            db.execute("DELETE FROM memory_entities WHERE memory = ?", (row,))
             db.execute("DELETE FROM words WHERE rowid = ?", (row,))
             db.execute("DELETE FROM memories WHERE rowid = ?", (row,))
         return row
@@ -233,8 +234,9 @@ class Book:
             "UPDATE history SET before = NULL, after = NULL, reason = NULL WHERE memory_id = ?",
             (id,),
         )
-        db.execute("DELETE FROM links WHERE source = :id OR target = :id", {"id": id})
+        edges.forget(db, id)
         db.execute("DELETE FROM conflicts WHERE newer = :id OR older = :id", {"id": id})
+        db.execute("DELETE FROM tier_changes WHERE memory_id = :id", {"id": id})
         db.execute("DELETE FROM lineage WHERE child = :id", {"id": id})
         db.execute(
             "DELETE FROM refusals WHERE EXISTS"
@@ -247,6 +249,7 @@ class Book:
             {"id": id, "path": f'$."{id}"'},
         )
         db.execute("DELETE FROM moves WHERE memory = :id", {"id": id})
+        db.execute("DELETE FROM old_texts WHERE memory_id = :id", {"id": id})
 
     def copy_in(
         self,
@@ -259,19 +262,24 @@ class Book:
         """Take over a memory from another file under the same id, with all that belongs to it."""
         self.delete(db, memory.id)  # left by a move that was cut short
         new_row = self._insert_rows(db, [memory])[0]
-        entities.insert(db, new_row, entities.of(from_db, memory.id))
-        parts: list[Any] = from_db.execute(
-            "SELECT position, layer, text, id FROM chunks WHERE memory = ? ORDER BY position",
+        entities.copy(from_db, row, db, new_row)
+        rows: list[Any] = from_db.execute(
+            "SELECT position, layer, text, metadata, id FROM chunks WHERE memory = ?"
+            " ORDER BY position",
             (row,),
         ).fetchall()
-        for position, layer, text, old_chunk in parts:
+        for position, layer, text, metadata, old_chunk in rows:
             chunk: Any = db.execute(
-                "INSERT INTO chunks (memory, position, layer, text) VALUES (?, ?, ?, ?)"
-                " RETURNING id",
-                (new_row, position, layer, text),
+                "INSERT INTO chunks (memory, position, layer, text, metadata)"
+                " VALUES (?, ?, ?, ?, ?) RETURNING id",
+                (new_row, position, layer, text, metadata),
             ).get
+            if metadata is not None:
+                said = memory.content if text is None else text
+                parts.insert_words(db, [(chunk, said, parts.passage_of(metadata))])
             self.vectors.queue(db, [chunk])
             self.vectors.take_over(db, chunk, source.vectors, from_db, old_chunk)
+        summaries.copy(from_db, row, db, new_row)
 
     # reading
 
@@ -286,26 +294,8 @@ class Book:
 
     def history(self, id: str, limit: int) -> list[Event]:
         """The lines about one memory, newest first."""
-        rows = self.database.rows(
-            """
-            SELECT seq, at, kin, memory_id, action, before, after, reason FROM history
-            WHERE memory_id = ? ORDER BY seq DESC LIMIT ?
-            """,
-            (id, limit),
-        )
-        return [
-            Event(
-                seq,
-                datetime.fromisoformat(at),
-                kin,
-                memory_id,
-                action,
-                json.loads(before or "{}"),
-                json.loads(after or "{}"),
-                reason,
-            )
-            for seq, at, kin, memory_id, action, before, after, reason in rows
-        ]
+        which = "memory_id = :id ORDER BY seq DESC LIMIT :limit"
+        return lines.events(self.database, which, {"id": id, "limit": limit})
 
     @property
     def revision(self) -> int:
@@ -313,14 +303,16 @@ class Book:
         return int(self.database.rows("SELECT number FROM revision")[0][0])
 
     def outlook(self, now: datetime) -> tuple[int, bool]:
-        """The revision, and whether a memory that was not put away has expired."""
+        """The revision, and whether a memory that was not put away has expired or ended."""
         revision, expired = self.database.rows(
             f"""
             SELECT number, EXISTS (
-                SELECT 1 FROM memories m WHERE m.expires_at <= ? AND {IS_LIVE}
+                SELECT 1 FROM memories m WHERE m.expires_at <= :now AND {IS_LIVE}
+            ) OR EXISTS (
+                SELECT 1 FROM memories m WHERE m.valid_to <= :now AND {IS_LIVE}
             ) FROM revision
             """,
-            (time_text(now),),
+            {"now": time_text(now)},
         )[0]
         return revision, bool(expired)
 
@@ -353,18 +345,19 @@ class Book:
         """(row, content, chunks) of each; content that is its own only chunk is not repeated."""
         first = _next(db, "chunks")
         values = [
-            (row, position, None if text == content else text)
+            (row, position, None if text == content else text, metadata)
             for row, content, chunks in memories
-            for position, text in enumerate(chunks.texts)
+            for position, (text, metadata) in enumerate(_with_places(chunks))
         ]
         ids = range(first, first + len(values))
         db.executemany(
-            "INSERT INTO chunks (id, memory, position, text) VALUES (?, ?, ?, ?)",
+            "INSERT INTO chunks (id, memory, position, text, metadata) VALUES (?, ?, ?, ?, ?)",
             [(id, *value) for id, value in zip(ids, values, strict=True)],
         )
         self.vectors.queue(db, ids)
         for _, _, chunks in memories:
             ids, own = ids[len(chunks.texts) :], ids[: len(chunks.texts)]
+            parts.insert_words(db, zip(own, chunks.texts, chunks.places, strict=False))
             if chunks.vectors is not None and chunks.embedder is not None:
                 self.vectors.put(db, chunks.embedder, own, chunks.vectors)
 
@@ -374,7 +367,16 @@ class Book:
     def _remove_chunks(self, db: apsw.Connection, row: int) -> None:
         chunks = self._chunks_of(db, row)
         self.vectors.remove(db, chunks)
+        parts.remove_words(db, chunks)
         db.execute("DELETE FROM chunks WHERE memory = ?", (row,))
+
+
+def _with_places(chunks: Chunks) -> list[tuple[str, str | None]]:
+    """Each text with what is stored of where it stands."""
+    if not chunks.places:
+        return [(text, None) for text in chunks.texts]
+    places = map(parts.passage_text, chunks.places)
+    return list(zip(chunks.texts, places, strict=True))
 
 
 def _scrub_turns(db: apsw.Connection, memory: Memory) -> None:
@@ -407,11 +409,6 @@ def _next(db: apsw.Connection, table: str) -> int:
     """The number after the greatest that the table ever held; nobody else writes now."""
     greatest: Any = db.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).get
     return int(greatest or 0) + 1
-
-
-def _given(memory: Memory) -> dict[str, Any]:
-    """What the history keeps of a new memory: a second copy of what cannot be made again."""
-    return {name: value for name in CREATED if (value := getattr(memory, name))}
 
 
 def _states_same(new: Memory, known: Memory) -> bool:

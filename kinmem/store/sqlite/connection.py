@@ -131,6 +131,13 @@ class Database:
                     db.execute("ROLLBACK")
                 raise
 
+    @contextmanager
+    def alone(self) -> Iterator[apsw.Connection]:
+        """The connection for writing, outside of a transaction, for what makes its own."""
+        self._check_alive()
+        with self._write_lock, translated(self.path):
+            yield self._writer
+
     def truncate_wal(self) -> None:
         """Move everything into the main file and empty the log, so that erased text is nowhere."""
         with self._write_lock, translated(self.path):
@@ -183,6 +190,8 @@ class Database:
         db = self._writer
         if self._checked_version() == self.version:
             return
+        # A new file can later shrink in pieces; of one that has tables this changes nothing.
+        db.execute("PRAGMA auto_vacuum = INCREMENTAL").fetchall()
         db.execute("BEGIN IMMEDIATE")
         try:
             found = self._checked_version()

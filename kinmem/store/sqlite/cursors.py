@@ -7,12 +7,14 @@ from typing import Any
 
 from kinmem.errors import InvalidInput
 from kinmem.store.base import Sort
+from kinmem.store.sqlite.filters import SAID_AT
 
 SORTS: Mapping[Sort, tuple[str, str]] = {
     "newest": ("m.id", "DESC"),  # uuid7: ids order as the times of storing do
     "oldest": ("m.id", "ASC"),
     "importance": ("coalesce(m.importance, 5)", "DESC"),
     "used": ("m.recalled_count", "DESC"),
+    "said": (SAID_AT, "ASC"),
 }
 MOST_KEY = 2**63  # SQLite's integers end here
 
@@ -30,7 +32,7 @@ def position(cursor: str, sort: Sort) -> tuple[Any, str]:
         made_for, key, id = None, None, None
     fitting = (
         isinstance(key, str) and key.isascii()
-        if sort in ("newest", "oldest")
+        if sort in ("newest", "oldest", "said")
         else isinstance(key, int | float) and abs(key) < MOST_KEY
     )
     if made_for != sort or not fitting or not isinstance(id, str) or not id.isascii():

@@ -1,5 +1,6 @@
 """Filters as SQL over `memories m`."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,8 +18,17 @@ VISIBLE = (
 LIVE_STATES = ", ".join(f"'{state}'" for state in LIVE)
 IS_LIVE = f"m.state IN ({LIVE_STATES})"
 SAID_AT = "coalesce(m.occurred_at, m.created_at)"
+IS_NOT_OVER = (
+    "(m.expires_at IS NULL OR m.expires_at > :now) AND (m.valid_to IS NULL OR m.valid_to > :now)"
+)
 VALID_FROM = f"coalesce(m.valid_from, {SAID_AT})"
 
+
+BY_SUBJECT = "m.subject = :subject COLLATE ANYCASE"
+ABOUT = """m.rowid IN (
+    SELECT memory FROM memory_entities JOIN entities e ON e.id = entity
+    WHERE e.folded IN (SELECT value FROM json_each(:about))
+)"""
 
 View = Mapping[str, str | None]
 """Who looks at a file: what VISIBLE binds."""
@@ -45,8 +55,8 @@ def conditions(filters: Filters, view: View, now: datetime) -> tuple[str, dict[s
         parts.append("m.category = :category")
         bound["category"] = filters.category
     if filters.subject:
-        parts.append("m.subject = :subject COLLATE ANYCASE")
-        bound["subject"] = filters.subject
+        parts.append(f"({BY_SUBJECT} OR {ABOUT})" if filters.about else BY_SUBJECT)
+        bound |= {"subject": filters.subject, "about": json.dumps(filters.about)}
     if filters.scope:
         parts.append("m.scope = :scope")
         bound["scope"] = filters.scope
@@ -59,10 +69,7 @@ def conditions(filters: Filters, view: View, now: datetime) -> tuple[str, dict[s
         parts.append(f"{SAID_AT} < :until")
         bound["until"] = time_text(filters.until)
     for n, tag in enumerate(filters.tags):
-        parts.append(
-            f"(EXISTS (SELECT 1 FROM json_each(m.manual_tags) WHERE value = :tag{n})"
-            f" OR EXISTS (SELECT 1 FROM json_each(m.auto_tags) WHERE value = :tag{n}))"
-        )
+        parts.append(f"EXISTS (SELECT 1 FROM tags WHERE tag = :tag{n} AND memory = m.rowid)")
         bound[f"tag{n}"] = tag
     return " AND ".join(parts), bound
 
@@ -81,7 +88,31 @@ def _life(filters: Filters, parts: list[str], bound: dict[str, Any]) -> None:
                 "(m.expires_at IS NULL OR m.expires_at > :as_of)",
             ]
             bound["as_of"] = time_text(filters.as_of)
+        elif filters.was:
+            parts.append(_was(filters.was, states, bound))
+            return
         elif not filters.include_archived:
-            parts.append("(m.expires_at IS NULL OR m.expires_at > :now)")
+            parts.append(IS_NOT_OVER)
+    parts.append(_in(states))
+
+
+def _was(
+    stretch: tuple[datetime | None, datetime | None],
+    states: tuple[State, ...],
+    bound: dict[str, Any],
+) -> str:
+    """What is so, and what was at some time of the stretch and gave way or ended since."""
+    held = [f"m.valid_to > {VALID_FROM}", _in((*states, State.SUPERSEDED))]
+    start, end = stretch
+    if start is not None:
+        held.append("m.valid_to > :was_from")
+        bound["was_from"] = time_text(start)
+    if end is not None:
+        held.append(f"{VALID_FROM} < :was_to")
+        bound["was_to"] = time_text(end)
+    return f"({_in(states)} AND {IS_NOT_OVER} OR {' AND '.join(held)})"
+
+
+def _in(states: tuple[State, ...]) -> str:
     named = ", ".join(f"'{state}'" for state in states)
-    parts.append(f"m.state IN ({named})")
+    return f"m.state IN ({named})"

@@ -30,7 +30,7 @@ def examine(database: Database, home: Path) -> Health:
             application=db.execute("PRAGMA application_id").get,
             version=db.execute("PRAGMA user_version").get,
             memories=_count(db, "memories"),
-            words=_count(db, "words_docsize"),
+            words=_count(db, "words_docsize WHERE id > 0"),
             chunks=_count(db, "chunks"),
             vectors=vectors,
             pending={str(name): int(count or 0) for name, count in pending},

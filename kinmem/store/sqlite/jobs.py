@@ -35,6 +35,12 @@ class JobRows:
             )
             return True
 
+    def holder(self, job: str) -> str | None:
+        rows = self._database.rows(
+            "SELECT holder FROM jobs WHERE name = ? AND until > ?", (job, time_text(self._clock()))
+        )
+        return str(rows[0][0]) if rows and not has_ended(rows[0][0]) else None
+
     def release(self, job: str, holder: str) -> None:
         with self._database.writing() as db:
             db.execute("DELETE FROM jobs WHERE name = ? AND holder = ?", (job, holder))
@@ -50,13 +56,14 @@ class JobRows:
     def record(self, run: Run) -> int:
         with self._database.writing() as db:
             made: Any = db.execute(
-                "INSERT INTO runs (kind, started_at, finished_at, counts, problems)"
-                " VALUES (?, ?, ?, ?, ?) RETURNING id",
+                "INSERT INTO runs (kind, started_at, finished_at, counts, seconds, problems)"
+                " VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
                 (
                     run.kind,
                     time_text(run.started_at),
                     time_text(run.finished_at),
                     as_text(dict(run.counts)),
+                    as_text(dict(run.seconds)),
                     as_text(list(run.problems)) if run.problems else None,
                 ),
             ).get
@@ -66,7 +73,7 @@ class JobRows:
     def runs(self, limit: int = 20, kind: str | None = None) -> list[Run]:
         rows = self._database.rows(
             """
-            SELECT id, kind, started_at, finished_at, counts, problems FROM runs
+            SELECT id, kind, started_at, finished_at, counts, seconds, problems FROM runs
             WHERE :kind IS NULL OR kind = :kind ORDER BY id DESC LIMIT :limit
             """,
             {"kind": kind, "limit": limit},
@@ -78,9 +85,10 @@ class JobRows:
                 started_at=datetime.fromisoformat(started),
                 finished_at=datetime.fromisoformat(finished),
                 counts=json.loads(counts),
+                seconds=json.loads(seconds or "{}"),
                 problems=tuple(json.loads(problems or "[]")),
             )
-            for id, kind, started, finished, counts, problems in rows
+            for id, kind, started, finished, counts, seconds, problems in rows
         ]
 
 

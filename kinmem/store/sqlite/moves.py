@@ -10,7 +10,10 @@ from typing import Any
 import apsw
 
 from kinmem.models import Memory
+from kinmem.store.sqlite import edges
 from kinmem.store.sqlite.book import Book
+from kinmem.store.sqlite.lines import carry
+from kinmem.store.sqlite.parts import carry_texts
 
 FORGET = "DELETE FROM moves WHERE memory = ?"
 
@@ -26,7 +29,9 @@ def move(new: Memory, row: int, source: Book, source_db: Any, target: Book, db: 
         (new.id, new.kin, new.version),
     )
     if new.scope == "private":
-        _carry_history(source_db, db, new.id)
+        carry(source_db, db, new.id)  # what was shared leaves no texts behind
+        carry_texts(source_db, db, new.id)
+    edges.carry(new.id, source_db, db, new.scope)
     source.delete(source_db, new.id)
     source_db.execute(FORGET, (new.id,))  # it had come from where it goes
 
@@ -73,18 +78,5 @@ def finish(id: str, dbs: dict[Book, apsw.Connection]) -> None:
     stale.delete(dbs[stale], id)
     if scope == "shared":
         dbs[stale].execute("DELETE FROM history WHERE memory_id = ?", (id,))
+        edges.forget(dbs[stale], id)
     stale.commit(dbs[stale])
-
-
-def _carry_history(from_db: Any, db: Any, id: str) -> None:
-    """What was shared and is private again leaves no texts behind in the shared file."""
-    lines = from_db.execute(
-        "DELETE FROM history WHERE memory_id = ?"
-        " RETURNING at, kin, memory_id, action, before, after, reason, batch",
-        (id,),
-    ).fetchall()
-    db.executemany(
-        "INSERT INTO history (at, kin, memory_id, action, before, after, reason, batch)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        lines,
-    )

@@ -67,6 +67,25 @@ def memory_of(row: Sequence[Any]) -> Memory:
     return Memory(**values)
 
 
+def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Some fields of a memory, as the history holds them; names that are no fields are left out."""
+    return {name: _field(name, stored[name]) for name in FIELDS if name in stored}
+
+
+def _field(name: str, value: Any) -> Any:
+    if name in TAGS:
+        return tuple(json.loads(value)) if value else ()
+    if name in OBJECTS:
+        return json.loads(value) if value else {}
+    if value is None:
+        return None
+    if name in TIMES:
+        return datetime.fromisoformat(value)
+    if name == "pinned":
+        return bool(value)
+    return State(value) if name == "state" else value
+
+
 def as_json(values: Mapping[str, Any]) -> str | None:
     """Changed fields for the history, as stored; none are NULL."""
     if not values:

@@ -3,26 +3,37 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kinmem.models import Asked, Candidate
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.filters import SAID_AT, Allowed
-from kinmem.store.sqlite.vectors import ChunkVectors
+from kinmem.store.sqlite.passages import Matches, choose, owners
+from kinmem.store.sqlite.vectors import ChunkVectors, Near
 from kinmem.store.sqlite.words import match_all, match_any
 
 # Weights of the columns content, subject, context. bm25 as a function and not as the hidden column
 # `rank`, which sorts all rows in a statement of its own: half as long again.
 WORSE = "bm25(words, 1.0, 1.0, :context)"
 ANY_ROW = f"""
-    SELECT rowid, -{WORSE} AS better FROM words WHERE words MATCH :words
+    SELECT rowid, -{WORSE} AS better FROM words
+    WHERE words MATCH :words AND rowid BETWEEN :first AND :last
     ORDER BY better DESC LIMIT :limit
     """
 ALLOWED_ROWS = f"""
-    SELECT m.rowid, -{WORSE} AS better FROM words CROSS JOIN memories m ON m.rowid = words.rowid
-    WHERE words MATCH :words AND {{}}
+    SELECT words.rowid, -{WORSE} AS better FROM words CROSS JOIN memories m ON m.rowid = iif(
+        words.rowid > 0, words.rowid, (SELECT memory FROM chunks WHERE id = -words.rowid)
+    )
+    WHERE words MATCH :words AND words.rowid BETWEEN :first AND :last AND {{}}
     ORDER BY better DESC LIMIT :limit
     """
-CANDIDATE = ", ".join(SAID_AT if name == "said_at" else f"m.{name}" for name in Candidate._fields)
+COLUMNS = [name for name in Candidate._fields if name != "part"]
+CANDIDATE = ", ".join(SAID_AT if name == "said_at" else f"m.{name}" for name in COLUMNS)
+LAST = 2**62
+EVERY, MEMORIES, PARTS = (-LAST, LAST), (1, LAST), (-LAST, -1)
+"""Row numbers of `words`: all, those of memories, those of the chunks of documents."""
+MOST_PARTS = 1000
+"""Rows of chunks that are listed where they have taken the places of memories."""
 
 Ranked = list[tuple[int, float]]
 
@@ -39,41 +50,113 @@ class Rows:
 
 def search(database: Database, vectors: ChunkVectors, asked: Asked, allowed: Allowed) -> Rows:
     """The allowed rows that both arms find, each arm's in its order."""
-    nearest = _nearest(vectors, asked, allowed)
+    near = _near(vectors, asked, allowed)
+    nearest = _first_of_each(near)[: asked.nearest]
     exact = asked.all_words_first or not allowed.plain
-    matches = _matching(database, asked, allowed, exact=exact)
-    candidates = _read(database, nearest, matches[: asked.matching], allowed)
+    parts = _matching(database, asked, allowed, exact=exact)
+    matches = _first_of_each(parts)
+    also = _rows(database, asked.also)
+    listed = [*nearest, *also]
+    candidates, documents = _read(database, listed, matches[: asked.matching], allowed)
     if allowed.plain and _starved(matches, candidates, asked):
-        matches = _matching(database, asked, allowed, exact=True)
-        candidates = _read(database, nearest, matches[: asked.matching], allowed)
-    cosines: Mapping[int, list[float]] = {}
+        parts = _matching(database, asked, allowed, exact=True)
+        matches = _first_of_each(parts)
+        candidates, documents = _read(database, listed, matches[: asked.matching], allowed)
+    cosines: dict[int, list[float]] = {}
     if asked.vector is not None:
-        cosines = vectors.cosines(asked.vector, asked.embedder, candidates.keys())
+        single = candidates.keys() - documents.keys()
+        cosines = vectors.cosines(asked.vector, asked.embedder, single)
+    if documents:
+        chosen = choose(database, vectors, asked, documents, near, parts)
+        candidates = {
+            row: chosen[row].candidate if row in chosen else one
+            for row, one in candidates.items()
+            if row in chosen or row not in documents
+        }
+        told = {row: one.cosine for row, one in chosen.items() if one.cosine is not None}
+        cosines |= {row: [cosine] for row, cosine in told.items()}
+        nearest = _reranked(nearest, told, documents)
+        scores = {row: one.match for row, one in chosen.items() if one.match is not None}
+        matches = _reranked(matches, scores, documents)
     return Rows(
         candidates,
-        [near for near in nearest if near[0] in candidates],
+        [one for one in nearest if one[0] in candidates],
         [match for match in matches if match[0] in candidates],
         cosines,
     )
 
 
-def _nearest(vectors: ChunkVectors, asked: Asked, allowed: Allowed) -> Ranked:
+def _rows(database: Database, ids: Sequence[str]) -> Ranked:
+    """Those that are here, found by neither arm."""
+    if not ids:
+        return []
+    rows = database.rows(
+        "SELECT rowid FROM memories WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(ids)),),
+    )
+    return [(row, 0.0) for (row,) in rows]
+
+
+def _near(vectors: ChunkVectors, asked: Asked, allowed: Allowed) -> Near:
     if asked.vector is None:
         return []
-    return vectors.nearest(asked.vector, asked.embedder, asked.nearest, allowed)
+    [near] = vectors.nearest_parts([asked.vector], asked.embedder, asked.nearest, allowed)
+    return near
 
 
-def _matching(database: Database, asked: Asked, allowed: Allowed, *, exact: bool) -> Ranked:
-    """(row, BM25, higher is better), best first; those with all the words first among equals.
+def _first_of_each(found: Iterable[tuple[int, float, Any]]) -> Ranked:
+    """(memory, its best score), best first."""
+    best: dict[int, float] = {}
+    for memory, score, _ in found:
+        best.setdefault(memory, score)
+    return list(best.items())
+
+
+def _reranked(
+    ranked: Ranked, chosen: Mapping[int, float], documents: Mapping[int, Candidate]
+) -> Ranked:
+    """With documents where the part that was chosen puts them."""
+    kept = [one for one in ranked if one[0] not in documents]
+    return sorted([*kept, *chosen.items()], key=lambda one: -one[1])
+
+
+def _matching(database: Database, asked: Asked, allowed: Allowed, *, exact: bool) -> Matches:
+    """Best first, rows with all the words first among equals. Memories have their places even where
+    the chunks of documents match better.
 
     Joining every row that matches costs more than ranking it: unless `exact`, rows are listed that
     are not allowed, and fall out when the candidates are read.
     """
+    rows = _matching_rows(database, asked, allowed, EVERY, asked.listed, exact=exact)
+    if len(rows) == asked.listed and any(row < 0 for row, _ in rows):
+        rows = _matching_rows(database, asked, allowed, MEMORIES, asked.listed, exact=exact)
+        rows += _matching_rows(database, asked, allowed, PARTS, MOST_PARTS, exact=exact)
+        rows.sort(key=lambda match: -match[1])
+    memory_of = owners(database, [-row for row, _ in rows if row < 0])
+    return [
+        (row, score, None) if row > 0 else (memory_of[-row], score, -row)
+        for row, score in rows
+        if row > 0 or -row in memory_of
+    ]
+
+
+def _matching_rows(
+    database: Database,
+    asked: Asked,
+    allowed: Allowed,
+    span: tuple[int, int],
+    limit: int,
+    *,
+    exact: bool,
+) -> Ranked:
+    """(row of `words`, BM25, higher is better), best first."""
     sql = ALLOWED_ROWS.format(allowed.condition) if exact else ANY_ROW
     any_of, all_of = match_any(asked.words), match_all(asked.words)
     if not any_of:
         return []
-    bound = {**allowed.bound, "limit": asked.listed, "context": asked.context}
+    first, last = span
+    bound = {**allowed.bound, "limit": limit, "context": asked.context}
+    bound |= {"first": first, "last": last}
     if asked.all_words_first:
         beginnings = match_all(asked.words, beginnings=True)
         if found := database.rows(sql, {**bound, "words": beginnings}):
@@ -88,15 +171,16 @@ def _matching(database: Database, asked: Asked, allowed: Allowed, *, exact: bool
 
 def _read(
     database: Database, nearest: Ranked, matches: Sequence[tuple[int, float]], allowed: Allowed
-) -> dict[int, Candidate]:
-    """The allowed ones among the rows found."""
+) -> tuple[dict[int, Candidate], dict[int, Candidate]]:
+    """The allowed ones among the memories found, and of those the documents."""
     rows: Iterable[int] = dict.fromkeys(row for row, _ in [*nearest, *matches])
     read = database.rows(
-        f"SELECT m.rowid, {CANDIDATE} FROM memories m"
+        f"SELECT m.rowid, json_extract(m.metadata, '$.parts'), {CANDIDATE} FROM memories m"
         f" WHERE m.rowid IN (SELECT value FROM json_each(:rows)) AND {allowed.condition}",
         {**allowed.bound, "rows": json.dumps(list(rows))},
     )
-    return {row: Candidate._make(values) for row, *values in read}
+    candidates = {row: Candidate(*values) for row, _, *values in read}
+    return candidates, {row: candidates[row] for row, parts, *_ in read if parts is not None}
 
 
 def _starved(matches: Ranked, candidates: Mapping[int, Candidate], asked: Asked) -> bool:

@@ -2,8 +2,8 @@
 
 import json
 import logging
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -26,6 +26,7 @@ from kinmem.models import (
     Filters,
     Found,
     Health,
+    Knowledge,
     Memory,
     Page,
     Pending,
@@ -35,25 +36,36 @@ from kinmem.models import (
 )
 from kinmem.settings import kin_name
 from kinmem.store.base import Sort
-from kinmem.store.sqlite import entities
+from kinmem.store.sqlite import entities, parts
 from kinmem.store.sqlite.batches import LearnedAlready, apply
 from kinmem.store.sqlite.book import Book
-from kinmem.store.sqlite.connection import Row, translated
+from kinmem.store.sqlite.connection import Database, Row, translated
 from kinmem.store.sqlite.cursors import SORTS, cursor_of, position
+from kinmem.store.sqlite.documents import SqliteDocuments
 from kinmem.store.sqlite.filters import IS_LIVE, VISIBLE, Allowed, View, conditions
+from kinmem.store.sqlite.forgetting import SqliteForgetting
+from kinmem.store.sqlite.graph import SqliteGraph
 from kinmem.store.sqlite.health import examine
+from kinmem.store.sqlite.housekeeping import keep_house
 from kinmem.store.sqlite.journal import SqliteJournal
+from kinmem.store.sqlite.life import SqliteLife
+from kinmem.store.sqlite.links import SqliteLinks
 from kinmem.store.sqlite.moves import ended, finish, in_both, left_behind, marked, move
+from kinmem.store.sqlite.numbers import Numbers
+from kinmem.store.sqlite.rounds import SqliteRounds
 from kinmem.store.sqlite.rows import COLUMNS, memory_of, time_text
 from kinmem.store.sqlite.search import search
+from kinmem.store.sqlite.summaries import SqliteSummaries
+from kinmem.store.sqlite.undo import SqlitePast
 from kinmem.store.sqlite.uses import Uses
 from kinmem.text import folded
-from kinmem.turns import Batch
+from kinmem.turns import Batch, Change
 
 logger = logging.getLogger(__name__)
 
 # The name of a Kin that nobody named is a common word, not a person.
 DEFAULT_KIN = "default"
+ERASED_TOGETHER = 100
 
 
 class SqliteStore:
@@ -65,13 +77,25 @@ class SqliteStore:
         self._home = home
         with translated(home):
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._own = Book(home / "kins" / f"{self.kin}.db")
+        self._numbers = Numbers(self.kin)
+        self._own = Book(home / "kins" / f"{self.kin}.db", self._numbers)
         self._books: dict[Scope, Book] = {"private": self._own}
         self._uses = Uses()
         self._names: tuple[tuple[int, ...], frozenset[str]] = ((), frozenset())
         try:
-            self._shared = self._books["shared"] = Book(home / "shared.db")
+            self._shared = self._books["shared"] = Book(home / "shared.db", self._numbers)
+            self._numbers.over(book.database for book in self._books.values())
             self.journal = SqliteJournal(self._own.database, clock)
+            self.forgetting = SqliteForgetting(self, self._own, self._shared)
+            self.past = SqlitePast(self._books.values(), self.kin)
+            self.documents = SqliteDocuments(self)
+            self.summaries = SqliteSummaries(self, clock)
+            self.life = SqliteLife(self._books, self._view, self.kin, clock)
+            self.links = SqliteLinks(
+                self._books, self.kin, clock, self._view, self._changing, self._mine
+            )
+            self.graph = SqliteGraph(self._books, self.kin, clock, self._view)
+            self.rounds = SqliteRounds(self._books.values(), self.kin)
             self._tidy()
         except BaseException:
             self.close()
@@ -79,7 +103,7 @@ class SqliteStore:
 
     # writing
 
-    def add(self, drafts: Sequence[Draft]) -> list[str]:
+    def add(self, drafts: Sequence[Draft], *, batch: str | None = None) -> list[str]:
         ids = [draft.memory.id for draft in drafts]
         for scope, book in self._books.items():
             places = [at for at, draft in enumerate(drafts) if draft.memory.scope == scope]
@@ -88,8 +112,9 @@ class SqliteStore:
             mine = [drafts[at] for at in places]
             self._admit([draft.chunks for draft in mine])
             with book.changing() as db:
-                for at, id in zip(places, book.add(db, mine, self._clock()), strict=True):
-                    ids[at] = id
+                stand = book.add(db, mine, self._clock(), batch=batch)
+            for at, id in zip(places, stand, strict=True):
+                ids[at] = id
         return ids
 
     def update(
@@ -101,18 +126,24 @@ class SqliteStore:
         if_version: int | None = None,
         reason: str | None = None,
         action: str = "updated",
+        batch: str | None = None,
+        reverts: Sequence[int] = (),
+        knowledge: Knowledge | None = None,
     ) -> Memory:
+        change = Change(id, changes, action, reason, if_version, chunks, reverts, knowledge)
         source = self._book_of(id)
         target = self._books[changes["scope"]] if "scope" in changes else source
         if chunks is not None:
             self._admit([chunks])
         self._finish_moves([id])
+        heirs = self.links.heirs([id] if "superseded_by" in changes else ())
         try:
             with self._changing(source, target) as dbs:
-                new = self._change(dbs, id, changes, chunks, if_version, reason, action)
+                new = self._change(dbs, change, batch)
         except MemoryNotFound:  # or another process has moved it since it was looked up
             with self._changing(*self._books.values()) as dbs:
-                new = self._change(dbs, id, changes, chunks, if_version, reason, action)
+                new = self._change(dbs, change, batch)
+        self.links.take_over(heirs)
         if "scope" in changes:
             self._end_move(new)
         return new
@@ -120,33 +151,35 @@ class SqliteStore:
     def _change(
         self,
         dbs: Mapping[Book, apsw.Connection],
-        id: str,
-        changes: Mapping[str, Any],
-        chunks: Chunks | None,
-        if_version: int | None,
-        reason: str | None,
-        action: str,
+        change: Change,
+        batch: str | None,
     ) -> Memory:
-        source, row, old = self._mine(dbs, id)
-        if if_version is not None and old.version != if_version:
-            raise VersionConflict(id, if_version, old.version)
-        changed = {name: value for name, value in changes.items() if getattr(old, name) != value}
+        source, row, old = self._mine(dbs, change.id)
+        if change.version is not None and old.version != change.version:
+            raise VersionConflict(change.id, change.version, old.version)
+        fields = change.fields
+        changed = {name: value for name, value in fields.items() if getattr(old, name) != value}
         if not changed:
             return old
-        now = self._clock()
-        if "content" in changed:
-            changed["content_updated_at"] = now
+        now, chunks = self._clock(), change.chunks
+        if "state" in changed:
+            changed.setdefault("state_at", now)
+        if "content_hash" in changed or "content" in changed:  # a document may begin as it did
+            changed.setdefault("content_updated_at", now)
         else:
             chunks = None
         new = source.change(dbs[source], row, old, changed, chunks)
+        if change.knowledge is not None:
+            entities.put(dbs[source], row, change.knowledge, now)
         moved = {name: changed.pop(name) for name in ["scope"] if name in changed}
+        why = change.reason, batch, change.reverts
         if changed:  # noted in the source: what it said before a move is nobody else's
             before = {name: getattr(old, name) for name in changed}
-            source.note(dbs[source], now, old, action, before, changed, reason)
+            source.note(dbs[source], now, old, change.action, before, changed, *why)
         if moved:
             target = self._books[new.scope]
             move(new, row, source, dbs[source], target, dbs[target])
-            target.note(dbs[target], now, new, "moved", {"scope": old.scope}, moved, reason)
+            target.note(dbs[target], now, new, "moved", {"scope": old.scope}, moved, *why)
             target.commit(dbs[target])  # before the source does: it is always somewhere
         return new
 
@@ -165,11 +198,16 @@ class SqliteStore:
         So two that move memories in opposite directions never wait for each other.
         """
         with ExitStack() as stack:
-            yield {
+            dbs = {
                 book: stack.enter_context(book.changing())
                 for book in self._books.values()
                 if book in books
             }
+            if len(dbs) > 1:  # it is one write
+                number = self._numbers.next()
+                for book in dbs:
+                    book.write = number
+            yield dbs
 
     def apply(self, batch: Batch) -> list[str] | None:
         self._admit([draft.chunks for draft in batch.drafts])
@@ -177,48 +215,87 @@ class SqliteStore:
         book = self._books[batch.scope]
         self._finish_moves([change.id for change in batch.changes])
         changes_memories = bool(batch.drafts or batch.changes)
+        gone = [one.id for one in batch.changes if "superseded_by" in one.fields]
+        heirs = self.links.heirs(gone if batch.scope == "shared" else ())
         try:
             with book.changing() if changes_memories else book.database.writing() as db:
-                return apply(book, db, batch, self.kin, self._clock())
+                ids = apply(book, db, batch, self.kin, self._clock())
         except LearnedAlready:
             return None
+        self.links.take_over(heirs)
+        return ids
 
     def erase(self, id: str) -> None:
         self._book_of(id)
+        if not self._erase([id]):
+            raise MemoryNotFound(id)
+        self._empty_logs()
+
+    def erase_all(self, ids: Collection[str]) -> int:
+        """As erase, for those that are there, in transactions of a hundred; how many."""
+        scopes = {id: one.scope for id, one in self.memories(ids).items() if one.kin == self.kin}
+        erased = 0
+        for scope in self._books:
+            mine = [id for id in ids if scopes.get(id) == scope]
+            for start in range(0, len(mine), ERASED_TOGETHER):
+                erased += self._erase(mine[start : start + ERASED_TOGETHER])
+        self._empty_logs()
+        return erased
+
+    def _erase(self, ids: Sequence[str]) -> int:
+        """How many were there; all in one file, unless they are moved meanwhile."""
         with self._changing(*self._books.values()) as dbs:
-            holder, _, memory = self._mine(dbs, id)
-            holder.note(dbs[holder], self._clock(), memory, "erased", {}, {})
-            # Who holds it comes last: cut short, it can be asked for again.
-            for book in sorted(dbs, key=lambda book: book is holder):
-                book.delete(dbs[book], id)
-                book.scrub(dbs[book], memory)
+            found = [(book, book.find(dbs[book], id)) for book in dbs for id in ids]
+            mine = [(book, one[1]) for book, one in found if one and one[1].kin == self.kin]
+            holders = {memory.id: book for book, memory in mine}
+            for memory in {memory.id: memory for _, memory in mine}.values():
+                holder = holders[memory.id]
+                holder.note(dbs[holder], self._clock(), memory, "erased", {}, {})
+            # Who holds them comes last: cut short, it can be asked for again.
+            for book in sorted(dbs, key=lambda book: book in holders.values()):
+                for _, memory in mine:
+                    book.delete(dbs[book], memory.id)
+                    book.scrub(dbs[book], memory)
                 book.commit(dbs[book])
+            return len(holders)
+
+    def _empty_logs(self) -> None:
         for book in self._books.values():
             try:
                 book.database.truncate_wal()
             except StoreError as error:  # it is erased; only old pages wait a little longer
                 logger.warning("what was erased stays in a -wal file for now: %s", error)
 
-    def purge(self, before: datetime) -> int:
-        ids = []
-        for book in self._books.values():
-            rows = book.database.rows(
-                "SELECT id FROM memories WHERE deleted_at < ? AND state = 'deleted' AND kin = ?",
-                (time_text(before), self.kin),
-            )
-            ids += [id for (id,) in rows]
+    def in_bin(self, before: datetime) -> int:
+        return len(self._binned(before))
+
+    def purge(self, before: datetime, limit: int | None = None) -> int:
         erased = 0
-        for id in ids:
+        for id in self._binned(before)[:limit]:
             with suppress(MemoryNotFound):  # another process purges as well
                 self.erase(id)
                 erased += 1
+        for book in self._books.values():
+            parts.drop_old_texts(book.database, self.kin, before)
         return erased
+
+    def _binned(self, before: datetime) -> list[str]:
+        return [
+            id
+            for book in self._books.values()
+            for (id,) in book.database.rows(
+                "SELECT id FROM memories WHERE deleted_at < ? AND state = 'deleted' AND kin = ?",
+                (time_text(before), self.kin),
+            )
+        ]
 
     def count_use(self, ids: Iterable[str], at: datetime) -> None:
         self._uses.count(ids, at)
 
     def flush_use(self) -> None:
-        self._uses.flush(self._books.values())
+        used = self._uses.flush(self._books.values())
+        if used:
+            self.life.renew(used, used=True)
 
     # reading
 
@@ -379,11 +456,12 @@ class SqliteStore:
         return lines[:limit]
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
-        counts: dict[str, dict[str, int]] = {"state": {}, "scope": {}, "category": {}, "kin": {}}
+        tables = ("state", "scope", "category", "kin", "tier")
+        counts: dict[str, dict[str, int]] = {table: {} for table in tables}
         for book in self._books.values():
             rows = book.database.rows(
-                "SELECT m.state, m.scope, m.category, m.kin, count(*) FROM memories m"
-                f" WHERE {VISIBLE} GROUP BY m.state, m.scope, m.category, m.kin",
+                "SELECT m.state, m.scope, m.category, m.kin, m.tier, count(*) FROM memories m"
+                f" WHERE {VISIBLE} GROUP BY m.state, m.scope, m.category, m.kin, m.tier",
                 self._view(book),
             )
             for *keys, count in rows:
@@ -428,7 +506,9 @@ class SqliteStore:
                 places = [at for at in places if chunks[at].chunk in waiting]
                 if not places:
                     continue
-                book.vectors.put(db, embedder, [chunks[at].chunk for at in places], vectors[places])
+                filled = [chunks[at].chunk for at in places]
+                book.vectors.put(db, embedder, filled, vectors[places])
+                parts.note_ingested(db, embedder, filled)
 
     def unsettled(self, embedder: str, limit: int) -> list[Pending]:
         return [
@@ -448,7 +528,12 @@ class SqliteStore:
     def coverage(self) -> list[Coverage]:
         shared = {one.embedder: one for one in self._shared.vectors.coverage()}
         both = [
-            replace(one, done=one.done + other.done, total=one.total + other.total)
+            replace(
+                one,
+                done=one.done + other.done,
+                total=one.total + other.total,
+                of_documents=one.of_documents + other.of_documents,
+            )
             for one in self._own.vectors.coverage()
             if (other := shared.get(one.embedder))  # else another Kin has enrolled or retired it
         ]
@@ -461,11 +546,28 @@ class SqliteStore:
     def health(self) -> list[Health]:
         return [examine(book.database, self._home) for book in self._books.values()]
 
+    def keep_house(self, is_over: Callable[[], bool], dry_run: bool = False) -> Mapping[str, int]:
+        done: Counter[str] = Counter()
+        for book in self._books.values():
+            done += keep_house(book.database, is_over, dry_run)
+        return done
+
     def close(self) -> None:
         with suppress(StoreError):  # counters are not worth an error at the end
             self.flush_use()
         for book in self._books.values():
             book.close()
+
+    def files(self) -> list[tuple[Database, View]]:
+        """Both files, and who looks at each."""
+        return [(book.database, self._view(book)) for book in self._books.values()]
+
+    def holder(self, id: str) -> tuple[Database, int]:
+        """The file of a visible memory, and its number in it. Raises MemoryNotFound."""
+        book = self._books[self.get(id).scope]
+        for row, _ in book.by_ids([id]):
+            return book.database, row
+        raise MemoryNotFound(id)
 
     def _left(self, book: Book) -> list[str]:
         """Ids of what has been moved out of this file and is in it still."""
@@ -518,7 +620,9 @@ class SqliteStore:
         """The files to be asked, and what may be found in each; an unwritten one is not asked."""
         now = self._clock()
         anything = replace(filters, scope=None) == Filters()
-        live = not (filters.include_archived or filters.as_of or filters.states is not None)
+        live = not (
+            filters.include_archived or filters.as_of or filters.was or filters.states is not None
+        )
         for scope, book in self._books.items():
             if filters.scope not in (None, scope):
                 continue

@@ -27,11 +27,12 @@ class Uses:
         """One more use of each."""
         self._note({id: (1, at)} for id in ids)
 
-    def flush(self, books: Iterable[Book]) -> None:
-        """Write into the files that hold them; what could not be written stays noted.
+    def flush(self, books: Iterable[Book]) -> list[str]:
+        """Write into the files that hold them; whose were written. What could not be stays noted.
 
         Ids that are in no file are forgotten.
         """
+        written: list[str] = []
         with self._lock:
             noted, self._noted = self._noted, {}
         try:
@@ -41,9 +42,11 @@ class Uses:
                     _write(book, {id: noted[id] for id in here})
                     for id in here:
                         del noted[id]
+                    written += here
             noted = {}
         finally:
             self._note([noted])
+        return written
 
     def _note(self, several: Iterable[Noted]) -> None:
         with self._lock:

@@ -9,7 +9,7 @@ import json
 import logging
 import threading
 from collections.abc import Callable, Collection, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -28,15 +28,17 @@ logger = logging.getLogger(__name__)
 
 IN_MEMORY_FROM = 2000
 LOADED_AT_ONCE = 5000
+MANY = 16  # scans of a small file cost as much as reading its vectors once
 # vec0 reserves space chunk by chunk: at its default of 1024 an empty file of 384 dimensions takes
 # 1.5 MB, and what churn leaves half empty is never reused (performance, section 2).
 VEC0_CHUNK = 128
 MOST_NEAREST = 4096  # vec0's own limit for k
+MOST_EXPECTED = 8  # chunks of a memory that are asked for at once; a document may have thousands
 LOG_KEPT = 200_000
 
 
-Near = list[tuple[int, float]]
-"""(row of a memory, cosine of one of its chunks), nearest first."""
+Near = list[tuple[int, float, int]]
+"""(row of a memory, cosine of one of its chunks, that chunk), nearest first."""
 _Search = Callable[[Sequence[Vector], int], list[Near]]
 
 
@@ -99,12 +101,15 @@ class ChunkVectors:
         rows = self._database.rows(
             """
             SELECT name, dimension, (SELECT count(*) FROM chunks),
-                (SELECT count(*) FROM pending WHERE pending.embedder = embedders.id)
+                (SELECT count(*) FROM pending WHERE pending.embedder = embedders.id),
+                (SELECT count(c.metadata) FROM pending JOIN chunks c ON c.id = chunk
+                    WHERE pending.embedder = embedders.id)
             FROM embedders
             """
         )
         return [
-            Coverage(name, width, total - waiting, total) for name, width, total, waiting in rows
+            Coverage(name, width, total - waiting, total, of_documents)
+            for name, width, total, waiting, of_documents in rows
         ]
 
     def is_filled(self, embedder: str) -> bool:
@@ -123,10 +128,11 @@ class ChunkVectors:
             return []
         return self._database.rows(
             """
-            SELECT c.id, m.id, coalesce(c.text, m.content), m.status = 'pending'
+            SELECT c.id, m.id, coalesce(c.text, m.content),
+                m.status = 'pending' AND c.metadata IS NULL
             FROM pending p JOIN chunks c ON c.id = p.chunk JOIN memories m ON m.rowid = c.memory
             WHERE p.embedder = :embedder
-            ORDER BY p.chunk
+            ORDER BY c.metadata IS NOT NULL, p.chunk -- a document may keep others waiting for long
             LIMIT :limit
             """,
             {"embedder": known[0], "limit": limit},
@@ -141,7 +147,7 @@ class ChunkVectors:
             """
             SELECT c.id, m.id, coalesce(c.text, m.content)
             FROM memories m JOIN chunks c ON c.memory = m.rowid
-            WHERE m.status = 'pending' AND m.kin = :kin AND NOT EXISTS (
+            WHERE m.status = 'pending' AND m.kin = :kin AND c.metadata IS NULL AND NOT EXISTS (
                 SELECT 1 FROM pending p WHERE p.embedder = :embedder AND p.chunk = c.id
             )
             ORDER BY c.id
@@ -233,25 +239,47 @@ class ChunkVectors:
         self, vectors: Sequence[Vector], embedder: str, limit: int, allowed: Allowed
     ) -> list[list[tuple[int, float]]]:
         """As `nearest`, for each of the vectors."""
+        found = self.nearest_parts(vectors, embedder, limit, allowed)
+        return [[(memory, cosine) for memory, cosine, _ in _best(one)[:limit]] for one in found]
+
+    def nearest_parts(
+        self, vectors: Sequence[Vector], embedder: str, limit: int, allowed: Allowed
+    ) -> list[Near]:
+        """The nearest chunks, of `limit` memories if there are so many, for each of the vectors."""
         known = self._find(embedder)
         if known is None or not vectors:
             return [[] for _ in vectors]
-        near = self._chunk_search(*known, allowed)
+        near = self._chunk_search(*known, allowed, len(vectors))
         # A long memory takes several places among the nearest chunks: more until there are enough.
-        chunks = min(limit * self._chunks_per_memory(), MOST_NEAREST)
+        chunks = min(limit * min(self._chunks_per_memory(), MOST_EXPECTED), MOST_NEAREST)
         found = near(vectors, chunks)
         while chunks < MOST_NEAREST:
             short = [
                 at
                 for at, one in enumerate(found)
-                if len(one) >= chunks and len({memory for memory, _ in one}) < limit
+                if len(one) >= chunks and len({memory for memory, _, _ in one}) < limit
             ]
             if not short:
                 break
             chunks = min(4 * chunks, MOST_NEAREST)
             for at, more in zip(short, near([vectors[at] for at in short], chunks), strict=True):
                 found[at] = more
-        return [_best(one)[:limit] for one in found]
+        for at, one in enumerate(found):
+            if len(one) >= MOST_NEAREST:
+                found[at] = one + self._beside(one, vectors[at], *known, limit, allowed)
+        return found
+
+    def _beside(
+        self, near: Near, vector: Vector, number: int, dimension: int, limit: int, allowed: Allowed
+    ) -> Near:
+        """What is near besides memories so long that nothing else had a place."""
+        long = {memory for memory, _, _ in near}
+        if len(long) >= limit:
+            return []
+        condition = f"{allowed.condition} AND m.rowid NOT IN (SELECT value FROM json_each(:long))"
+        bound = {**allowed.bound, "long": json.dumps(list(long))}
+        others = replace(allowed, condition=condition, bound=bound, plain=False)
+        return self._chunk_search(number, dimension, others)([vector], 4 * limit)[0]
 
     def cosines(self, vector: Vector, embedder: str, rows: Set[int]) -> dict[int, list[float]]:
         """Per memory row the cosines of its chunks, in the order of the text."""
@@ -281,6 +309,23 @@ class ChunkVectors:
         for memory, cosine in found:
             result.setdefault(memory, []).append(cosine)
         return result
+
+    def cosines_of(
+        self, vector: Vector, embedder: str, chunks: Collection[int]
+    ) -> dict[int, float]:
+        """By chunk, of those that have a vector."""
+        known = self._find(embedder)
+        if known is None or not chunks:
+            return {}
+        return dict(
+            self._database.rows(
+                f"""
+                SELECT chunk, 1 - vec_distance_cosine(embedding, :vector) FROM vectors_{known[0]}
+                WHERE chunk IN (SELECT value FROM json_each(:chunks))
+                """,
+                {"vector": vector.tobytes(), "chunks": json.dumps(list(chunks))},
+            )
+        )
 
     def first(self, embedder: str, ids: Collection[str], view: View) -> list[tuple[str, Vector]]:
         """(id of the memory, vector of its first chunk) where there is one that can be seen."""
@@ -322,25 +367,28 @@ class ChunkVectors:
         )
         return -(-(chunks or 1) // (memories or 1))
 
-    def _chunk_search(self, number: int, dimension: int, allowed: Allowed) -> _Search:
-        """Finds so many chunks near each vector, in memory if it can."""
-        # A copy holds live rows and no others.
-        copy = self._fresh_copy(number, dimension) if allowed.live else None
-        if copy is None:
+    def _chunk_search(
+        self, number: int, dimension: int, allowed: Allowed, count: int = 1
+    ) -> _Search:
+        """Finds so many chunks near each of `count` vectors, in memory if it can."""
+        index = self._index(number, dimension, count) if allowed.live else None
+        if index is None:
             return lambda vectors, limit: [
                 self._scan(number, vector, limit, allowed) for vector in vectors
             ]
         import numpy as np
 
-        index, rows = copy.index, None if allowed.plain else self._rowids(allowed)
+        rows = None if allowed.plain else self._rowids(allowed)
         return lambda vectors, limit: [
-            list(zip(memories.tolist(), cosines.tolist(), strict=True))
-            for _, memories, cosines in index.search_each(np.stack(vectors), limit, allowed=rows)
+            list(zip(memories.tolist(), cosines.tolist(), chunks.tolist(), strict=True))
+            for chunks, memories, cosines in index.search_each(
+                np.stack(vectors), limit, allowed=rows
+            )
         ]
 
     def _scan(
         self, number: int, vector: Vector, limit: int, allowed: Allowed
-    ) -> list[tuple[int, float]]:
+    ) -> Near:
         rows = self._database.rows(
             f"""
             WITH near AS (
@@ -350,7 +398,7 @@ class ChunkVectors:
                     WHERE {allowed.condition}
                 )
             )
-            SELECT c.memory, 1 - near.distance
+            SELECT c.memory, 1 - near.distance, c.id
             FROM near JOIN chunks c ON c.id = near.chunk
             ORDER BY near.distance, c.id
             """,
@@ -398,6 +446,19 @@ class ChunkVectors:
                 self._catch_up(number, copy)
         return copy
 
+    def _index(self, number: int, dimension: int, count: int) -> "VectorIndex | None":
+        """The live vectors in memory: the copy, or in a small file, for so many searches at once
+        that it pays, an index for them alone."""
+        copy = self._fresh_copy(number, dimension)
+        if copy is not None:
+            return copy.index
+        most = self._database.rows("SELECT max(id) FROM chunks")[0][0] or 0
+        if count < MANY or most >= IN_MEMORY_FROM:
+            return None
+        index = _new_index(dimension)
+        _put(index, self._live_vectors(number, self._live_chunks()))
+        return index
+
     def _start_loading(self, number: int, dimension: int) -> None:
         with self._lock:
             if number in self._copies:
@@ -408,19 +469,19 @@ class ChunkVectors:
         ).start()
 
     def _load(self, number: int, copy: _Copy) -> None:
-        """Read all live vectors in blocks. What changes meanwhile is in the log after `seq`."""
+        """Read all live vectors in blocks, those of the hot tier first.
+
+        What changes meanwhile is in the log after `seq`.
+        """
         try:
             copy.seq = self._database.rows("SELECT max(seq) FROM vector_log")[0][0] or 0
-            after = 0
-            while not self._closing:
-                rows = self._live_vectors(
-                    number, "c.id > ? ORDER BY c.id LIMIT ?", (after, LOADED_AT_ONCE)
-                )
-                if not rows:
-                    copy.loaded = True
+            chunks = self._live_chunks()
+            for start in range(0, len(chunks), LOADED_AT_ONCE):
+                if self._closing:
                     return
-                _put(copy.index, rows)
-                after = rows[-1][0]
+                block = chunks[start : start + LOADED_AT_ONCE]
+                _put(copy.index, self._live_vectors(number, block))
+            copy.loaded = True
         except KinmemError:
             if not self._closing:
                 logger.warning(
@@ -434,24 +495,30 @@ class ChunkVectors:
         if not rows:
             return
         changed = {chunk for _, chunk in rows}
-        live = self._live_vectors(
-            number, "c.id IN (SELECT value FROM json_each(?))", (json.dumps(list(changed)),)
-        )
+        live = self._live_vectors(number, changed)
         copy.index.drop(changed - {row[0] for row in live})
         _put(copy.index, live)
         copy.seq = rows[-1][0]
 
+    def _live_chunks(self) -> list[int]:
+        """Those of the hot tier first."""
+        rows = self._database.rows(
+            f"SELECT c.id FROM chunks c JOIN memories m ON m.rowid = c.memory AND {IS_LIVE}"
+            " ORDER BY c.layer <> 'hot', c.id"
+        )
+        return [id for (id,) in rows]
+
     def _live_vectors(
-        self, number: int, which: str, bound: Sequence[Any]
+        self, number: int, chunks: Collection[int]
     ) -> list[tuple[int, int, bytes]]:
         return self._database.rows(
             f"""
             SELECT c.id, c.memory, v.embedding
             FROM chunks c CROSS JOIN memories m ON m.rowid = c.memory AND {IS_LIVE}
             CROSS JOIN vectors_{number} v ON v.chunk = c.id
-            WHERE {which}
+            WHERE c.id IN (SELECT value FROM json_each(?))
             """,
-            bound,
+            (json.dumps(list(chunks)),),
         )
 
 
@@ -465,10 +532,10 @@ def log(db: apsw.Connection, chunks: Collection[int]) -> None:
 
 def _best(near: Near) -> Near:
     """The first of each memory."""
-    best: dict[int, float] = {}
-    for memory, cosine in near:
-        best.setdefault(memory, cosine)
-    return list(best.items())
+    best: dict[int, tuple[int, float, int]] = {}
+    for one in near:
+        best.setdefault(one[0], one)
+    return list(best.values())
 
 
 def _vector_of(stored: bytes) -> Vector:

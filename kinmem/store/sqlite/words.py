@@ -22,6 +22,7 @@ MOST_TERMS = 64
 def indexed(memory: Memory) -> tuple[str, str, str]:
     """The texts of the columns content, subject and context."""
     said = [memory.content]
+    said += filter(None, (memory.title, memory.description))
     if memory.speaker and memory.speaker not in ROLES:
         said.insert(0, memory.speaker)
     if memory.occurred_at:

@@ -1,0 +1,126 @@
+"""forget --about: what would be erased, whether it should be, and what is left."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from kinmem.cli.cards import QUIET, whose
+from kinmem.cli.failure import Refused
+from kinmem.cli.here import Here
+from kinmem.cli.pages import short_id
+from kinmem.cli.terminal import one_line, say
+
+if TYPE_CHECKING:
+    from kinmem.forgetting import Forgetting, Proof
+    from kinmem.service import Service
+
+SHOWN = 20
+CALLED = {
+    "turns": "things said in conversations",
+    "snapshots": "summaries of conversations",
+    "history": "lines of the history",
+    "shown": "notes that sessions were shown",
+    "entities": "entities",
+    "links": "links",
+    "conflicts": "contradictions",
+    "runs": "reports",
+}
+"""What tables hold, for people."""
+
+
+def forget_about(here: Here, name: str, *, yes: bool, dry_run: bool) -> None:
+    """Show what is about a name, ask, erase it, and say what is left."""
+    with here.memory() as memory:
+        found = memory.forget_about(name)
+        if dry_run or found.is_empty:
+            here.tell(_plan(found), *_plan_cards(found, memory))
+            return
+        if not yes:
+            _ask(found, memory)
+        proof = found.erase()
+        here.tell({**_plan(found), **_proof(proof)}, *_proof_cards(proof, found.mention.name))
+    if proof.places:
+        raise typer.Exit(1)
+
+
+def _ask(found: "Forgetting", memory: "Service") -> None:
+    if not sys.stdin.isatty():
+        raise Refused(
+            "this erases for good, and nobody is here to be asked; --dry-run shows what, --yes does"
+            " it"
+        )
+    say(*_plan_cards(found, memory))
+    typer.confirm("Erase all of it for good?", abort=True, err=True)
+
+
+def _plan(found: "Forgetting") -> dict[str, Any]:
+    return {
+        "about": found.mention.name,
+        "memories": [
+            {"id": one.id, "content": one.content, "scope": one.scope, "state": str(one.state)}
+            for one in found.memories
+        ],
+        "elsewhere": dict(found.counts),
+        "files": list(found.files),
+        "othersShared": list(found.others),
+    }
+
+
+def _proof(proof: "Proof") -> dict[str, Any]:
+    return {
+        "erased": proof.erased,
+        "blanked": dict(proof.blanked),
+        "deleted": list(proof.deleted),
+        "searched": list(proof.searched),
+        "left": [
+            {"file": place.file, "count": place.count, "what": place.what} for place in proof.places
+        ],
+    }
+
+
+def _plan_cards(found: "Forgetting", memory: "Service") -> Iterator[RenderableType]:
+    name = one_line(found.mention.name)
+    if found.is_empty:
+        yield Text(f"Nothing of {memory.kin}'s is about {name}.")
+    else:
+        yield Text(f"About {name}:", style="bold")
+    for one in found.memories[:SHOWN]:
+        yield Text(f"  {short_id(one.id)}  {one_line(one.content)} ({whose(one, memory)})")
+    if len(found.memories) > SHOWN:
+        yield Text(f"  and {len(found.memories) - SHOWN:,} more memories")
+    yield from (Text(f"  {told}") for told in _elsewhere(found.counts))
+    yield from (Text(f"  the file {one_line(file)}") for file in found.files)
+    if found.others:
+        yield Text(
+            f"{len(found.others)} memories that other Kins share name it as well; only they may"
+            f" change these: {', '.join(map(short_id, found.others[:SHOWN]))}",
+            style="yellow",
+        )
+
+
+def _proof_cards(proof: "Proof", name: str) -> Iterator[RenderableType]:
+    memories = "1 memory" if proof.erased == 1 else f"{proof.erased:,} memories"
+    yield Text(f"Erased for good: {memories}.", style="green")
+    yield from (Text(f"  {told}") for told in _elsewhere(proof.blanked))
+    yield from (Text(f"  the file {one_line(file)}") for file in proof.deleted)
+    files = f"{len(proof.searched)} files searched byte by byte"
+    if not proof.places:
+        yield Text(f"{files}: nothing of it is left.", style="green")
+    for place in proof.places:
+        what = one_line(name) if place.what == "name" else "an erased text"
+        yield Text(
+            f"{files}: {what} is still in {place.file}, {place.count} times.", style="yellow"
+        )
+    if proof.others:
+        told = ", ".join(map(short_id, proof.others[:SHOWN]))
+        yield Text(f"Other Kins share memories that name it: {told}.", style="yellow")
+    yield Text("Other Kins' own files were not looked at.", style=QUIET)
+
+
+def _elsewhere(counts: Mapping[str, int]) -> Iterator[str]:
+    for table, count in counts.items():
+        yield f"{count:,} {CALLED.get(table, f'rows of {table}')}"

@@ -1,0 +1,245 @@
+"""What doctor looks at in the life of the memories: tags, tiers, links, search, summaries.
+
+Each check tells which memories it is about, why the step that sees to them may not have done so,
+and what helps. What was stored a moment ago has not been seen to yet, and is left alone.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from kinmem.cli.checks import Check
+from kinmem.models import Asked, Filters, Living, Memory
+from kinmem.rules.tags import telling
+from kinmem.text import content_words
+from kinmem.upkeep.reading import read_live
+from kinmem.upkeep.steps import StepName
+
+if TYPE_CHECKING:
+    from kinmem.llm.base import Embedder
+    from kinmem.models import Vector
+    from kinmem.service import Service
+    from kinmem.turns import Run
+
+MOST_READ = 5000
+RUNS = 200
+"""Reports that are looked through for the last time a step ran."""
+SETTLING = timedelta(hours=2)
+"""Until when the sleep cycle may not have come by; twice its interval if that is longer."""
+FEW = 20
+"""Memories below which a distribution says nothing."""
+MOST_HOT = 0.8
+LEAST_LINKED = 0.02
+LEAST_TAGGED = 0.5
+COOLS = timedelta(days=4)
+"""Until when what is new is hot in any case."""
+RECENTLY = timedelta(days=3)
+"""Use in this time keeps a memory hot."""
+SAMPLE = 8
+"""Memories that must find themselves, by words and by meaning."""
+WORDS = 12
+AMONG, NEAREST = 100, 5
+"""Best matches by words and by meaning among which it must be: many may say nearly the same."""
+SAME = 0.98
+"""Cosine of two vectors of one text by one model."""
+
+
+@dataclass(frozen=True)
+class Sleep:
+    """What the reports say of the sleep cycle."""
+
+    service: "Service"
+
+    def why(self, step: StepName) -> str:
+        """Why a step may not have done its work, as far as the reports can tell."""
+        ran = self.last(step)
+        every = self.service.settings.upkeep.sleep_every
+        if ran is None:
+            return (
+                "KINMEM_SLEEP_EVERY is 0 and nobody has called kinmem sleep"
+                if every == 0
+                else "that step has not run yet; it does ten minutes after a server has started"
+            )
+        failed = [line for line in ran.problems if line.startswith(f"{step}:")]
+        if failed:
+            return f"the step failed when it ran last ({failed[0]})"
+        if self.is_late(step):
+            return f"that step ran last on {ran.finished_at:%Y-%m-%d %H:%M} UTC"
+        return "the step runs, but takes some memories at a time"
+
+    def last(self, step: StepName) -> "Run | None":
+        """The last run with that step in it."""
+        runs = self.service.store.journal.runs(RUNS, "sleep")
+        return next((run for run in runs if step in run.seconds), None)
+
+    def is_late(self, step: StepName) -> bool:
+        """Whether it has not run for longer than it should."""
+        ran = self.last(step)
+        return ran is None or self.service.clock() - ran.finished_at > self.settling
+
+    @property
+    def settling(self) -> timedelta:
+        return max(SETTLING, 2 * timedelta(minutes=self.service.settings.upkeep.sleep_every))
+
+
+def life(service: "Service", embedder: "Embedder | None") -> Iterator[Check]:
+    """Kybernesis' five troubles. `embedder`: if it is to be tried whether it still makes the same
+    vectors."""
+    sleep = Sleep(service)
+    until = service.clock() - sleep.settling
+    own = [one for one in read_live(service.store, MOST_READ) if one.kin == service.kin]
+    settled = [one for one in own if max(one.created_at, one.content_updated_at) < until]
+    if settled:
+        yield _tags(settled, sleep)
+        yield _tiers(service, sleep)
+        yield _links(service, settled, sleep)
+        yield _summaries(service, {one.id for one in settled}, sleep)
+    if own:
+        yield from _search(service, own, embedder)
+
+
+def _tags(memories: Sequence[Memory], sleep: Sleep) -> Check:
+    """Memories that are not tagged: not seen to yet, or too short to say what they are about."""
+    late = [one for one in memories if not _is_since_edit(one.tagged_at, one)]
+    bare = [one for one in memories if _is_since_edit(one.tagged_at, one) and not telling(one.tags)]
+    count = len(memories) - len(late) - len(bare)
+    told = f"{count:,} of {len(memories):,} memories have tags that say something"
+    if late:
+        why = f"{told}; {len(late):,} were never looked at: {sleep.why('tag')}"
+        return Check("tags", "warning", why, "kinmem sleep tag")
+    if len(memories) >= FEW and len(bare) > (1 - LEAST_TAGGED) * len(memories):
+        why = f"{told}; the texts of the others say too little to name what they are about"
+        remedy = f"say more in them, or tag them by hand: kinmem update {bare[0].id} --tag TAG"
+        return Check("tags", "warning", why, remedy)
+    return Check("tags", "ok", told)
+
+
+def _tiers(service: "Service", sleep: Sleep) -> Check:
+    """Everything stuck in the hot tier: used all the time, or nobody has sorted it since."""
+    cooled = service.clock() - COOLS
+    living = [one for one in service.store.life.living() if one.created_at < cooled]
+    tiers = Counter(one.tier for one in living)
+    told = ", ".join(f"{count:,} {tier}" for tier, count in tiers.most_common()) or "all are new"
+    if len(living) < FEW or tiers["hot"] <= MOST_HOT * len(living):
+        return Check("tiers", "ok", told)
+    hot = [one for one in living if one.tier == "hot"]
+    since = service.clock() - RECENTLY
+    used = [one for one in hot if _last_use(one) > since]
+    if len(used) > len(hot) / 2:
+        remedy = "they cool once nothing reads them for four days: kinmem list --sort used"
+        why = f"{told}; {len(used):,} of the hot ones were used in the last three days"
+        return Check("tiers", "warning", f"{why}, by people or by a program", remedy)
+    if sleep.is_late("tier"):
+        return Check("tiers", "warning", f"{told}; {sleep.why('tier')}", "kinmem sleep tier")
+    reason, count = Counter(one.tier_reason for one in hot).most_common(1)[0]
+    told = f"{told}; {count:,} of them for the reason {reason}"
+    if reason in HELPS:
+        return Check("tiers", "warning", told, HELPS[reason])
+    return Check("tiers", "ok", told)
+
+
+HELPS = {
+    "manual_pin": "pin only what must never fade: kinmem update ID --unpin",
+    "high_priority": "give less importance to what matters less: kinmem update ID --importance 4",
+}
+
+
+def _last_use(memory: Living) -> datetime:
+    return max(filter(None, (memory.recalled_at, memory.content_updated_at)))
+
+
+def _links(service: "Service", memories: Sequence[Memory], sleep: Sleep) -> Check:
+    """No relations: not looked for yet, or nothing by which they could be found."""
+    linked = service.store.links.of([one.id for one in memories])
+    told = f"{len(linked):,} of {len(memories):,} memories are linked with others"
+    late = [one for one in memories if one.linked_at is None]
+    if late and len(late) > len(memories) - len(linked) - len(late):
+        why = f"{told}; {len(late):,} were never looked at: {sleep.why('link')}"
+        return Check("links", "warning", why, "kinmem sleep tag link")
+    if len(memories) < FEW or len(linked) > LEAST_LINKED * len(memories):
+        return Check("links", "ok", told)
+    tags = Counter(tag for one in memories for tag in telling(one.tags))
+    if not any(count > 1 for count in tags.values()):
+        why = f"{told}; no two of them have a tag in common"
+        return Check(
+            "links", "warning", why, "tag what belongs together: kinmem update ID --tag TAG"
+        )
+    why = f"{told}; they share tags, but little speaks for their belonging together"
+    return Check("links", "warning", why, "link them by hand: update_memory with links")
+
+
+def _summaries(service: "Service", ids: Collection[str], sleep: Sleep) -> Check:
+    """Long memories without a summary of what they say now."""
+    missing = [id for id in service.store.summaries.due(MOST_READ) if id in ids]
+    if not missing:
+        told = f"{len(service.store.summaries.of(ids)):,} memories are long enough to have one"
+        return Check("summaries", "ok", told)
+    told = (
+        f"{len(missing):,} long memories have none of what they say now: {sleep.why('summaries')}"
+    )
+    return Check("summaries", "warning", told, "kinmem sleep summaries")
+
+
+def _search(
+    service: "Service", memories: Sequence[Memory], embedder: "Embedder | None"
+) -> Iterator[Check]:
+    """Whether a sample of memories finds itself: by its words, then by its meaning."""
+    apart = max(1, len(memories) // SAMPLE)
+    sample = [one for one in memories[::apart] if content_words(one.content)][:SAMPLE]
+    lost = [one for one in sample if one.id not in _by_words(service, one)]
+    told = f"{len(sample) - len(lost)} of {len(sample)} memories are found by their own words"
+    if lost:
+        remedy = f"write it once more: kinmem update {lost[0].id} --content TEXT; report it as well"
+        yield Check("search by words", "error", told, remedy)
+    elif sample:
+        yield Check("search by words", "ok", told)
+    yield from _by_meaning(service, sample, embedder)
+
+
+def _by_words(service: "Service", memory: Memory) -> Collection[str]:
+    words = list(dict.fromkeys(content_words(memory.content)))[:WORDS]
+    asked = Asked(words, None, "", 0, AMONG, AMONG)
+    return service.store.search(asked, Filters()).matches
+
+
+def _by_meaning(
+    service: "Service", sample: Sequence[Memory], embedder: "Embedder | None"
+) -> Iterator[Check]:
+    """By the vectors that are stored; and those are still what the model makes of the texts."""
+    name = service.stats().embedder
+    vectors = service.store.first_vectors(name, [one.id for one in sample])
+    if not vectors:
+        return  # the check of the vectors says why
+    nearest = service.store.nearest_each(list(vectors.values()), name, NEAREST, Filters())
+    found = [
+        id for id, near in zip(vectors, nearest, strict=True) if id in {other for other, _ in near}
+    ]
+    told = f"{len(found)} of {len(vectors)} memories are found by their own vectors"
+    again = f"make all vectors anew: kinmem reembed --drop {name}, then kinmem reembed"
+    if len(found) < len(vectors):
+        yield Check("search by meaning", "error", told, again)
+        return
+    other = _remade_otherwise(sample, vectors, embedder) if embedder else 0
+    if other:
+        told += f", but the model makes other vectors of {other} of their texts now"
+        yield Check("search by meaning", "error", told, again)
+        return
+    yield Check("search by meaning", "ok", told)
+
+
+def _remade_otherwise(
+    sample: Sequence[Memory], vectors: "Mapping[str, Vector]", embedder: "Embedder"
+) -> int:
+    """How many texts, of those that are one chunk, the model gives another vector now."""
+    from kinmem.llm.chunks import chunks_of
+
+    parts = {one.id: len(chunks_of(one.content, embedder)) for one in sample}
+    whole = [one for one in sample if one.id in vectors and parts[one.id] == 1]
+    made = embedder.embed([one.content for one in whole]) if whole else ()
+    return sum(float(v @ vectors[one.id]) < SAME for one, v in zip(whole, made, strict=True))
+
+
+def _is_since_edit(at: datetime | None, memory: Memory) -> bool:
+    return at is not None and at >= memory.content_updated_at

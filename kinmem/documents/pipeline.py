@@ -1,0 +1,223 @@
+"""A document becomes a memory: read, cut, compare, store. Each line of `plan` is a stage."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any
+
+import uuid_utils
+
+from kinmem.clock import Clock
+from kinmem.documents.cut import chunked
+from kinmem.documents.nouns import Document, Given
+from kinmem.documents.read import read, title_of
+from kinmem.documents.secrecy import Secrets, allowed
+from kinmem.llm.base import Embedder
+from kinmem.models import Channel, Chunks, Draft, Memory, State, Stored
+from kinmem.rules.border import (
+    checked_category,
+    checked_context,
+    checked_expiry,
+    checked_importance,
+    checked_scope,
+    checked_subject,
+    checked_tags,
+    checked_time,
+)
+from kinmem.rules.similarity import content_hash
+from kinmem.settings import Settings
+from kinmem.store.base import Store
+from kinmem.text import clean
+from kinmem.text import cut as shortened
+
+OPENING = 1000
+"""Characters of a document that its memory holds as content; all of it is in the chunks."""
+DESCRIPTION_BYTES = 2048
+SOURCE_BYTES = 2048
+TRUST: Mapping[Channel, float] = {"import": 0.3, "explicit": 0.8}
+"""As learn/prepare.py has it: a file that is imported is believed less than what somebody tells."""
+MOSTLY = 0.5
+"""Share of its chunks that read like instructions to a model from which a document is quarantined
+as a whole."""
+HELD = "(everything in it reads like instructions to a model)"
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What adding a document would do."""
+
+    draft: Draft
+    known: str | None
+    """The memory that says just this already."""
+    replaces: Memory | None
+    """The own document that came from the same place and says something else."""
+    held: int
+    """Chunks that will never be recalled, since they read like instructions to a model."""
+
+
+class Documents:
+    """Adds documents for one Kin."""
+
+    def __init__(self, store: Store, embedder: Embedder, settings: Settings, clock: Clock) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._settings = settings
+        self._clock = clock
+
+    def plan(self, given: Given) -> Planned:
+        """Read a document and look what is known of it; nothing is stored.
+
+        Raises InvalidInput: Unreadable, TooLarge, or for details that cannot be meant.
+        """
+        document = _unsecret(read(given), self._settings.learn.secrets)
+        draft, held = self._draft(document, given)
+        old = self._store.documents.by_source(given.source_ref) if given.source_ref else None
+        known = self._store.same_statements([_as_text_alone(draft)])[0]
+        if old is not None and old.content_hash == draft.memory.content_hash:
+            known = old.id
+        return Planned(draft, known, None if known else old, held)
+
+    def add(self, given: Given) -> Stored:
+        """Store a document, or the new version of one; its vectors are made in the background.
+
+        Raises InvalidInput as plan does.
+        """
+        return self.carry_out(self.plan(given))
+
+    def carry_out(self, planned: Planned) -> Stored:
+        """Store what was planned."""
+        memory = planned.draft.memory
+        if planned.known is not None:
+            return Stored("duplicate_of", planned.known)
+        reason = f"{planned.held} chunks read like instructions to a model and are held back"
+        if (old := planned.replaces) is not None:
+            fields = _version(memory, old)
+            self._store.update(old.id, fields, chunks=planned.draft.chunks, reason="a new version")
+            return Stored("updated", old.id, reason if planned.held else None)
+        [id] = self._store.add([planned.draft])
+        if id != memory.id:
+            return Stored("duplicate_of", id)
+        if memory.state == State.QUARANTINED:
+            return Stored("quarantined", id, str(memory.metadata["quarantine"]))
+        return Stored("created", id, reason if planned.held else None)
+
+    def rewritten(self, old: Memory, text: str) -> tuple[dict[str, Any], Chunks]:
+        """A memory's fields and chunks if this were its text from now on. Raises InvalidInput."""
+        given = Given(data=text, name=old.title or "", title=old.title)
+        kind = old.metadata.get("type", "text")
+        document = _unsecret(read(given), self._settings.learn.secrets)
+        document = replace(document, kind="markdown" if kind == "html" else kind)
+        draft, _ = self._draft(document, given)
+        return _said(draft.memory), draft.chunks
+
+    def _draft(self, document: Document, given: Given) -> tuple[Draft, int]:
+        """The memory with its chunks, and how many of these are held back."""
+        now, zone = self._clock(), self._settings.general.zone
+        chunks = chunked(document, self._embedder)
+        if given.trusted:
+            free = tuple(replace(place, held="") for place in chunks.places)
+            chunks = replace(chunks, places=free)
+        held = [place.held for place in chunks.places if place.held]
+        quarantine = held[0] if len(held) > MOSTLY * len(chunks.texts) else None
+        memory = Memory(
+            id=str(uuid_utils.uuid7()),
+            kin=self._store.kin,
+            scope=checked_scope(given.scope),
+            category=checked_category(given.category),
+            subject=checked_subject(given.subject),
+            importance=checked_importance(given.importance),
+            source_context=checked_context(given.source_context),
+            occurred_at=checked_time(given.occurred_at, "occurredAt", zone),
+            expires_at=checked_expiry(given.expires, now, zone),
+            manual_tags=checked_tags(given.tags),
+            content=_opening(chunks),
+            content_hash=content_hash(document.text),
+            title=title_of(document, given),
+            description=_described(document, given),
+            source=given.source,
+            source_ref=clean(given.source_ref, "source", SOURCE_BYTES)
+            if given.source_ref
+            else None,
+            channel=given.channel,
+            trust=TRUST[given.channel],
+            client=given.client,
+            state=State.QUARANTINED if quarantine else State.ACTIVE,
+            status="pending",
+            metadata=_metadata(document, len(chunks.texts), quarantine),
+            ingest_metadata=_ingested(document, len(held)),
+            created_at=now,
+            content_updated_at=now,
+        )
+        return Draft(memory, chunks), len(held)
+
+
+def _as_text_alone(draft: Draft) -> Draft:
+    """The same text is known, whatever else is said of it."""
+    return replace(draft, memory=replace(draft.memory, subject=None, speaker=None))
+
+
+def _said(memory: Memory) -> dict[str, Any]:
+    """The fields that follow from the text."""
+    names = ("content", "content_hash", "metadata", "ingest_metadata", "status")
+    return {name: getattr(memory, name) for name in names}
+
+
+def _version(new: Memory, old: Memory) -> dict[str, Any]:
+    """What changes in a document with a new version of it; what it was given by hand stays."""
+    tags = old.manual_tags + tuple(tag for tag in new.manual_tags if tag not in old.manual_tags)
+    state = {"state": new.state} if State.QUARANTINED in (new.state, old.state) else {}
+    return _said(new) | state | {"title": new.title, "manual_tags": tags}
+
+
+def _metadata(document: Document, parts: int, quarantine: str | None) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "type": document.kind,
+        "bytes": document.size,
+        "characters": len(document.text),
+        "parts": parts,
+    }
+    if document.pages:
+        told["pages"] = len(document.pages)
+    if quarantine:
+        told["quarantine"] = quarantine
+    return told
+
+
+def _ingested(document: Document, held: int) -> dict[str, Any]:
+    told: dict[str, Any] = dict(document.notes)
+    if document.pages:
+        told["page_starts"] = list(document.pages)
+    if held:
+        told["held"] = held
+    return told
+
+
+def _described(document: Document, given: Given) -> str | None:
+    told = given.description or document.description
+    if not told or not told.strip():
+        return None
+    if given.description is None:
+        told = shortened(told, 300)
+    return " ".join(clean(told, "description", DESCRIPTION_BYTES).split())
+
+
+def _opening(chunks: Chunks) -> str:
+    """How it begins, without what is held back."""
+    told = (text for text, place in zip(chunks.texts, chunks.places, strict=True) if not place.held)
+    return shortened(next(told, HELD).strip(), OPENING)
+
+
+def _unsecret(document: Document, secrets: Secrets) -> Document:
+    """As far as it may be stored, each page where it is then. Raises InvalidInput."""
+    text = allowed(document.text, secrets)
+    if text is document.text:
+        return document
+    ends = [*document.pages[1:], len(document.text)]
+    pages = [
+        allowed(document.text[start:end], secrets)
+        for start, end in zip(document.pages, ends, strict=False)
+    ]
+    if not pages:
+        return replace(document, text=text)
+    starts = [0, *accumulate(map(len, pages))][:-1]
+    return replace(document, text="".join(pages), pages=tuple(starts))

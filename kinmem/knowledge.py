@@ -1,0 +1,195 @@
+"""What is known about somebody or something: names, relations, memories, and the ways between two.
+
+Everything here follows from memories that the Kin sees, as they are now.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from kinmem.errors import EntityNotFound, InvalidInput
+from kinmem.models import Filters, Memory
+from kinmem.rules.border import checked_subject
+from kinmem.rules.relations import seen_from_target
+from kinmem.store.base import Store
+from kinmem.store.graph import Edge, Key, Known
+
+MOST_RELATIONS = 20
+MOST_MEMORIES = 10
+MOST_HOPS = 5
+"""Of a way between two (Keyoku)."""
+MOST_VISITED = 100
+"""Entities that are looked at for a way."""
+STRONG = 0.3
+"""Strength that a relation needs to be part of a way, or to lead to a neighbour (Keyoku)."""
+SELF = frozenset({"i", "me", "myself", "user", "ich", "moi", "yo", "io", "eu"})
+"""What people call the one whose memory this is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A relation as it is read from one end."""
+
+    of: str
+    """Whose it is."""
+    relation: str
+    to: str
+    type: str
+    """Of the other end."""
+    strength: float
+    memories: tuple[str, ...]
+    """Ids of those that say so."""
+    ended: datetime | None = None
+    """Since when it holds no more; None: it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """An entity, or a subject that is none."""
+
+    name: str
+    type: str
+    """Of the entity; subject for what memories are only filed under."""
+    aliases: tuple[str, ...]
+    salience: float
+    memories: int
+    """How many are about it."""
+    first: datetime | None
+    last: datetime | None
+    relations: list[Relation]
+    """Its own, what holds first and the strongest first; 20 at most."""
+    latest: list[Memory]
+    """Of the memories about it, ten at most."""
+    neighbours: list[Relation] = field(default_factory=list)
+    """Those of the entities it is related to."""
+    also: tuple[str, ...] = ()
+    """Others that are called so, with their types."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How one entity leads to another."""
+
+    source: str
+    target: str
+    steps: list[Relation]
+    """In order; none where no way of five steps is known."""
+
+
+def explore(store: Store, name: str, now: datetime, *, depth: int = 1) -> Card:
+    """What is known about the entity of that name or alias, else about the subject.
+
+    `depth` 2 tells the relations of those it is related to as well, 20 relations in all. Of several
+    entities the one that most memories are about. Raises EntityNotFound.
+    """
+    if depth not in (1, 2):
+        raise InvalidInput(f"depth {depth} is neither 1 nor 2")
+    wanted = _wanted(name)
+    found = store.graph.find([wanted])
+    if not found:
+        return _subject(store, wanted)
+    known, *others = found
+    relations = _seen([known.key], store.graph.edges([known.key], ended=True), now)
+    next_to = _neighbours(store, known.key, now) if depth == 2 else []
+    return Card(
+        known.name,
+        known.key.type,
+        known.aliases,
+        known.salience(now),
+        known.memories,
+        known.first,
+        known.last,
+        relations[:MOST_RELATIONS],
+        _latest(store, store.graph.memories([known.key], MOST_MEMORIES)),
+        next_to[: MOST_RELATIONS - len(relations[:MOST_RELATIONS])],
+        tuple(f"{other.name} ({other.key.type})" for other in others),
+    )
+
+
+def way(store: Store, source: str, target: str, now: datetime) -> Way:
+    """The shortest way from one to the other over relations of a strength of 0.3 or more, of five
+    steps and a hundred entities at most. Raises EntityNotFound."""
+    start, goal = _entity(store, source), _entity(store, target)
+    came: dict[Key, Edge | None] = {start.key: None}
+    frontier = [start.key]
+    for _ in range(MOST_HOPS):
+        if goal.key in came or not frontier:
+            break
+        frontier = _further(store, frontier, came, now)
+    steps: list[Relation] = []
+    at = goal.key
+    while (edge := came.get(at)) is not None:
+        before = edge.other(at)
+        steps.insert(0, _relation(before, edge, now))
+        at = before
+    return Way(start.name, goal.name, steps)
+
+
+def _further(
+    store: Store, frontier: Collection[Key], came: dict[Key, Edge | None], now: datetime
+) -> list[Key]:
+    """The entities one step away that are new; strong relations lead there first."""
+    reached = []
+    edges = store.graph.edges(frontier)
+    for edge in sorted(edges, key=lambda one: -one.strength(now)):
+        for here, there in ((edge.source, edge.target), (edge.target, edge.source)):
+            is_new = here in frontier and there not in came and len(came) < MOST_VISITED
+            if is_new and edge.strength(now) >= STRONG:
+                came[there] = edge
+                reached.append(there)
+    return reached
+
+
+def _wanted(name: str) -> str:
+    wanted = checked_subject(name)
+    if wanted is None:
+        raise InvalidInput("name is empty; say whom or what")
+    return "the user" if wanted.casefold() in SELF else wanted
+
+
+def _entity(store: Store, name: str) -> Known:
+    found = store.graph.find([_wanted(name)])
+    if not found:
+        raise EntityNotFound(name)
+    return found[0]
+
+
+def _subject(store: Store, name: str) -> Card:
+    memories = store.page(Filters(subject=name), "newest", MOST_MEMORIES).memories
+    if not memories:
+        raise EntityNotFound(name)
+    times = [memory.said_at for memory in memories]
+    return Card(name, "subject", (), 0.0, len(memories), min(times), max(times), [], memories)
+
+
+def _neighbours(store: Store, key: Key, now: datetime) -> list[Relation]:
+    near = {edge.other(key) for edge in store.graph.edges([key]) if edge.strength(now) >= STRONG}
+    edges = store.graph.edges(near) if near else []
+    return _seen(near, [edge for edge in edges if key not in (edge.source, edge.target)], now)
+
+
+def _seen(keys: Collection[Key], edges: Collection[Edge], now: datetime) -> list[Relation]:
+    """From the end that is among the keys; what holds first, the strongest first."""
+    told = [_relation(one.source if one.source in keys else one.target, one, now) for one in edges]
+    return sorted(
+        told, key=lambda one: (one.ended is not None, -one.strength, one.relation, one.to)
+    )
+
+
+def _relation(key: Key, edge: Edge, now: datetime) -> Relation:
+    other = edge.other(key)
+    is_target = key != edge.source
+    return Relation(
+        edge.names[key],
+        seen_from_target(edge.relation) if is_target else edge.relation,
+        edge.names[other],
+        other.type,
+        edge.strength(now),
+        edge.memories,
+        edge.ended,
+    )
+
+
+def _latest(store: Store, ids: Collection[str]) -> list[Memory]:
+    found = store.memories(ids)
+    return [found[id] for id in ids if id in found]

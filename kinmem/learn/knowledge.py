@@ -1,0 +1,26 @@
+"""Stage 1b of learning: whom and what a memory is about, by a model's finding and by rules."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kinmem.models import Knowledge, Memory, Note
+from kinmem.rules.entities import read, together
+
+
+def knowledge_of(note: Note, memory: Memory) -> Knowledge:
+    """What a note says of people and things. Of a model's findings the names are taken as they are;
+    rules add the relations whose wording leaves no doubt."""
+    found = read(memory.content, memory.speaker, memory.subject)
+    if note.model is None:
+        return together([*note.entities, *found.entities], [*note.relations, *found.relations])
+    ends = {name for one in found.relations for name in (one.source, one.target)}
+    named = [one for one in found.entities if one.name in ends]
+    origin = note.model if note.relations else found.origin
+    return together([*note.entities, *named], [*note.relations, *found.relations], origin)
+
+
+def reread(memory: Memory, fields: Mapping[str, Any]) -> Knowledge | None:
+    """What a memory says once these fields are changed; None if its content stays."""
+    if "content" not in fields:
+        return None
+    return read(fields["content"], memory.speaker, fields.get("subject", memory.subject))

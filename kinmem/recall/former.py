@@ -1,0 +1,70 @@
+"""Stage 6c: asked how things stood, what was so then stands before what has taken its place."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from kinmem.models import LIVE, Hit, Memory, State
+from kinmem.rules.occasion import begins
+from kinmem.store.base import Store
+
+MOST = 50
+"""Heirs that are followed; one cannot be one's own, but a file may say anything."""
+
+
+def former_first(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits, none before what gave way to it; of a line of those the latest comes first.
+
+    All of a line move to the place of the best of them. What was merged into another hit is left
+    out: that one says it. Without anything that is so no longer, the order stays as it was.
+    """
+    heirs = {
+        hit.memory.id: hit.memory.superseded_by
+        for hit in hits
+        if hit.memory.state is State.SUPERSEDED
+    }
+    if not heirs:
+        return list(hits)
+    made = {hit.memory.id for hit in hits if hit.memory.generation > 0}
+    kept = [hit for hit in hits if heirs.get(hit.memory.id) not in made]
+    lines = {hit.memory.id: _line(hit.memory.id, heirs) for hit in kept}
+    best: dict[str, int] = {}
+    for rank, hit in enumerate(kept):
+        best.setdefault(lines[hit.memory.id][-1], rank)
+    return sorted(kept, key=lambda hit: _place(hit, lines[hit.memory.id], best))
+
+
+def heirs(formers: Sequence[Hit], store: Store, moment: datetime) -> list[Hit]:
+    """What holds at that moment in place of these, each once, with the confidence of the former."""
+    found: dict[str, Hit] = {}
+    for hit in formers:
+        heir = _heir(hit.memory, store, moment)
+        if heir is not None:
+            found.setdefault(heir.id, replace(hit, memory=heir, excerpt=None))
+    return list(found.values())
+
+
+def _heir(former: Memory, store: Store, moment: datetime) -> Memory | None:
+    memory = former
+    for _ in range(MOST):
+        if memory.valid_to is None or memory.valid_to > moment:
+            held = memory.state in (*LIVE, State.SUPERSEDED) and begins(memory) <= moment
+            return memory if held else None
+        following = store.memories([memory.superseded_by]) if memory.superseded_by else {}
+        if not following:
+            return None
+        [memory] = following.values()
+    return None
+
+
+def _place(hit: Hit, line: Sequence[str], best: Mapping[str, int]) -> tuple[int, int]:
+    """What still holds comes behind all that gave way to it."""
+    is_last = hit.memory.state is not State.SUPERSEDED
+    return best[line[-1]], MOST if is_last else len(line)
+
+
+def _line(id: str, heirs: Mapping[str, str | None]) -> list[str]:
+    line = [id]
+    while (heir := heirs.get(line[-1])) is not None and len(line) < MOST:
+        line.append(heir)
+    return line

@@ -1,0 +1,291 @@
+"""What has another value now: an entry, a number, a place, a maker, somebody's home or job.
+
+Each rule takes what is known, a clause of what is new and all of it, and gives a reason or None.
+"""
+
+import re
+from collections.abc import Collection, Iterable
+from itertools import takewhile
+from typing import NamedTuple
+
+from kinmem.rules import change_events as events
+from kinmem.rules import change_words as signs
+from kinmem.rules.outlived import denied
+from kinmem.rules.sides import (
+    ADDING,
+    DOING,
+    KIN,
+    SELF,
+    STOPS,
+    THIRD,
+    VERBS,
+    WORD,
+    Side,
+    among,
+    amounts_of,
+    is_cued,
+    lacking,
+    named_first,
+    without,
+)
+
+MOST_LOST, MOST_GAINED = 2, 3
+"""Words that a sign of change may stand for: the value that was, the value that is."""
+_PREPOSITION = re.compile(
+    r"\b(?:to|into|in|on|as|nach|auf|zu|zum|in|an|den|a|au|en|vers|quai|para|em|ad|als|come|como)\b"
+)
+
+
+def other_entry(before: Side, clause: Side, now: Side) -> str | None:
+    """Another value behind the same label: home address: 5 Elm Road."""
+    ours, theirs = (_ENTRY.match(_NEWS.sub("", side.text).strip()) for side in (before, now))
+    if ours is None or theirs is None or ours["label"] != theirs["label"]:
+        return None
+    if signs.NOT_ONE.search(ours["label"]) or not signs.SINGULAR.search(ours["label"]):
+        return None
+    if ours["value"] == theirs["value"]:
+        return None
+    return "has another value now"
+
+
+_ENTRY = re.compile(r"(?P<label>[^:.!?;]{3,40}) ?: (?P<value>(?:[^:\s]{1,30}(?: |$)){1,5})$")
+
+
+def switched(before: Side, clause: Side, now: Side) -> str | None:
+    """A thing is said to have been changed for another: I changed banks."""
+    match = events.SWITCHED.search(clause.text)
+    if match is None or not _begins_with_one(before) or clause.amounts:
+        return None
+    rest = clause.text[match.end() :]
+    joint = _PREPOSITION.search(rest)
+    told = clause.text[: match.end()] + (rest[: joint.start()] if joint else rest)
+    things = without(frozenset(WORD.findall(told)) & clause.content, [match])
+    things -= named_first(clause)
+    lost = {word for word in before.content if not among(word, things)}
+    return "is another one" if things and lost and not lacking(things, before) else None
+
+
+def _begins_with_one(side: Side) -> bool:
+    return bool(SELF & set(side.head)) and not signs.EVENT.search(side.text)
+
+
+def other_amount(before: Side, clause: Side, now: Side) -> str | None:
+    """Of one thing there is another number, date or time."""
+    if not before.amounts or before.amounts == amounts_of(clause) or not amounts_of(clause):
+        return None
+    if not _of_one_kind(before, clause):
+        return None
+    told = [match for kind in _AMOUNTS for match in events.TURNED[kind].finditer(clause.text)]
+    if not told and (signs.EVENT.search(before.text) or signs.PAST.search(clause.text)):
+        return None
+    theirs = without(clause.content, [*told, *signs.CUE.finditer(clause.text)])
+    laid = _laid(before.content, theirs)
+    measures = {word for word in before.words + clause.words if signs.METRICS.fullmatch(word)}
+    if not laid.shared and not (told and measures):
+        return None
+    lost, gained = laid.lost - measures - VERBS, laid.gained - measures
+    if told or is_cued(now):
+        few = len(lost) <= 1 and len(gained) <= MOST_GAINED
+        return "has another value now" if few and not (lost and gained) else None
+    return (
+        "there is one, of another value"
+        if not lost | gained and _is_one(before, clause, laid.shared)
+        else None
+    )
+
+
+_AMOUNTS = ("amount", "place")
+
+
+class _Laid(NamedTuple):
+    """Two sets of words side by side; forms of one word are one."""
+
+    shared: frozenset[str]
+    lost: frozenset[str]
+    gained: frozenset[str]
+
+
+def _laid(ours: frozenset[str], theirs: frozenset[str]) -> _Laid:
+    shared = frozenset(word for word in ours if among(word, theirs))
+    gained = frozenset(word for word in theirs if not among(word, ours))
+    return _Laid(shared, ours - shared, gained)
+
+
+def _is_one(before: Side, clause: Side, shared: Collection[str]) -> bool:
+    """Whether there is one of it at a time, and only what is said of it differs."""
+    single = any(signs.SINGULAR.fullmatch(word) for word in before.words)
+    return single and _begin_alike(before, clause, shared) and _states(before) and _states(clause)
+
+
+def _states(side: Side) -> bool:
+    """Whether something is said at all: note number 3 is none."""
+    return ":" in side.text or not DOING.isdisjoint(side.words) or bool(SELF & set(side.head))
+
+
+def _begin_alike(before: Side, clause: Side, shared: Collection[str]) -> bool:
+    """Whether all that they have in common comes first, and what differs behind it."""
+    alike = takewhile(
+        lambda pair: pair[0] == pair[1], zip(before.words, clause.words, strict=False)
+    )
+    return set(shared) <= {word for word, _ in alike}
+
+
+def _of_one_kind(before: Side, clause: Side) -> bool:
+    ours, theirs = before.found, clause.found
+    if ours.units and theirs.units and ours.units.isdisjoint(theirs.units):
+        return False
+    return bool(ours.dates) == bool(theirs.dates) or bool(ours.numbers) == bool(theirs.numbers)
+
+
+def turned_into(before: Side, clause: Side, now: Side) -> str | None:
+    """A change of the thing is told as an event: it moved to, was rewritten in, is now called."""
+    for kind in ("place", "making", "name", "value", "role"):
+        match = events.TURNED[kind].search(clause.text)
+        if match is None or kind == "place" and not _has_place(before):
+            continue
+        if kind == "making" and not (events.MADE.search(before.text) or _IN.search(before.text)):
+            continue
+        if kind == "name" and not events.CALLED.search(before.text):
+            continue
+        if _is_replaced(before, clause, match, kind):
+            return "has changed"
+    return None
+
+
+_IN = re.compile(r"\b(?:in|en|em)\b")
+
+
+def _has_place(before: Side) -> bool:
+    return bool(events.LOCATED.search(before.text) or _USED & set(before.words))
+
+
+_USED = frozenset(
+    "use uses keep run runs host store deploy nutze nutzen nutzt utilise utilisons uso usa usamos"
+    " usiamo".split()
+)
+
+
+def _is_replaced(before: Side, clause: Side, match: re.Match[str], kind: str) -> bool:
+    value = _behind(clause.text, match, kind)
+    things = without(clause.content, [match, *signs.CUE.finditer(clause.text)]) - value
+    if kind == "role":
+        things -= clause.names - before.names - set(before.words)
+    if not things or lacking(things, before) or before.amounts and not clause.amounts:
+        return False
+    lost = {word for word in before.content if not among(word, things)}
+    if not lost and kind != "role" and not events.FROM.search(clause.text):
+        return False
+    if kind != "role" and named_first(clause) - set(before.words[:1]):
+        return False  # I met Tom in Oslo, Tom moved to Bergen
+    return kind == "role" or bool(value) and bool(lacking(value, before))
+
+
+def _behind(text: str, match: re.Match[str], kind: str) -> frozenset[str]:
+    """The words of the value that a change ends with."""
+    rest = text[match.end() :]
+    if kind == "role":
+        return frozenset()
+    joints = list(_PREPOSITION.finditer(rest))
+    tail = rest[joints[-1].end() :] if joints else rest
+    if not joints:  # German puts it before the verb
+        before = list(_PREPOSITION.finditer(text[: match.start()]))
+        tail = text[before[-1].end() : match.start()] if before else rest
+    return frozenset(WORD.findall(tail)) - STOPS
+
+
+def other_holder(before: Side, clause: Side, now: Side) -> str | None:
+    """Somebody else does now what is one's to do: Pia leads the team, Noor leads it now."""
+    ours, theirs = named_first(before), named_first(clause)
+    if not ours or not theirs or ours == theirs or not is_cued(now) or clause.denies:
+        return None
+    gone = signs.CUE.finditer(clause.text)
+    laid = _laid(before.content - ours, without(clause.content, gone) - theirs)
+    same = laid.shared and not laid.lost and not laid.gained
+    return "is another's now" if same and before.amounts == amounts_of(clause) else None
+
+
+def other_aspect(before: Side, clause: Side, now: Side) -> str | None:
+    """Another home, job or subject of study of the same one, where a sign tells that it changed."""
+    told = (*events.TURNED.values(), events.ENDING)
+    if not is_cued(now) and not any(event.search(now.text) for event in told):
+        return None
+    for aspect, pattern in signs.ASPECTS.items():
+        was, became = pattern.search(before.text), pattern.search(clause.text)
+        if was is None or became is None or denied(before, was) or denied(clause, became):
+            continue
+        if signs.PAST.search(clause.text) and aspect != "home" or not _is_of_somebody(before, was):
+            continue
+        value = without(clause.content, [became, *signs.CUE.finditer(clause.text)]) - before.names
+        former = without(before.content, [was]) - named_first(before)
+        if (value or not former) and lacking(value, before):
+            return f"has changed: {aspect}"
+    return None
+
+
+def _is_of_somebody(side: Side, match: re.Match[str]) -> bool:
+    head = set(side.head)
+    return bool((SELF | THIRD | KIN) & head or named_first(side)) or match.start() == 0
+
+
+def other_value(before: Side, clause: Side, now: Side) -> str | None:
+    """A sign of change, and all but a value is the same."""
+    if signs.PAST.search(clause.text) or before.amounts != amounts_of(clause):
+        return None
+    standing = bool(signs.STANDING.search(now.text) or signs.NEW.search(now.text))
+    if ADDING & set(before.words) and not standing:
+        return None
+    gone = [*signs.CUE.finditer(clause.text), *_NEWS.finditer(clause.text)]
+    laid = _laid(before.content, without(clause.content, gone))
+    if not _is_of_the_same(before, clause, laid):
+        return None
+    ended = events.ENDING.search(now.text) and not events.ENDING.search(clause.text)
+    if not (is_cued(now) or ended or _is_favourite(before, clause, laid.shared)):
+        return None
+    if not laid.lost and not laid.gained and _TURNED_ROUND.search(now.text):
+        return "is the other way round" if before.words != clause.words else None
+    denies = before.denies != clause.denies
+    if denies and laid.gained or _is_with_another(before, laid.lost):
+        return None
+    if laid.lost and laid.gained or standing and denies and not laid.lost:
+        return "has another value now"
+    return None
+
+
+def _is_of_the_same(before: Side, clause: Side, laid: _Laid) -> bool:
+    """Whether they differ in no more than a value, and not in what it is of: dentist, doctor."""
+    if not laid.shared or len(laid.lost) > MOST_LOST or len(laid.gained) > MOST_GAINED:
+        return False
+    if _first(before) not in laid.shared and not among(_first(clause), before.content):
+        return False
+    return not (_is_singular(laid.lost) and _is_singular(laid.gained) or KIN & laid.gained)
+
+
+def _is_favourite(before: Side, clause: Side, shared: Collection[str]) -> bool:
+    """Whether both tell a favourite of the same kind: then it needs no sign."""
+    named = [word for word in shared if signs.FAVOURITE.fullmatch(word)]
+    kinds = [word for word in shared if word not in named or _LIEBLING.match(word)]
+    return bool(named and kinds) and _begin_alike(before, clause, shared)
+
+
+def _is_with_another(before: Side, lost: Collection[str]) -> bool:
+    """Whom one does something with adds up: I work with Eva, with Leo."""
+    person = SELF & set(before.head) or named_first(before)
+    return bool(person) and any(
+        f"{joint} {word}" in before.text for joint in _WITH for word in lost
+    )
+
+
+def _is_singular(words: Iterable[str]) -> bool:
+    return any(signs.SINGULAR.fullmatch(word) for word in words)
+
+
+_WITH = ("with", "mit", "avec", "con", "com")
+
+
+def _first(side: Side) -> str:
+    return next((word for word in side.words if word in side.content), "")
+
+
+_LIEBLING = re.compile("lieblings.")
+_TURNED_ROUND = re.compile(r"\b(?:changed my mind|other way round|actually|correction|was wrong)\b")
+_NEWS = re.compile(r"\b(?:new|neue[rsn]?|nouve(?:au|l|lle)|nuev[oa]|nuov[oa]|nov[oa])\b")

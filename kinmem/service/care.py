@@ -1,0 +1,107 @@
+"""Service: what looks after the memory."""
+
+from collections.abc import Iterable
+
+from kinmem.learn.prepare import changed_fields
+from kinmem.models import (
+    LIVE,
+    Memory,
+    Progress,
+)
+from kinmem.service.parts import Parts
+from kinmem.turns import Run
+from kinmem.undo import Undone
+from kinmem.upkeep.steps import chosen
+from kinmem.upkeep.summarize import summarize_these
+
+EVERY = 2**31
+"""Of them all."""
+
+
+class Care(Parts):
+    """What is brought back, and what is otherwise done in the background."""
+
+    def restore(self, memory_id: str) -> Memory:
+        """Bring back a forgotten, archived or superseded memory of one's own."""
+        memory = self.store.get(memory_id)
+        if memory.state in LIVE:
+            return self.store.update(memory_id, {})
+        zone = self.settings.general.zone
+        back = changed_fields({"archived": False}, memory, self.clock(), zone)
+        self.store.update(memory_id, back, action="restored")
+        return self._renewed(memory_id)
+
+    def undo(
+        self,
+        what: int | str | None = None,
+        *,
+        last: int = 1,
+        cascade: bool = False,
+        dry_run: bool = False,
+    ) -> Undone:
+        """Take back what was done: a write by its number, a batch by its name, the last change of a
+        memory by its id, or the `last` things done on purpose. See kinmem.undo.Undo."""
+        self._background.await_ready()
+        undone = self._undo(what, last=last, cascade=cascade, dry_run=dry_run)
+        if undone.batch:
+            self.store.life.renew(undone.became)
+            self._background.wake()
+        return undone
+
+    def sleep(
+        self,
+        steps: Iterable[str] = (),
+        *,
+        dry_run: bool = False,
+        compress: bool | None = None,
+        progress: Progress | None = None,
+    ) -> Run:
+        """Do the background work now, all of it or the steps named (upkeep/steps); what was done.
+
+        A dry run counts what would be, and changes nothing. `compress`: merge without a model.
+        """
+        names = chosen(steps)
+        self._background.await_ready()
+        self.store.flush_use()
+        return self._cycle.sleep(
+            names,
+            dry_run=dry_run,
+            compress=compress,
+            stopping=lambda: self._background.closing,
+            progress=progress,
+        )
+
+    def sleep_if_due(self) -> Run | None:
+        """Learn what waits, and do what is left of the sleep cycle if it is time for one."""
+        self._background.await_ready()
+        return self._cycle.sleep_if_due(lambda: self._background.closing)
+
+    def runs(self, limit: int = 20) -> list[Run]:
+        """Reports of what was done in the background, the latest first."""
+        return self.store.journal.runs(limit)
+
+    def summarize(self, ids: Iterable[str] = (), progress: Progress | None = None) -> int:
+        """Make the summaries of these own memories anew; of all that lack one if none is named.
+        How many were made."""
+        model = self._summary_model
+        waiting = list(ids) or self.store.summaries.due(EVERY)
+        made = 0
+        for done, id in enumerate(waiting):
+            if progress:
+                progress(done, len(waiting), "summaries")
+            made += summarize_these(self.store, [id], model)
+        return made
+
+    def reembed(self, progress: Progress | None = None) -> int:
+        """Make the vectors of the configured embedder that are missing, now; how many were made.
+
+        Raises ModelError when the embedder fails; what was done stays done, a second call goes on.
+        """
+        return self._vectors.all(progress)
+
+    def settle(self, timeout: float | None = None) -> bool:
+        """Wait until the background work is done: vectors made, duplicates among them settled.
+
+        False if it is not done after `timeout` seconds, or cannot be (the embedder fails).
+        """
+        return self._background.settle(timeout)

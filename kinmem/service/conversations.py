@@ -1,0 +1,113 @@
+"""Service: turns in, notes out."""
+
+from collections.abc import Iterable, Mapping
+
+from kinmem.service.parts import Parts, Time
+from kinmem.turns import Happening, Message, Observed, Session
+
+
+class Conversations(Parts):
+    """What is said is kept, shortened and learned from."""
+
+    def observe(
+        self,
+        event: Happening,
+        session: str,
+        turn: str | None = None,
+        text: str = "",
+        *,
+        speaker: str | None = None,
+        at: Time | None = None,
+        tool: str | None = None,
+        part: str = "",
+        client: str | None = None,
+        place: str | None = None,
+        agent: str | None = None,
+        tell: bool = True,
+    ) -> Observed:
+        """Keep one thing said, durably; learn from it later. A prompt is answered with notes,
+        unless `tell` is false.
+
+        `event` is prompt, answer, tool (its name in `tool`, the call's id in `part`) or summary (a
+        client's own of what it drops). The same said again in one turn is kept once. What a
+        sub-agent says (`agent`) is ignored. `place` is the folder the session works in.
+        """
+        if agent:
+            return Observed("ignored", reason="said by a sub-agent")
+        observed = self._conversation.observe(
+            event,
+            session,
+            turn,
+            text,
+            speaker=speaker,
+            at=at,
+            tool=tool,
+            part=part,
+            client=client,
+            place=place,
+            tell=tell,
+        )
+        if observed.status == "stored":
+            self._background.wake()
+        return observed
+
+    def record_turn(
+        self,
+        session: str,
+        prompt: str,
+        answer: str = "",
+        *,
+        turn: str | None = None,
+        speaker: str | None = None,
+        at: Time | None = None,
+        tools: Iterable[Mapping[str, str]] = (),
+        client: str | None = None,
+    ) -> Observed:
+        """Keep a whole turn that is over: prompt, tool outputs (tool, text, id), answer."""
+        asked = self.observe(
+            "prompt", session, turn, prompt, speaker=speaker, at=at, client=client, tell=False
+        )
+        turn = asked.turn or turn or self._conversation.nameless(session, answer)
+        for number, output in enumerate(tools, start=1):
+            name, part = output.get("tool"), output.get("id") or str(number)
+            text = output.get("text", "")
+            self.observe("tool", session, turn, text, at=at, tool=name, part=part, client=client)
+        answered = self.observe("answer", session, turn, answer, at=at, client=client)
+        return asked if asked.turn else answered
+
+    def opening(self, session: str, *, place: str | None = None) -> str:
+        """What a session is told at its start, ready to be put before it; empty: nothing."""
+        return self._conversation.opening(session, place=place)
+
+    def compacted(self, session: str) -> None:
+        """A client has compacted its context: what it was told there may be told again."""
+        self._conversation.compacted(session)
+
+    def context(self, session: str | None = None, *, exact: bool = True) -> str:
+        """The conversation as a model can be given it: summaries, then the latest turns.
+
+        The latest session if none is named; empty for an unknown one. With `exact` tool results are
+        reduced as far as the settings say; without, the text only grows until the next summary.
+        """
+        if session is None:
+            latest = self.store.journal.sessions(1)
+            session = latest[0].name if latest else ""
+        return self._compact.context(session, exact=exact)
+
+    def sessions(self, limit: int = 50) -> list[Session]:
+        """The conversations observed, the latest first."""
+        return self.store.journal.sessions(limit)
+
+    def turns(self, session: str) -> list[Message]:
+        """All that was said in a session, in order."""
+        return self.store.journal.messages(session)
+
+    def parked(self) -> list[Message]:
+        """What could not be learned from after three tries; see retry."""
+        return self.store.journal.parked()
+
+    def retry(self) -> int:
+        """Let the worker try again what is parked or waits for its next try; how many messages."""
+        found = self.store.journal.retry()
+        self._background.wake()
+        return found

@@ -1,0 +1,262 @@
+"""Service: the six tools, and documents."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from kinmem.documents.nouns import Given, as_given, is_document
+from kinmem.errors import InvalidInput
+from kinmem.forgetting import Forgetting
+from kinmem.learn.knowledge import reread
+from kinmem.learn.prepare import changed_fields
+from kinmem.llm.chunks import chunks_of
+from kinmem.models import (
+    Answer,
+    Chunks,
+    Forgotten,
+    Memory,
+    Note,
+    Page,
+    Progress,
+    Review,
+    State,
+    Stored,
+)
+from kinmem.rules.border import checked_filters
+from kinmem.rules.links import checked_links
+from kinmem.service.parts import QUERY_BYTES, Parts, Time
+from kinmem.store.base import Sort
+from kinmem.store.undo import batch_name
+from kinmem.text import clean
+from kinmem.upkeep.summarize import summarize_these
+
+BATCH = 100
+RANKED = frozenset({"priority", "importance", "tags", "pinned", "archived", "links"})
+"""What priority and tier follow from."""
+
+
+class Memories(Parts):
+    """What is remembered is asked for, told, changed and looked over."""
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        category: str | None = None,
+        subject: str | None = None,
+        scope: str | None = None,
+        tags: Iterable[str] = (),
+        since: Time | None = None,
+        until: Time | None = None,
+        as_of: Time | None = None,
+        mode: str | None = None,
+        include_archived: bool = False,
+        session: str | None = None,
+    ) -> Answer:
+        """What is remembered about the question, best first; every hit says why it was found.
+
+        `limit` is 1-100, MEMORY_MAX_RELEVANT by default; `mode` names a ranking profile. `session`
+        is the conversation that a follow-up belongs to; unset: of the last ten minutes the only
+        one. Returned memories count as used.
+        """
+        query = clean(query, "query", QUERY_BYTES)
+        limit = self.settings.recall.max_relevant if limit is None else limit
+        if not 1 <= limit <= 100:
+            raise InvalidInput(f"limit {limit} is not between 1 and 100")
+        filters = checked_filters(
+            self.settings.general.zone,
+            category=category,
+            subject=subject,
+            scope=scope,
+            tags=tags,
+            since=since,
+            until=until,
+            as_of=as_of,
+            include_archived=include_archived,
+        )
+        self._background.await_ready()
+        recent = partial(self._conversation.recent, session)
+        answer = self._recall(query, limit, filters, mode, recent)
+        self.store.count_use([hit.memory.id for hit in answer.hits], self.clock())
+        return answer
+
+    def memorize(self, content: str, **fields: Any) -> Stored:
+        """Remember one thing; the fields are those of Note. What is known is not stored twice.
+
+        A text of over 64 KiB is stored as a document; see add_document.
+        """
+        self._background.await_ready()
+        if is_document(content):
+            return self.add(as_given(content, fields))
+        return self._memorize.one(_note({"content": content, **fields}))
+
+    def add_document(self, data: bytes | str, **details: Any) -> Stored:
+        """Remember what a file says: Markdown, text, HTML or PDF, up to 8 MiB of text, in chunks
+        that are found one by one. The details are those of documents.nouns.Given.
+
+        The same text again is a duplicate; another text with the same `source_ref` takes the place
+        of the earlier one. Its vectors are made in the background. Raises Unreadable or TooLarge.
+        """
+        return self.add(Given(data=data, **details))
+
+    def add(self, given: Given) -> Stored:
+        """The same of a document as it is handed over."""
+        stored = self.documents.add(given)
+        if stored.id and stored.status in ("created", "updated") and not self._summary_model:
+            summarize_these(self.store, [stored.id], None)
+        self._background.wake()
+        return stored
+
+    def memorize_many(self, items: Iterable[Note | Mapping[str, Any] | str]) -> list[Stored]:
+        """Remember several things; what became of each, in order.
+
+        They are stored at once, in transactions of 100; their vectors follow in the background (see
+        settle) and with them the search for semantic duplicates. An item that cannot be stored is
+        refused without harm to the others.
+        """
+        notes = [_note(item) for item in items]
+        batch = batch_name("many")
+        stored: list[Stored] = []
+        for start in range(0, len(notes), BATCH):
+            self._background.wake()
+            stored += self._many(notes[start : start + BATCH], batch)
+        self._background.wake()
+        return stored
+
+    def _many(self, notes: Sequence[Note], batch: str) -> list[Stored]:
+        """Long ones as documents, the others together; what became of each, in order."""
+        short = [note for note in notes if not is_document(note.content)]
+        told = iter(self._memorize.many(short, batch))
+        return [self._long(note) if is_document(note.content) else next(told) for note in notes]
+
+    def _long(self, note: Note) -> Stored:
+        try:
+            return self.add(as_given(note.content, asdict(note)))
+        except InvalidInput as error:
+            return Stored("refused", reason=str(error))
+
+    def update_memory(
+        self, memory_id: str, *, if_version: int | None = None, **changes: Any
+    ) -> Memory:
+        """Change content, category, subject, scope, importance, tags, source_context, occurred_at,
+        pinned, priority, expires or archived. None clears what can be empty. `links` adds links to
+        other memories, {id, relation} each, and takes those back whose relation is None.
+
+        Raises MemoryNotFound unless this Kin is the author, VersionConflict if somebody changed it
+        since `if_version`.
+        """
+        asked = checked_links(changes["links"] or (), memory_id) if "links" in changes else []
+        if not changes:
+            raise InvalidInput("nothing to change; name at least one field")
+        old = self.store.get(memory_id)
+        if old.state == State.DELETED and changes.get("archived") is not False:
+            raise InvalidInput(
+                f"memory {memory_id} is forgotten; archived=false brings it back first"
+            )
+        zone, secrets = self.settings.general.zone, self.settings.learn.secrets
+        told = {name: value for name, value in changes.items() if name != "links"}
+        as_document = "content" in told and (old.is_document or is_document(told["content"]))
+        text = told.pop("content") if as_document else None
+        fields = changed_fields(told, old, self.clock(), zone, secrets)
+        batch = batch_name("update") if asked and fields else None
+        if asked:
+            self.store.links.change(memory_id, asked, if_version, batch=batch)
+            self.store.life.renew({one.id for one in asked})
+            if_version = None  # that was the check, and has raised it
+        chunks = None
+        if text is not None:
+            said, chunks = self.documents.rewritten(old, text)
+            fields |= said
+        elif "content" in fields:
+            self._background.await_ready()
+            texts = chunks_of(fields["content"], self._embedder)
+            chunks = self._memorize.embedded(Chunks(texts))
+        known = reread(old, fields)
+        changed = self.store.update(
+            memory_id,
+            fields,
+            chunks=chunks,
+            if_version=if_version,
+            knowledge=known,
+            batch=batch,
+        )
+        return self._renewed(memory_id) if RANKED & changes.keys() else changed
+
+    def forget(self, memory_id: str, *, erase: bool = False) -> Forgotten:
+        """Take it out of use, restorable for KINMEM_PURGE_DAYS; with `erase` remove it for good."""
+        if erase:
+            self.store.erase(memory_id)
+            self._recall.clear()
+            return Forgotten(memory_id, "erased")
+        memory = self.store.get(memory_id)
+        if memory.state != State.DELETED:
+            gone = {"state": State.DELETED, "deleted_at": self.clock()}
+            memory = self.store.update(memory_id, gone, action="forgotten")
+        since = memory.deleted_at or self.clock()
+        return Forgotten(memory.id, "forgotten", since + self._bin_time)
+
+    def forget_about(self, name: str) -> Forgetting:
+        """All that is remembered about somebody or something; its `erase` removes it for good."""
+        return Forgetting(self.store, self.settings.home, name, self._recall.clear)
+
+    def list_memories(
+        self,
+        *,
+        subject: str | None = None,
+        category: str | None = None,
+        scope: str | None = None,
+        tags: Iterable[str] = (),
+        state: str | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+        sort: Sort = "newest",
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page:
+        """One page of what is visible: live memories unless a state is named. `limit` is 1-200."""
+        if not 1 <= limit <= 200:
+            raise InvalidInput(f"limit {limit} is not between 1 and 200")
+        filters = checked_filters(
+            self.settings.general.zone,
+            category=category,
+            subject=subject,
+            scope=scope,
+            tags=tags,
+            since=since,
+            until=until,
+            state=state,
+        )
+        return self.store.page(filters, sort, limit, cursor)
+
+    def review_memories(
+        self,
+        *,
+        subject: str | None = None,
+        scope: str | None = None,
+        apply: Iterable[str] = (),
+        refuse: Iterable[str] = (),
+        keep: str | None = None,
+        progress: Progress | None = None,
+    ) -> Review:
+        """Contradictions, duplicates, quarantined, stale, expired and cluttering memories.
+
+        Changes nothing but what `apply` and `refuse` name, by the ids of issues that a review gave:
+        those are done as suggested, or never proposed again. `keep` names the memory that stays.
+        """
+        filters = checked_filters(self.settings.general.zone, subject=subject, scope=scope)
+        return self._review(
+            filters, apply=tuple(apply), refuse=tuple(refuse), keep=keep, progress=progress
+        )
+
+
+def _note(item: Note | Mapping[str, Any] | str) -> Note:
+    if isinstance(item, Note):
+        return item
+    if isinstance(item, str):
+        return Note(content=item)
+    try:
+        return Note(**item)
+    except TypeError as error:
+        raise InvalidInput(f"an item of memorize_many: {error}") from error

@@ -1,0 +1,135 @@
+"""What a Kin's memory consists of, put together."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Self
+
+from kinmem.background import Background
+from kinmem.clock import Clock, utc_now
+from kinmem.compact.pipeline import Compact
+from kinmem.conversation import Conversation
+from kinmem.cycle import Cycle
+from kinmem.documents.pipeline import Documents
+from kinmem.inject.pipeline import Inject
+from kinmem.learn.from_turns import Learn
+from kinmem.learn.memorize import Memorize
+from kinmem.llm.base import ChatModels, Embedder
+from kinmem.models import Answer, Filters, Memory
+from kinmem.outbox import Outbox
+from kinmem.recall.pipeline import Recall
+from kinmem.recall.recent import RecentAnswers
+from kinmem.recall.rewrite import Recent
+from kinmem.settings import Settings
+from kinmem.store.base import Store
+from kinmem.undo import Undo
+from kinmem.upkeep.nights import Nights
+from kinmem.upkeep.pipeline import Upkeep
+from kinmem.upkeep.reviewing import Reviewer
+from kinmem.work import Vectors, Work
+
+QUERY_BYTES = 8 * 1024
+NO_MODELS = ChatModels()
+
+Time = str | datetime
+
+
+class Parts:
+    """What the ways in of Service share, and its beginning and end."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedders: Sequence[Embedder],
+        settings: Settings,
+        *,
+        models: ChatModels = NO_MODELS,
+        clock: Clock = utc_now,
+        patience: float | None = None,
+        resident: bool = True,
+    ) -> None:
+        """`embedders`: the configured one, then those that answer while its vectors are being made.
+
+        `patience` bounds the seconds that a call waits for the embedder to load; None waits.
+        Without `resident` nothing is loaded and no background work is done: words answer.
+        """
+        self.store = store
+        self.settings = settings
+        self.clock = clock
+        self._embedder = embedder = embedders[0]
+        self._recall = RecentAnswers(
+            Recall(store, embedders, settings, clock, models),
+            store,
+            clock,
+            settings.recall.rewrite_threshold,
+        )
+        self._memorize = Memorize(store, embedder, settings, clock)
+        self.documents = Documents(store, embedder, settings, clock)
+        self._summary_model = models.summary
+        self._undo = Undo(store, embedder, self._bin_time, clock)
+        self._review = Reviewer(store, embedder, models.review, settings, clock)
+        self._compact = Compact(store.journal, models.compacting, settings, clock)
+        self._conversation = Conversation(
+            store,
+            Inject(store.journal, settings, clock),
+            self._compact,
+            self._fitting,
+            settings,
+            clock,
+        )
+        learn = Learn(store, embedder, models.extraction, settings, clock)
+        self._vectors = Vectors(store, embedders, self._memorize)
+        self._cycle = Cycle(
+            store.journal,
+            Outbox(store, learn, settings, clock),
+            self._compact,
+            Upkeep(store, embedder, models, settings, clock),
+            self._vectors.step,
+            Nights(store.journal, settings.upkeep.sleep_every, clock),
+            clock,
+        )
+        self._work = Work(store, self._vectors, self._cycle, self._bin_time, clock)
+        self._background = Background(
+            self._work.prepare,
+            lambda: self._work.part(self._background),
+            patience,
+            resident=resident,
+        )
+        self._background.start()
+
+    @property
+    def kin(self) -> str:
+        """Whose memory this is."""
+        return self.store.kin
+
+    def close(self) -> None:
+        """Stop background work, close the files. What is pending goes on at the next opening."""
+        self._background.close()
+        self.store.close()
+
+    @property
+    def _bin_time(self) -> timedelta:
+        return timedelta(days=self.settings.general.purge_days)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _renewed(self, memory_id: str) -> Memory:
+        """With the priority, and if it must not wait the tier, that follow from a change."""
+        self.store.life.renew([memory_id])
+        return self.store.get(memory_id)
+
+    def _fitting(self, query: str, recent: Recent, seconds: float) -> Answer:
+        """What a prompt brings to mind; use is counted for what is then told."""
+        self._background.await_ready()
+        limit = self.settings.recall.max_relevant
+        query = query.encode("utf-8", "ignore")[:QUERY_BYTES].decode("utf-8", "ignore")
+        return self._recall(query, limit, Filters(), None, recent, seconds)

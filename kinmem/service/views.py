@@ -1,0 +1,138 @@
+"""Service: what there is to see, for people and programs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kinmem.connections import Connection, connections
+from kinmem.errors import InvalidInput
+from kinmem.knowledge import Card, Way, explore, way
+from kinmem.models import (
+    Coverage,
+    Event,
+    Memory,
+    Page,
+)
+from kinmem.picture import Picture, picture
+from kinmem.service.parts import Parts, Time
+from kinmem.text import folded
+from kinmem.timeline import timeline
+from kinmem.turns import Run
+from kinmem.upkeep.vitals import Vitals, vitals
+
+MOST_NAMES = 1000
+"""Entities among which a beginning is looked for."""
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What a Kin's memory holds and how it is doing."""
+
+    kin: str
+    counts: Mapping[str, Mapping[str, int]]
+    """By state, scope and category; see Store.counts."""
+    embedders: list[Coverage]
+    embedder: str
+    """The configured one."""
+    conversations: Mapping[str, int]
+    """See Journal.counts."""
+    last_run: Run | None
+    """What was done in the background last."""
+    last_sleep: Run | None
+    """The last sleep cycle, or part of one."""
+
+
+class Views(Parts):
+    """Single memories, their past, what they are about and how they hang together."""
+
+    def get(self, memory_id: str) -> Memory:
+        """A visible memory in whatever state; reading it counts as use."""
+        memory = self.store.get(memory_id)
+        self.store.count_use([memory.id], self.clock())
+        return memory
+
+    def vitals(self, memory_id: str) -> Vitals | None:
+        """How an own memory stands: retention, tier and why, priority; None if it does not live."""
+        return vitals(self.store, memory_id, self.settings.life, self.clock())
+
+    def links(self, *memory_ids: str) -> dict[str, list[Connection]]:
+        """What each of these memories is connected with; no key for what is with nothing."""
+        return connections(self.store, memory_ids)
+
+    def timeline(
+        self,
+        subject: str | None = None,
+        day: Time | None = None,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page:
+        """What happened, the earliest first: of a subject, of a day, a month or a year, or of both.
+
+        What was superseded since is among it, valid until its `valid_to`. It counts as use.
+        """
+        zone = self.settings.general.zone
+        page = timeline(self.store, zone, subject=subject, day=day, limit=limit, cursor=cursor)
+        self.store.count_use([memory.id for memory in page.memories], self.clock())
+        return page
+
+    def explore(
+        self, name: str, *, depth: int = 1, to: str | None = None
+    ) -> tuple[Card, Way | None]:
+        """What is known about somebody or something, and how it leads to another: see knowledge.
+
+        The memories shown count as used. Raises EntityNotFound.
+        """
+        now = self.clock()
+        card = explore(self.store, name, now, depth=depth)
+        found = None if to is None else way(self.store, name, to, now)
+        self.store.count_use([memory.id for memory in card.latest], now)
+        return card, found
+
+    def entity_names(self, prefix: str = "", limit: int = 100) -> list[str]:
+        """Names of entities that begin with the prefix, the most told of first."""
+        wanted, known = folded(prefix), self.store.graph.most_told(MOST_NAMES)
+        return [one.name for one in known if one.key.folded.startswith(wanted)][:limit]
+
+    def graph(self, limit: int = 500) -> Picture:
+        """The best connected memories, whom they are about and what joins them, to be drawn."""
+        return picture(self.store, limit)
+
+    def text(self, memory_id: str) -> str:
+        """All that a visible memory says: the whole text of a document."""
+        return self.store.documents.text(memory_id)
+
+    def chunk(self, memory_id: str, number: int) -> str:
+        """The text of a document's chunk, by its number from 1. Raises InvalidInput."""
+        for place, text in self.store.documents.parts(memory_id, number - 1, 1):
+            return "(held back: reads like an instruction)" if place.held else text.strip()
+        raise InvalidInput(f"memory {memory_id} has no chunk {number}; recall names them")
+
+    def history(
+        self, memory_id: str | None = None, limit: int = 100, *, before: int | None = None
+    ) -> list[Event]:
+        """What happened to a visible memory, newest first; without an id what this Kin has done:
+        so many writes, each whole, of those numbered below `before`."""
+        if memory_id is not None:
+            return self.store.history(memory_id, limit)
+        return self.store.past.writes(limit, before=before)
+
+    def as_of(self, write: int) -> dict[str, Memory]:
+        """Every own memory as it stood after that write, by id; see Past.as_of."""
+        return self.store.past.as_of(write)
+
+    def subjects(self, prefix: str = "", limit: int = 100) -> list[str]:
+        """Known subjects that begin with the prefix, most used first."""
+        return self.store.subjects(prefix, limit)
+
+    def stats(self) -> Stats:
+        """Counts of memories and turns, the state of the vectors, and the last report."""
+        journal = self.store.journal
+        return Stats(
+            self.kin,
+            self.store.counts(),
+            self.store.coverage(),
+            self._embedder.name,
+            journal.counts(),
+            next(iter(journal.runs(1)), None),
+            next(iter(journal.runs(1, "sleep")), None),
+        )

@@ -1,0 +1,54 @@
+"""What kinmem asks of a database about everything that it holds of one name."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from kinmem.models import Memory
+from kinmem.rules.mention import Mention
+
+
+@dataclass(frozen=True)
+class Traces:
+    """Where a name stands."""
+
+    memories: list[Memory]
+    """Own ones that are about it: by their text, tags, parts, or an entity."""
+    others: list[str]
+    """Ids of other Kins' shared memories that name it; theirs to change."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """How many rows of what else name it, by table."""
+    spills: tuple[str, ...] = ()
+    """Files below the home folder with what tools gave in turns that will be blanked."""
+
+
+class Forgetting(Protocol):
+    """Finds and removes what one Kin's memory holds of a name; others' memories stay."""
+
+    def traces(self, mention: Mention) -> Traces:
+        """Where it stands now."""
+        ...
+
+    def erase(self, ids: Collection[str]) -> int:
+        """Store.erase for many; how many were there."""
+        ...
+
+    def blank(self, mention: Mention) -> Mapping[str, int]:
+        """Remove what still names it from everything but memories; how many rows, by table."""
+        ...
+
+    def compact(self) -> None:
+        """Write both files anew, so that no page holds what it held before."""
+        ...
+
+    def left(self, mention: Mention) -> Mapping[str, int]:
+        """How many rows of both files still name it, by file and table."""
+        ...
+
+    def holds(self, text: str) -> bool:
+        """Whether a text of either file has this in it."""
+        ...
+
+    def words_with(self, parts: Collection[str]) -> Iterator[str]:
+        """The words of both files' texts in which one of these parts stands, lower case."""
+        ...

@@ -1,0 +1,82 @@
+"""What kinmem asks of a database about the life of memories: how they stand, states, tiers."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from kinmem.models import Fate, Living, Place, TierChange
+from kinmem.retention import fading, retention
+from kinmem.rules.priority import priority
+from kinmem.rules.tiers import Standing
+
+
+class Life(Protocol):
+    """The own memories of one Kin, private and shared, that are active, stale or archived.
+
+    What is changed is one durable transaction per scope and call. Memories that are not at the
+    version given any more are passed over: somebody has changed them, and they are seen to later.
+    """
+
+    def living(
+        self, ids: Collection[str] | None = None, *, expired_by: datetime | None = None
+    ) -> list[Living]:
+        """All of them, in no order; those with these ids; those that expire by that moment."""
+        ...
+
+    def came_by(self, ids: Collection[str]) -> dict[str, tuple[str, datetime]]:
+        """What gave each of these its state last, and when: the action of a history line."""
+        ...
+
+    def to_states(self, fates: Sequence[Fate]) -> int:
+        """Set states, each with a history line and its moment; how many. Raises the version."""
+        ...
+
+    def to_tiers(self, places: Sequence[Place]) -> int:
+        """Set tiers, in their chunks as well, and priorities; how many.
+
+        A change of tier is recorded. Bookkeeping: no history, no new version or revision.
+        """
+        ...
+
+    def renew(self, ids: Collection[str], *, used: bool = False) -> None:
+        """Compute priorities anew, and do what does not wait for the next sleep: used ones that are
+        stale become active, and leave the tier archive, as does what was tagged or brought back.
+        """
+        ...
+
+    def tier_changes(self, id: str) -> list[TierChange]:
+        """Of an own memory, the latest first."""
+        ...
+
+
+class Rank(NamedTuple):
+    """A priority, and what follows from it."""
+
+    priority: float
+    standing: Standing
+
+
+def rank_of(memory: Living, now: datetime) -> Rank:
+    """How a memory stands by the rules of tiers, whose decay is Kybernesis', whatever the curve."""
+    known = fading(memory, now)
+    worth = priority(
+        importance=memory.importance,
+        set_priority=memory.set_priority,
+        uses=memory.recalled_count,
+        relations=known.relations,
+        idle_days=known.idle_days,
+        trust=memory.trust,
+    )
+    standing = Standing(
+        tier=memory.tier,
+        reason=memory.tier_reason,
+        priority=worth,
+        decay=1 - retention(known, "kybernesis"),
+        idle_days=known.idle_days,
+        relations=known.relations,
+        recent_links=memory.recent_links,
+        pinned=memory.pinned,
+        is_tagged=memory.is_tagged,
+        archived=memory.state == "archived",
+    )
+    return Rank(worth, standing)

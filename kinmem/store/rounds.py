@@ -1,0 +1,34 @@
+"""What kinmem asks of a database for steps that see to every memory again and again."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Literal, Protocol
+
+from kinmem.models import Memory
+
+Round = Literal["tagged_at", "linked_at"]
+"""The field of Memory that says when the step saw to it last."""
+
+
+class Rounds(Protocol):
+    """Which memories are due, and that they have been seen to. Bookkeeping: nothing here leaves a
+    history line or raises a version, since all of it can be worked out again from the memories.
+
+    An edit of the content makes a memory due for all of them.
+    """
+
+    def unseen(self, round: Round, limit: int) -> list[Memory]:
+        """Own live memories that were never seen to, the newest first."""
+        ...
+
+    def due(self, round: Round, before: datetime, limit: int) -> list[Memory]:
+        """Own live memories that were last seen to before that moment, the longest ago first."""
+        ...
+
+    def tagged(self, tags: Mapping[str, tuple[str, ...]], at: datetime) -> int:
+        """Set the automatic tags of own memories, by id; how many have changed."""
+        ...
+
+    def linked(self, ids: Collection[str], at: datetime) -> None:
+        """Note that the links of these own memories were seen to."""
+        ...

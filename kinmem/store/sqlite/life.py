@@ -1,0 +1,265 @@
+"""The life of a Kin's own memories in its two files. Read lean, written by the hundred."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from operator import attrgetter
+from typing import Any, TypeVar
+
+import apsw
+
+from kinmem.clock import Clock
+from kinmem.models import LIVE, Fate, Living, Place, Scope, State, TierChange
+from kinmem.retention import last_used
+from kinmem.rules.tiers import at_once
+from kinmem.store.life import rank_of
+from kinmem.store.sqlite import vectors
+from kinmem.store.sqlite.book import Book
+from kinmem.store.sqlite.connection import Row
+from kinmem.store.sqlite.filters import View
+from kinmem.store.sqlite.lines import Line
+from kinmem.store.sqlite.rows import time_text
+
+RECENT = timedelta(days=7)
+"""How long a link counts as recent; as long as a stale one is kept."""
+COLUMNS = """
+    m.id, m.scope, m.version, m.category, m.importance, m.trust, m.channel, m.pinned,
+    m.manual_tags IS NOT NULL, m.set_priority, m.priority, m.state, m.state_at, m.tier,
+    m.tier_reason, m.recalled_count, m.recalled_at, m.created_at, m.content_updated_at,
+    m.expires_at, m.scored_at
+"""
+# The plus keeps SQLite from looking up row by row, by an index, what is nearly the whole file.
+OWN = """
+    +m.kin = :kin AND m.state IN ('active', 'stale', 'archived')
+    AND (:left IS NULL OR m.id NOT IN (SELECT value FROM json_each(:left)))
+"""
+IN_IDS = "IN (SELECT value FROM json_each(:ids))"
+
+Links = Mapping[str, int]
+"""By id of a memory: how many."""
+One = TypeVar("One", Fate, Place)
+_of = attrgetter("memory.scope")
+
+
+class SqliteLife:
+    """See Life."""
+
+    def __init__(
+        self, books: Mapping[Scope, Book], view: Callable[[Book], View], kin: str, clock: Clock
+    ) -> None:
+        self._books = books
+        self._view = view
+        self._kin = kin
+        self._clock = clock
+
+    def living(
+        self, ids: Collection[str] | None = None, *, expired_by: datetime | None = None
+    ) -> list[Living]:
+        bound: dict[str, Any] = {"kin": self._kin}
+        where = OWN
+        if ids is not None:
+            where += f" AND m.id {IN_IDS}"
+            bound["ids"] = json.dumps(list(ids))
+        if expired_by is not None:
+            where += " AND m.expires_at <= :by"
+            bound["by"] = time_text(expired_by)
+        rows = [
+            row
+            for book in self._books.values()
+            for row in book.database.rows(
+                f"SELECT {COLUMNS} FROM memories m WHERE {where}", {**bound, **self._view(book)}
+            )
+        ]
+        links, recent = self._links(ids)
+        return [_living(row, links, recent) for row in rows]
+
+    def _links(self, ids: Collection[str] | None) -> tuple[Links, Links]:
+        """Per memory the links it is an end of, and the recent ones; of either file."""
+        links, recent = Counter[str](), Counter[str]()
+        bound = {"since": time_text(self._clock() - RECENT), "ids": json.dumps(list(ids or ()))}
+        sides = (
+            f"SELECT {side} AS id, created_at > :since AS recent FROM links"
+            + " WHERE origin <> 'refused'"
+            + ("" if ids is None else f" AND {side} {IN_IDS}")
+            for side in ("source", "target")
+        )
+        statement = (
+            f"SELECT id, count(*), sum(recent) FROM ({' UNION ALL '.join(sides)}) GROUP BY id"
+        )
+        for book in self._books.values():
+            for id, count, new in book.database.rows(statement, bound):
+                links[id] += count
+                recent[id] += new
+        return links, recent
+
+    def came_by(self, ids: Collection[str]) -> dict[str, tuple[str, datetime]]:
+        # SQLite takes the other columns from the row of the max.
+        rows = [
+            row
+            for book in self._books.values()
+            for row in book.database.rows(
+                f"""
+                SELECT max(seq), at, memory_id, action FROM history
+                WHERE memory_id {IN_IDS} AND after ->> '$.state' IS NOT NULL GROUP BY memory_id
+                """,
+                {"ids": json.dumps(list(ids))},
+            )
+        ]
+        rows.sort(key=lambda row: str(row[1]))  # what was shared has lines in both files
+        return {id: (action, datetime.fromisoformat(at)) for _, at, id, action in rows}
+
+    def to_states(self, fates: Sequence[Fate]) -> int:
+        at, done = self._clock(), 0
+        for book, part in self._parts(fates):
+            with book.changing() as db:
+                present = _present(db, part)
+                _set_states(db, present, at)
+                book.note_all(db, at, [_line(fate, at) for fate in present.values()])
+                done += len(present)
+        return done
+
+    def to_tiers(self, places: Sequence[Place]) -> int:
+        at, done = self._clock(), 0
+        for book, part in self._parts(places):
+            with book.database.writing() as db:
+                present = _present(db, part)
+                _set_tiers(db, present, at)
+                done += len(present)
+        return done
+
+    def renew(self, ids: Collection[str], *, used: bool = False) -> None:
+        now = self._clock()
+        places, woken = [], []
+        for one in self.living(ids):
+            worth, standing = rank_of(one, now)
+            tier, reason = at_once(standing, used=used)
+            if (tier, reason, worth) != (one.tier, one.tier_reason, one.priority):
+                places.append(Place(one, tier, reason, worth))
+            if used and one.state == State.STALE:
+                woken.append(Fate(one, State.ACTIVE, "revived", "used", last_used(one)))
+        if places:  # first: a new state raises the version
+            self.to_tiers(places)
+        if woken:
+            self.to_states(woken)
+
+    def tier_changes(self, id: str) -> list[TierChange]:
+        rows = [
+            row
+            for book in self._books.values()
+            for row in book.database.rows(
+                "SELECT at, from_tier, to_tier, reason FROM tier_changes WHERE memory_id = ?"
+                " ORDER BY id DESC",
+                (id,),
+            )
+        ]
+        rows.sort(key=lambda row: str(row[0]), reverse=True)
+        return [
+            TierChange(datetime.fromisoformat(at), before, after, reason)
+            for at, before, after, reason in rows
+        ]
+
+    def _parts(self, changes: Sequence[One]) -> list[tuple[Book, list[One]]]:
+        """By file, those that have any."""
+        parts = [
+            (book, [one for one in changes if _of(one) == scope])
+            for scope, book in self._books.items()
+        ]
+        return [(book, part) for book, part in parts if part]
+
+
+def _living(row: Row, links: Links, recent: Links) -> Living:
+    (id, scope, version, category, importance, trust, channel, pinned, is_tagged, set_priority,
+     priority, state, state_at, tier, reason, uses, used_at, created_at, updated_at, expires_at,
+     scored_at) = row  # fmt: skip
+    return Living(
+        id,
+        scope,
+        version,
+        category,
+        importance,
+        trust,
+        channel,
+        bool(pinned),
+        bool(is_tagged),
+        set_priority,
+        priority,
+        state,
+        _time(state_at),
+        tier,
+        reason,
+        uses,
+        _time(used_at),
+        datetime.fromisoformat(created_at),
+        datetime.fromisoformat(updated_at),
+        _time(expires_at),
+        links.get(id, 0),
+        recent.get(id, 0),
+        _time(scored_at),
+    )
+
+
+def _time(stored: str | None) -> datetime | None:
+    return datetime.fromisoformat(stored) if stored else None
+
+
+def _present(db: apsw.Connection, changes: Sequence[One]) -> dict[int, One]:
+    """By row number those whose memory is still at the version it was read at."""
+    by_id = {one.memory.id: one for one in changes}
+    versions = json.dumps({id: one.memory.version for id, one in by_id.items()})
+    found: Any = db.execute(
+        "SELECT m.rowid, m.id FROM json_each(?) JOIN memories m ON m.id = key"
+        " WHERE m.version = value",
+        (versions,),
+    )
+    return {row: by_id[id] for row, id in found}
+
+
+def _set_states(db: apsw.Connection, fates: Mapping[int, Fate], at: datetime) -> None:
+    when = time_text(at)
+    db.executemany(
+        "UPDATE memories SET state = ?, state_at = ?, deleted_at = ?, version = version + 1"
+        " WHERE rowid = ?",
+        [
+            (
+                one.state,
+                time_text(one.since or at),
+                when if one.state == State.DELETED else None,
+                row,
+            )
+            for row, one in fates.items()
+        ],
+    )
+    crossed = [r for r, one in fates.items() if (one.memory.state in LIVE) != (one.state in LIVE)]
+    chunks: Any = db.execute(
+        f"SELECT id FROM chunks WHERE memory {IN_IDS}", {"ids": json.dumps(crossed)}
+    ).fetchall()
+    vectors.log(db, [chunk for (chunk,) in chunks])
+
+
+def _line(fate: Fate, at: datetime) -> Line:
+    before = {"state": fate.memory.state, "state_at": fate.memory.state_at}
+    after: dict[str, Any] = {"state": fate.state, "state_at": fate.since or at}
+    if fate.state == State.DELETED:
+        before["deleted_at"], after["deleted_at"] = None, at
+    return Line(fate.memory.id, fate.action, before, after, fate.reason)
+
+
+def _set_tiers(db: apsw.Connection, places: Mapping[int, Place], at: datetime) -> None:
+    db.executemany(
+        "UPDATE memories SET tier = ?, tier_reason = ?, priority = ? WHERE rowid = ?",
+        [(one.tier, one.reason, one.priority, row) for row, one in places.items()],
+    )
+    moved = {row: one for row, one in places.items() if one.tier != one.memory.tier}
+    db.executemany(
+        "UPDATE chunks SET layer = ? WHERE memory = ?",
+        [(one.tier, row) for row, one in moved.items()],
+    )
+    db.executemany(
+        "INSERT INTO tier_changes (memory_id, from_tier, to_tier, reason, at)"
+        " VALUES (?, ?, ?, ?, ?)",
+        [
+            (one.memory.id, one.memory.tier, one.tier, one.reason, time_text(at))
+            for one in moved.values()
+        ],
+    )

@@ -1,0 +1,223 @@
+"""What links a memory has, and what it could be linked with: the reading half of SqliteLinks."""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from kinmem.clock import Clock
+from kinmem.models import Memory, Scope
+from kinmem.rules.links import MOST_HOLDERS, REFUSED
+from kinmem.store.graph import Key
+from kinmem.store.links import Origin, Shared
+from kinmem.store.sqlite.book import Book
+from kinmem.store.sqlite.connection import Row
+from kinmem.store.sqlite.filters import IS_LIVE, VISIBLE, View
+from kinmem.store.sqlite.rows import time_text
+
+UNSEEN = "m.state NOT IN ('deleted', 'quarantined')"
+"""Of one's own: what is in the bin, or held back, is linked with nothing."""
+
+
+class End(NamedTuple):
+    """A memory at an end of a link."""
+
+    id: str
+    kin: str
+    scope: Scope
+    state: str
+    superseded_by: str | None
+
+
+class LinkedRows:
+    """See Links, what reads. Links name memories by id, and either file may hold them."""
+
+    _books: Mapping[Scope, Book]
+    _view: Callable[[Book], View]
+    _clock: Clock
+
+    def degrees(self, ids: Collection[str], since: datetime) -> dict[str, tuple[int, int]]:
+        rows = self._rows("source, target, created_at, origin", ids)
+        ends = self._ends({id for row in rows for id in row[:2]})
+        pairs: dict[tuple[str, str], bool] = {}
+        for source, target, at, origin in rows:
+            live = all(id in ends and ends[id].state != "superseded" for id in (source, target))
+            if live and origin != REFUSED:
+                pairs[source, target] = pairs.get((source, target), False) or at >= time_text(since)
+        counts: dict[str, tuple[int, int]] = {}
+        wanted = set(ids)
+        for pair, is_recent in pairs.items():
+            for id in wanted.intersection(pair):
+                edges, recent = counts.get(id, (0, 0))
+                counts[id] = (edges + 1, recent + is_recent)
+        return counts
+
+    def densest(self, limit: int) -> list[str]:
+        counts: dict[str, int] = defaultdict(int)
+        for book in self._books.values():
+            for id, count in book.database.rows(
+                "SELECT id, count(*) FROM (SELECT source AS id FROM links WHERE origin <> 'refused'"
+                " UNION ALL SELECT target FROM links WHERE origin <> 'refused')"
+                " GROUP BY id ORDER BY 2 DESC LIMIT ?",
+                (2 * limit,),
+            ):
+                counts[id] += count
+        worths: dict[str, float] = {}
+        for book in self._books.values():
+            rows = book.database.rows(
+                "SELECT m.id, coalesce(m.priority, m.importance / 10, 0.5) FROM memories m"
+                f" WHERE {VISIBLE} AND {IS_LIVE} AND m.id IN (SELECT value FROM json_each(:ids))"
+                " UNION SELECT * FROM (SELECT m.id, coalesce(m.priority, m.importance / 10, 0.5)"
+                f" FROM memories m WHERE {VISIBLE} AND {IS_LIVE} ORDER BY 2 DESC, 1 DESC"
+                " LIMIT :limit)",
+                {"ids": json.dumps(list(counts)), "limit": limit, **self._view(book)},
+            )
+            worths |= dict(rows)
+        return sorted(worths, key=lambda id: (-counts[id], -worths[id], id))[:limit]
+
+    def about(self, ids: Collection[str]) -> dict[Key, list[str]]:
+        found: dict[Key, list[str]] = defaultdict(list)
+        for book in self._books.values():
+            for folded, type, id in book.database.rows(
+                f"""
+                SELECT e.folded, e.type, m.id FROM json_each(:ids)
+                JOIN memories m ON m.id = value
+                JOIN memory_entities ON memory = m.rowid JOIN entities e ON e.id = entity
+                WHERE {VISIBLE}
+                """,
+                {"ids": json.dumps(list(ids)), **self._view(book)},
+            ):
+                found[Key(folded, type)].append(id)
+        return dict(found)
+
+    def sharing(self, tags: Mapping[str, Mapping[str, bool]]) -> dict[str, dict[str, Shared]]:
+        found: dict[str, dict[str, Shared]] = defaultdict(lambda: defaultdict(Shared))
+        asked = [(id, tag) for id, some in tags.items() for tag in some]
+        about = [row for book in self._books.values() for row in self._named(book, tags)]
+        for book in self._books.values():
+            for id, other, tag, is_theirs in self._holding(book, asked, TAGGED):
+                found[id][other].tags.add(tag)
+                if is_theirs and tags[id][tag]:
+                    found[id][other].chosen.add(tag)
+            for id, other, entity, _ in self._holding(book, about, ABOUT):
+                found[id][other].entities.add(entity)
+        return {id: dict(some) for id, some in found.items()}
+
+    def _named(self, book: Book, ids: Collection[str]) -> list[Row]:
+        return book.database.rows(
+            """
+            SELECT m.id, e.folded FROM json_each(?) JOIN memories m ON m.id = value
+            JOIN memory_entities ON memory = m.rowid JOIN entities e ON e.id = entity
+            """,
+            (json.dumps(list(ids)),),
+        )
+
+    def _holding(self, book: Book, asked: Sequence[Row], which: str) -> list[Row]:
+        """(asked id, id, what both have, whether it is a manual tag of the other), as far as few
+        have it."""
+        if not asked:
+            return []
+        return book.database.rows(
+            f"""
+            WITH asked AS MATERIALIZED (
+                SELECT value ->> 0 AS id, value ->> 1 AS what FROM json_each(:asked)
+            ), held AS MATERIALIZED ({which})
+            SELECT asked.id, m.id, asked.what,
+                m.manual_tags IS NOT NULL AND EXISTS (
+                    SELECT 1 FROM json_each(m.manual_tags) WHERE value = asked.what
+                )
+            FROM asked
+            JOIN held ON held.what = asked.what
+            JOIN memories m ON m.rowid = held.memory
+            WHERE m.id <> asked.id AND {VISIBLE} AND {IS_LIVE}
+                AND (m.expires_at IS NULL OR m.expires_at > :now)
+            """,
+            {
+                "asked": json.dumps(asked),
+                "most": MOST_HOLDERS,
+                "now": time_text(self._clock()),
+                **self._view(book),
+            },
+        )
+
+    def origins(self, memories: Sequence[Memory]) -> dict[str, Origin]:
+        found: dict[str, Origin] = {}
+        for memory in memories:
+            origin = Origin(
+                self._one(FIRST, memory) if memory.source_ref else None,
+                self._one(PREVIOUS, memory) if memory.session and memory.subject else None,
+                self._one(AUTHOR, memory) if memory.speaker and memory.source_ref else None,
+            )
+            if origin != Origin():
+                found[memory.id] = origin
+        return found
+
+    def _one(self, condition: str, memory: Memory) -> str | None:
+        """The live visible memory that a condition finds for another: own ones come first."""
+        bound = {
+            "id": memory.id,
+            "session": memory.session,
+            "subject": memory.subject,
+            "speaker": memory.speaker,
+            "source_ref": memory.source_ref,
+        }
+        for book in self._books.values():
+            rows = book.database.rows(
+                f"SELECT m.id FROM memories m WHERE {VISIBLE} AND {IS_LIVE} AND m.id <> :id"
+                f" AND {condition} LIMIT 1",
+                {**bound, **self._view(book)},
+            )
+            if rows:
+                return str(rows[0][0])
+        return None
+
+    def _rows(self, columns: str, ids: Collection[str]) -> list[Row]:
+        """Rows of links that touch these memories, from both files; each once."""
+        wanted = "IN (SELECT value FROM json_each(:ids))"
+        rows = (
+            row
+            for book in self._books.values()
+            for row in book.database.rows(
+                f"SELECT {columns} FROM links WHERE source {wanted}"
+                f" UNION SELECT {columns} FROM links WHERE target {wanted}",
+                {"ids": json.dumps(list(ids))},
+            )
+        )
+        return list(dict.fromkeys(rows))
+
+    def _ends(self, ids: Collection[str]) -> dict[str, End]:
+        """Those of these memories that may be at the end of a link the Kin sees."""
+        return {
+            row[0]: End(*row)
+            for book in self._books.values()
+            for row in book.database.rows(
+                "SELECT m.id, m.kin, m.scope, m.state, m.superseded_by FROM memories m"
+                f" WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE} AND {UNSEEN}",
+                {"ids": json.dumps(list(ids)), **self._view(book)},
+            )
+        }
+
+
+TAGGED = """
+    SELECT tag AS what, memory FROM tags WHERE tag IN (
+        SELECT what FROM (SELECT DISTINCT what FROM asked) one
+        WHERE (SELECT count(*) FROM (
+            SELECT 1 FROM tags WHERE tag = one.what LIMIT :most + 1)) <= :most
+    )
+"""
+ABOUT = """
+    SELECT e.folded AS what, memory FROM entities e JOIN memory_entities ON entity = e.id
+    WHERE e.folded IN (SELECT what FROM asked) AND (SELECT count(*) FROM (
+        SELECT 1 FROM memory_entities WHERE entity = e.id LIMIT :most + 1)) <= :most
+"""
+FIRST = "m.source_ref = :source_ref AND m.id < :id ORDER BY m.id"
+PREVIOUS = (
+    "m.session = :session AND m.subject = :subject COLLATE ANYCASE AND m.id < :id"
+    " ORDER BY m.id DESC"
+)
+AUTHOR = (
+    "m.subject = :speaker COLLATE ANYCASE AND m.category = 'identity' AND NOT EXISTS (SELECT 1"
+    " FROM memories o WHERE o.id <> m.id AND o.subject = :speaker COLLATE ANYCASE"
+    " AND o.category = 'identity' AND o.state IN ('active', 'stale'))"
+)

@@ -1,0 +1,439 @@
+"""Writes taken back: what belongs together goes together, and no later change is lost unasked."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, Literal
+
+from kinmem.clock import Clock
+from kinmem.documents.cut import chunked_again
+from kinmem.errors import InvalidInput, LaterChange
+from kinmem.learn.apply import decided
+from kinmem.learn.knowledge import reread
+from kinmem.llm.base import Embedder
+from kinmem.llm.chunks import chunks_of, embedded
+from kinmem.models import LIVE, Chunks, Draft, Event, Memory, Scope, State
+from kinmem.store.base import Store
+from kinmem.store.undo import COMPUTED, batch_name, components, heirs
+from kinmem.turns import Batch, Change
+
+AUTOMATIC = frozenset({"recalibrated", "pruned", "faded", "revived", "expired"})
+"""Actions of time and use: they go with what they were done to, and nobody need be asked."""
+OF_UPKEEP = AUTOMATIC | {"consolidated", "compressed"}
+SETTLING = "settle "
+"""How batches begin in which what was stored unseen was compared; they follow from storing it."""
+PAGE = 50
+
+Became = Literal["gone", "back", "changed"]
+Key = tuple[str, int]
+"""What one write did to one memory: id and number of the write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was taken back, or would be."""
+
+    writes: tuple[int, ...]
+    """The writes, the latest first."""
+    became: Mapping[str, Became]
+    """By id: gone into the bin, back in use, or changed."""
+    lost: tuple[str, ...]
+    """Memories that were erased since, and stay so."""
+    batch: str | None
+    """By which name this can be undone in turn; None: nothing was done."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is to be set, by id, with the writes whose lines that takes back."""
+
+    writes: tuple[int, ...]
+    fields: dict[str, dict[str, Any]]
+    links: dict[str, Sequence[Mapping[str, Any]]]
+    memories: Mapping[str, Memory]
+    reverts: Mapping[str, tuple[int, ...]]
+    lost: tuple[str, ...]
+
+
+class Undo:
+    """Takes back writes of one Kin, as far back as what is forgotten is kept."""
+
+    def __init__(self, store: Store, embedder: Embedder, window: timedelta, clock: Clock) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._window = window
+        self._clock = clock
+
+    def __call__(
+        self,
+        what: int | str | None,
+        *,
+        last: int = 1,
+        cascade: bool = False,
+        dry_run: bool = False,
+    ) -> Undone:
+        """Take back a write by its number, all of a batch by its name, or the latest write that did
+        something to a memory, by its id; None: the `last` things that were done on purpose.
+
+        Raises LaterChange where something later would be lost, unless `cascade` takes it back too.
+        """
+        lines = self._meant(what, last)
+
+        def done() -> Undone:
+            plan = self._planned(lines, cascade)
+            batch = None if dry_run else self._carried_out(plan)
+            became = {
+                id: _became(plan.memories[id], plan.fields.get(id, {})) for id in plan.reverts
+            }
+            return Undone(plan.writes, became, plan.lost, batch)
+
+        return done() if dry_run else decided(done)
+
+    # what is meant
+
+    def _meant(self, what: int | str | None, last: int) -> list[Event]:
+        past = self._store.past
+        if what is None:
+            return self._latest(last)
+        if isinstance(what, int):
+            lines = past.write(what)
+        else:
+            lines = past.batch(what) or self._latest_of(what)
+        if not lines:
+            raise InvalidInput(
+                f"there is no write, batch or memory {what!r} to undo; history shows them"
+            )
+        return lines
+
+    def _latest_of(self, id: str) -> list[Event]:
+        """What the latest write did to a memory and to what belongs with it."""
+        lines = [line for line in in_force(self._store.past.about([id])) if not line.reverts]
+        mine = [line for line in lines if not _is_automatic(line)] or lines
+        if not mine:
+            return []
+        return components(self._store.past.write(mine[-1].write), [id])
+
+    def _latest(self, count: int) -> list[Event]:
+        """The lines of so many things done last, each a batch or a write of its own."""
+        found: dict[str | int, list[Event]] = {}
+        for line in self._purposeful():
+            name = line.batch or line.write
+            if name not in found and len(found) == count:
+                break
+            found.setdefault(name, []).append(line)
+        if not found:
+            raise InvalidInput("there is nothing to undo")
+        return [line for lines in found.values() for line in lines]
+
+    def _purposeful(self) -> Iterator[Event]:
+        """Lines in force of what was not done by upkeep or undo, the latest first."""
+        before = None
+        while lines := self._store.past.writes(PAGE, before=before):
+            before = lines[-1].write
+            kept = {
+                (line.memory_id, line.write)
+                for about in self._about({line.memory_id for line in lines}).values()
+                for line in about
+            }
+            upkeep = {line.write for line in lines if _is_of_upkeep(line)}
+            for line in lines:
+                is_meant = line.write not in upkeep and not line.reverts
+                if is_meant and (line.memory_id, line.write) in kept:
+                    yield line
+
+    # what it comes to
+
+    def _about(self, ids: Collection[str]) -> dict[str, list[Event]]:
+        """By id the lines in force about each of these memories, in order."""
+        lines: dict[str, list[Event]] = defaultdict(list)
+        for line in self._store.past.about(ids):
+            lines[line.memory_id].append(line)
+        return {id: in_force(of) for id, of in lines.items()}
+
+    def _planned(self, meant: Sequence[Event], cascade: bool) -> _Plan:
+        chosen = {(line.memory_id, line.write) for line in meant}
+        while True:
+            about = self._about({id for id, _ in chosen})
+            kept = {(id, line.write) for id, lines in about.items() for line in lines}
+            if not chosen & kept:
+                raise InvalidInput(
+                    f"{_named(meant)} is undone already; undo the undoing to redo it"
+                )
+            chosen &= kept
+            taken = {
+                id: [line for line in lines if (id, line.write) in chosen]
+                for id, lines in about.items()
+            }
+            taken = {id: lines for id, lines in taken.items() if lines}
+            memories = self._own(taken)
+            follow, later = self._after(taken, about, memories)
+            if not follow and later and not cascade:
+                raise _later(meant, later)
+            more = self._with_all(follow or later) - chosen
+            if not more:
+                return self._plan(taken, memories)
+            chosen |= more
+
+    def _own(self, ids: Collection[str]) -> dict[str, Memory]:
+        found = self._store.memories(ids)
+        return {id: one for id, one in found.items() if one.kin == self._store.kin}
+
+    def _with_all(self, lines: Iterable[Event]) -> set[Key]:
+        """What was done by the same writes to what belongs with these memories."""
+        return {
+            (line.memory_id, line.write)
+            for one in lines
+            for line in components(self._store.past.write(one.write), [one.memory_id])
+        }
+
+    def _after(
+        self,
+        taken: Mapping[str, Sequence[Event]],
+        about: Mapping[str, Sequence[Event]],
+        memories: Mapping[str, Memory],
+    ) -> tuple[list[Event], list[Event]]:
+        """Lines that follow from what is taken back, and go with it; then those that stand on it or
+        change the same: they would be lost."""
+        later = [
+            line
+            for id, lines in taken.items()
+            if id in memories
+            for line in _on_top(lines, about[id], memories[id])
+        ]
+        born = [
+            id for id, lines in taken.items() if id in memories and lines[0].action == "created"
+        ]
+        later += self._superseded_by(born, taken)
+        later += self._unexplained(taken, about, memories, {line.memory_id for line in later})
+        if not later:
+            later = self._said_again(taken, memories)
+        follow = [line for line in later if (line.batch or "").startswith(SETTLING)]
+        return follow, [line for line in later if line not in follow]
+
+    def _superseded_by(
+        self, born: Sequence[str], taken: Mapping[str, Sequence[Event]]
+    ) -> list[Event]:
+        """What gave way to what is to go."""
+        gave_way = self._about(self._store.past.superseded_by(born)) if born else {}
+        return [
+            line
+            for id, lines in gave_way.items()
+            for line in lines
+            if set(heirs(line)) & set(born) and line not in taken.get(id, ()) and not line.reverts
+        ]
+
+    def _unexplained(
+        self,
+        taken: Mapping[str, Sequence[Event]],
+        about: Mapping[str, Sequence[Event]],
+        memories: Mapping[str, Memory],
+        known: Collection[str],
+    ) -> list[Event]:
+        """Where a memory is not as the last of its lines has left it: what has changed that."""
+        found = []
+        for id, lines in taken.items():
+            if id not in memories or id in known or lines[0].action == "created":
+                continue
+            left: dict[str, Any] = {}
+            for line in lines:
+                left |= line.after
+            stored = self._store.past.stored(memories[id], left.keys() & set(Memory.__slots__))
+            differs = {name for name, value in stored.items() if left[name] != value} - COMPUTED
+            after = [line for line in about[id] if line.write > lines[-1].write]
+            by_time = {name for line in after if _is_automatic(line) for name in line.after}
+            if differs - by_time:
+                found += [line for line in after if differs & line.after.keys()][-1:]
+        return found
+
+    def _said_again(
+        self, taken: Mapping[str, Sequence[Event]], memories: Mapping[str, Memory]
+    ) -> list[Event]:
+        """What has come to say since what one of these memories would say again."""
+        again = []
+        for id, memory in memories.items():
+            fields = self._fields(taken[id], memory)
+            new = replace(memory, **fields)
+            was = memory.state in LIVE and new.content_hash == memory.content_hash
+            if new.state in LIVE and not was:
+                again.append(new)
+        said = self._store.same_statements([Draft(one, Chunks(())) for one in again])
+        others = self._about({id for id in said if id and id not in taken})
+        return [
+            line
+            for one, other in zip(again, said, strict=True)
+            for line in others.get(other or "", ())
+            if _is_since(line, taken[one.id][-1].write)
+            and {"content_hash", "state"} & line.after.keys()
+        ]
+
+    def _plan(self, taken: Mapping[str, Sequence[Event]], memories: Mapping[str, Memory]) -> _Plan:
+        oldest = min(line.at for lines in taken.values() for line in lines)
+        if oldest < self._clock() - self._window:
+            days = self._window.days
+            raise InvalidInput(f"it was done more than {days} days ago (KINMEM_PURGE_DAYS)")
+        lost = sorted(id for id in taken if id not in memories)
+        if not memories:
+            raise InvalidInput(
+                f"what was erased cannot come back: {', '.join(lost)}; name another write"
+            )
+        writes = {line.write for lines in taken.values() for line in lines}
+        return _Plan(
+            tuple(sorted(writes, reverse=True)),
+            {id: self._fields(taken[id], one) for id, one in memories.items()},
+            {id: links for id in memories if (links := _links(taken[id])) is not None},
+            memories,
+            {id: tuple(sorted({line.write for line in taken[id]})) for id in memories},
+            tuple(lost),
+        )
+
+    def _fields(self, lines: Sequence[Event], memory: Memory) -> dict[str, Any]:
+        """What is to be set of a memory so that these lines never were."""
+        if lines[0].action == "created":
+            gone = {"state": State.DELETED, "deleted_at": self._clock()}
+            return {} if memory.state == State.DELETED else gone
+        before: dict[str, Any] = {}
+        for line in reversed(lines):
+            before |= line.before
+        fields = self._store.past.fields(before)
+        if fields.get("state") == State.DELETED and fields.get("deleted_at"):
+            # Not for the next purge: it has just been put there.
+            oldest = self._clock() - self._window
+            fields["deleted_at"] = max(fields["deleted_at"], oldest)
+        return {name: value for name, value in fields.items() if getattr(memory, name) != value}
+
+    # doing it
+
+    def _carried_out(self, plan: _Plan) -> str:
+        """One transaction for each scope, then one for each memory that moves between them."""
+        batch = batch_name("undo")
+        changes = {id: self._change(id, fields, plan) for id, fields in plan.fields.items()}
+        settled = self._reopened(plan)
+        scopes: tuple[Scope, ...] = ("private", "shared")
+        for scope in scopes:
+            staying = [
+                change
+                for id, change in changes.items()
+                if plan.memories[id].scope == scope and "scope" not in change.fields
+            ]
+            closing = settled if scope == "private" else {}
+            if staying or closing:
+                self._store.apply(Batch(scope=scope, changes=staying, settled=closing, name=batch))
+        for change in changes.values():
+            if "scope" in change.fields:
+                self._move(change, batch)
+        for id, links in plan.links.items():
+            self._store.links.restore(id, links, batch=batch, reverts=plan.reverts[id])
+        return batch
+
+    def _change(self, id: str, fields: Mapping[str, Any], plan: _Plan) -> Change:
+        memory = plan.memories[id]
+        numbers = ", ".join(map(str, plan.reverts[id]))
+        says_otherwise = "content" in fields or "content_hash" in fields
+        return Change(
+            id,
+            fields,
+            "undone",
+            f"undo of {numbers}",
+            memory.version,
+            self._chunks(memory, fields) if says_otherwise else None,
+            plan.reverts[id],
+            reread(memory, fields),
+        )
+
+    def _chunks(self, memory: Memory, fields: Mapping[str, Any]) -> Chunks:
+        """Of what it is to say; with vectors, unless the embedder is away."""
+        new = replace(memory, **fields)
+        if new.is_document:
+            text = self._store.documents.text(memory.id, new.content_hash)
+            return chunked_again(text, new, self._embedder)
+        texts = chunks_of(new.content, self._embedder)
+        return embedded(Chunks(texts), self._embedder)
+
+    def _move(self, change: Change, batch: str) -> None:
+        self._store.update(
+            change.id,
+            change.fields,
+            chunks=change.chunks,
+            if_version=change.version,
+            reason=change.reason,
+            action=change.action,
+            batch=batch,
+            reverts=change.reverts,
+            knowledge=change.knowledge,
+        )
+
+    def _reopened(self, plan: _Plan) -> dict[int, str]:
+        """Conflicts that were settled by what is taken back are open again."""
+        back = {id for id, fields in plan.fields.items() if fields.get("state") in LIVE}
+        return {
+            conflict.id: "open"
+            for conflict in (self._store.journal.conflicts(all=True) if back else ())
+            if conflict.status in ("kept_newer", "kept_older", "merged")
+            and back & {conflict.newer, conflict.older}
+        }
+
+
+def in_force(lines: Sequence[Event]) -> list[Event]:
+    """Those of a memory's lines that nothing has taken back, in order."""
+    gone: set[int] = set()
+    kept: list[Event] = []
+    for line in reversed(lines):
+        if line.write not in gone:
+            gone.update(line.reverts)
+            kept.append(line)
+    return kept[::-1]
+
+
+def _on_top(taken: Sequence[Event], all: Sequence[Event], memory: Memory) -> list[Event]:
+    """Later lines about the same fields of a memory, or about anything of one that is to go."""
+    if taken[0].action == "created" and memory.state == State.DELETED:
+        return []  # it is gone already
+    touched = {name for line in taken for name in (*line.before, *line.after)} - COMPUTED
+    return [
+        line
+        for line in all
+        if line.write > taken[0].write
+        and line not in taken
+        and not line.reverts
+        and not _is_automatic(line)
+        and (taken[0].action == "created" or touched & {*line.before, *line.after})
+    ]
+
+
+def _is_since(line: Event, write: int) -> bool:
+    """Whether it has done something after that write; taking back what came after it does not."""
+    return line.write > write and not (line.reverts and min(line.reverts) > write)
+
+
+def _is_automatic(line: Event) -> bool:
+    return line.action in AUTOMATIC
+
+
+def _is_of_upkeep(line: Event) -> bool:
+    return line.action in OF_UPKEEP or (line.batch or "").startswith(SETTLING)
+
+
+def _links(lines: Sequence[Event]) -> Sequence[Mapping[str, Any]] | None:
+    """The manual links a memory had before these lines; None: they are not about links."""
+    found = [line.before["links"] for line in lines if "links" in line.before]
+    return found[0] if found and lines[0].action != "created" else None
+
+
+def _became(memory: Memory, fields: Mapping[str, Any]) -> Became:
+    if fields.get("state") == State.DELETED:
+        return "gone"
+    return "back" if fields.get("state") in LIVE and memory.state not in LIVE else "changed"
+
+
+def _named(lines: Sequence[Event]) -> str:
+    numbers = sorted({line.write for line in lines})
+    return f"write {', '.join(map(str, numbers))}"
+
+
+def _later(meant: Sequence[Event], later: Sequence[Event]) -> LaterChange:
+    told = [
+        f"{line.write} ({line.action} {line.memory_id} at {line.at:%Y-%m-%d %H:%M})"
+        for line in sorted(later, key=lambda line: line.write)
+    ]
+    return LaterChange(_named(meant), list(dict.fromkeys(told)))

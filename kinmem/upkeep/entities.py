@@ -1,0 +1,145 @@
+"""A step of upkeep: memories not read yet get their entities, and two names of one become one.
+
+Memories are read when they are written; here come those of older versions, and what was merged.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from rapidfuzz.distance import OSA
+
+from kinmem.clock import Clock
+from kinmem.models import Scope
+from kinmem.rules.entities import read
+from kinmem.rules.relations import THE_USER
+from kinmem.store.base import Store
+from kinmem.store.graph import Key, Named
+from kinmem.upkeep.allowance import Allowance
+
+TOGETHER = 100
+"""Memories in one transaction."""
+PER_RUN = 2000
+"""Memories read in one run; two to five seconds."""
+NAMES = 20_000
+"""Mentions that are looked through for double names, the latest ones."""
+SLIP = 1
+"""Letters, more, less, other or swapped, by which two spellings of one name may differ: Katharina,
+Katarina. By two differ Schmidt and Schmitz."""
+SHORTEST = 8
+"""Letters; among shorter names as many real ones are as alike: Hanna, Hannah."""
+BEGINS = 3
+"""Letters that both spellings begin with, so that not every pair is compared."""
+SCOPES: tuple[Scope, ...] = ("private", "shared")
+
+
+def entities(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]) -> None:
+    """Read own memories whose content was not read for entities, the latest first, 2,000 a run;
+    then merge entities of one file that are certainly the same. Counts read, found and merged.
+
+    A first name is merged into the one full name that begins with it, if a memory names both or
+    they share a relation or a subject; two spellings, if they share a relation and no memory names
+    both. Not a change of the memories: no history, and it can all be read again.
+    """
+    _read(store, allowance, counts)
+    for scope in SCOPES:
+        if not allowance.is_over():
+            _merge(store, scope, allowance, counts)
+
+
+def _read(store: Store, allowance: Allowance, counts: Counter[str]) -> None:
+    graph = store.graph
+    if allowance.dry_run:
+        counts["read"] += len(graph.unread(PER_RUN))
+        return
+    for _ in range(PER_RUN // TOGETHER):
+        part = graph.unread(TOGETHER)
+        if not part or allowance.is_over():
+            return
+        found = {
+            memory.id: (memory.version, read(memory.content, memory.speaker, memory.subject))
+            for memory in part
+        }
+        if not graph.keep(found):
+            return  # all were changed meanwhile: the next run
+        counts["read"] += len(part)
+        counts["found"] += sum(len(one.entities) for _, one in found.values())
+
+
+def _merge(store: Store, scope: Scope, allowance: Allowance, counts: Counter[str]) -> None:
+    """What differs only in accents or case is one from the beginning."""
+    job = f"entities {scope}"
+    changed = store.revision[SCOPES.index(scope)]
+    if store.journal.mark(job) == changed:
+        return
+    for kept, gone in same(store.graph.names_in(scope, NAMES)):
+        if allowance.is_over():
+            return
+        if allowance.dry_run or store.graph.merge(scope, kept, gone):
+            counts["merged"] += 1
+    if not allowance.dry_run:
+        store.journal.set_mark(job, store.revision[SCOPES.index(scope)])
+
+
+def same(names: Sequence[Named]) -> list[tuple[Key, Key]]:
+    """(kept, gone) of the entities that are one; none is in two pairs."""
+    pairs, taken = [], set[Key]()
+    for kept, gone in (*_first_names(names), *_spellings(names)):
+        if taken.isdisjoint((kept.key, gone.key)):
+            taken.update((kept.key, gone.key))
+            pairs.append((kept.key, gone.key))
+    return pairs
+
+
+def _first_names(names: Sequence[Named]) -> Iterator[tuple[Named, Named]]:
+    """Anna is Anna Schmidt, where there is no Anna Meyer."""
+    full: Mapping[str, list[Named]] = defaultdict(list)
+    for one in names:
+        first, _, rest = one.key.folded.partition(" ")
+        if rest and one.key.type in ("person", "other") and one.key.folded != THE_USER:
+            full[first].append(one)
+    for short in names:
+        fitting = full.get(short.key.folded, [])
+        is_person = "person" in (short.key.type, *(one.key.type for one in fitting))
+        if len(fitting) != 1 or not is_person or not _fits(short, fitting[0]):
+            continue
+        if _is_confirmed(short, fitting[0]):
+            yield fitting[0], short
+
+
+def _spellings(names: Sequence[Named]) -> Iterator[tuple[Named, Named]]:
+    blocks: Mapping[str, list[Named]] = defaultdict(list)
+    for one in names:
+        if len(one.key.folded) >= SHORTEST:
+            blocks[one.key.folded[:BEGINS]].append(one)
+    for block in blocks.values():
+        for one, other in combinations(block, 2):
+            if _fits(one, other) and _is_misspelt(one, other):
+                kept = max(one, other, key=lambda named: len(named.around.memories))
+                yield kept, other if kept is one else one
+
+
+def _fits(one: Named, other: Named) -> bool:
+    types = {one.key.type, other.key.type}
+    return len(types) == 1 or "other" in types
+
+
+def _is_confirmed(short: Named, full: Named) -> bool:
+    """By a memory that names both, a relation to the same one, or a subject other than the name."""
+    a, b = short.around, full.around
+    subjects = (a.subjects & (b.subjects | {full.key.folded})) - {short.key.folded}
+    return bool(a.memories & b.memories or a.relations & b.relations or subjects)
+
+
+def _is_misspelt(one: Named, other: Named) -> bool:
+    """Numbers are no spellings: iPhone 14 is not iPhone 15."""
+    a, b = one.key.folded, other.key.folded
+    if _digits(a) != _digits(b) or one.around.memories & other.around.memories:
+        return False
+    if not one.around.relations & other.around.relations:
+        return False
+    return OSA.distance(a, b, score_cutoff=SLIP) <= SLIP
+
+
+def _digits(text: str) -> str:
+    return "".join(sign for sign in text if sign.isdigit())

@@ -1,0 +1,246 @@
+"""A step of upkeep: memories that have something to do with each other are linked.
+
+Candidates come from shared tags and entities and from the vector index, never from all pairs.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
+
+from kinmem.clock import Clock
+from kinmem.llm.base import Embedder
+from kinmem.models import LIVE, Filters, Memory, Vector
+from kinmem.rules.links import (
+    AUTO,
+    MOST_LINKS,
+    PER_MEMORY,
+    Evidence,
+    Link,
+    Scale,
+    cited,
+    proposed,
+)
+from kinmem.rules.tags import telling
+from kinmem.store.base import Store
+from kinmem.store.links import Origin, Shared
+from kinmem.upkeep.allowance import Allowance
+
+AUDITED = timedelta(days=7)
+"""After which the links of a memory are verified, and weak ones that were not are dropped."""
+NEW_PER_RUN = 200
+AUDITS_PER_RUN = 100
+"""Memories looked at in one run; 100 an hour verify 16,800 in seven days."""
+TOGETHER = 100
+"""Memories whose candidates are looked for at once, and whose links are one transaction."""
+NEAREST = 8
+SHARING = 20
+"""Candidates by tags and entities whose similarity is computed, those that share most."""
+
+
+def link(
+    store: Store, embedder: Embedder, clock: Clock, allowance: Allowance, counts: Counter[str]
+) -> None:
+    """Link own live memories that are new or edited, then verify what was not for seven days.
+
+    At most five automatic links a memory and a hundred new ones a run. Of links for which an audit
+    finds no evidence any more the confidence is halved; stale ones are dropped. What people have
+    linked, or taken apart, stays. Counts seen, linked, doubted and dropped. Goes on where it was
+    cut short, the newest first. No history: all of it can be found again.
+    """
+    rounds, since = store.rounds, clock() - AUDITED
+    due = rounds.unseen("linked_at", NEW_PER_RUN)
+    due += rounds.due("linked_at", since, AUDITS_PER_RUN)
+    for start in range(0, len(due), TOGETHER):
+        if allowance.is_over() or counts["linked"] >= MOST_LINKS:
+            break
+        part = due[start : start + TOGETHER]
+        found = Candidates(store, embedder, part).links(MOST_LINKS - counts["linked"])
+        seen = len(part) - len(found.left)
+        counts.update(seen=seen, linked=len(found.new), doubted=len(found.doubted))
+        if not allowance.dry_run:
+            store.links.add([*found.new, *found.verified])
+            store.links.doubt(found.doubted)
+            rounds.linked([memory.id for memory in part if memory.id not in found.left], clock())
+            changed = {id for one in (*found.new, *found.doubted) for id in one.ends}
+            store.life.renew(changed)
+    counts["dropped"] += store.links.drop_stale(since, dry_run=allowance.dry_run)
+
+
+@dataclass
+class Found:
+    """What is to become of the links of some memories."""
+
+    new: list[Link]
+    verified: list[Link]
+    doubted: list[Link]
+    left: set[str]
+    """Memories that were not seen to the end: enough was linked in this run."""
+
+
+class Candidates:
+    """What may be linked with some memories, and what speaks for it."""
+
+    def __init__(self, store: Store, embedder: Embedder, memories: Sequence[Memory]) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._memories = {memory.id: memory for memory in memories}
+        known = embedder.calibration
+        self._scale = Scale.calibrated(known.noise, known.near)
+
+    def links(self, room: int) -> Found:
+        """Their links as they should be, at most `room` of them new."""
+        found = Found([], [], [], set())
+        wanted = {id: self._proposals(memory) for id, memory in self._memories.items()}
+        held = self._held({end for some in wanted.values() for one in some for end in one.ends})
+        for id, some in wanted.items():
+            if len(found.new) >= room:
+                found.left.add(id)
+            else:
+                self._sort_in(id, some, found, held, room)
+        return found
+
+    def _sort_in(
+        self, id: str, wanted: Sequence[Link], found: Found, held: Counter[str], room: int
+    ) -> None:
+        """What was linked and still is, what no longer is, and the best of what is new as far as
+        both ends have room for it."""
+        old = self._linked(id)
+        still = {one.other(id) for one in wanted}
+        found.verified += [one for one in wanted if one.other(id) in old]
+        found.doubted += [one for other, one in old.items() if other not in still]
+        made = {one.ends for one in found.new}
+        for one in wanted:
+            if one.other(id) in old or one.ends in made:
+                continue
+            if any(held[end] >= PER_MEMORY for end in one.ends):
+                continue
+            if len(found.new) >= room:
+                found.left.add(id)
+                return
+            found.new.append(one)
+            held.update(one.ends)
+
+    def _held(self, ids: Collection[str]) -> Counter[str]:
+        """How many automatic links each has."""
+        stored = self._store.links.of(ids)
+        return Counter({id: sum(one.origin == AUTO for one in some) for id, some in stored.items()})
+
+    def _linked(self, id: str) -> dict[str, Link]:
+        """The automatic links of a memory by their other end."""
+        return {one.other(id): one for one in self._known.get(id, ()) if one.origin == AUTO}
+
+    def _proposals(self, memory: Memory) -> list[Link]:
+        """Links of one memory that the evidence speaks for, the surest first."""
+        links = [
+            one
+            for id, found in self._evidence(memory).items()
+            if frozenset((id, memory.id)) not in self._apart
+            and (one := proposed(memory.id, id, found, self._scale))
+        ]
+        return sorted(links, key=lambda one: (-one.confidence, -one.weight, one.other(memory.id)))
+
+    def _evidence(self, memory: Memory) -> dict[str, Evidence]:
+        """What speaks for a link, by the other's id; of those only that may be linked."""
+        shared, near = self._sharing.get(memory.id, {}), self._near.get(memory.id, {})
+        most = sorted(shared, key=lambda id: (-_amount(shared[id]), id))[:SHARING]
+        named = self._named(memory) & self._live
+        origin = self._origins.get(memory.id, Origin())
+        ids = named.union(most, near)
+        cosines = self._cosines(memory.id, ids - near.keys())
+        cosines |= {id: (cosine, None) for id, cosine in near.items()}
+        cites = cited(memory.content)
+        return {
+            id: _evidence(id, shared.get(id, NOTHING), cosines.get(id, (0.0, None)), origin, cites)
+            for id in ids
+        }
+
+    def _named(self, memory: Memory) -> set[str]:
+        """Whom it is linked with, or comes from, or cites."""
+        origin = self._origins.get(memory.id, Origin())
+        of_record = {id for id in (origin.first, origin.previous, origin.author) if id}
+        return of_record.union(cited(memory.content), self._linked(memory.id)) - {memory.id}
+
+    @cached_property
+    def _known(self) -> dict[str, list[Link]]:
+        return self._store.links.of(self._memories)
+
+    @cached_property
+    def _apart(self) -> set[frozenset[str]]:
+        return self._store.links.taken_apart(self._memories)
+
+    @cached_property
+    def _live(self) -> set[str]:
+        """Those that are named and live; what shares something, or is near, does so anyway."""
+        named = {id for memory in self._memories.values() for id in self._named(memory)}
+        return {id for id, one in self._store.memories(named).items() if one.state in LIVE}
+
+    @cached_property
+    def _sharing(self) -> dict[str, dict[str, Shared]]:
+        tags = {
+            id: {tag: tag in memory.manual_tags for tag in telling(memory.tags)}
+            for id, memory in self._memories.items()
+        }
+        return self._store.links.sharing(tags)
+
+    @cached_property
+    def _origins(self) -> dict[str, Origin]:
+        return self._store.links.origins(list(self._memories.values()))
+
+    @cached_property
+    def _vectors(self) -> dict[str, Vector]:
+        return self._store.first_vectors(self._embedder.name, list(self._memories))
+
+    @cached_property
+    def _near(self) -> dict[str, dict[str, float]]:
+        """By id: the cosines of those nearest in meaning."""
+        nearest = self._store.nearest_each(
+            list(self._vectors.values()), self._embedder.name, NEAREST, Filters()
+        )
+        return {
+            id: {
+                other: cosine
+                for other, cosine in found
+                if other != id and cosine >= self._scale.related
+            }
+            for id, found in zip(self._vectors, nearest, strict=True)
+        }
+
+    def _cosines(self, id: str, ids: Collection[str]) -> dict[str, tuple[float, int | None]]:
+        """Of each the cosine of its nearest chunk, and which that is if it has several."""
+        if id not in self._vectors or not ids:
+            return {}
+        found = self._store.cosines(self._vectors[id], self._embedder.name, ids)
+        return {
+            other: (max(values), values.index(max(values)) if len(values) > 1 else None)
+            for other, values in found.items()
+            if values
+        }
+
+
+NOTHING = Shared()
+
+
+def _evidence(
+    id: str,
+    shared: Shared,
+    near: tuple[float, int | None],
+    origin: Origin,
+    cites: Collection[str],
+) -> Evidence:
+    return Evidence(
+        tags=frozenset(shared.tags),
+        chosen=frozenset(shared.chosen),
+        entities=frozenset(shared.entities),
+        cosine=near[0],
+        chunk=near[1],
+        is_cited=id in cites,
+        is_part=id == origin.first,
+        is_next=id == origin.previous,
+        is_authors=id == origin.author,
+    )
+
+
+def _amount(shared: Shared) -> float:
+    return 0.3 * len(shared.tags) + 0.4 * len(shared.entities)

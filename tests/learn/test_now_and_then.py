@@ -1,0 +1,280 @@
+"""What is so now is answered with now, what was so then with then; what looks alike stays apart."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from benchmarks import now as benchmark
+from kinmem.llm.builtin import BuiltinEmbedder
+from kinmem.models import Filters, State
+from kinmem.rules.changes import changed, telling
+from kinmem.rules.when import spoken_end, spoken_past
+from kinmem.service import Service
+
+WEDNESDAY = datetime(2026, 6, 17, 12, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> list[tuple[benchmark.Pair, benchmark.Outcome]]:
+    pairs, beside = benchmark.read()
+    return list(zip(pairs, benchmark.outcomes_of(pairs, beside, BuiltinEmbedder()), strict=True))
+
+
+def test_the_set_is_as_large_as_promised_in_six_languages():
+    pairs, _ = benchmark.read()
+    updates = [pair for pair in pairs if pair.is_update]
+
+    assert len(updates) >= 200
+    assert len(pairs) - len(updates) >= 100
+    assert {pair.told["language"] for pair in pairs} == {"en", "de", "fr", "es", "it", "pt"}
+    assert all(pair.told["current"] in pair.told["later"] for pair in updates)
+    assert all(pair.told["old"] in pair.told["earlier"] for pair in updates)
+
+
+@pytest.mark.parametrize(
+    ("half", "what", "least"),
+    [
+        pytest.param("tuned on", "now", 0.95, id="now, tuned on"),
+        pytest.param("tuned on", "as_of", 0.97, id="as of then, tuned on"),
+        pytest.param("tuned on", "then", 0.93, id="then, tuned on"),
+        pytest.param("tuned on", "apart", 0.98, id="look-alikes, tuned on"),
+        pytest.param("held back", "now", 0.84, id="now, held back"),
+        pytest.param("held back", "as_of", 0.97, id="as of then, held back"),
+        pytest.param("held back", "then", 0.84, id="then, held back"),
+        pytest.param("held back", "apart", 0.97, id="look-alikes, held back"),
+    ],
+)
+def test_updates_give_way_and_look_alikes_do_not(outcomes, half, what, least):
+    assert benchmark.share(outcomes, half, what) >= least
+
+
+def told(service: Service, clock, *statements: str, every: int = 60) -> list[str]:
+    """Their ids; so many days after each other, and asked as many days after the last."""
+    ids = []
+    for statement in statements:
+        ids.append(str(service.memorize(statement).id))
+        clock.advance(days=every)
+    return ids
+
+
+def contents(hits) -> list[str]:
+    return [hit.memory.content for hit in hits]
+
+
+def test_what_is_so_no_longer_is_history_and_marked_as_such(service, clock):
+    clock.now = datetime(2026, 1, 20, tzinfo=UTC)
+    old, new = told(service, clock, "I live in Leeds", "We've moved to Bristol")
+
+    assert service.recall("Where do I live?").hits[0].memory.id == new
+    assert old not in [hit.memory.id for hit in service.recall("Where do I live now?").hits]
+    first, second = service.recall("Where did I live before?").hits[:2]
+    assert [first.memory.id, second.memory.id] == [old, new]
+    assert first.memory.state is State.SUPERSEDED
+    assert first.memory.valid_to == datetime(2026, 3, 21, tzinfo=UTC)
+    assert service.recall("Where did I live in February?").hits[0].memory.id == old
+    assert old not in [h.memory.id for h in service.recall("Where did I live in April?").hits]
+
+
+def test_of_three_homes_each_is_answered_in_its_time(service, clock):
+    clock.now = datetime(2026, 1, 1, tzinfo=UTC)
+    leeds, york, hull = told(
+        service, clock, "I live in Leeds", "I moved to York", "I moved to Hull now"
+    )
+
+    assert service.recall("Where do I live?").hits[0].memory.id == hull
+    for month, there in (("2026-02-01", leeds), ("2026-04-01", york), ("2026-06-01", hull)):
+        assert [h.memory.id for h in service.recall("Where do I live?", as_of=month).hits] == [
+            there
+        ]
+    assert service.recall("Where did I live in April?").hits[0].memory.id == york
+    assert [h.memory.id for h in service.recall("Where did I live before?").hits] == [
+        york,
+        leeds,
+        hull,
+    ]
+
+
+def test_what_is_so_again_holds_again(service, clock):
+    _, york, leeds = told(service, clock, "I live in Leeds", "I moved to York", "I live in Leeds")
+
+    assert [h.memory.id for h in service.recall("Where do I live?").hits] == [leeds]
+    assert service.get(york).superseded_by == leeds
+
+
+def test_the_older_statement_may_arrive_later(service, clock):
+    new = service.memorize("I got married", occurred_at="2026-05-01").id
+    old = service.memorize("I'm single", occurred_at="2026-01-01")
+
+    assert old.status == "superseded"
+    assert service.get(str(old.id)).superseded_by == new
+    assert service.get(str(old.id)).valid_to == service.get(str(new)).occurred_at
+
+
+def test_a_stop_between_two_that_are_known_ends_the_first_earlier(service, clock):
+    leeds = service.memorize("I live in Leeds", occurred_at="2026-01-01").id
+    hull = service.memorize("I live in Hull", occurred_at="2026-05-01").id
+    york = service.memorize("I live in York", occurred_at="2026-03-01").id
+
+    def there(day: str) -> list[str]:
+        return [hit.memory.id for hit in service.recall("Where do I live?", as_of=day).hits]
+
+    assert (there("2026-02-01"), there("2026-04-01"), there("2026-06-01")) == (
+        [leeds],
+        [york],
+        [hull],
+    )
+
+
+@pytest.mark.parametrize(
+    "past",
+    ["In 2019 I lived in Rome", "As a child I lived in Rome", "Früher habe ich in Rom gewohnt"],
+)
+def test_what_is_told_of_the_past_does_not_end_the_present(service, clock, past):
+    here, _ = told(service, clock, "I live in Oslo", past)
+
+    assert service.get(here).state is State.ACTIVE
+
+
+def test_a_statement_may_end_by_itself(service, clock):
+    clock.now = datetime(2026, 5, 4, tzinfo=UTC)
+    oslo = service.memorize("I live in Oslo").id
+    porto = str(service.memorize("Until the end of June I live in Porto").id)
+
+    assert service.get(porto).valid_to == datetime(2026, 7, 1, tzinfo=UTC)
+    assert porto in [hit.memory.id for hit in service.recall("Where do I live?").hits]
+    clock.now = datetime(2026, 7, 2, tzinfo=UTC)
+    assert [hit.memory.id for hit in service.recall("Where do I live?").hits] == [oslo]
+    assert porto in [hit.memory.id for hit in service.recall("Where did I live in June?").hits]
+    assert porto in [
+        memory.id
+        for memory in service.store.page(Filters(states=(State.ACTIVE,)), "newest", 9).memories
+    ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "end"),
+    [
+        ("Until June I live in Porto", "2026-07-01"),
+        ("I'm on parental leave until 3 September", "2026-09-04"),
+        ("Bis Freitag bin ich in Köln", "2026-06-20"),
+        ("Je suis à Lille jusqu'au 8 juillet 2026", "2026-07-09"),
+        ("The offer is valid until 3 September", None),
+        ("The shop is open until Friday", None),
+        ("Until May 2019 I lived in Rome", None),
+        ("I'm not back until 3 September", None),
+        ("I work until nine", None),
+        ("I live in Porto", None),
+    ],
+)
+def test_until_names_the_end_of_what_is_so(statement, end):
+    found = spoken_end(statement, WEDNESDAY)
+
+    assert (found and found.date().isoformat()) == end
+
+
+@pytest.mark.parametrize(
+    ("question", "stretch"),
+    [
+        ("Where did I live in March?", "2026-03-01/2026-04-01"),
+        ("How much did the monthly plan cost in March?", "2026-03-01/2026-04-01"),
+        ("What was my port before?", "/2026-06-17"),
+        ("Where did I use to live? I used to like it", "/2026-06-17"),
+        ("Wie hieß mein Chef im März?", "2026-03-01/2026-04-01"),
+        ("Wo habe ich früher gewohnt?", "/2026-06-17"),
+        ("Où est-ce que je travaillais avant ?", "/2026-06-17"),
+        ("¿Dónde trabajaba en febrero?", "2026-02-01/2026-03-01"),
+        ("Quale porta usava il server a marzo?", "2026-03-01/2026-04-01"),
+        ("Onde morava antes?", "/2026-06-17"),
+        ("Where do I live now?", None),
+        ("What is the port today?", None),
+        ("What do I have to do before Friday?", None),
+        ("Cosa devo fare prima?", None),
+        ("Was kostet das Abo?", None),
+        ("Where do I live?", None),
+    ],
+)
+def test_a_question_may_ask_how_things_stood(question, stretch):
+    found = spoken_past(question, WEDNESDAY)
+
+    edges = found and [
+        edge.date().isoformat() if edge else "" for edge in (found[0].start, found[0].end)
+    ]
+    assert (edges and "/".join(edges)) == stretch
+
+
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("Kim is dating Alex", "Kim and Alex got engaged"),
+        ("I own a boat", "I sold my boat"),
+        ("Home address: 5 Elm Road", "Home address: 17 Oak Lane"),
+        ("I don't have a car", "I bought a car"),
+        ("I don't eat eggs", "I've started eating eggs again"),
+        ("My lawyer is Mr Finch", "I have a new lawyer, Ms Sharp"),
+        ("Our captain is Nils", "Nils was replaced by Aron as our captain"),
+        ("The parser is written in Perl", "The parser was rewritten in Rust"),
+        ("Lena arbeitet bei der Post", "Lena hat bei der Post gekündigt"),
+        ("Die Heizung ist defekt", "Die Heizung wurde repariert"),
+        ("Sophie est enceinte", "Sophie a accouché"),
+        ("Le billet coûte 12 euros", "Le prix du billet est passé à 14 euros"),
+        ("Conduzco un Fiat", "Vendí el Fiat"),
+        ("La riunione è alle dieci", "La riunione è stata spostata alle undici"),
+        ("A Marta trabalha num banco", "A Marta saiu do banco"),
+    ],
+)
+def test_a_change_is_told_in_other_words(known, new):
+    assert changed(known, new) is not None
+
+
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("I live in Oslo", "My parents moved to Bergen"),
+        ("I live in Oslo", "I might move to Bergen"),
+        ("I'm single", "My brother got married"),
+        ("Hugo's Volvo is blue", "Hugo sold the bike"),
+        ("I like Dune", "I finished Dune"),
+        ("Kim is dating Alex", "Lee got married"),
+        ("PR 88 is in review", "PR 89 was merged"),
+        ("The heating is on in the living room", "The heating is off in the bedroom"),
+        ("The database is slow", "The backup of the database was moved to Dublin"),
+        ("My dentist is Dr Shaw", "My new doctor is Dr Iqbal"),
+        ("Note: buy milk", "Note: call Tom"),
+        ("Tom doesn't have a car", "Eva bought a car"),
+        ("A man is playing the guitar", "The guitar was sold"),
+        ("Die Miete der Wohnung beträgt 900 Euro", "Die Miete der Garage wurde auf 95 Euro erhöht"),
+        ("Paul est marié", "Luc a divorcé"),
+        ("Vivo en Madrid", "Mi hermano se mudó a Toledo"),
+        ("Abito a Milano", "Mia madre si è trasferita a Bologna"),
+        ("Moro em Lisboa", "O meu irmão mudou-se para Setúbal"),
+    ],
+)
+def test_what_sounds_like_a_change_of_it_is_none(known, new):
+    assert changed(known, new) is None
+
+
+def test_what_is_told_otherwise_is_looked_for_by_the_words_of_the_same():
+    assert {"single", "verheiratet"} <= telling("We got married")
+    assert telling("The bridge is blue") == frozenset()
+
+
+def test_no_length_hangs_the_comparison():
+    long = "was moved to " * 18
+
+    assert changed("I live in Leeds", long) is None
+
+
+def test_a_change_said_in_a_turn_counts_as_one_that_is_memorized(
+    service_of: Callable[..., Service], clock
+):
+    service = service_of("ana", resident=False, KINMEM_MODEL="")
+    service.record_turn("monday", "I work as a nurse at the clinic.", "Noted.")
+    service.sleep()
+    clock.advance(days=30)
+    service.record_turn("later", "I quit my job at the clinic, I work as a teacher now.", "I see.")
+    service.sleep()
+
+    hits = service.recall("What is my job?").hits
+    assert "teacher" in hits[0].memory.content
+    assert not [hit for hit in hits if "nurse" in hit.memory.content]

@@ -1,0 +1,44 @@
+"""The history is complete: from its lines alone every state of a store can be told again."""
+
+import os
+from contextlib import closing
+from dataclasses import fields, replace
+from pathlib import Path
+
+from kinmem.models import Memory
+from kinmem.store.undo import COMPUTED
+from tests.conftest import MovableClock
+from tests.random_writes import Writer, opened
+from tests.store.soundness import everything, problems
+
+OPERATIONS = int(os.environ.get("REPLAYED_OPERATIONS", "1000"))
+EVERY = 40
+DEFAULTS = {field.name: field.default for field in fields(Memory) if field.name in COMPUTED}
+
+
+def recorded(memory: Memory) -> Memory:
+    """Without what use and upkeep make of it."""
+    return replace(memory, **DEFAULTS)
+
+
+def test_every_state_of_random_writes_is_the_replay_of_the_writes_up_to_it(
+    home: Path, clock: MovableClock
+) -> None:
+    with closing(opened(home, clock)) as service:
+        writer = Writer(service, clock, seed=5)
+        service.memorize("Ada lives in Bern")
+        past = service.store.past
+        states: dict[int, dict[str, Memory]] = {}
+        for number in range(OPERATIONS):
+            writer.write(also=(writer.undo, writer.redo, writer.erase))
+            if number % EVERY == 0:
+                lines = service.history(limit=1)
+                states[lines[0].write] = {m.id: recorded(m) for m in everything(service.store)}
+        left = {memory.id for memory in everything(service.store)}
+
+        told = {write: past.as_of(write) for write in states}
+
+        for write, state in states.items():
+            replayed = {id: recorded(one) for id, one in told[write].items()}
+            assert replayed == {id: one for id, one in state.items() if id in left}
+        assert problems(service.store) == []

@@ -1,0 +1,165 @@
+"""forget --about: all that names somebody is gone, to the last byte, and nothing else is."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from kinmem.errors import InvalidInput
+from kinmem.rules.mention import Mention
+from kinmem.service import Service
+from kinmem.turns import Snapshot
+from tests.conftest import MovableClock
+from tests.random_writes import opened
+from tests.store.soundness import problems
+
+MARK = "Zorblax"
+
+
+@pytest.fixture
+def ana(home: Path, clock: MovableClock) -> Iterator[Service]:
+    with closing(opened(home, clock)) as service:
+        yield service
+
+
+def planted(service: Service) -> None:
+    """The name wherever a memory can leave a trace, and things that only look like it."""
+    told = service.memorize(f"{MARK} lives in Paris", subject=MARK, scope="shared")
+    service.memorize("He collects stamps from Ghana", subject=MARK, tags=["hobby"])
+    other = service.memorize("The cellar is dry", tags=[MARK], source_context=f"said {MARK} once")
+    service.memorize_many([f"note {n} is about {MARK.lower()} number {n}" for n in range(8)])
+    edited = str(service.memorize(f"The meeting with {MARK} was moved").id)
+    service.update_memory(edited, content="The meeting was moved to May", scope="shared")
+    service.update_memory(edited, scope="private")
+    forgotten = str(service.memorize(f"{MARK} owes Bob ten coins").id)
+    service.forget(forgotten)
+    service.update_memory(edited, links=[{"id": told.id, "relation": "related_to"}])
+    service.update_memory(str(other.id), pinned=True)
+    for turn, text in enumerate((f"Remember that {MARK} hates coriander.", "I prefer tea."), 1):
+        service.observe("prompt", f"{MARK}-talk", str(turn), text, place=f"/home/{MARK}/x")
+    output = f"{'x' * 30_000} {MARK} {'line of output' * 2000}"
+    service.observe("tool", f"{MARK}-talk", "2", output, tool="grep", part="1")
+    service.observe("answer", f"{MARK}-talk", "2", f"As {MARK.upper()} said, tea is fine.")
+    service.observe("prompt", "second", "1", f"What does {MARK} like to collect?")
+    service.store.journal.compact(
+        Snapshot(
+            session=f"{MARK}-talk",
+            summary=f"{MARK} hates coriander. The user prefers tea.",
+            model="extractive",
+            first=1,
+            last=1,
+            turns=1,
+            created_at=service.clock(),
+        ),
+        [1],
+    )
+    service.sleep()
+    service.memorize("The zorblaxian wine is sweet")
+    service.memorize("Carla plays chess on Mondays")
+
+
+def stands_in(home: Path, text: str) -> list[str]:
+    """Files that hold it in whatever case, other than in a longer word."""
+    found = []
+    for path in sorted(home.rglob("*")):
+        if path.is_file():
+            data = path.read_bytes().lower().replace(b"zorblaxian", b"")
+            if text.lower().encode() in data:
+                found.append(str(path.relative_to(home)))
+    return found
+
+
+def test_not_a_byte_of_a_name_is_left(home: Path, ana: Service) -> None:
+    planted(ana)
+    copy = home / "kins" / "ana.db.v2.bak"
+    copy.write_bytes(b"an old copy that tells of zorblax")
+    assert "kins/ana.db" in stands_in(home, MARK)
+
+    proof = ana.forget_about(MARK).erase()
+
+    assert proof.places == ()
+    assert stands_in(home, MARK) == []
+    assert stands_in(home, "stamps from Ghana") == []
+    assert not copy.exists()
+    kept = {one.content for one in ana.list_memories(limit=200).memories}
+    assert {"The meeting was moved to May", "Carla plays chess on Mondays"} <= kept
+    assert "The zorblaxian wine is sweet" in kept
+    assert ana.recall("what does Carla play").hits[0].memory.content.startswith("Carla")
+    assert problems(ana.store) == []
+
+
+def test_the_plan_erases_nothing(ana: Service) -> None:
+    planted(ana)
+    before = ana.store.revision
+
+    plan = ana.forget_about(MARK)
+
+    assert "He collects stamps from Ghana" in {one.content for one in plan.memories}
+    assert {"turns", "snapshots", "history"} <= plan.counts.keys()
+    assert [file.split("/")[1] for file in plan.files] == ["ana-outputs"]
+    assert ana.store.revision == before
+    assert ana.recall(MARK).hits
+
+
+def test_what_others_share_stays_and_is_told(home: Path, ana: Service, clock: MovableClock) -> None:
+    with closing(opened(home, clock, "bob")) as bob:
+        shared = str(bob.memorize(f"{MARK} is a friend of Bob", scope="shared").id)
+        bob.memorize(f"{MARK} has a secret twin")
+        ana.memorize(f"{MARK} lives in Paris")
+
+        proof = ana.forget_about(MARK).erase()
+
+        assert proof.others == (shared,)
+        assert {place.file for place in proof.places} == {"shared.db"}
+        assert not any("bob" in file for file in proof.searched)
+        assert len(bob.recall(MARK).hits) == 2
+
+
+def test_what_was_erased_by_name_cannot_be_undone(ana: Service) -> None:
+    ana.memorize(f"{MARK} lives in Paris")
+    ana.forget_about(MARK).erase()
+
+    with pytest.raises(InvalidInput, match="erased cannot come back"):
+        ana.undo(1)
+
+
+def test_a_name_that_nothing_is_about_is_told_so(ana: Service) -> None:
+    ana.memorize("Bob drinks tea")
+
+    assert ana.forget_about(MARK).is_empty
+
+
+def test_a_single_letter_is_no_name(ana: Service) -> None:
+    with pytest.raises(InvalidInput, match="too short"):
+        ana.forget_about("Z")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_named"),
+    [
+        pytest.param("Bob", "I met bob's brother", True, id="case and genitive"),
+        pytest.param("Bob", "a bobsled race", False, id="part of a word"),
+        pytest.param("Ann", "planning the annual fair", False, id="inside of words"),
+        pytest.param("José", "jose came late", True, id="without its accent"),
+        pytest.param("Jose", "José came late", True, id="with an accent"),
+        pytest.param("New York", "new\n york in May", True, id="across a line"),
+        pytest.param("C++", "written in c++", True, id="signs"),
+        pytest.param("小明", "昨天小明来了", True, id="no blanks between words"),
+        pytest.param("Straße", "die STRASSE", True, id="sharp s"),
+    ],
+)
+def test_a_name_is_found_as_people_write_it(name: str, text: str, is_named: bool) -> None:
+    mention = Mention(name)
+
+    assert mention.is_in(text) is is_named
+    assert not mention.is_in(mention.removed(text))
+    assert not mention.is_in(mention.blanked(text))
+
+
+def test_of_a_json_text_only_what_names_it_is_blanked() -> None:
+    line = '{"content": "Bob drinks tea", "importance": 7, "tags": ["Bob", "tea"]}'
+
+    assert Mention("Bob").blanked(line) == (
+        '{"content": "[erased]", "importance": 7, "tags": ["[erased]", "tea"]}'
+    )

@@ -1,0 +1,311 @@
+"""Undo takes back any write, and nothing else; what it takes back can be done again."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+
+from kinmem.errors import InvalidInput, LaterChange
+from kinmem.models import LIVE, Memory, State
+from kinmem.service import Service
+from kinmem.store.undo import COMPUTED
+from tests.conftest import MovableClock
+from tests.random_writes import LONG, Writer, opened
+from tests.store.soundness import everything, problems
+
+SEEDS = range(int(os.environ.get("UNDO_SEEDS", "6")))
+STEPS = 40
+UNTOLD = {field.name: field.default for field in fields(Memory) if field.name in COMPUTED}
+
+
+@pytest.fixture
+def memory(home: Path, clock: MovableClock) -> Iterator[Service]:
+    """Ana's, in which nothing happens by itself."""
+    with closing(opened(home, clock)) as service:
+        yield service
+
+
+def visible(service: Service) -> Mapping[str, Memory]:
+    """What is not in the bin, with all that a person may see of it."""
+    return {
+        one.id: replace(one, version=0, **UNTOLD)
+        for one in everything(service.store)
+        if one.state != State.DELETED
+    }
+
+
+def answers(service: Service) -> set[str]:
+    """What is recalled by the words of anything that is remembered."""
+    live = [one.content for one in everything(service.store) if one.state in LIVE]
+    return {hit.memory.id for said in live for hit in service.recall(said, limit=100).hits}
+
+
+def rows(service: Service) -> list[tuple[int, int, int, Mapping[str, int]]]:
+    return [(one.memories, one.words, one.chunks, one.vectors) for one in service.store.health()]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_writes_undone_in_reverse_give_the_first_state(
+    memory: Service, clock: MovableClock, seed: int
+) -> None:
+    writer = Writer(memory, clock, seed)
+    for _ in range(20):
+        writer.memorize()
+    memory.sleep(["embed"])
+    clock.advance(days=200)
+    memory.sleep(["purge"])
+    first, first_answers, first_rows = visible(memory), answers(memory), rows(memory)
+    start = memory.history(limit=1)[0].write
+    for _ in range(STEPS):
+        writer.write()
+
+    for write in sorted({e.write for e in memory.history(limit=10_000)}, reverse=True):
+        if write > start:
+            undone_in_turn(memory, write)
+
+    assert visible(memory) == first
+    assert answers(memory) == first_answers
+    assert problems(memory.store) == []
+    clock.advance(days=200)
+    memory.sleep(["purge", "embed"])
+    assert rows(memory) == first_rows
+
+
+def undone_in_turn(memory: Service, write: int) -> None:
+    """Undo it, unless it went with a later one that it had followed from."""
+    try:
+        memory.undo(write)
+    except InvalidInput as error:
+        assert "undone already" in str(error)
+
+
+CHANGES: list[tuple[str, Mapping[str, object]]] = [
+    ("content", {"content": "Bob drinks coffee"}),
+    ("scope", {"scope": "shared"}),
+    ("scope and content", {"scope": "shared", "content": "Bob drinks coffee"}),
+    ("tags", {"tags": ["drinks"]}),
+    ("pin", {"pinned": True}),
+    ("archive", {"archived": True}),
+    ("subject", {"subject": "Bob"}),
+    ("importance", {"importance": 9}),
+    ("end", {"expires": "30d"}),
+]
+
+
+@pytest.mark.parametrize("changes", [c for _, c in CHANGES], ids=[name for name, _ in CHANGES])
+def test_an_update_is_undone_and_done_again(memory: Service, changes: Mapping[str, object]) -> None:
+    id = str(memory.memorize("Bob drinks tea").id)
+    before = visible(memory)
+    memory.update_memory(id, **changes)
+    after = visible(memory)
+
+    undone = memory.undo()
+
+    assert visible(memory) == before
+    assert undone.became[id] == ("back" if "archived" in changes else "changed")
+    assert undone.batch is not None
+    memory.undo(undone.batch)
+    assert visible(memory) == after
+    assert problems(memory.store) == []
+
+
+def test_what_took_the_place_of_something_goes_and_that_is_back(memory: Service) -> None:
+    old = str(memory.memorize("Bob lives in Paris", subject="Bob").id)
+    new = memory.memorize("Bob moved to Berlin", subject="Bob")
+    assert new.supersedes == (old,)
+
+    undone = memory.undo(new.id)
+
+    assert undone.became == {old: "back", new.id: "gone"}
+    assert [one.id for one in memory.list_memories().memories] == [old]
+    assert memory.recall("where does Bob live").hits[0].memory.id == old
+
+
+def test_an_import_is_undone_as_a_whole(memory: Service, clock: MovableClock) -> None:
+    first = visible(memory)
+    stored = memory.memorize_many(f"note {n}: {n * n} apples" for n in range(230))
+    memory.sleep(["embed"])
+    batch = memory.history(str(stored[0].id))[0].batch
+
+    undone = memory.undo(batch)
+
+    assert len(undone.writes) == 3
+    assert visible(memory) == first
+    clock.advance(days=91)
+    memory.sleep(["purge"])
+    assert rows(memory)[0][:3] == (0, 0, 0)
+
+
+def test_a_turn_is_unlearned_and_not_learned_again(memory: Service) -> None:
+    memory.observe("prompt", "talk", "1", "Remember that the door code is 4711. I prefer tea.")
+    memory.observe("answer", "talk", "1", "Noted.")
+    memory.sleep(["learn"])
+    assert memory.list_memories().memories
+
+    memory.undo("turn talk 1")
+    memory.sleep(["learn"])
+
+    assert memory.list_memories().memories == []
+
+
+def test_a_merge_is_undone_as_a_whole(memory: Service) -> None:
+    memory.memorize_many([f"{LONG}. The key is there.", f"{LONG}. Nobody dusts it."])
+    memory.sleep(["embed"])
+    before = visible(memory)
+    memory.sleep(["consolidate"], compress=True)
+    merge = memory.history(limit=1)[0]
+    assert merge.action == "consolidated"
+
+    memory.undo(merge.batch)
+
+    assert visible(memory) == before
+
+
+def test_a_later_change_is_never_lost_unasked(memory: Service) -> None:
+    id = str(memory.memorize("Bob drinks tea").id)
+    memory.update_memory(id, content="Bob drinks coffee")
+    memory.update_memory(id, importance=9)
+    memory.update_memory(id, content="Bob drinks water")
+    later = memory.history(id)[0].write
+    now = visible(memory)
+
+    with pytest.raises(LaterChange, match=rf"{later} \(updated"):
+        memory.undo(later - 2)
+
+    assert visible(memory) == now
+    memory.undo(later - 2, cascade=True)
+    assert memory.get(id).content == "Bob drinks tea"
+    assert memory.get(id).importance == 9
+
+
+def test_other_fields_changed_later_stay(memory: Service) -> None:
+    id = str(memory.memorize("Bob drinks tea").id)
+    memory.update_memory(id, content="Bob drinks coffee")
+    memory.update_memory(id, tags=["drinks"])
+
+    memory.undo(memory.history(id)[1].write)
+
+    assert memory.get(id).content == "Bob drinks tea"
+    assert memory.get(id).manual_tags == ("drinks",)
+
+
+def test_what_is_said_again_elsewhere_is_not_said_twice(memory: Service) -> None:
+    first = str(memory.memorize("Bob drinks tea").id)
+    memory.forget(first)
+    second = str(memory.memorize("Bob drinks tea").id)
+
+    with pytest.raises(LaterChange, match=second):
+        memory.undo(first)
+
+
+def test_undoing_goes_further_back_each_time(memory: Service) -> None:
+    for text in ("one apple", "two pears", "three plums"):
+        memory.memorize(text)
+
+    memory.undo()
+    memory.undo()
+
+    assert [one.content for one in memory.list_memories().memories] == ["one apple"]
+    memory.undo()
+    with pytest.raises(InvalidInput, match="nothing to undo"):
+        memory.undo()
+
+
+def test_several_last_things_are_undone_at_once(memory: Service) -> None:
+    for text in ("one apple", "two pears", "three plums"):
+        memory.memorize(text)
+
+    memory.undo(last=2)
+
+    assert [one.content for one in memory.list_memories().memories] == ["one apple"]
+
+
+def test_a_dry_run_changes_nothing(memory: Service) -> None:
+    id = str(memory.memorize("Bob drinks tea").id)
+    revision = memory.store.revision
+
+    undone = memory.undo(dry_run=True)
+
+    assert (undone.became, undone.batch) == ({id: "gone"}, None)
+    assert memory.store.revision == revision
+
+
+def test_what_was_erased_cannot_come_back(memory: Service) -> None:
+    id = str(memory.memorize("Bob drinks tea").id)
+    memory.forget(id, erase=True)
+
+    with pytest.raises(InvalidInput, match="erased cannot come back"):
+        memory.undo()
+
+
+def test_what_is_older_than_the_bin_keeps_cannot_be_undone(
+    memory: Service, clock: MovableClock
+) -> None:
+    memory.memorize("Bob drinks tea")
+    clock.advance(days=91)
+
+    with pytest.raises(InvalidInput, match="KINMEM_PURGE_DAYS"):
+        memory.undo()
+
+
+def test_a_settled_contradiction_is_open_again(home: Path, clock: MovableClock) -> None:
+    with closing(opened(home, clock, KINMEM_CONFLICT_MODE="ask")) as memory:
+        memory.memorize("Bob lives in Paris")
+        memory.memorize("Bob lives in Berlin")
+        (issue,) = [i for i in memory.review_memories().issues if i.type == "contradiction"]
+        memory.review_memories(apply=[issue.id])
+        assert memory.store.journal.conflicts() == []
+
+        memory.undo()
+
+        assert len(memory.store.journal.conflicts()) == 1
+
+
+def test_nobody_undoes_what_another_kin_did(
+    home: Path, memory: Service, clock: MovableClock
+) -> None:
+    id = str(memory.memorize("the office closes at six", scope="shared").id)
+    with closing(opened(home, clock, "bob")) as bob:
+        with pytest.raises(InvalidInput, match="no write"):
+            bob.undo(id)
+        with pytest.raises(InvalidInput, match="nothing to undo"):
+            bob.undo()
+    assert memory.get(id).state == State.ACTIVE
+
+
+def test_a_link_is_undone_and_done_again(memory: Service) -> None:
+    tea, cake = (str(memory.memorize(text).id) for text in ("Bob drinks tea", "Cleo bakes cake"))
+    memory.update_memory(tea, links=[{"id": cake, "relation": "related_to"}])
+    assert cake in {id for link in memory.store.links.of([tea])[tea] for id in link.ends}
+
+    undone = memory.undo()
+
+    assert memory.store.links.of([tea]) == {}
+    memory.undo(undone.batch)
+    assert cake in {id for link in memory.store.links.of([tea])[tea] for id in link.ends}
+
+
+def test_fields_and_links_changed_at_once_are_undone_at_once(memory: Service) -> None:
+    tea, cake = (str(memory.memorize(text).id) for text in ("Bob drinks tea", "Cleo bakes cake"))
+    memory.update_memory(tea, pinned=True, links=[{"id": cake, "relation": "related_to"}])
+
+    memory.undo()
+
+    assert memory.store.links.of([tea]) == {}
+    assert not memory.get(tea).pinned
+
+
+def test_a_document_says_again_what_it_said(memory: Service) -> None:
+    long = [f"# Chapter {n}\n\nThe {n}th house has {n * 3} rooms.\n" for n in range(1600)]
+    id = str(memory.memorize("\n".join(long)).id)
+    memory.sleep(["embed"])
+    text = memory.store.documents.text(id)
+    memory.update_memory(id, content="\n".join(long).replace("rooms", "doors"))
+
+    memory.undo()
+
+    assert memory.store.documents.text(id) == text
+    assert problems(memory.store) == []

@@ -1,0 +1,177 @@
+"""The tag step: what was never tagged, what was edited, and twenty tagged long ago."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kinmem.models import State
+from kinmem.service import Service
+from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
+from kinmem.upkeep.tag import NEW_PER_RUN, PER_RUN, tag
+from tests.upkeep.conftest import Bench
+
+
+def tagged(bench: Bench, allowance: Allowance = WITHOUT_LIMIT) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    tag(bench.store, bench.clock, allowance, counts)
+    return counts
+
+
+def test_tags_come_from_the_text_and_manual_ones_stay(bench: Bench) -> None:
+    id = bench.keep("Clara grows roses in Hamburg.", tags=("garden", "roses"), source="chat")
+
+    assert tagged(bench) == {"seen": 1, "changed": 1}
+    memory = bench.store.get(id)
+    assert memory.manual_tags == ("garden", "roses")
+    assert memory.auto_tags == ("chat", "clara", "grows", "roses", "hamburg")
+    assert memory.tags == ("garden", "roses", "chat", "clara", "grows", "hamburg")
+    assert memory.tagged_at == bench.clock()
+
+
+def test_tagging_is_no_change_of_a_memory(bench: Bench) -> None:
+    id = bench.keep("Clara grows roses in Hamburg.")
+    before = bench.store.get(id)
+
+    tagged(bench)
+
+    after = bench.store.get(id)
+    assert after.version == before.version
+    assert after.content_updated_at == before.content_updated_at
+    assert [line.action for line in bench.service.history(id)] == ["created"]
+
+
+def test_what_is_tagged_is_left_alone_for_a_week(bench: Bench, clock: Any) -> None:
+    bench.keep("Clara grows roses.")
+    tagged(bench)
+
+    assert tagged(bench) == {}
+    clock.advance(days=6, hours=23)
+    assert tagged(bench) == {}
+    clock.advance(hours=2)
+    assert tagged(bench) == {"seen": 1, "changed": 0}
+
+
+def test_an_edit_makes_it_due_at_once(bench: Bench, clock: Any) -> None:
+    id = bench.keep("Clara grows roses.")
+    tagged(bench)
+    clock.advance(minutes=1)
+    bench.service.update_memory(id, content="Clara grows tulips.")
+    bench.service.update_memory(bench.keep("Otto sings."), importance=3)
+
+    assert tagged(bench)["changed"] == 2
+    assert "tulips" in bench.store.get(id).auto_tags
+    assert "roses" not in bench.store.get(id).auto_tags
+
+
+def test_a_refresh_takes_twenty_the_longest_ago_first(bench: Bench, clock: Any) -> None:
+    early = [bench.keep(f"Gardener number {n} grows roses.") for n in range(15)]
+    tagged(bench)
+    clock.advance(hours=1)
+    late = [bench.keep(f"Baker number {n} bakes bread.") for n in range(15)]
+    tagged(bench)
+    clock.advance(days=8)
+
+    assert tagged(bench)["seen"] == PER_RUN
+    fresh = [id for id in early + late if bench.store.get(id).tagged_at == clock()]
+    assert set(early) < set(fresh)
+    assert tagged(bench)["seen"] == 10
+    assert tagged(bench) == {}
+
+
+def test_an_import_is_tagged_in_a_few_runs(bench: Bench) -> None:
+    drafts = [bench.draft(f"Parcel {n} holds wool.", vectors=_vector()) for n in range(NEW_PER_RUN)]
+    bench.store.add(drafts)
+    bench.keep("Clara grows roses.")
+
+    assert tagged(bench)["seen"] == NEW_PER_RUN
+    assert tagged(bench)["seen"] == 1
+
+
+def _vector() -> Any:
+    import numpy as np
+
+    vector = np.zeros((1, 384), np.float32)
+    vector[0, 0] = 1
+    return vector
+
+
+@pytest.mark.parametrize("state", [State.DELETED, State.QUARANTINED, State.SUPERSEDED])
+def test_what_is_out_of_use_is_not_tagged(bench: Bench, state: State) -> None:
+    bench.keep("Clara grows roses.", state=state)
+
+    assert tagged(bench) == {}
+
+
+def test_others_shared_memories_are_theirs_to_tag(bench_of: Callable[..., Bench]) -> None:
+    ana, ben = bench_of("ana"), bench_of("ben")
+    id = ben.keep("Clara grows roses.", scope="shared")
+
+    assert tagged(ana) == {}
+    assert tagged(ben)["changed"] == 1
+    assert "roses" in ana.store.get(id).auto_tags
+
+
+def test_it_stops_when_its_time_is_over_and_goes_on_next_time(bench: Bench) -> None:
+    for n in range(150):
+        bench.keep(f"Gardener number {n} grows roses.")
+    asked = iter([False, True])
+
+    assert tagged(bench, Allowance(is_over=lambda: next(asked)))["seen"] == 100
+    assert tagged(bench)["seen"] == 50
+
+
+def test_a_dry_run_counts_and_changes_nothing(bench: Bench) -> None:
+    id = bench.keep("Clara grows roses.")
+
+    assert tagged(bench, Allowance(dry_run=True)) == {"seen": 1, "changed": 1}
+    assert bench.store.get(id).auto_tags == ()
+    assert bench.store.get(id).tagged_at is None
+
+
+def test_recall_answers_as_before(bench: Bench) -> None:
+    bench.keep("Clara grows roses in Hamburg.")
+    bench.keep("Otto sings in the choir.")
+
+    def answered(service: Service) -> list[tuple[str, float]]:
+        return [(hit.memory.id, hit.score) for hit in service.recall("chat about roses").hits]
+
+    before = answered(bench.service)
+    assert before
+    tagged(bench)
+    assert answered(bench.service) == before
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        pytest.param(["garden"], ["Clara grows roses."], id="manual"),
+        pytest.param(["GARDEN"], ["Clara grows roses."], id="in any case"),
+        pytest.param(["roses"], ["Clara grows roses.", "Otto paints roses."], id="automatic"),
+        pytest.param(["garden", "roses"], ["Clara grows roses."], id="one of each"),
+        pytest.param(["rose"], [], id="no part of one"),
+    ],
+)
+def test_filters_by_tags_know_both_kinds(bench: Bench, asked: list[str], found: list[str]) -> None:
+    bench.keep("Clara grows roses.", tags=("garden",))
+    bench.keep("Otto paints roses.")
+    bench.keep("Miso sleeps.")
+    tagged(bench)
+
+    page = bench.service.list_memories(tags=asked, sort="oldest").memories
+    hits = bench.service.recall("who does what with roses", tags=asked).hits
+    assert [memory.content for memory in page] == found
+    assert sorted(hit.memory.content for hit in hits) == found
+
+
+def test_tags_that_are_taken_away_no_longer_find(bench: Bench) -> None:
+    id = bench.keep("Clara grows roses.", tags=("garden",))
+    bench.service.update_memory(id, tags=["plants"])
+    assert bench.service.list_memories(tags=["garden"]).memories == []
+
+    bench.service.update_memory(id, scope="shared")
+    assert [m.id for m in bench.service.list_memories(tags=["plants"]).memories] == [id]
+
+    bench.service.forget(id, erase=True)
+    assert bench.service.list_memories(tags=["plants"]).memories == []
