@@ -98,6 +98,7 @@ def update(
         archived=archived,
     )
     changes |= _cleared(clear or [])
+
     def change(memory: "Service", id: str) -> "Memory":
         links = list(_links(memory, link or (), unlink or ()))
         also = {"links": links} if links else {}

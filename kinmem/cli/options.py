@@ -92,8 +92,8 @@ Explain = Annotated[bool, flag("--explain", "Show why each was found.")]
 
 # list
 Sort = Annotated[
-    Literal["newest", "oldest", "importance", "used"],
-    option("--sort", "ORDER", "newest, oldest, importance, used: what comes first."),
+    Literal["newest", "oldest", "importance", "used", "said"],
+    option("--sort", "ORDER", "newest, oldest, importance, used, said: what comes first."),
 ]
 PageLimit = Annotated[int, option("--limit -n", "1-200", "So many a page; 50 by default.")]
 Cursor = Annotated[str | None, option("--cursor", "TEXT", "Go on where the last page ended.")]

@@ -107,9 +107,9 @@ class Recall:
             words=tuple(question.words),
             noise=found.noise,
         )
-        return answer if shown and not abstained else self._by_former(
-            answer, question, filters, profile, meaning
-        )
+        if shown and not abstained:
+            return answer
+        return self._by_former(answer, question, filters, profile, meaning)
 
     def _by_former(
         self,

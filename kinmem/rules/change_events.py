@@ -55,7 +55,7 @@ _TIMED = (
     r"shifted|"
     r"deferred"
 )
-_PLACED = r"moved|relocated|migrated|transferred|shifted|ported|switched|gone|went|rehosted"
+_PLACED = r"moved|relocated|migrated|transferred|shifted|ported|switched|rehosted"
 TURNED = {
     "amount": any_of(
         rf"(?:{_UP}|{_TIMED}|upgraded|downgraded|updated|bumped|renewed)",

@@ -47,7 +47,10 @@ ASPECTS: dict[str, Pattern] = {
         r"bank(?:s|ing)? with|bei der \w*bank|konto bei|compte (?:a|chez)|cuenta en|"
         r"conto (?:in|alla)|conta n[oa]"
     ),
-    "reading": any_of(r"reading|les(?:e|en) gerade|lese|lis|leyendo|leggendo|a ler|lendo"),
+    "reading": any_of(
+        r"(?:am|is|are|currently|still) reading|les(?:e|en)"
+        " gerade|lese|lis|leyendo|leggendo|a ler|lendo"
+    ),
     "speech": any_of(
         r"(?:answer|reply|respond|write|speak|talk)(?: to)? (?:me )?in|antwort\w*|repond\w*|"
         r"contest\w+|respond\w+|rispond\w+|schreib mir"

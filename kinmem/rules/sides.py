@@ -17,7 +17,7 @@ from kinmem.rules.change_events import ENDING, HOLDING, TURNED
 from kinmem.rules.change_states import STATES
 from kinmem.text import STOP_WORDS, folded
 
-LONGEST = 240
+LONGEST = 160
 """Characters; a longer text tells more than one thing."""
 ALIKE = 5
 """Letters that two forms of a word have in common: Physik, Physikstudium."""

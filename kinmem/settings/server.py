@@ -18,7 +18,9 @@ def check_tool_sets(names: str) -> None:
     """Raises InvalidInput for a name that is no set's."""
     for name in listed(names):
         if name not in TOOL_SETS:
-            raise InvalidInput(f"no set of tools is called {name!r}; there are: {', '.join(TOOL_SETS)}")
+            raise InvalidInput(
+                f"no set of tools is called {name!r}; there are: {', '.join(TOOL_SETS)}"
+            )
 
 
 @dataclass(frozen=True)

@@ -286,11 +286,11 @@ def test_the_new_embedder_takes_over_once(home: Path, service_of: Open) -> None:
         embedder, filled = choose([new, old], store)
         return embedder.name, filled
 
-    assert answering(197) == (old.name, True)
+    assert answering(198) == (old.name, True)
     assert answering(1) == (new.name, False)
     service_of("ana", resident=False).memorize_many(f"Bird {n} flies west." for n in range(100))
     assert answering(0) == (new.name, False)
-    assert answering(102) == (new.name, True)
+    assert answering(101) == (new.name, True)
 
 
 def test_vectors_of_another_width_are_not_stored(service_of: Open) -> None:

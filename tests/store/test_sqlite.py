@@ -142,9 +142,7 @@ def test_the_copy_is_loaded_beside_the_questions(
     assert found_by_meaning(store, "q", limit=100) == by_cosine("q", texts)
 
 
-def test_the_hot_tier_is_loaded_first(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_hot_tier_is_loaded_first(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "LOADED_AT_ONCE", 2)
     ids = [added(store, f"fact {n}") for n in range(5)]
     hot = [Place(one, "hot", "test", 0.9) for one in store.life.living(ids[3:])]

@@ -386,9 +386,7 @@ class ChunkVectors:
             )
         ]
 
-    def _scan(
-        self, number: int, vector: Vector, limit: int, allowed: Allowed
-    ) -> Near:
+    def _scan(self, number: int, vector: Vector, limit: int, allowed: Allowed) -> Near:
         rows = self._database.rows(
             f"""
             WITH near AS (
@@ -508,9 +506,7 @@ class ChunkVectors:
         )
         return [id for (id,) in rows]
 
-    def _live_vectors(
-        self, number: int, chunks: Collection[int]
-    ) -> list[tuple[int, int, bytes]]:
+    def _live_vectors(self, number: int, chunks: Collection[int]) -> list[tuple[int, int, bytes]]:
         return self._database.rows(
             f"""
             SELECT c.id, c.memory, v.embedding
