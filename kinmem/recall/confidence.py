@@ -84,8 +84,8 @@ BY_WORDS = Weights(
     -3.54, Evidence(0.0, 0.0, 4.87, -1.99, 1.35, 1.79, -0.21, -1.45, -4.57, -1.61, -2.52, 0.62)
 )
 # Of the bar, where evidence is weak: in turns of talk, and in what was learned from them, the
-# fitting words often stand beside the answer (the whole bar would cost 1.0 point of recall@10 on the
-# turns of LoCoMo, 1.4 on what is learned of them), and words alone know no paraphrase.
+# fitting words often stand beside the answer (the whole bar would cost 1.0 point of recall@10 on
+# LoCoMo's turns, 1.4 on what is learned of them), and words alone know no paraphrase.
 SHARE_IF_WEAK = 0.2
 BY_ITSELF = {"+meaning", "+words"}
 
