@@ -186,8 +186,9 @@ class Cycle:
 
     @property
     def _is_idle(self) -> bool:
-        """Whether the memories have been left alone for long."""
-        return self._clock() - self._seen_to_at >= PAUSE
+        """Whether the memories have been left alone for long; by a clock that was put back nobody
+        knows for how long."""
+        return not timedelta(0) <= self._clock() - self._seen_to_at < PAUSE
 
     def _do(
         self,

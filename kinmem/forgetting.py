@@ -1,7 +1,7 @@
 """Forget all about a name: what that is, erasing it, and the proof that it is gone."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +35,10 @@ class Proof:
     """Where something is left; none: it is gone."""
     others: tuple[str, ...]
     """Other Kins' shared memories that name it. Nobody but they may change these."""
+    copies: tuple[Path, ...]
+    """Copies of shared.db that name it, to be deleted by hand."""
+    kept: tuple[str, ...]
+    """See Forgetting.kept."""
 
 
 class Forgetting:
@@ -57,6 +61,11 @@ class Forgetting:
         """By table how many other rows name it: turns, summaries, history, what was shown."""
         self.files: tuple[str, ...] = tuple(dict.fromkeys((*traces.spills, *self._own_files())))
         """Files that are deleted: what tools gave, and copies of the Kin's own database."""
+        self.copies: tuple[Path, ...] = tuple(self._shared_copies())
+        """Copies of shared.db that name it. They stay, for other Kins' memories are in them too;
+        who wants the name gone from them deletes them by hand."""
+        self.kept: tuple[str, ...] = traces.kept
+        """table.column where the name is a word of kinmem's own, or the Kin's name; these stay."""
 
     @property
     def is_empty(self) -> bool:
@@ -78,7 +87,17 @@ class Forgetting:
             forgetting.compact()
             places = self._places(scan, paths)
         names = tuple(str(path.relative_to(self._home)) for path in paths)
-        return Proof(erased, blanked, deleted, names, len(scan.probes), places, self.others)
+        return Proof(
+            erased=erased,
+            blanked=blanked,
+            deleted=deleted,
+            searched=names,
+            texts=len(scan.probes),
+            places=places,
+            others=self.others,
+            copies=tuple(self._shared_copies()),
+            kept=self.kept,
+        )
 
     def _places(self, scan: Scan, paths: list[Path]) -> tuple[Place, ...]:
         forgetting = self._store.forgetting
@@ -88,17 +107,27 @@ class Forgetting:
         def is_known(word: str) -> bool:
             return any(one in word or word in one for one in known)
 
-        return tuple(scan(self._home, paths, is_known, forgetting.holds))
+        former = forgetting.former(self.mention).items()
+        return (
+            *scan(self._home, paths, is_known, forgetting.holds),
+            *(Place(str(path.relative_to(self._home)), count, "name") for path, count in former),
+        )
 
     def _own_files(self) -> Iterator[str]:
         """What tools gave, and copies of the own database, that name it."""
-        scan = Scan(self.mention.spellings(), ())
         folder, kin = self._home / "kins", self._store.kin
         found = [*folder.glob(f"{kin}-outputs/*"), *folder.glob(f"{kin}.db*")]
-        copies = [p for p in found if p.suffix in COPIES or p.parent != folder]
-        for path in sorted(path for path in copies if _is_plain(path)):
+        for path in self._naming(p for p in found if p.suffix in COPIES or p.parent != folder):
+            yield str(path.relative_to(self._home))
+
+    def _shared_copies(self) -> Iterator[Path]:
+        return self._naming(p for p in self._home.glob("shared.db*") if p.suffix in COPIES)
+
+    def _naming(self, paths: Iterable[Path]) -> Iterator[Path]:
+        scan = Scan(self.mention.spellings(), ())
+        for path in sorted(filter(_is_plain, paths)):
             if scan(self._home, [path], lambda word: False, lambda text: False):
-                yield str(path.relative_to(self._home))
+                yield path
 
     def _deleted(self, name: str) -> bool:
         path = self._home / name

@@ -176,7 +176,8 @@ class Event:
     memory_id: str
     action: str
     """created, updated, moved, forgotten, restored, erased, superseded, merged, consolidated,
-    compressed, recalibrated, pruned, released, faded, revived, expired, undone, linked."""
+    compressed, recalibrated, pruned, purged, released, faded, revived, expired, undone, linked.
+    """
     before: Mapping[str, Any]
     """The fields that changed, as they were; empty for created."""
     after: Mapping[str, Any]
@@ -215,6 +216,8 @@ class Filters:
     """Only those."""
     states: tuple[State, ...] | None = None
     """Exactly these states, whatever else is said."""
+    ids: tuple[str, ...] | None = None
+    """Only among these."""
 
 
 class Part(NamedTuple):

@@ -8,17 +8,18 @@ from typing import Any, Literal
 
 from kinmem.clock import Clock
 from kinmem.documents.cut import chunked_again
-from kinmem.errors import InvalidInput, LaterChange
+from kinmem.errors import InvalidInput, LaterChange, MemoryNotFound
 from kinmem.learn.apply import decided
 from kinmem.learn.knowledge import reread
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import chunks_of, embedded
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory, Scope, State
+from kinmem.rules.mention import ERASED
 from kinmem.store.base import Store
 from kinmem.store.undo import COMPUTED, batch_name, components, heirs
 from kinmem.turns import Batch, Change
 
-AUTOMATIC = frozenset({"recalibrated", "pruned", "faded", "revived", "expired"})
+AUTOMATIC = frozenset({"recalibrated", "pruned", "purged", "faded", "revived", "expired"})
 """Actions of time and use: they go with what they were done to, and nobody need be asked."""
 OF_UPKEEP = AUTOMATIC | {"consolidated", "compressed"}
 SETTLING = "settle "
@@ -74,10 +75,13 @@ class Undo:
         dry_run: bool = False,
     ) -> Undone:
         """Take back a write by its number, all of a batch by its name, or the latest write that did
-        something to a memory, by its id; None: the `last` things that were done on purpose.
+        something to a memory, by its id; None: the `last` things that were done on purpose to
+        memories that are still there.
 
         Raises LaterChange where something later would be lost, unless `cascade` takes it back too.
         """
+        if last < 1:
+            raise InvalidInput(f"last {last} is below 1; 1 takes back the last thing that was done")
         lines = self._meant(what, last)
 
         def done() -> Undone:
@@ -123,17 +127,21 @@ class Undo:
                 break
             found.setdefault(name, []).append(line)
         if not found:
-            raise InvalidInput("there is nothing to undo")
+            done = {line.memory_id for line in self._store.past.writes(1)}
+            why = ": what was erased cannot come back" if done - self._own(done).keys() else ""
+            raise InvalidInput(f"there is nothing to undo{why}")
         return [line for lines in found.values() for line in lines]
 
     def _purposeful(self) -> Iterator[Event]:
-        """Lines in force of what was not done by upkeep or undo, the latest first."""
+        """Lines in force of what was not done by upkeep or undo, the latest first; none of
+        memories that are gone."""
         before = None
         while lines := self._store.past.writes(PAGE, before=before):
             before = lines[-1].write
+            there = self._own({line.memory_id for line in lines})
             kept = {
                 (line.memory_id, line.write)
-                for about in self._about({line.memory_id for line in lines}).values()
+                for about in self._about(there).values()
                 for line in about
             }
             upkeep = {line.write for line in lines if _is_of_upkeep(line)}
@@ -277,15 +285,31 @@ class Undo:
             raise InvalidInput(
                 f"what was erased cannot come back: {', '.join(lost)}; name another write"
             )
+        fields = {id: self._fields(taken[id], one) for id, one in memories.items()}
+        for id, values in fields.items():
+            if lost_of := [name for name, value in values.items() if _is_blanked(value)]:
+                raise _forgotten(taken[id], f"the {' and '.join(lost_of)}")
+            self._check_text(taken[id], memories[id], values)
         writes = {line.write for lines in taken.values() for line in lines}
         return _Plan(
             tuple(sorted(writes, reverse=True)),
-            {id: self._fields(taken[id], one) for id, one in memories.items()},
+            fields,
             {id: links for id in memories if (links := _links(taken[id])) is not None},
             memories,
             {id: tuple(sorted({line.write for line in taken[id]})) for id in memories},
             tuple(lost),
         )
+
+    def _check_text(
+        self, lines: Sequence[Event], memory: Memory, fields: Mapping[str, Any]
+    ) -> None:
+        """Raises InvalidInput where an earlier text of a document is erased."""
+        new = replace(memory, **fields)
+        if new.is_document and new.content_hash != memory.content_hash:
+            try:
+                self._store.documents.text(memory.id, new.content_hash)
+            except MemoryNotFound:
+                raise _forgotten(lines, "the text") from None
 
     def _fields(self, lines: Sequence[Event], memory: Memory) -> dict[str, Any]:
         """What is to be set of a memory so that these lines never were."""
@@ -412,6 +436,22 @@ def _is_automatic(line: Event) -> bool:
 
 def _is_of_upkeep(line: Event) -> bool:
     return line.action in OF_UPKEEP or (line.batch or "").startswith(SETTLING)
+
+
+def _forgotten(lines: Sequence[Event], what: str) -> InvalidInput:
+    return InvalidInput(
+        f"what was erased cannot come back: {what} of {lines[0].memory_id} before"
+        f" {_named(lines)} named what is forgotten; name another write"
+    )
+
+
+def _is_blanked(value: object) -> bool:
+    """Whether forget --about has left its mark there."""
+    if isinstance(value, str):
+        return ERASED in value
+    if isinstance(value, Mapping):
+        return any(map(_is_blanked, (*value.keys(), *value.values())))
+    return isinstance(value, list | tuple) and any(map(_is_blanked, value))
 
 
 def _links(lines: Sequence[Event]) -> Sequence[Mapping[str, Any]] | None:

@@ -49,10 +49,10 @@ class Vectors:
 
         Raises ModelError if the embedder is away.
         """
-        self._enroll()
         if allowance.dry_run:
             counts["chunks"] += self._missing()
             return
+        self._enroll()
         before = self._missing()
         try:
             while not allowance.is_over() and self.part(allowance.is_over):
@@ -83,9 +83,12 @@ class Vectors:
             self._enrolled = True
 
     def _missing(self) -> int:
+        """Chunks; memories, where none has been made yet by this embedder."""
         name = self._embedders[0].name
-        known = (one for one in self._store.coverage() if one.embedder == name)
-        return sum(one.total - one.done for one in known)
+        for one in self._store.coverage():
+            if one.embedder == name:
+                return one.total - one.done
+        return sum(self._store.counts()["state"].values())
 
     def _stand_in(self, is_over: Callable[[], bool]) -> bool:
         """What is new has to be found meanwhile by the embedder that still answers."""

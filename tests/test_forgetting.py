@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.errors import InvalidInput
+from kinmem.errors import InvalidInput, MemoryNotFound
 from kinmem.rules.mention import Mention
 from kinmem.service import Service
 from kinmem.turns import Snapshot
@@ -133,6 +133,116 @@ def test_a_name_that_nothing_is_about_is_told_so(ana: Service) -> None:
 def test_a_single_letter_is_no_name(ana: Service) -> None:
     with pytest.raises(InvalidInput, match="too short"):
         ana.forget_about("Z")
+
+
+@pytest.mark.parametrize(
+    "word",
+    "private active fact tool warm user explicit created sleep turn markdown type start".split(),
+)
+def test_a_word_of_kinmems_own_is_no_name(ana: Service, word: str) -> None:
+    kept = ana.memorize("Carla plays chess on Mondays").id
+    ana.observe("prompt", "s", "1", "Remember that Carla hates coriander.")
+    ana.add_document("# Plan\n\nThe team meets on Mondays.", name="plan.md")
+    ana.sleep()
+    ana.recall("chess")
+
+    assert ana.forget_about(word).is_empty
+
+    said = str(ana.memorize(f"Carla likes the word {word}").id)
+    plan = ana.forget_about(word)
+    assert [one.id for one in plan.memories] == [said]
+    before = [(event.action, event.after) for event in ana.history(str(kept))]
+    plan.erase()
+    assert [(event.action, event.after) for event in ana.history(str(kept))] == before
+
+
+def test_the_name_of_the_kin_stays_on_what_it_wrote(ana: Service) -> None:
+    ana.memorize("The safe opens with 4711", scope="shared")
+    ana.memorize("The garden has roses")
+    ana.memorize("Ana likes green tea")
+
+    proof = ana.forget_about("ana").erase()
+
+    assert proof.erased == 1
+    assert {"history.kin", "memories.kin"} <= set(proof.kept)
+    assert [event.action for event in ana.history()] == ["erased", *["created"] * 3]
+    assert {event.kin for event in ana.history()} == {"ana"}
+
+
+def test_an_embedder_keeps_its_name(ana: Service) -> None:
+    ana.memorize("The garden has roses")
+    before = ana.stats().embedders
+    assert {one.embedder for one in before} == {"words"}
+
+    proof = ana.forget_about("words").erase()
+
+    assert "embedders.name" in proof.kept
+    assert ana.stats().embedders == before
+
+
+PLAN = "# Plan\n\n" + "The team meets on Mondays. " * 40 + "\n\n{} leads the harbour project."
+
+
+def versions(service: Service, leaders: list[str], scope: str = "private") -> tuple[str, list[str]]:
+    """The id of a document that says who leads, one after the other, and its versions."""
+    hashes = []
+    for leader in leaders:
+        text = PLAN.format(leader)
+        id = str(service.add_document(text, name="plan.md", source_ref="/plan.md", scope=scope).id)
+        hashes.append(service.get(id).content_hash)
+    return id, hashes
+
+
+def test_earlier_versions_of_documents_are_dropped(ana: Service) -> None:
+    id, (first, named, last) = versions(ana, ["Carla", MARK, "Dora"])
+    plan = ana.forget_about(MARK)
+    assert plan.memories == []
+    assert plan.counts["old_texts"] == 1
+
+    proof = plan.erase()
+
+    assert proof.places == ()
+    text = ana.store.documents.text
+    with pytest.raises(MemoryNotFound):
+        text(id, named)
+    assert text(id, first) == PLAN.format("Carla")
+    assert text(id, last) == PLAN.format("Dora")
+    assert ana.store.forgetting.former(Mention("Carla")).values()
+
+
+def test_the_proof_looks_into_earlier_versions(
+    home: Path, ana: Service, clock: MovableClock
+) -> None:
+    with closing(opened(home, clock, "bob")) as bob:
+        id, hashes = versions(bob, [MARK, "Dora"], scope="shared")
+        ana.memorize(f"{MARK} lives in Paris")
+
+        proof = ana.forget_about(MARK).erase()
+
+        assert {place.file for place in proof.places} == {"shared.db"}
+        assert bob.store.documents.text(id, hashes[0]) == PLAN.format(MARK)
+
+
+def test_copies_of_the_shared_file_are_told(home: Path, ana: Service) -> None:
+    copy = home / "shared.db.v2.bak"
+    copy.write_bytes(b"an old copy that tells of zorblax")
+    (home / "shared.db.v1.bak").write_bytes(b"an older copy")
+    ana.memorize(f"{MARK} lives in Paris")
+
+    plan = ana.forget_about(MARK)
+    proof = plan.erase()
+
+    assert plan.copies == proof.copies == (copy,)
+    assert {place.file for place in proof.places} == {copy.name}
+    assert copy.exists()
+
+
+def test_a_line_break_before_a_name_hides_it_nowhere(home: Path, ana: Service) -> None:
+    id = str(ana.memorize(f"The list of guests:\n{MARK}").id)
+    ana.update_memory(id, content="The list of guests is empty")
+
+    assert ana.forget_about(MARK).erase().places == ()
+    assert stands_in(home, MARK) == []
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
 import pytest
@@ -14,8 +15,9 @@ from kinmem.errors import EntityNotFound, InvalidInput
 from kinmem.knowledge import Card
 from kinmem.protocol import build
 from kinmem.service import Service
+from kinmem.store.graph import Key, Named, Surroundings
 from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
-from kinmem.upkeep.entities import entities
+from kinmem.upkeep.entities import entities, same
 from tests.conftest import MovableClock
 from tests.test_tools import ERAS, text_of
 
@@ -310,6 +312,31 @@ def test_two_names_become_one_only_where_it_is_confirmed(
 
     assert (slept(service)["merged"] == 1) is merged
     assert slept(service)["merged"] == 0
+
+
+def test_double_names_are_found_among_thousands_that_begin_alike_with_one_relation() -> None:
+    def named(name: str) -> Named:
+        around = Surroundings(relations=frozenset([("works_at", "anna", True)]))
+        return Named(Key(name, "organization"), name, around)
+
+    several = [
+        named(f"company of the letter {chr(0x4E00 + n)}x{chr(0x4E00 + n)}") for n in range(8000)
+    ]
+    asked = count()
+
+    found = list(same([*several, named("katharina"), named("katarina")], lambda: next(asked) < 0))
+
+    assert [{one.folded for one in pair} for pair in found] == [{"katharina", "katarina"}]
+    assert next(asked) > len(several)
+
+
+def test_looking_for_double_names_can_be_cut_short_and_goes_on(service: Service) -> None:
+    told(service, "Katharina Weber works at Bosch", "Katarina Weber works at Bosch since May")
+    asked = count()
+
+    assert slept(service, Allowance(lambda: next(asked) > 2))["merged"] == 0
+
+    assert slept(service)["merged"] == 1
 
 
 def test_the_other_name_stays_an_alias(service: Service) -> None:

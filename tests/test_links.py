@@ -122,6 +122,27 @@ def test_a_link_is_guarded_by_the_version(service: Service, runbook: str, outage
     assert len(links(service, outage)) == 1
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"content": "x" * (9 << 20)}, id="too large"),
+        pytest.param({"content": f"The key is sk-ant-api03-{'Ab3' * 30}"}, id="a secret"),
+        pytest.param(
+            {"content": f"sk-ant-api03-{'Ab3' * 30}\n{'Word text here. ' * 6000}"}, id="a document"
+        ),
+        pytest.param({"importance": 99}, id="a field"),
+    ],
+)
+def test_what_is_refused_adds_no_links_either(
+    service: Service, runbook: str, outage: str, changes: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidInput):
+        service.update_memory(outage, links=[{"id": runbook}], **changes)
+
+    assert links(service, outage) == []
+    assert service.get(outage).version == 1
+
+
 def test_links_of_an_empty_list_change_nothing(service: Service, outage: str) -> None:
     assert service.update_memory(outage, links=[]).version == 1
 

@@ -1,7 +1,7 @@
 """Undo takes back any write, and nothing else; what it takes back can be done again."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import fields, replace
 from pathlib import Path
@@ -309,3 +309,103 @@ def test_a_document_says_again_what_it_said(memory: Service) -> None:
 
     assert memory.store.documents.text(id) == text
     assert problems(memory.store) == []
+
+
+def test_what_forget_about_blanked_does_not_come_back_as_its_mark(memory: Service) -> None:
+    id = str(memory.memorize("Bob Miller likes black tea", tags=["tea", "Bob Miller"]).id)
+    memory.update_memory(id, content="A colleague likes black tea")
+    memory.update_memory(id, tags=["tea"])
+    memory.update_memory(id, importance=9)
+    changed = [line.write for line in reversed(memory.history(id))][1:]
+    memory.forget_about("Bob Miller").erase()
+    before = memory.get(id)
+
+    for write in changed[:2]:
+        with pytest.raises(InvalidInput, match="what was erased cannot come back"):
+            memory.undo(write)
+    with pytest.raises(InvalidInput, match="what was erased cannot come back"):
+        memory.undo(last=3)
+    assert memory.get(id) == before
+
+    memory.undo(changed[2])
+    assert memory.get(id).importance is None
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_the_text_of_a_document_that_forget_about_erased_does_not_come_back(
+    memory: Service, dry_run: bool
+) -> None:
+    text = "# Plan\n\n" + "The team meets on Mondays. " * 40 + "\n\nBob Miller leads it.\n"
+    id = str(memory.add_document(text, name="plan.md", source_ref="/plan.md").id)
+    now = text.replace("Bob Miller", "Somebody")
+    memory.add_document(now, name="plan.md", source_ref="/plan.md")
+    memory.forget_about("Bob Miller").erase()
+
+    with pytest.raises(InvalidInput, match="what was erased cannot come back: the text"):
+        memory.undo(id, dry_run=dry_run)
+    assert "Somebody" in memory.text(id)
+
+
+@pytest.mark.parametrize("last", [0, -1])
+def test_fewer_things_than_one_cannot_be_undone(memory: Service, last: int) -> None:
+    id = str(memory.memorize("Bob drinks tea").id)
+
+    with pytest.raises(InvalidInput, match=f"last {last} is below 1"):
+        memory.undo(last=last)
+    assert memory.get(id).state == State.ACTIVE
+
+
+@pytest.mark.parametrize("how", ["purged", "erased"])
+def test_the_last_thing_was_done_to_what_is_still_there(
+    memory: Service, clock: MovableClock, how: str
+) -> None:
+    gone = str(memory.memorize("Bob drinks tea").id)
+    memory.forget(gone)
+    clock.advance(days=89)
+    kept = str(memory.memorize("Cleo bakes cake").id)
+    memory.memorize("Dan paints doors")
+    memory.update_memory(kept, pinned=True)
+    if how == "purged":
+        clock.advance(days=2)
+        assert memory.sleep(["purge"]).counts["purge.purged"] == 1
+    else:
+        memory.forget(gone, erase=True)
+    assert memory.history(limit=1)[0].action == how
+
+    undone = memory.undo()
+
+    assert undone.became == {kept: "changed"}
+    assert not memory.get(kept).pinned
+
+
+BEYOND = 10**20
+
+
+@pytest.mark.parametrize("number", [BEYOND, -BEYOND, 2**63, 0, -1])
+def test_no_write_has_such_a_number(memory: Service, number: int) -> None:
+    memory.memorize("Bob drinks tea")
+
+    with pytest.raises(InvalidInput, match="there is no write"):
+        memory.undo(number)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        pytest.param(lambda memory, n: memory.history(limit=n), id="history"),
+        pytest.param(lambda memory, n: memory.history(before=n), id="history before"),
+        pytest.param(lambda memory, n: memory.as_of(n), id="as_of"),
+        pytest.param(lambda memory, n: memory.graph(limit=n), id="graph"),
+        pytest.param(lambda memory, n: memory.runs(limit=n), id="runs"),
+        pytest.param(lambda memory, n: memory.entity_names(limit=n), id="entity_names"),
+    ],
+)
+@pytest.mark.parametrize("number", [BEYOND, -1, -BEYOND])
+def test_numbers_that_cannot_be_meant_are_refused(
+    memory: Service, ask: Callable[[Service, int], object], number: int
+) -> None:
+    memory.memorize("Bob drinks tea")
+
+    with pytest.raises(InvalidInput, match=rf"{number} is not between [01] and \d+"):
+        ask(memory, number)
+    assert ask(memory, 1) is not None

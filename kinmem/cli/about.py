@@ -1,7 +1,8 @@
 """forget --about: what would be erased, whether it should be, and what is left."""
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -26,6 +27,8 @@ CALLED = {
     "shown": "notes that sessions were shown",
     "entities": "entities",
     "links": "links",
+    "memories": "memories by where they come from",
+    "old_texts": "earlier versions of documents",
     "conflicts": "contradictions",
     "runs": "reports",
 }
@@ -67,6 +70,8 @@ def _plan(found: "Forgetting") -> dict[str, Any]:
         "elsewhere": dict(found.counts),
         "files": list(found.files),
         "othersShared": list(found.others),
+        "deleteByHand": [str(path) for path in found.copies],
+        "ownWords": list(found.kept),
     }
 
 
@@ -100,6 +105,7 @@ def _plan_cards(found: "Forgetting", memory: "Service") -> Iterator[RenderableTy
             f" change these: {', '.join(map(short_id, found.others[:SHOWN]))}",
             style="yellow",
         )
+    yield from _staying(found.copies, found.kept, name)
 
 
 def _proof_cards(proof: "Proof", name: str) -> Iterator[RenderableType]:
@@ -118,7 +124,23 @@ def _proof_cards(proof: "Proof", name: str) -> Iterator[RenderableType]:
     if proof.others:
         told = ", ".join(map(short_id, proof.others[:SHOWN]))
         yield Text(f"Other Kins share memories that name it: {told}.", style="yellow")
+    yield from _staying(proof.copies, proof.kept, one_line(name))
     yield Text("Other Kins' own files were not looked at.", style=QUIET)
+
+
+def _staying(copies: Sequence[Path], kept: Sequence[str], name: str) -> Iterator[RenderableType]:
+    for path in copies:
+        yield Text(
+            f"A copy of shared.db names it and stays, for other Kins' memories are in it too."
+            f" Delete it when none of you needs it: {one_line(str(path))}",
+            style="yellow",
+        )
+    if kept:
+        yield Text(
+            f"{name} is also a word of kinmem's own, or a Kin's name, which stays: in"
+            f" {', '.join(kept)}.",
+            style="yellow",
+        )
 
 
 def _elsewhere(counts: Mapping[str, int]) -> Iterator[str]:

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 import typer
 
 
-def option(names: str, metavar: str, help: str) -> Any:
+def option(names: str, metavar: str, help: str, least: int | None = None) -> Any:
     """An option with a value: option("--limit -n", "N", "At most so many.")."""
-    return typer.Option(*names.split(), metavar=metavar, help=help, show_default=False)
+    return typer.Option(*names.split(), metavar=metavar, help=help, show_default=False, min=least)
 
 
 def flag(names: str, help: str) -> Any:
@@ -148,7 +148,7 @@ What = Annotated[
     str | None,
     argument("WHAT", "Number of a write, name of a batch, or a memory's id; else the last thing."),
 ]
-Last = Annotated[int, option("--last", "N", "So many of the last things; 1 by default.")]
+Last = Annotated[int, option("--last", "N", "So many of the last things; 1 by default.", 1)]
 Cascade = Annotated[bool, flag("--cascade", "Undo what was built on it later, too.")]
 DryRunUndo = Annotated[bool, flag("--dry-run", "Only show what would be undone.")]
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 PANEL = "Remember"
+DIGITS = 19
+"""Of the greatest number a database has; Python reads numbers of some thousand digits only."""
 
 
 @command(app, rich_help_panel=PANEL)
@@ -65,7 +67,7 @@ def _meant(memory: "Service", what: str | None) -> int | str | None:
     if what is None:
         return None
     past = memory.store.past
-    if what.isdecimal() and past.write(int(what)):
+    if what.isdecimal() and len(what) <= DIGITS and past.write(int(what)):
         return int(what)
     if past.batch(what):
         return what

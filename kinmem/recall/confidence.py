@@ -34,7 +34,8 @@ YEAR = re.compile(r"(?:19|20)\d\d")
 # Words that ask for a measure; no answer repeats them.
 HOW = re.compile(
     r"\bhow (much|many|long|old|far|tall|high|big|large|heavy|often|late|fast)\b"
-    r"|\b(wie|viele?|lange?|combien|cu[aá]nt[oa]s?|quant[oaie]s?)\b",
+    r"|\b(wie|viele?|lange?|hoch|alt|weit|oft|gross|groß|teuer)\b"
+    r"|\b(combien|cu[aá]nt[oa]s?|quant[oaie]s?)\b",
     re.IGNORECASE,
 )
 

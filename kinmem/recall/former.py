@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from kinmem.models import LIVE, Hit, Memory, State
-from kinmem.rules.occasion import begins
+from kinmem.models import Filters, Hit, Memory, State
 from kinmem.store.base import Store
 
 MOST = 50
@@ -34,22 +33,25 @@ def former_first(hits: Sequence[Hit]) -> list[Hit]:
     return sorted(kept, key=lambda hit: _place(hit, lines[hit.memory.id], best))
 
 
-def heirs(formers: Sequence[Hit], store: Store, moment: datetime) -> list[Hit]:
-    """What holds at that moment in place of these, each once, with the confidence of the former."""
+def heirs(formers: Sequence[Hit], store: Store, filters: Filters, moment: datetime) -> list[Hit]:
+    """What holds at that moment in place of these and fits the filters, each once, with the
+    confidence of the former."""
     found: dict[str, Hit] = {}
     for hit in formers:
         heir = _heir(hit.memory, store, moment)
         if heir is not None:
             found.setdefault(heir.id, replace(hit, memory=heir, excerpt=None))
-    return list(found.values())
+    asked = replace(filters, as_of=moment, ids=tuple(found))
+    fitting = {memory.id for memory in store.page(asked, "newest", MOST).memories}
+    return [hit for id, hit in found.items() if id in fitting]
 
 
 def _heir(former: Memory, store: Store, moment: datetime) -> Memory | None:
+    """The first of its line that has not given way by then."""
     memory = former
     for _ in range(MOST):
         if memory.valid_to is None or memory.valid_to > moment:
-            held = memory.state in (*LIVE, State.SUPERSEDED) and begins(memory) <= moment
-            return memory if held else None
+            return memory
         following = store.memories([memory.superseded_by]) if memory.superseded_by else {}
         if not following:
             return None

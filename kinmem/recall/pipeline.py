@@ -76,6 +76,7 @@ class Recall:
         question = self._understood(asked, profile)
         meaning = Meaning(self._embedders, self._store, helped.time)
         entities = self._about(asked, profile)
+        wanted = filters
         filters = looking_back(question, filters)
         found, filters = self._search(question, filters, profile, meaning, entities)
         fusion = settings.fusion or profile.fusion
@@ -109,19 +110,21 @@ class Recall:
         )
         if shown and not abstained:
             return answer
-        return self._by_former(answer, question, filters, profile, meaning)
+        return self._by_former(answer, question, filters, wanted, profile, meaning)
 
     def _by_former(
         self,
         answer: Answer,
         question: Question,
         filters: Filters,
+        wanted: Filters,
         profile: Profile,
         meaning: Meaning,
     ) -> Answer:
         """Where nothing answers, something that is so no longer may: then what took its place does.
 
-        "Am I single?" is answered by "we got married" because "I'm single" gave way to it.
+        "Am I single?" is answered by "we got married" because "I'm single" gave way to it. That
+        fits what is `wanted`; the time that the question names is the former's.
         """
         settings = self._settings
         if filters.was or filters.states is not None:
@@ -135,7 +138,8 @@ class Recall:
         scored = weigh(scored, question, profile, settings, self._clock())
         kept = trim(scored, FORMERS, settings)
         confidences, abstained = judge(kept, question, found, settings)
-        hits = [] if abstained else heirs(self._read(kept, confidences), self._store, moment)
+        formers = [] if abstained else self._read(kept, confidences)
+        hits = heirs(formers, self._store, wanted, moment) if formers else []
         return replace(answer, hits=hits, abstained=False, misses=[]) if hits else answer
 
     def _understood(self, text: str, profile: Profile) -> Question:

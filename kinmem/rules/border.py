@@ -54,6 +54,13 @@ def checked_confidence(value: float) -> float:
     return value
 
 
+def checked_count(value: int, what: str, least: int, most: int) -> int:
+    """Databases count in 64 bits, and read a negative limit as none."""
+    if not least <= _number(value, what) <= most:
+        raise InvalidInput(f"{what} {value} is not between {least} and {most}")
+    return value
+
+
 def _number(value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidInput(f"{what} must be a number, not {type(value).__name__}")

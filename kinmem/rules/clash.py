@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import pairwise, product
+from itertools import pairwise, product, takewhile
 from os.path import commonprefix
 from typing import Literal
 
@@ -176,12 +176,26 @@ def _one_value(pair: Contrast, gap: Gap, corrected: bool, definite: bool) -> Cla
     before = pair.left.words[:at]
     if _counts_others(pair, lost, gained):
         return None
+    of_somebody = before[0] in pair.left.names or before[0] in grammar.PRONOUNS
+    if corrected and of_somebody and before[-1] in _IS:
+        return None  # a role, a mood, a bond? changes.py tells them apart
     if corrected and (len(frame) >= 1 or before[0] in grammar.PRONOUNS):
-        return Clash(True, "update", "has another value now")
+        whose = bool(_DEFINITE.match(f"{before[0]} "))
+        said = len(before) - whose > 1 or _has_verb(before, pair.left.names) or "be" in before
+        alike = said and _opening(lost) == _opening(gained)
+        return Clash(True, "update", "has another value now") if alike else None
     doing = any(word.endswith("ing") for word in (*lost, *gained))
     if before[-1] != "be" or not definite or doing or _RELATIVES & set(frame):
         return None
     return Clash(False, "contradiction", "two values of one thing")
+
+
+_IS = frozenset("be ist bin sind est suis sommes es soy está estoy è sono é sou".split())
+
+
+def _opening(value: Words) -> list[str]:
+    """What tells which kind of value it is: in Bonn, on Monday."""
+    return list(takewhile((grammar.PLACES | grammar.LINKS).__contains__, value))
 
 
 def _counts_others(pair: Contrast, lost: Words, gained: Words) -> bool:
@@ -220,7 +234,7 @@ def _adds_up(pair: Contrast, gap: Gap) -> bool:
         return False
     before = pair.left.words[:at]
     verbs = [place for place, word in enumerate(before) if not _VERBS.isdisjoint(_stems(word))]
-    if not verbs or _ADDING.isdisjoint(_stems(before[verbs[-1]])):
+    if all(_ADDING.isdisjoint(_stems(before[place])) for place in verbs):
         return before[-1:] == ("with",) and "be" not in before
     counts = verbs[-1] == at - 1 and lost[:1] and gained[:1]
     return not (counts and lost[0] in pair.left.numbers and gained[0] in pair.right.numbers)

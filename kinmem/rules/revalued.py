@@ -5,14 +5,16 @@ Each rule takes what is known, a clause of what is new and all of it, and gives 
 
 import re
 from collections.abc import Collection, Iterable
+from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import NamedTuple
 
 from kinmem.rules import change_events as events
 from kinmem.rules import change_words as signs
-from kinmem.rules.outlived import denied
+from kinmem.rules.outlived import denied, states_of
 from kinmem.rules.sides import (
     ADDING,
+    ARTICLES,
     DOING,
     KIN,
     SELF,
@@ -141,7 +143,7 @@ def turned_into(before: Side, clause: Side, now: Side) -> str | None:
     """A change of the thing is told as an event: it moved to, was rewritten in, is now called."""
     for kind in ("place", "making", "name", "value", "role"):
         match = events.TURNED[kind].search(clause.text)
-        if match is None or kind == "place" and not _has_place(before):
+        if match is None or kind == "place" and not _has_place(before, match):
             continue
         if kind == "making" and not (events.MADE.search(before.text) or _IN.search(before.text)):
             continue
@@ -155,7 +157,12 @@ def turned_into(before: Side, clause: Side, now: Side) -> str | None:
 _IN = re.compile(r"\b(?:in|en|em)\b")
 
 
-def _has_place(before: Side) -> bool:
+def _has_place(before: Side, match: re.Match[str]) -> bool:
+    """Whether it is said where it is, and of somebody where they live, not what they do there."""
+    if any(aspect.search(before.text) for name, aspect in signs.ASPECTS.items() if name != "home"):
+        return match.start() > 0 and not named_first(before)
+    if states_of(before):
+        return False
     return bool(events.LOCATED.search(before.text) or _USED & set(before.words))
 
 
@@ -238,6 +245,9 @@ def other_value(before: Side, clause: Side, now: Side) -> str | None:
     laid = _laid(before.content, without(clause.content, gone))
     if not _is_of_the_same(before, clause, laid):
         return None
+    is_told = bool(_NEWS.search(clause.text)) or not (laid.lost or laid.gained)
+    if not is_told and not _says_alike(before, clause, gone, laid):
+        return None
     ended = events.ENDING.search(now.text) and not events.ENDING.search(clause.text)
     if not (is_cued(now) or ended or _is_favourite(before, clause, laid.shared)):
         return None
@@ -258,6 +268,43 @@ def _is_of_the_same(before: Side, clause: Side, laid: _Laid) -> bool:
     if _first(before) not in laid.shared and not among(_first(clause), before.content):
         return False
     return not (_is_singular(laid.lost) and _is_singular(laid.gained) or KIN & laid.gained)
+
+
+def _says_alike(
+    before: Side, clause: Side, signs_of_change: Iterable[re.Match[str]], laid: _Laid
+) -> bool:
+    """Whether one thing is said of it both times, in one place: a job is no home, a state no role,
+    and who plays chess may work as well."""
+    ours, theirs = _told(before, ()), _told(clause, signs_of_change)
+    if states_of(before).keys() != states_of(clause).keys():
+        return False
+    matcher = SequenceMatcher(None, ours, theirs, autojunk=False)
+    gaps = [gap for gap in matcher.get_opcodes() if gap[0] != "equal"]
+    if len(gaps) > 1:  # the order may be another one: now live I in Bonn
+        rest = [sorted(set(side) - laid.lost - laid.gained) for side in (ours, theirs)]
+        return len(laid.lost) == len(laid.gained) == 1 and rest[0] == rest[1]
+    return all(
+        (a > 1 or not DOING.isdisjoint(ours[:a])) and _opening(ours[a:b]) == _opening(theirs[c:d])
+        for _, a, b, c, d in gaps
+    )
+
+
+def _told(side: Side, gone: Iterable[re.Match[str]]) -> list[str]:
+    spans = [match.span() for match in gone]
+    return [
+        word[0]
+        for word in WORD.finditer(side.text)
+        if not any(first <= word.start() < last for first, last in spans)
+    ]
+
+
+def _opening(words: Iterable[str]) -> list[str]:
+    """The words before a value, which tell what kind of value it is: in Bonn, a nurse, tired."""
+    joints = [word for word in takewhile(STOPS.__contains__, words) if word not in _TITLES]
+    return ["the" if word in ARTICLES else word for word in joints]
+
+
+_TITLES = frozenset("mr mrs ms dr herr frau".split())
 
 
 def _is_favourite(before: Side, clause: Side, shared: Collection[str]) -> bool:

@@ -48,6 +48,11 @@ STOPS = _folded(frozenset().union(*STOP_WORDS.values(), grammar.FUNCTION_WORDS))
     " dello num numa ao stato stata stati comme como come bin sind suis sommes avons ai ont hemos"
     " he ha han somos siamo sono ho abbiamo hanno ad ed dal".split()
 )
+ARTICLES = frozenset(
+    "a an the my our his her their ein eine einen einem einer der die das den dem mein meine unser"
+    " unsere un une le la l les mon ma notre el los una mi il lo uno mio mia o os um uma meu minha"
+    " au al del della do da".split()
+)
 SELF = _folded(
     "i we my our me us ich wir mein meine meinen meinem unser unsere mir uns je j nous mon ma mes"
     " notre nos yo mi mis nuestro nuestra nosotros io mio mia noi eu meu minha".split()

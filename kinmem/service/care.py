@@ -8,7 +8,9 @@ from kinmem.models import (
     Memory,
     Progress,
 )
+from kinmem.rules.border import checked_count
 from kinmem.service.parts import Parts
+from kinmem.service.views import MOST_LISTED
 from kinmem.turns import Run
 from kinmem.undo import Undone
 from kinmem.upkeep.steps import chosen
@@ -62,7 +64,8 @@ class Care(Parts):
         """
         names = chosen(steps)
         self._background.await_ready()
-        self.store.flush_use()
+        if not dry_run:
+            self.store.flush_use()
         return self._cycle.sleep(
             names,
             dry_run=dry_run,
@@ -78,7 +81,7 @@ class Care(Parts):
 
     def runs(self, limit: int = 20) -> list[Run]:
         """Reports of what was done in the background, the latest first."""
-        return self.store.journal.runs(limit)
+        return self.store.journal.runs(checked_count(limit, "limit", 1, MOST_LISTED))
 
     def summarize(self, ids: Iterable[str] = (), progress: Progress | None = None) -> int:
         """Make the summaries of these own memories anew; of all that lack one if none is named.

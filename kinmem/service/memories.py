@@ -155,34 +155,37 @@ class Memories(Parts):
             raise InvalidInput(
                 f"memory {memory_id} is forgotten; archived=false brings it back first"
             )
-        zone, secrets = self.settings.general.zone, self.settings.learn.secrets
         told = {name: value for name, value in changes.items() if name != "links"}
-        as_document = "content" in told and (old.is_document or is_document(told["content"]))
-        text = told.pop("content") if as_document else None
-        fields = changed_fields(told, old, self.clock(), zone, secrets)
+        fields, chunks = self._checked(old, told)  # whole, before anything is written
         batch = batch_name("update") if asked and fields else None
         if asked:
-            self.store.links.change(memory_id, asked, if_version, batch=batch)
+            linked = self.store.links.change(memory_id, asked, if_version, batch=batch)
             self.store.life.renew({one.id for one in asked})
-            if_version = None  # that was the check, and has raised it
-        chunks = None
-        if text is not None:
-            said, chunks = self.documents.rewritten(old, text)
-            fields |= said
-        elif "content" in fields:
-            self._background.await_ready()
-            texts = chunks_of(fields["content"], self._embedder)
-            chunks = self._memorize.embedded(Chunks(texts))
-        known = reread(old, fields)
+            if_version = linked.version if if_version is not None and fields else None
         changed = self.store.update(
             memory_id,
             fields,
             chunks=chunks,
             if_version=if_version,
-            knowledge=known,
+            knowledge=reread(old, fields),
             batch=batch,
         )
         return self._renewed(memory_id) if RANKED & changes.keys() else changed
+
+    def _checked(self, old: Memory, told: dict[str, Any]) -> tuple[dict[str, Any], Chunks | None]:
+        """The fields to be changed, and the chunks of a new content."""
+        zone, secrets = self.settings.general.zone, self.settings.learn.secrets
+        as_document = "content" in told and (old.is_document or is_document(told["content"]))
+        text = told.pop("content") if as_document else None
+        fields = changed_fields(told, old, self.clock(), zone, secrets)
+        if text is not None:
+            said, chunks = self.documents.rewritten(old, text)
+            return fields | said, chunks
+        if "content" not in fields:
+            return fields, None
+        self._background.await_ready()
+        texts = chunks_of(fields["content"], self._embedder)
+        return fields, self._memorize.embedded(Chunks(texts))
 
     def forget(self, memory_id: str, *, erase: bool = False) -> Forgotten:
         """Take it out of use, restorable for KINMEM_PURGE_DAYS; with `erase` remove it for good."""

@@ -13,6 +13,7 @@ from kinmem.models import (
     Page,
 )
 from kinmem.picture import Picture, picture
+from kinmem.rules.border import checked_count
 from kinmem.service.parts import Parts, Time
 from kinmem.text import folded
 from kinmem.timeline import timeline
@@ -21,6 +22,9 @@ from kinmem.upkeep.vitals import Vitals, vitals
 
 MOST_NAMES = 1000
 """Entities among which a beginning is looked for."""
+MOST_LISTED = 1_000_000
+"""Lines of the history, memories in a picture, reports: more than anybody has."""
+GREATEST_WRITE = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -90,12 +94,13 @@ class Views(Parts):
 
     def entity_names(self, prefix: str = "", limit: int = 100) -> list[str]:
         """Names of entities that begin with the prefix, the most told of first."""
+        checked_count(limit, "limit", 1, MOST_NAMES)
         wanted, known = folded(prefix), self.store.graph.most_told(MOST_NAMES)
         return [one.name for one in known if one.key.folded.startswith(wanted)][:limit]
 
     def graph(self, limit: int = 500) -> Picture:
         """The best connected memories, whom they are about and what joins them, to be drawn."""
-        return picture(self.store, limit)
+        return picture(self.store, checked_count(limit, "limit", 1, MOST_LISTED))
 
     def text(self, memory_id: str) -> str:
         """All that a visible memory says: the whole text of a document."""
@@ -112,13 +117,16 @@ class Views(Parts):
     ) -> list[Event]:
         """What happened to a visible memory, newest first; without an id what this Kin has done:
         so many writes, each whole, of those numbered below `before`."""
+        checked_count(limit, "limit", 1, MOST_LISTED)
         if memory_id is not None:
             return self.store.history(memory_id, limit)
+        if before is not None:
+            checked_count(before, "before", 1, GREATEST_WRITE)
         return self.store.past.writes(limit, before=before)
 
     def as_of(self, write: int) -> dict[str, Memory]:
         """Every own memory as it stood after that write, by id; see Past.as_of."""
-        return self.store.past.as_of(write)
+        return self.store.past.as_of(checked_count(write, "write", 0, GREATEST_WRITE))
 
     def subjects(self, prefix: str = "", limit: int = 100) -> list[str]:
         """Known subjects that begin with the prefix, most used first."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from kinmem.models import Memory
@@ -20,6 +21,8 @@ class Traces:
     """How many rows of what else name it, by table."""
     spills: tuple[str, ...] = ()
     """Files below the home folder with what tools gave in turns that will be blanked."""
+    kept: tuple[str, ...] = ()
+    """table.column where the name is a word of kinmem's own, or the Kin's name; these stay."""
 
 
 class Forgetting(Protocol):
@@ -41,8 +44,8 @@ class Forgetting(Protocol):
         """Write both files anew, so that no page holds what it held before."""
         ...
 
-    def left(self, mention: Mention) -> Mapping[str, int]:
-        """How many rows of both files still name it, by file and table."""
+    def former(self, mention: Mention) -> Mapping[Path, int]:
+        """How many earlier versions of documents name it, by file: bytes do not show it."""
         ...
 
     def holds(self, text: str) -> bool:

@@ -20,7 +20,8 @@ class Life(Protocol):
     def living(
         self, ids: Collection[str] | None = None, *, expired_by: datetime | None = None
     ) -> list[Living]:
-        """All of them, in no order; those with these ids; those that expire by that moment."""
+        """All of them, in no order; those with these ids; those that expire by that moment, and
+        with them what is superseded or quarantined."""
         ...
 
     def came_by(self, ids: Collection[str]) -> dict[str, tuple[str, datetime]]:

@@ -1,6 +1,6 @@
 """What kinmem asks of a database for steps that see to every memory again and again."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -25,10 +25,15 @@ class Rounds(Protocol):
         """Own live memories that were last seen to before that moment, the longest ago first."""
         ...
 
-    def tagged(self, tags: Mapping[str, tuple[str, ...]], at: datetime) -> int:
-        """Set the automatic tags of own memories, by id; how many have changed."""
+    def tagged(
+        self, tags: Mapping[str, tuple[str, ...]], seen: Mapping[str, str], at: datetime
+    ) -> int:
+        """Set the automatic tags of own memories, by id; how many have changed. As linked."""
         ...
 
-    def linked(self, ids: Collection[str], at: datetime) -> None:
-        """Note that the links of these own memories were seen to."""
+    def linked(self, seen: Mapping[str, str], at: datetime) -> None:
+        """Note that the links of these own memories were seen to.
+
+        `seen`: by id the content_hash that was; what has another by now stays due.
+        """
         ...

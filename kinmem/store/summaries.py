@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from kinmem.models import Memory
+
 EXTRACTIVE = "extractive"
 """Who wrote a summary that rules have put together."""
 
@@ -35,9 +37,8 @@ class Summaries(Protocol):
         of another content or in another tier; the oldest first."""
         ...
 
-    def put(self, id: str, summaries: Sequence[Summary]) -> bool:
-        """These in place of all that an own memory has, made of it as it is now; False: it is gone.
-
-        Of them one must be of the whole.
+    def put(self, memory: Memory, summaries: Sequence[Summary]) -> bool:
+        """These in place of all that an own memory has, made of it as it was read; False, and they
+        are not stored: it is gone, or has another content by now. One must be of the whole.
         """
         ...

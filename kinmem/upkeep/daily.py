@@ -34,7 +34,8 @@ def once_a_day(
 ) -> None:
     """Do the work, if no process has done this step for a day.
 
-    Failing does not count as done. A clock that cannot be right is counted as `clock`.
+    Failing does not count as done, nor being cut short. A clock that cannot be right is counted as
+    `clock`; it may be put right at any time.
     """
     job, holder = f"daily {step}", uuid.uuid4().hex
     if allowance.dry_run:
@@ -43,14 +44,15 @@ def once_a_day(
         is_due = store.journal.lease(job, holder, DAY_SECONDS)
     if not is_due:
         return
+    is_done = False
     try:
         work()
+        is_done = not allowance.is_over()
     except WrongClock:
-        store.journal.release(job, holder)  # it may be put right at any time
         counts["clock"] += 1
-    except BaseException:
-        store.journal.release(job, holder)
-        raise
+    finally:
+        if not is_done and not allowance.dry_run:
+            store.journal.release(job, holder)
 
 
 class Calendar:
@@ -101,12 +103,18 @@ def is_believed(memories: Iterable[Memory | Living], now: datetime) -> bool:
 
 
 def change_all(
-    store: Store, changes: Sequence[tuple[Memory | Living, dict[str, Any], str]], action: str
+    store: Store,
+    changes: Sequence[tuple[Memory | Living, dict[str, Any], str]],
+    action: str,
+    allowance: Allowance,
 ) -> int:
-    """Set fields of own memories, (memory, fields, reason) each; how many were changed.
+    """Set fields of own memories, (memory, fields, reason) each; how many were changed, or in a dry
+    run would be.
 
     In transactions of 200 of one scope. What was changed by somebody else meanwhile is left alone.
     """
+    if allowance.dry_run:
+        return len(changes)
     done = 0
     scopes: tuple[Scope, ...] = ("private", "shared")
     for scope in scopes:
@@ -116,6 +124,8 @@ def change_all(
             if memory.scope == scope
         ]
         for start in range(0, len(mine), TOGETHER):
+            if allowance.is_over():
+                return done
             part = mine[start : start + TOGETHER]
             done += len(part) if _done(store, scope, part) else _one_by_one(store, scope, part)
     return done

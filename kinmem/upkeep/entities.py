@@ -4,8 +4,8 @@ Memories are read when they are written; here come those of older versions, and 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from rapidfuzz.distance import OSA
 
@@ -29,7 +29,7 @@ Katarina. By two differ Schmidt and Schmitz."""
 SHORTEST = 8
 """Letters; among shorter names as many real ones are as alike: Hanna, Hannah."""
 BEGINS = 3
-"""Letters that both spellings begin with, so that not every pair is compared."""
+"""Letters that both spellings begin with."""
 SCOPES: tuple[Scope, ...] = ("private", "shared")
 
 
@@ -72,26 +72,25 @@ def _merge(store: Store, scope: Scope, allowance: Allowance, counts: Counter[str
     changed = store.revision[SCOPES.index(scope)]
     if store.journal.mark(job) == changed:
         return
-    for kept, gone in same(store.graph.names_in(scope, NAMES)):
-        if allowance.is_over():
-            return
+    for kept, gone in same(store.graph.names_in(scope, NAMES), allowance.is_over):
         if allowance.dry_run or store.graph.merge(scope, kept, gone):
             counts["merged"] += 1
-    if not allowance.dry_run:
+    if not allowance.dry_run and not allowance.is_over():
         store.journal.set_mark(job, store.revision[SCOPES.index(scope)])
 
 
-def same(names: Sequence[Named]) -> list[tuple[Key, Key]]:
-    """(kept, gone) of the entities that are one; none is in two pairs."""
-    pairs, taken = [], set[Key]()
-    for kept, gone in (*_first_names(names), *_spellings(names)):
+def same(names: Sequence[Named], is_over: Callable[[], bool] = bool) -> Iterator[tuple[Key, Key]]:
+    """(kept, gone) of the entities that are one, until it is over; none is in two pairs."""
+    taken = set[Key]()
+    for kept, gone in chain(_first_names(names, is_over), _spellings(names, is_over)):
         if taken.isdisjoint((kept.key, gone.key)):
             taken.update((kept.key, gone.key))
-            pairs.append((kept.key, gone.key))
-    return pairs
+            yield kept.key, gone.key
 
 
-def _first_names(names: Sequence[Named]) -> Iterator[tuple[Named, Named]]:
+def _first_names(
+    names: Sequence[Named], is_over: Callable[[], bool]
+) -> Iterator[tuple[Named, Named]]:
     """Anna is Anna Schmidt, where there is no Anna Meyer."""
     full: Mapping[str, list[Named]] = defaultdict(list)
     for one in names:
@@ -99,6 +98,8 @@ def _first_names(names: Sequence[Named]) -> Iterator[tuple[Named, Named]]:
         if rest and one.key.type in ("person", "other") and one.key.folded != THE_USER:
             full[first].append(one)
     for short in names:
+        if is_over():
+            return
         fitting = full.get(short.key.folded, [])
         is_person = "person" in (short.key.type, *(one.key.type for one in fitting))
         if len(fitting) != 1 or not is_person or not _fits(short, fitting[0]):
@@ -107,16 +108,33 @@ def _first_names(names: Sequence[Named]) -> Iterator[tuple[Named, Named]]:
             yield fitting[0], short
 
 
-def _spellings(names: Sequence[Named]) -> Iterator[tuple[Named, Named]]:
-    blocks: Mapping[str, list[Named]] = defaultdict(list)
+def _spellings(
+    names: Sequence[Named], is_over: Callable[[], bool]
+) -> Iterator[tuple[Named, Named]]:
+    """Two names are one slip apart only if they are alike once each has lost a letter at most, so
+    each is compared with the few that share what is left of it, never with all.
+
+    Numbers are no spellings: iPhone 14 is not iPhone 15.
+    """
+    alike: Mapping[tuple[str, str], list[Named]] = defaultdict(list)
     for one in names:
-        if len(one.key.folded) >= SHORTEST:
-            blocks[one.key.folded[:BEGINS]].append(one)
-    for block in blocks.values():
-        for one, other in combinations(block, 2):
-            if _fits(one, other) and _is_misspelt(one, other):
-                kept = max(one, other, key=lambda named: len(named.around.memories))
-                yield kept, other if kept is one else one
+        if is_over():
+            return
+        name = one.key.folded
+        if len(name) < SHORTEST or not one.around.relations:
+            continue
+        digits = _digits(name)
+        for left in _shortened(name):
+            for other in alike[digits, left]:
+                if _fits(one, other) and _is_misspelt(one, other):
+                    kept = max(other, one, key=lambda named: len(named.around.memories))
+                    yield kept, other if kept is one else one
+            alike[digits, left].append(one)
+
+
+def _shortened(name: str) -> set[str]:
+    """The name, and what is left of it without one letter after the first three."""
+    return {name, *(name[:at] + name[at + 1 :] for at in range(BEGINS, len(name)))}
 
 
 def _fits(one: Named, other: Named) -> bool:
@@ -132,13 +150,10 @@ def _is_confirmed(short: Named, full: Named) -> bool:
 
 
 def _is_misspelt(one: Named, other: Named) -> bool:
-    """Numbers are no spellings: iPhone 14 is not iPhone 15."""
-    a, b = one.key.folded, other.key.folded
-    if _digits(a) != _digits(b) or one.around.memories & other.around.memories:
+    a, b = one.around, other.around
+    if not a.relations & b.relations or a.memories & b.memories:
         return False
-    if not one.around.relations & other.around.relations:
-        return False
-    return OSA.distance(a, b, score_cutoff=SLIP) <= SLIP
+    return OSA.distance(one.key.folded, other.key.folded, score_cutoff=SLIP) <= SLIP
 
 
 def _digits(text: str) -> str:

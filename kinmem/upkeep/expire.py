@@ -11,7 +11,8 @@ from kinmem.upkeep.retain import give
 
 
 def expire(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]) -> None:
-    """Put own memories into the bin whose `expires_at` has come, whatever else protects them.
+    """Put own memories into the bin whose `expires_at` has come, in whatever state they are and
+    whatever else protects them.
 
     Recall has left them out since that moment. They can be restored for KINMEM_PURGE_DAYS. By a
     clock that cannot be right nothing is done.

@@ -62,7 +62,7 @@ def link(
         if not allowance.dry_run:
             store.links.add([*found.new, *found.verified])
             store.links.doubt(found.doubted)
-            rounds.linked([memory.id for memory in part if memory.id not in found.left], clock())
+            rounds.linked({m.id: m.content_hash for m in part if m.id not in found.left}, clock())
             changed = {id for one in (*found.new, *found.doubted) for id in one.ends}
             store.life.renew(changed)
     counts["dropped"] += store.links.drop_stale(since, dry_run=allowance.dry_run)

@@ -7,7 +7,7 @@ from kinmem.clock import Clock
 from kinmem.models import LIVE, Living, Memory, State
 from kinmem.store.base import Store
 from kinmem.upkeep.allowance import Allowance
-from kinmem.upkeep.daily import change_all, check_clock, once_a_day
+from kinmem.upkeep.daily import TOGETHER, change_all, check_clock, once_a_day
 from kinmem.upkeep.recalibrate import TOLD
 
 STEP = "prune"
@@ -29,12 +29,16 @@ def _prune(store: Store, now: datetime, allowance: Allowance, counts: Counter[st
     memories = [one for one in store.life.living() if one.state in LIVE]
     check_clock(memories, now)
     fields = {"state": State.DELETED, "deleted_at": now}
-    gone = [
-        (one, fields, "of little importance and never used")
-        for one in memories
-        if is_idle(one, now) and not was_told(store, one.id)
-    ]
-    counts["pruned"] += len(gone) if allowance.dry_run else change_all(store, gone, "pruned")
+    idle = [one for one in memories if is_idle(one, now)]
+    for start in range(0, len(idle), TOGETHER):
+        if allowance.is_over():
+            return
+        gone = [
+            (one, fields, "of little importance and never used")
+            for one in idle[start : start + TOGETHER]
+            if not was_told(store, one.id)
+        ]
+        counts["pruned"] += change_all(store, gone, "pruned", allowance)
 
 
 def is_idle(memory: Memory | Living, now: datetime) -> bool:

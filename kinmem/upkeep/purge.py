@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from kinmem.clock import Clock
 from kinmem.models import Filters, State
 from kinmem.store.base import Store
+from kinmem.store.journal import Journal
 from kinmem.upkeep.allowance import Allowance
 from kinmem.upkeep.daily import SETTLED, Calendar, WrongClock
 
@@ -14,6 +15,10 @@ WITNESSES = 50
 TOGETHER = 20
 """Erased between two looks at the allowance."""
 ANY = tuple(State)
+SEEN, LEAPT = "purge", "purge after a leap"
+"""Marks: when the bin was looked into last, and when that was the first time for long."""
+LEAP, DAY = 30 * 86400, 86400
+"""Seconds."""
 
 
 def purge(
@@ -21,10 +26,15 @@ def purge(
 ) -> None:
     """Erase own memories that were forgotten longer than `kept` ago; counts purged.
 
-    It cannot be undone: nothing is done by a clock that cannot be right (counted as clock).
+    It cannot be undone: nothing is done by a clock that cannot be right (counted as clock), nor for
+    a day where nobody has looked into the bin for 30: time may have passed, or the clock has leapt.
     """
     now = clock()
+    has_leapt = store.in_bin(now) > 0 and _has_leapt(store.journal, now, allowance.dry_run)
     if not store.in_bin(now - kept):
+        return
+    if has_leapt:
+        counts["clock"] += 1
         return
     try:
         _check_clock(store, now)
@@ -36,6 +46,21 @@ def purge(
         return
     while not allowance.is_over() and (erased := store.purge(now - kept, TOGETHER)):
         counts["purged"] += erased
+
+
+def _has_leapt(journal: Journal, now: datetime, dry_run: bool) -> bool:
+    """Whether it is less than a day that the time went on by more than 30 at once; notes the time.
+
+    Of the first look nothing can be said.
+    """
+    at, last, leapt = int(now.timestamp()), journal.mark(SEEN), journal.mark(LEAPT)
+    if last and at - last > LEAP:
+        leapt = at
+        if not dry_run:
+            journal.set_mark(LEAPT, leapt)
+    if not dry_run and not 0 <= at - last < DAY:
+        journal.set_mark(SEEN, at)
+    return 0 <= at - leapt < DAY
 
 
 def _check_clock(store: Store, now: datetime) -> None:

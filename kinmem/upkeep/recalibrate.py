@@ -43,7 +43,7 @@ def _recalibrate(store: Store, now: datetime, allowance: Allowance, counts: Coun
             for one, new in moved
             if new is not None and (new > (one.importance or 0)) == up
         ]
-        counts[name] += len(part) if allowance.dry_run else change_all(store, part, "recalibrated")
+        counts[name] += change_all(store, part, "recalibrated", allowance)
 
 
 def _reason(memory: Living) -> str:

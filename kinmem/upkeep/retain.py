@@ -14,6 +14,8 @@ from kinmem.upkeep.daily import TOGETHER, is_believed
 from kinmem.upkeep.prune import was_told
 from kinmem.upkeep.recalibrate import TOLD
 
+AHEAD = timedelta(days=1)
+"""By which a state is of a clock that was wrong: clocks differ by less."""
 RESTS = timedelta(days=1)
 """In the archive, before the bin: a clock that jumps takes nothing from recall into it."""
 UNDONE = timedelta(days=30)
@@ -27,10 +29,12 @@ def retain(
 
     Below KINMEM_STALE_BELOW stale, below KINMEM_ARCHIVE_BELOW or after KINMEM_ARCHIVE_STALE_DAYS
     archived; what has faded into the archive below KINMEM_DELETE_BELOW goes into the bin. Above
-    them what is stale is active again. Pinned ones never fade, those tagged by hand are not
-    archived, told and shared ones never binned. By a clock that cannot be right nothing is done.
+    them what is stale is active again, and what had faded into the archive by a clock that was
+    ahead. Pinned ones never fade, those tagged by hand are not archived, told and shared ones never
+    binned. By a clock that cannot be right nothing is done.
     """
-    store.flush_use()
+    if not allowance.dry_run:
+        store.flush_use()
     now, living = clock(), store.life.living()
     if not is_believed(living, now):
         counts["clock"] += 1
@@ -57,21 +61,22 @@ def give(
 
 
 def _meant(store: Store, fates: Sequence[Fate], now: datetime) -> list[Fate]:
-    """Without what somebody has just undone, and those of the archive that were not left there to
-    fade: a person has archived them, or told what they are made of."""
+    """Without what somebody has just undone, and those that stay in the archive: a person has put
+    them there, or, before the bin, told what they are made of."""
     came_by = store.life.came_by([fate.memory.id for fate in fates])
     meant = []
     for fate in fates:
         action, at = came_by.get(fate.memory.id, ("created", fate.memory.created_at))
         is_undone = action == "undone" and now - at < UNDONE and fate.state != State.ACTIVE
-        is_kept = (
-            fate.memory.state == State.ARCHIVED
-            and fate.action == "faded"
-            and (action != "faded" or was_told(store, fate.memory.id))
-        )
-        if not (is_undone or is_kept):
+        if not (is_undone or _stays_archived(store, fate, action)):
             meant.append(fate)
     return meant
+
+
+def _stays_archived(store: Store, fate: Fate, came_by: str) -> bool:
+    if fate.memory.state != State.ARCHIVED or fate.action == "expired":
+        return False
+    return came_by != "faded" or (fate.action == "faded" and was_told(store, fate.memory.id))
 
 
 def fate_of(memory: Living, settings: LifeSettings, now: datetime) -> Fate | None:
@@ -83,12 +88,13 @@ def fate_of(memory: Living, settings: LifeSettings, now: datetime) -> Fate | Non
     reason = f"retention {left:.3f} by the curve {settings.curve}"
     if state == State.ACTIVE:
         return Fate(memory, state, "revived", reason, last_used(memory))
-    return Fate(memory, state, "faded", reason)
+    is_back = memory.state == State.ARCHIVED and state == State.STALE
+    return Fate(memory, state, "revived" if is_back else "faded", reason)
 
 
 def _state(memory: Living, left: float, settings: LifeSettings, now: datetime) -> State:
     since = memory.state_at or memory.created_at
-    if memory.state == State.ARCHIVED:
+    if memory.state == State.ARCHIVED and since <= now + AHEAD:
         goes = left < settings.delete_below and now - since >= RESTS and not _is_kept(memory)
         return State.DELETED if goes else State.ARCHIVED
     if left >= settings.stale_below and left >= settings.archive_below:

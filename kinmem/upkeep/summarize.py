@@ -79,10 +79,11 @@ def summarize_these(
         if allowance.is_over():
             break
         try:
-            found = _summaries(store, store.get(id), model, counts)
+            memory = store.get(id)
+            found = _summaries(store, memory, model, counts)
         except MemoryNotFound:  # erased meanwhile
             continue
-        if store.summaries.put(id, found) and found[0].text:
+        if store.summaries.put(memory, found) and found[0].text:
             made += 1
             counts["summaries"] += 1
     return made

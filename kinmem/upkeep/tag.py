@@ -33,6 +33,6 @@ def tag(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]) 
         part = due[start : start + TOGETHER]
         tags = {memory.id: auto_tags(memory) for memory in part}
         if not allowance.dry_run:
-            rounds.tagged(tags, clock())
+            rounds.tagged(tags, {memory.id: memory.content_hash for memory in part}, clock())
         counts["seen"] += len(part)
         counts["changed"] += sum(tags[memory.id] != memory.auto_tags for memory in part)

@@ -21,7 +21,8 @@ def tier(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str])
 
     By a clock that cannot be right nothing is done.
     """
-    store.flush_use()
+    if not allowance.dry_run:
+        store.flush_use()
     now, living = clock(), store.life.living()
     if not is_believed(living, now):
         counts["clock"] += 1

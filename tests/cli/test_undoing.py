@@ -163,3 +163,32 @@ def test_a_plan_of_forgetting_can_be_read_by_programs(kinmem: Kinmem, memorized:
 )
 def test_forget_needs_one_thing_to_forget(kinmem: Kinmem, words: list[str]) -> None:
     assert kinmem("forget", *words).code == 2
+
+
+HUGE = "9" * 23
+
+
+@pytest.mark.parametrize(
+    "args, code",
+    [
+        (["undo", "--last", "0"], 2),
+        (["undo", "--last", "-1"], 2),
+        (["undo", HUGE], 3),
+        (["undo", "9" * 5000], 3),
+        (["history", "--as-of", HUGE], 3),
+        (["history", "--as-of", "-1"], 3),
+        (["history", "--before", "-1"], 3),
+        (["history", "--limit", "-3"], 3),
+        (["history", "--limit", HUGE], 3),
+    ],
+)
+def test_numbers_that_cannot_be_meant_change_nothing(
+    kinmem: Kinmem, memorized: Memorized, args: list[str], code: int
+) -> None:
+    id = memorized("Bob drinks tea")
+
+    refused = kinmem(*args)
+
+    assert refused.code == code
+    assert refused.err and "Traceback" not in refused.err
+    assert kinmem("show", id, "--json").json["state"] == "active"

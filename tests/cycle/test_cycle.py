@@ -33,6 +33,21 @@ def test_memories_are_seen_to_even_where_nothing_is_said(
     assert service.get(part).state == State.SUPERSEDED
 
 
+def test_a_clock_that_is_put_back_keeps_nobody_awake(
+    service_of: Callable[..., Service], clock: MovableClock
+) -> None:
+    clock.advance(days=200)
+    service = service_of("ana", **NEAR)
+    assert service.settle(30)
+    clock.advance(days=-200)
+    service.memorize("Clara grows roses in her garden. She sells them.", importance=6)
+    part = service.memorize("Clara grows 12 kinds of roses in her garden.", importance=2).id
+
+    assert service.settle(30)
+
+    assert service.get(part).state == State.SUPERSEDED
+
+
 def test_two_that_sleep_at_once_tell_what_each_did(service_of: Callable[..., Service]) -> None:
     one, other = service_of("ana", resident=False), service_of("ana", resident=False)
     for number in range(5):

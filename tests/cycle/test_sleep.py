@@ -32,6 +32,7 @@ def kinds(service: Service) -> list[str]:
 def content_of(home: Path) -> dict[str, list[Any]]:
     """Every row of the memories and of what hangs on them."""
     tables = "memories chunks history summaries entities relations links tier_changes marks runs"
+    tables += " embedders pending jobs revision"
     found = {}
     for file in sorted(home.rglob("*.db")):
         db = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
@@ -206,6 +207,22 @@ def test_a_dry_run_counts_and_changes_nothing(
     assert (done.counts["expire.expired"], done.counts["purge.purged"]) == (1, 1)
 
 
+def test_a_dry_run_before_anything_else_writes_nothing(
+    service_of: Callable[..., Service], home: Path
+) -> None:
+    service = service_of("ana", resident=False)
+    service.memorize_many(["Clara grows red roses in her garden.", "Bob repairs cars."])
+    assert service.recall("who grows roses?").hits
+    before = content_of(home)
+
+    run = service.sleep(dry_run=True)
+
+    assert content_of(home) == before
+    assert run.counts["embed.chunks"] == 2
+    service.store.flush_use()
+    assert content_of(home) != before  # the use was still to be noted
+
+
 def test_a_second_run_finds_nothing_to_do(service: Service, clock: MovableClock) -> None:
     for number in range(30):
         service.memorize(f"Clara keeps {number} jars of honey in cellar {number}.")
@@ -251,6 +268,40 @@ def test_a_clock_that_jumps_years_ahead_empties_no_bin(
 
     clock.advance(days=-3650)
     assert service.restore(gone).state == State.ACTIVE
+
+
+def test_a_clock_that_leaps_by_months_empties_no_bin_on_that_day(
+    service: Service, clock: MovableClock
+) -> None:
+    gone, before = (str(service.memorize(f"The {one} is broken.").id) for one in ("cup", "kettle"))
+    service.forget(before)
+    clock.advance(days=40)
+    service.forget(gone)
+    service.sleep()
+    clock.advance(days=300)
+
+    assert service.sleep(["purge"]).counts["purge.clock"] == 1
+    clock.advance(hours=23)
+    assert service.sleep(["purge"]).counts["purge.clock"] == 1
+    assert service.stats().counts["state"] == {State.DELETED: 2}
+
+    clock.advance(days=-301 + 60)
+    assert service.sleep(["purge"]).counts["purge.purged"] == 1
+    assert service.restore(gone).state == State.ACTIVE
+
+
+def test_after_a_long_time_away_the_bin_is_emptied_a_day_later(
+    service: Service, clock: MovableClock
+) -> None:
+    service.forget(str(service.memorize("The kettle is broken.").id))
+    clock.advance(days=1)
+    service.sleep()
+    clock.advance(days=200)
+    assert service.sleep(["purge"]).counts["purge.clock"] == 1
+
+    clock.advance(days=1)
+
+    assert service.sleep(["purge"]).counts["purge.purged"] == 1
 
 
 # reports

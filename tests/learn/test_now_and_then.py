@@ -39,14 +39,53 @@ def test_the_set_is_as_large_as_promised_in_six_languages():
         pytest.param("tuned on", "as_of", 0.97, id="as of then, tuned on"),
         pytest.param("tuned on", "then", 0.93, id="then, tuned on"),
         pytest.param("tuned on", "apart", 0.98, id="look-alikes, tuned on"),
-        pytest.param("held back", "now", 0.84, id="now, held back"),
+        pytest.param("held back", "now", 0.82, id="now, held back"),
         pytest.param("held back", "as_of", 0.97, id="as of then, held back"),
-        pytest.param("held back", "then", 0.84, id="then, held back"),
+        pytest.param("held back", "then", 0.82, id="then, held back"),
         pytest.param("held back", "apart", 0.97, id="look-alikes, held back"),
     ],
 )
 def test_updates_give_way_and_look_alikes_do_not(outcomes, half, what, least):
     assert benchmark.share(outcomes, half, what) >= least
+
+
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("Clara plays chess.", "Clara works at Ericsson now."),
+        ("Clara is married to Tom.", "Clara moved to Lisbon."),
+        ("Clara works at Ericsson.", "Clara moved to Lisbon."),
+        ("Clara works at Ericsson.", "Clara lives in Lisbon now."),
+        ("Clara lives in Lisbon.", "Clara works from home now."),
+        ("Ben has a dog.", "Ben lives in Hamburg now."),
+        ("Anna is the CEO.", "Anna is tired now."),
+        ("Julia's favourite food is pizza.", "Julia's favourite colour is now green."),
+        ("My brother is a doctor.", "My brother is in Paris now."),
+        ("Our office is in Berlin.", "Our office is now painted green."),
+        ("We use Postgres for billing.", "We now use Redis for caching."),
+        ("I drink coffee in the morning.", "I now drink tea in the evening."),
+        ("The server runs Debian.", "The server is now in Frankfurt."),
+        ("The API is written in Go.", "The API now returns JSON."),
+        ("The meeting is on Monday.", "The meeting is now in room 4."),
+        ("Our team has five members.", "Our team now meets on Mondays."),
+        ("I visited Rome.", "I moved to Paris."),
+        ("I have a dog called Rex.", "I have a dog called Bella."),
+        ("I have a son called Max.", "I have a son called Leo."),
+        ("Peter wohnt in Kiel.", "Peter arbeitet jetzt in Hamburg."),
+        ("Peter ist Lehrer.", "Peter ist jetzt verheiratet."),
+        ("Paul habite à Nice.", "Paul travaille maintenant à Cannes."),
+        ("Paul est médecin.", "Paul est maintenant marié."),
+        ("Marco vive a Roma.", "Marco lavora adesso a Torino."),
+        ("Ana mora em Lisboa.", "Ana trabalha agora no Porto."),
+        ("Luis tiene un perro.", "Luis tiene ahora un coche."),
+    ],
+)
+def test_what_has_no_more_than_its_subject_in_common_stays(service, known, new):
+    id = service.memorize(known).id
+
+    service.memorize(new)
+
+    assert service.get(id).state is State.ACTIVE
 
 
 def told(service: Service, clock, *statements: str, every: int = 60) -> list[str]:

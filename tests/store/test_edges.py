@@ -133,11 +133,19 @@ def test_links_are_told_of_visible_memories_only(store_of: Callable[[str], Sqlit
 def test_an_edit_makes_a_memory_due_again(store_of: Callable[[str], SqliteStore]) -> None:
     with closing(store_of("ana")) as store:
         one, other = added(store, "one"), added(store, "other")
-        store.rounds.tagged({one: ("a",), other: ()}, store._clock())
-        store.rounds.linked([one], store._clock())
+        seen = {id: store.get(id).content_hash for id in (one, other)}
+        store.rounds.tagged({one: ("a",), other: ()}, seen, store._clock())
+        store.rounds.linked({one: seen[one]}, store._clock())
         assert store.rounds.unseen("tagged_at", 9) == []
         assert [memory.id for memory in store.rounds.unseen("linked_at", 9)] == [other]
 
         edited(store, one, "another one")
         assert [memory.id for memory in store.rounds.unseen("tagged_at", 9)] == [one]
         assert [memory.id for memory in store.rounds.unseen("linked_at", 9)] == [other, one]
+
+        # what was worked out of the old content comes too late
+        store.rounds.tagged({one: ("late",), other: ("b",)}, seen, store._clock())
+        store.rounds.linked(seen, store._clock())
+        assert [store.get(id).auto_tags for id in (one, other)] == [("a",), ("b",)]
+        assert [memory.id for memory in store.rounds.unseen("tagged_at", 9)] == [one]
+        assert [memory.id for memory in store.rounds.unseen("linked_at", 9)] == [one]

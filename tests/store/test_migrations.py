@@ -9,16 +9,18 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
 from kinmem.errors import StoreError
-from kinmem.models import Draft, Filters, Memory
+from kinmem.models import Draft, Filters, Memory, State
 from kinmem.store.sqlite import connection
 from kinmem.store.sqlite.connection import MIGRATIONS, Database
 from kinmem.store.sqlite.rows import FIELDS, row_of, time_text
@@ -26,7 +28,9 @@ from kinmem.store.sqlite.store import SqliteStore
 from kinmem.store.sqlite.vectors import ChunkVectors
 from kinmem.store.sqlite.words import indexed
 from kinmem.turns import Batch
+from tests.conftest import MovableClock
 from tests.processes import REPOSITORY
+from tests.random_writes import opened
 from tests.store.contract import (
     NOON,
     TINY,
@@ -39,6 +43,9 @@ from tests.store.contract import (
 from tests.store.journal_contract import kept
 from tests.store.soundness import problems
 from tests.store.workers import in_processes, migrate, open_new
+
+Told = tuple[datetime, str, str, tuple[Mapping[str, Any], Mapping[str, Any]]]
+"""When, which memory, what was done, and its fields before and after."""
 
 SECOND = """
 ALTER TABLE memories ADD COLUMN mood TEXT;
@@ -181,6 +188,93 @@ def test_version_1_that_was_upgraded_has_the_schema_of_a_new_file(
         added(store, "tea")
 
     assert described(home / "kins" / "ana.db")[1] == described(tmp_path / "new/kins/ana.db")[1]
+
+
+@pytest.fixture
+def second(first: Path) -> Path:
+    """The migrations of version 2."""
+    shutil.copy(MIGRATIONS / "0002_conversations.sql", first)
+    return first
+
+
+MOVED = {"scope": "private"}, {"scope": "shared"}
+
+
+def told_by_version_2(path: Path, lines: Sequence[Told]) -> None:
+    """What the history has besides what `written_by_version_1` puts there."""
+    with closing(apsw.Connection(str(path))) as db:
+        for at, id, action, (before, after) in lines:
+            db.execute(
+                "INSERT INTO history (at, kin, memory_id, action, before, after)"
+                " VALUES (?, 'ana', ?, ?, ?, ?)",
+                (time_text(at), id, action, json.dumps(before), json.dumps(after)),
+            )
+
+
+def test_what_version_2_has_shared_is_private_again_when_undone(
+    home: Path, second: Path, clock: MovableClock
+) -> None:
+    office = draft_of("the office opens at nine", scope="shared", created_at=NOON)
+    id, later = office.memory.id, NOON + timedelta(minutes=1)
+    private = [draft_of(f"fact {n}") for n in range(10)]
+    written_by_version_1(home / "kins/ana.db", second, private)
+    told_by_version_2(home / "kins/ana.db", [(NOON, id, "created", ({}, {"scope": "private"}))])
+    written_by_version_1(home / "shared.db", second, [office])
+    with closing(apsw.Connection(str(home / "shared.db"))) as db:
+        db.execute("DELETE FROM history")
+    told_by_version_2(home / "shared.db", [(later, id, "moved", MOVED)])
+    clock.now = later + timedelta(days=1)
+
+    with closing(opened(home, clock)) as memory:
+        assert memory.undo(id, dry_run=True).writes == (13,)
+        memory.undo()
+        assert (memory.get(id).scope, memory.get(id).state) == ("private", State.ACTIVE)
+
+
+@pytest.mark.parametrize("action", ["updated", "created"])
+def test_version_2_wrote_a_change_and_its_move_at_once(
+    home: Path, second: Path, action: str
+) -> None:
+    """Whoever creates and shares does two things, be it at the same moment."""
+    for name in ("kins/ana.db", "shared.db"):
+        Database(home / name, second).close()
+    told_by_version_2(home / "kins/ana.db", [(NOON, "1", action, ({}, {"importance": 7.0}))])
+    told_by_version_2(home / "shared.db", [(NOON, "1", "moved", MOVED)])
+
+    with closing(SqliteStore(home, "ana")) as store:
+        together = {"updated": [1, 1], "created": [1, 2]}
+        assert [line.write for line in store.past.about(["1"])] == together[action]
+
+
+def test_version_2_is_numbered_by_time_and_no_number_is_given_twice(
+    home: Path, second: Path
+) -> None:
+    """Of a clock that was set back too, and where a file has a history without memories."""
+    minutes = {"kins/ana.db": [0, 5, 2, 9], "shared.db": [1, 6]}
+    for name, at in minutes.items():
+        Database(home / name, second).close()
+        told_by_version_2(
+            home / name,
+            [(NOON + timedelta(minutes=m), f"{m}", "erased", ({}, {})) for m in at],
+        )
+    back = NOON - timedelta(days=1)
+    told_by_version_2(home / "shared.db", [(back, "9", "moved", MOVED)])
+
+    for _ in range(2):  # the second time there is nothing to number
+        with closing(SqliteStore(home, "ana")) as store:
+            found = store.past.writes(10)[::-1]
+            assert [line.memory_id for line in found] == ["0", "1", "2", "5", "6", "9", "9"]
+            assert [line.write for line in found] == [1, 2, 3, 4, 5, 6, 7]
+            assert found[-1].action == "moved"
+
+
+def test_each_kin_numbers_its_own_history_of_version_2(home: Path, second: Path) -> None:
+    written_by_version_1(home / "shared.db", second, [draft_of("tea", scope="shared")])
+    SqliteStore(home, "bob").close()
+
+    with closing(SqliteStore(home, "ana")) as store:
+        added(store, "cake")
+        assert [line.write for line in store.past.writes(10)] == [3, 2, 1]
 
 
 def test_nothing_is_backed_up_where_nothing_changes(old: Path) -> None:

@@ -4,13 +4,14 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 import pytest
 
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import Memory, State
-from kinmem.upkeep.allowance import WITHOUT_LIMIT
+from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
 from kinmem.upkeep.prune import prune
 from kinmem.upkeep.recalibrate import expected, recalibrate
 from tests.upkeep.conftest import Bench, all_of_it
@@ -261,6 +262,30 @@ def test_a_large_store_is_pruned_in_few_transactions(bench: Bench, clock: Any) -
     clock.advance(days=61)
 
     assert pruned(bench)["pruned"] == len(ids) == 450
+
+
+@pytest.mark.parametrize(
+    ("step", "name"), [(recalibrate, "down"), (prune, "pruned")], ids=["recalibrate", "prune"]
+)
+def test_what_is_cut_short_goes_on_the_same_day(
+    bench: Bench, clock: Any, step: Callable[..., None], name: str
+) -> None:
+    bench.service.memorize_many(
+        [
+            {"content": f"Remark {n} about clouds", "channel": "extraction", "importance": 1.5}
+            for n in range(450)
+        ]
+    )
+    clock.advance(days=91)
+    asked = count()
+    counted = []
+    for allowance in (Allowance(lambda: next(asked) > 1), WITHOUT_LIMIT, WITHOUT_LIMIT):
+        counts = Counter[str]()
+        step(bench.store, bench.clock, allowance, counts)
+        counted.append(counts[name])
+
+    assert 0 < counted[0] < 450
+    assert (sum(counted), counted[2]) == (450, 0)
 
 
 def test_expected_is_bounded(bench: Bench, clock: Any) -> None:

@@ -306,6 +306,32 @@ def test_a_smaller_jump_bins_nothing_and_is_forgotten(bench: Bench, clock: Any) 
     assert all(bench.service.restore(id).state == State.ACTIVE for id in ids)
 
 
+def test_what_a_clock_that_was_ahead_archived_comes_back(bench: Bench, clock: Any) -> None:
+    told = [bench.keep("Clara waits for the plumber.", channel="explicit", **REMARK)]
+    told.append(bench.keep("Bob waits for the plumber.", **REMARK))
+    clock.advance(days=300)
+    assert retained(bench) == {"archived": 2}
+    clock.advance(days=-300)
+
+    assert retained(bench) == {"active": 2}
+
+    assert [bench.state(id) for id in told] == [State.ACTIVE] * 2
+    assert bench.service.history(told[0])[0].action == "revived"
+    assert retained(bench) == {}
+
+
+def test_what_a_person_archived_by_a_clock_that_was_ahead_stays_there(
+    bench: Bench, clock: Any
+) -> None:
+    id = bench.keep("Clara waits for the plumber.", **REMARK)
+    clock.advance(days=300)
+    bench.service.update_memory(id, archived=True)
+    clock.advance(days=-300)
+
+    assert retained(bench) == {}
+    assert bench.state(id) == State.ARCHIVED
+
+
 def test_a_clock_behind_what_is_stored_changes_nothing(bench: Bench, clock: Any) -> None:
     bench.keep("Clara waits for the plumber.", **REMARK)
     clock.advance(days=100)
@@ -339,6 +365,17 @@ def test_what_has_expired_goes_into_the_bin(bench: Bench, clock: Any, lent: str)
     assert expired(bench) == {}
     assert bench.state(lent) == State.DELETED
     assert bench.service.history(lent)[0].action == "expired"
+
+
+@pytest.mark.parametrize("state", [State.SUPERSEDED, State.QUARANTINED, State.ARCHIVED])
+def test_it_goes_into_the_bin_from_every_state(bench: Bench, clock: Any, state: State) -> None:
+    id = bench.keep("The locker code is 5566.", state=state, expires_at=clock() + timedelta(days=3))
+    clock.advance(days=4)
+
+    assert expired(bench) == {"expired": 1}
+
+    assert bench.state(id) == State.DELETED
+    assert expired(bench) == {}
 
 
 def test_what_had_expired_lasts_once_it_is_restored(bench: Bench, clock: Any, lent: str) -> None:

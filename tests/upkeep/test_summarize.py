@@ -134,3 +134,17 @@ def test_what_others_share_is_not_summarised(service_of: Callable[..., Service])
     assert summarize_these(ana.store, [id], None) == 0
     service_of("ben").summarize()
     assert id in ana.store.summaries.of([id])
+
+
+def test_what_is_edited_while_the_model_answers_stays_due(service: Service) -> None:
+    id = service.memorize(LONG).id or ""
+
+    class Slow(Scripted):
+        def answer(self, prompt: str, shape: Any, *, deadline: float | None = None) -> Any:
+            service.update_memory(id, content=LONG.replace("Lyon", "Turin"))
+            return super().answer(prompt, shape)
+
+    assert summarize_these(service.store, [id], Slow(Told(summary="They leave Lyon."))) == 0
+
+    assert service.store.summaries.of([id]) == {}
+    assert service.store.summaries.due(10) == [id]

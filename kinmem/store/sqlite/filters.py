@@ -68,6 +68,9 @@ def conditions(filters: Filters, view: View, now: datetime) -> tuple[str, dict[s
     if filters.until:
         parts.append(f"{SAID_AT} < :until")
         bound["until"] = time_text(filters.until)
+    if filters.ids is not None:
+        parts.append("m.id IN (SELECT value FROM json_each(:ids))")
+        bound["ids"] = json.dumps(filters.ids)
     for n, tag in enumerate(filters.tags):
         parts.append(f"EXISTS (SELECT 1 FROM tags WHERE tag = :tag{n} AND memory = m.rowid)")
         bound[f"tag{n}"] = tag

@@ -2,32 +2,51 @@
 
 import json
 import re
+import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
+from kinmem.errors import MemoryNotFound
 from kinmem.models import Memory
 from kinmem.rules.mention import Mention
+from kinmem.store.delta import delta
 from kinmem.store.forgetting import Traces
 from kinmem.store.sqlite.book import Book
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.rows import COLUMNS, memory_of
+from kinmem.store.sqlite.written import (
+    DROPPED,
+    SAID,
+    SHARED,
+    WITH_MEMORIES,
+    WRITTEN,
+    Written,
+    changes,
+)
 
 if TYPE_CHECKING:
     from kinmem.store.sqlite.store import SqliteStore
 
-OF_MEMORIES = frozenset({"memories", "chunks", "summaries", "tags", "memory_entities", "words"})
-"""What goes with its memory."""
-NAMES = frozenset({"session", "turn", "part", "place", "client", "speaker", "name", "holder"})
-"""Columns that name something: they lose the name, not all they say."""
-DROPPED = frozenset({"entities", "old_texts", "conflicts", "links", "relations"})
-"""Tables whose rows go whole."""
-OWN_LINES = {"history": "kin = :kin", "moves": "kin = :kin"}
-"""Of shared.db: which rows of which tables are this Kin's beside its memories."""
 WORD = re.compile(r"\w+")
+
+
+class Version(NamedTuple):
+    """What a document said before, as it can be told from old_texts."""
+
+    book: Book
+    memory: str
+    version: str
+    at: str
+    text: str
+    is_own: bool
+    is_whole: bool
+    """Else it can be told no more, and `text` is the words of it that are stored."""
 
 
 class SqliteForgetting:
@@ -50,9 +69,24 @@ class SqliteForgetting:
                     others.append(memory.id)
         visible = self._store.memories(others).keys()
         counts: Counter[str] = Counter()
-        for book, table, column, where in self._elsewhere():
-            counts[table] += _count(book.database, mention, table, column, where, self._store.kin)
-        return Traces(memories, sorted(visible), +counts, self._spills(mention, memories))
+        for book, text, where in self._elsewhere():
+            counts[text.table] += _count(book.database, mention, text, where, self._store.kin)
+        counts["old_texts"] = sum(v.is_own and mention.is_in(v.text) for v in self._versions())
+        return Traces(
+            memories, sorted(visible), +counts, self._spills(mention, memories), self._kept(mention)
+        )
+
+    def _kept(self, mention: Mention) -> tuple[str, ...]:
+        """Columns whose words are kinmem's own in which the name is one."""
+        written = {(one.table, one.column) for one in WRITTEN} | WITH_MEMORIES
+        found = set()
+        for book in self._books:
+            with _asking(book.database, mention) as db:
+                for table, column in _texts(book.database):
+                    asked = f"SELECT 1 FROM {table} WHERE mentions({column}) LIMIT 1"
+                    if (table, column) not in written and db.execute(asked).get:
+                        found.add(f"{table}.{column}")
+        return tuple(sorted(found))
 
     def _spills(self, mention: Mention, memories: Sequence[Memory]) -> tuple[str, ...]:
         turns = [[m.session, turn] for m in memories if m.session for turn in m.turns]
@@ -60,7 +94,8 @@ class SqliteForgetting:
             rows: Any = db.execute(
                 """
                 SELECT DISTINCT spill FROM turns WHERE spill IS NOT NULL AND (
-                    mentions(text, speaker, session, tool) OR (session, turn) IN (
+                    mentions(text, session) OR speaker IS NOT speaker(speaker)
+                    OR (session, turn) IN (
                         SELECT value ->> 0, value ->> 1 FROM json_each(?)
                     )
                 )
@@ -74,20 +109,78 @@ class SqliteForgetting:
 
     def blank(self, mention: Mention) -> Mapping[str, int]:
         done: Counter[str] = Counter()
-        for book, table, column, where in self._elsewhere():
+        done["old_texts"] = self._drop_versions(mention)
+        for book, text, where in self._elsewhere():
+            table, column, change = text
             with book.changing() as db, _functions(db, mention):
-                bound = {"kin": self._store.kin}
-                condition = f"mentions({column}) AND {where}"
+                rows = f"WHERE {text.names_it} AND {where}"
                 if table in DROPPED:
-                    db.execute(f"DELETE FROM {table} WHERE {condition}", bound)
+                    sql = f"DELETE FROM {table} {rows}"
                 else:
-                    how = "removed" if column in NAMES else "blanked"
-                    set = f"SET {column} = {how}({column})"
-                    db.execute(f"UPDATE OR IGNORE {table} {set} WHERE {condition}", bound)
+                    sql = f"UPDATE OR IGNORE {table} SET {column} = {change}({column}) {rows}"
+                db.execute(sql, {"kin": self._store.kin} if ":kin" in where else {})
                 done[table] += db.changes()
         for book in self._books:
             book.database.truncate_wal()
         return +done
+
+    def former(self, mention: Mention) -> Mapping[Path, int]:
+        return Counter(
+            one.book.database.path for one in self._versions() if mention.is_in(one.text)
+        )
+
+    def _versions(self) -> Iterator[Version]:
+        for book in self._books:
+            rows = book.database.rows(
+                """
+                SELECT memory_id, content_hash, at, delta, :own OR EXISTS (
+                    SELECT 1 FROM memories WHERE id = memory_id AND kin = :kin
+                ) FROM old_texts
+                """,
+                {"own": book is self._own, "kin": self._store.kin},
+            )
+            for id, version, at, change, is_own in rows:
+                try:
+                    text, is_whole = self._store.documents.text(id, version), True
+                except MemoryNotFound:  # the version that it is told by is gone
+                    text, is_whole = "\n".join(_words_of(change)), False
+                yield Version(book, id, version, at, text, bool(is_own), is_whole)
+
+    def _drop_versions(self, mention: Mention) -> int:
+        """Drop earlier versions of own documents that name it."""
+        naming = {
+            (one.memory, one.version)
+            for one in self._versions()
+            if one.is_own and mention.is_in(one.text)
+        }
+        for id in {id for id, _ in naming}:
+            self._tell_anew(id, {version for memory, version in naming if memory == id})
+        return len(naming)
+
+    def _tell_anew(self, id: str, dropped: Collection[str]) -> None:
+        """Drop these versions of a document; others that are told by them are told by its text."""
+        versions = [one for one in self._versions() if one.memory == id]
+        try:
+            base = self._store.get(id).content_hash
+            text = self._store.documents.text(id, base)
+            kept = [
+                (one, delta(text, one.text))
+                for one in versions
+                if one.is_whole and one.version not in dropped
+            ]
+        except MemoryNotFound:
+            kept = []
+        for book in self._books:
+            with book.changing() as db:
+                db.executemany(
+                    "DELETE FROM old_texts WHERE memory_id = ? AND content_hash = ?",
+                    [(id, one.version) for one in versions],
+                )
+                db.executemany(
+                    "INSERT INTO old_texts (memory_id, content_hash, base, delta, at)"
+                    " VALUES (?, ?, ?, ?, ?)",
+                    [(id, o.version, base, how, o.at) for o, how in kept if o.book is book],
+                )
 
     def compact(self) -> None:
         for book in self._books:
@@ -95,14 +188,6 @@ class SqliteForgetting:
                 db.execute("INSERT INTO words (words) VALUES ('optimize')")
                 db.execute("VACUUM")
             book.database.truncate_wal()
-
-    def left(self, mention: Mention) -> Mapping[str, int]:
-        found: Counter[str] = Counter()
-        for book in self._books:
-            for table, column in _texts(book.database):
-                rows = _count(book.database, mention, table, column, "1", self._store.kin)
-                found[f"{book.database.path.name} {table}"] += rows
-        return +found
 
     def holds(self, text: str) -> bool:
         return any(
@@ -121,26 +206,37 @@ class SqliteForgetting:
                             if any(part in word for part in wanted):
                                 yield word
 
-    def _elsewhere(self) -> Iterator[tuple[Book, str, str, str]]:
-        """(file, table, column, which rows) of every text that is not a memory's."""
-        for table, column in _texts(self._own.database):
-            if table not in OF_MEMORIES and not (table == "jobs" and column == "name"):
-                yield self._own, table, column, "1"
-        for table, column in _texts(self._shared.database):
-            if table in OWN_LINES and column != "kin":
-                yield self._shared, table, column, OWN_LINES[table]
+    def _elsewhere(self) -> Iterator[tuple[Book, Written, str]]:
+        """(file, column, which rows) of every text that does not go with a memory."""
+        for text in WRITTEN:
+            yield self._own, text, "1"
+            if text.table in SHARED:
+                yield self._shared, text, "kin = :kin"
+
+
+def _words_of(change: bytes) -> list[str]:
+    """The words that a delta holds."""
+    return [step for step in json.loads(zlib.decompress(change)) if isinstance(step, str)]
 
 
 def _naming(database: Database, mention: Mention) -> list[Memory]:
     """The memories of a file that are about it."""
-    texts = [column for table, column in _texts(database) if table == "memories"]
-    said = ", ".join(f"m.{column}" for column in texts if column not in ("kin", "id"))
+    said = ", ".join(f"m.{column}" for column in SAID if column != "metadata")
     with _asking(database, mention) as db:
         rows: Any = db.execute(
             f"""
             SELECT {COLUMNS} FROM memories m
             WHERE mentions({said})
-                OR m.rowid IN (SELECT memory FROM chunks WHERE mentions(text, summary, metadata))
+                OR m.speaker IS NOT speaker(m.speaker)
+                OR mentions((
+                    SELECT json_group_array(value) FROM json_each(m.auto_tags)
+                    WHERE value IS NOT m.source -- which is a tag of everything that came so
+                ))
+                OR m.metadata IS NOT metadata(m.metadata)
+                OR m.rowid IN (
+                    SELECT memory FROM chunks
+                    WHERE mentions(text, summary, metadata ->> 'heading')
+                )
                 OR m.rowid IN (SELECT memory FROM summaries WHERE mentions(text))
                 OR m.rowid IN (
                     SELECT memory FROM memory_entities WHERE entity IN (
@@ -166,11 +262,9 @@ def _texts(database: Database) -> list[tuple[str, str]]:
     )
 
 
-def _count(
-    database: Database, mention: Mention, table: str, column: str, where: str, kin: str
-) -> int:
+def _count(database: Database, mention: Mention, text: Written, where: str, kin: str) -> int:
     with _asking(database, mention) as db:
-        sql = f"SELECT count(*) FROM {table} WHERE mentions({column}) AND {where}"
+        sql = f"SELECT count(*) FROM {text.table} WHERE {text.names_it} AND {where}"
         found: Any = db.execute(sql, {"kin": kin} if ":kin" in where else {}).get
     return int(found)
 
@@ -183,22 +277,22 @@ def _asking(database: Database, mention: Mention) -> Iterator[apsw.Connection]:
 
 @contextmanager
 def _functions(db: apsw.Connection, mention: Mention) -> Iterator[None]:
-    """Lets SQL ask: mentions(text, ...), removed(text), blanked(text)."""
+    """Lets SQL ask mentions(text, ...), and change texts as WRITTEN says."""
 
     def mentions(*values: Any) -> bool:
         return any(mention.is_in(value) for value in values if isinstance(value, str))
 
-    def removed(*values: Any) -> Any:
-        return mention.removed(values[0])
-
-    def blanked(*values: Any) -> Any:
-        return mention.blanked(values[0])
-
+    known = changes(mention)
     db.create_scalar_function("mentions", mentions)
-    db.create_scalar_function("removed", removed, 1)
-    db.create_scalar_function("blanked", blanked, 1)
+    for name, change in known.items():
+        db.create_scalar_function(name, partial(_of_text, change), 1)
     try:
         yield
     finally:
-        for name, count in (("mentions", -1), ("removed", 1), ("blanked", 1)):
-            db.create_scalar_function(name, None, count)
+        db.create_scalar_function("mentions", None)
+        for name in known:
+            db.create_scalar_function(name, None, 1)
+
+
+def _of_text(change: Callable[[str], str], value: Any) -> Any:
+    return change(value) if isinstance(value, str) else value

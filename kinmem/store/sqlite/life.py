@@ -31,8 +31,7 @@ COLUMNS = """
 """
 # The plus keeps SQLite from looking up row by row, by an index, what is nearly the whole file.
 OWN = """
-    +m.kin = :kin AND m.state IN ('active', 'stale', 'archived')
-    AND (:left IS NULL OR m.id NOT IN (SELECT value FROM json_each(:left)))
+    +m.kin = :kin AND (:left IS NULL OR m.id NOT IN (SELECT value FROM json_each(:left)))
 """
 IN_IDS = "IN (SELECT value FROM json_each(:ids))"
 
@@ -58,12 +57,14 @@ class SqliteLife:
     ) -> list[Living]:
         bound: dict[str, Any] = {"kin": self._kin}
         where = OWN
+        if expired_by is None:
+            where += " AND m.state IN ('active', 'stale', 'archived')"
+        else:
+            where += " AND m.state <> 'deleted' AND m.expires_at <= :by"
+            bound["by"] = time_text(expired_by)
         if ids is not None:
             where += f" AND m.id {IN_IDS}"
             bound["ids"] = json.dumps(list(ids))
-        if expired_by is not None:
-            where += " AND m.expires_at <= :by"
-            bound["by"] = time_text(expired_by)
         rows = [
             row
             for book in self._books.values()

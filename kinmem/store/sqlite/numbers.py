@@ -1,9 +1,15 @@
 """The numbers of a Kin's writes, one order over both of its files."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any
 
-from kinmem.store.sqlite.connection import Database
+import apsw
+
+from kinmem.store.sqlite.connection import Database, Row
+
+UNNUMBERED = "SELECT EXISTS (SELECT 1 FROM history WHERE kin = ? AND write = 0)"
 
 
 class Numbers:
@@ -20,8 +26,10 @@ class Numbers:
         self._lock = threading.Lock()
 
     def over(self, databases: Iterable[Database]) -> None:
-        """Look into these files."""
+        """Look into these files, the Kin's own first; number what version 2 has written there."""
         self._databases = tuple(databases)
+        if any(database.rows(UNNUMBERED, (self.kin,))[0][0] for database in self._databases):
+            self._number_older()
 
     def next(self) -> int:
         """The number of a write that begins now."""
@@ -33,6 +41,47 @@ class Numbers:
         """The greatest in the history; 0 where nothing was written."""
         return max(map(self._greatest, self._databases), default=0)
 
+    def _number_older(self) -> None:
+        """Each file is a transaction, the own one first: cut short between them, what is left gets
+        its numbers later, and of one memory what is in the shared file is the later part anyway."""
+        with ExitStack() as stack:
+            dbs = [stack.enter_context(database.writing()) for database in self._databases]
+            older = [self._older(db) for db in dbs]
+            for number, write in enumerate(_writes(older), self.last() + 1):
+                for file, seq in write:
+                    sql = "UPDATE history SET write = ? WHERE seq = ?"
+                    dbs[file].execute(sql, (number, seq))
+            for db in dbs:
+                db.execute("COMMIT")
+
+    def _older(self, db: apsw.Connection) -> list[Row]:
+        lines: Any = db.execute(
+            "SELECT seq, at, memory_id, action FROM history WHERE kin = ? AND write = 0"
+            " ORDER BY seq",
+            (self.kin,),
+        )
+        return list(lines)
+
     def _greatest(self, database: Database) -> int:
         sql = "SELECT max(write) FROM history WHERE kin = ?"
         return int(database.rows(sql, (self.kin,))[0][0] or 0)
+
+
+def _writes(files: Sequence[Sequence[Row]]) -> Iterator[list[tuple[int, int]]]:
+    """In the order in which they were done, the lines of each write as (file, seq).
+
+    The files are ordered by time. Within a file the lines of a memory have their order, and those
+    in the own file come first, whatever the clock said. What was changed together with a move is
+    told in two files at the same moment.
+    """
+    writes: dict[str, list[tuple[str, str, list[tuple[int, int]]]]] = {}
+    for file, lines in enumerate(files):
+        for seq, at, memory, action in lines:
+            of = writes.setdefault(memory, [])
+            when, last, places = of[-1] if of else ("", "created", [])
+            if action == "moved" and at == when and last == "updated":
+                places.append((file, seq))
+            else:
+                of.append((max(at, when), action, [(file, seq)]))
+    done = [write for of in writes.values() for write in of]
+    yield from (places for _, _, places in sorted(done, key=lambda write: (write[0], write[2][0])))

@@ -1,7 +1,7 @@
 """Which memories are due for the steps that see to every memory again and again."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -10,6 +10,12 @@ from kinmem.store.rounds import Round
 from kinmem.store.sqlite.book import Book
 from kinmem.store.sqlite.filters import IS_LIVE
 from kinmem.store.sqlite.rows import COLUMNS, column, memory_of, time_text
+
+# Own memories that still say what was seen; the first condition finds them by the index.
+SEEN = """
+    kin = :kin AND id IN (SELECT key FROM json_each(:seen))
+    AND (id, content_hash) IN (SELECT key, value FROM json_each(:seen))
+"""
 
 
 class SqliteRounds:
@@ -45,35 +51,41 @@ class SqliteRounds:
         ]
         return [memory_of(row) for row in rows]
 
-    def tagged(self, tags: Mapping[str, tuple[str, ...]], at: datetime) -> int:
+    def tagged(
+        self, tags: Mapping[str, tuple[str, ...]], seen: Mapping[str, str], at: datetime
+    ) -> int:
         new = {id: column("auto_tags", some) for id, some in tags.items()}
         changed = 0
         for book in self._books:
             known: dict[str, str | None] = dict(
                 book.database.rows(
-                    "SELECT id, auto_tags FROM memories WHERE kin = :kin"
-                    " AND id IN (SELECT value FROM json_each(:ids))",
-                    {"kin": self._kin, "ids": json.dumps(list(new))},
+                    f"SELECT id, auto_tags FROM memories WHERE {SEEN}", self._seen(seen)
                 )
             )
             different = [id for id, old in known.items() if old != new[id]]
             if different:
                 with book.changing() as db:  # filters find other memories from now on
                     db.executemany(
-                        "UPDATE memories SET auto_tags = ? WHERE id = ?",
-                        [(new[id], id) for id in different],
+                        "UPDATE memories SET auto_tags = ? WHERE id = ? AND content_hash = ?",
+                        [(new[id], id, seen[id]) for id in different],
                     )
-            self._stamp(book, "tagged_at", known, at)
+            self._stamp(book, "tagged_at", seen, at)
             changed += len(different)
         return changed
 
-    def linked(self, ids: Collection[str], at: datetime) -> None:
+    def linked(self, seen: Mapping[str, str], at: datetime) -> None:
         for book in self._books:
-            self._stamp(book, "linked_at", ids, at)
+            self._stamp(book, "linked_at", seen, at)
 
-    def _stamp(self, book: Book, round: Round, ids: Collection[str], at: datetime) -> None:
-        which = {"ids": json.dumps(list(ids)), "kin": self._kin, "at": time_text(at)}
-        mine = "kin = :kin AND id IN (SELECT value FROM json_each(:ids))"
-        if book.database.rows(f"SELECT 1 FROM memories WHERE {mine} LIMIT 1", which):
+    def _stamp(self, book: Book, round: Round, seen: Mapping[str, str], at: datetime) -> None:
+        which = self._seen(seen)
+        if book.database.rows(f"SELECT 1 FROM memories WHERE {SEEN} LIMIT 1", which):
             with book.database.writing() as db:
-                db.execute(f"UPDATE memories SET {round} = :at WHERE {mine}", which)
+                db.execute(
+                    f"UPDATE memories SET {round} = :at WHERE {SEEN}",
+                    {**which, "at": time_text(at)},
+                )
+
+    def _seen(self, seen: Mapping[str, str]) -> dict[str, str]:
+        """What SEEN asks for."""
+        return {"kin": self._kin, "seen": json.dumps(dict(seen))}

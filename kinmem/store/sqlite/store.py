@@ -242,7 +242,7 @@ class SqliteStore:
         self._empty_logs()
         return erased
 
-    def _erase(self, ids: Sequence[str]) -> int:
+    def _erase(self, ids: Sequence[str], action: str = "erased") -> int:
         """How many were there; all in one file, unless they are moved meanwhile."""
         with self._changing(*self._books.values()) as dbs:
             found = [(book, book.find(dbs[book], id)) for book in dbs for id in ids]
@@ -250,7 +250,7 @@ class SqliteStore:
             holders = {memory.id: book for book, memory in mine}
             for memory in {memory.id: memory for _, memory in mine}.values():
                 holder = holders[memory.id]
-                holder.note(dbs[holder], self._clock(), memory, "erased", {}, {})
+                holder.note(dbs[holder], self._clock(), memory, action, {}, {})
             # Who holds them comes last: cut short, it can be asked for again.
             for book in sorted(dbs, key=lambda book: book in holders.values()):
                 for _, memory in mine:
@@ -272,9 +272,9 @@ class SqliteStore:
     def purge(self, before: datetime, limit: int | None = None) -> int:
         erased = 0
         for id in self._binned(before)[:limit]:
-            with suppress(MemoryNotFound):  # another process purges as well
-                self.erase(id)
-                erased += 1
+            erased += self._erase([id], "purged")  # 0: another process purges as well
+        if erased:
+            self._empty_logs()
         for book in self._books.values():
             parts.drop_old_texts(book.database, self.kin, before)
         return erased

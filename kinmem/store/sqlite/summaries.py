@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import apsw
 
 from kinmem.clock import Clock
+from kinmem.models import Memory
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.filters import IS_LIVE, VISIBLE, View
 from kinmem.store.sqlite.rows import time_text
@@ -81,19 +82,17 @@ class SqliteSummaries:
             )
         return [id for _, id in sorted(found)[:limit]]
 
-    def put(self, id: str, summaries: Sequence[Summary]) -> bool:
+    def put(self, memory: Memory, summaries: Sequence[Summary]) -> bool:
         for database, view in self._books.files():
-            mine = {"id": id, "kin": view["kin"]}
-            if not database.rows("SELECT 1 FROM memories WHERE id = :id AND kin = :kin", mine):
+            mine = {"id": memory.id, "kin": view["kin"], "hash": memory.content_hash}
+            which = "SELECT rowid FROM memories WHERE id = :id AND kin = :kin"
+            if not database.rows(which, mine):
                 continue
-            with database.writing() as db:
-                found: Any = db.execute(
-                    "SELECT rowid, tier FROM memories WHERE id = :id AND kin = :kin", mine
-                ).fetchone()
-                if found is None:
+            with database.writing() as db:  # a model may have taken minutes: it may be edited
+                row = db.execute(f"{which} AND content_hash = :hash", mine).get
+                if row is None:
                     return False
-                row, tier = found
-                self._replace(db, row, tier, summaries)
+                self._replace(db, row, memory.tier, summaries)
                 return True
         return False
 

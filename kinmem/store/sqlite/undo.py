@@ -10,6 +10,8 @@ from kinmem.store.sqlite.book import Book
 from kinmem.store.sqlite.lines import events
 from kinmem.store.sqlite.rows import column, fields_of
 
+GREATEST = 2**63 - 1
+"""What a database takes for a number."""
 IN_IDS = "IN (SELECT value FROM json_each(:ids))"
 
 
@@ -41,6 +43,8 @@ class SqlitePast:
         return self._lines(which, {"writes": json.dumps(latest)})[::-1]
 
     def write(self, number: int) -> list[Event]:
+        if not 0 < number <= GREATEST:
+            return []
         return self._lines("write = :write", {"write": number})
 
     def batch(self, name: str) -> list[Event]:

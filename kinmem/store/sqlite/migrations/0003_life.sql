@@ -71,11 +71,10 @@ CREATE INDEX links_to_drop ON links (verified_at) WHERE origin = 'auto' AND conf
 
 -- Which write of its Kin a line belongs to. A write is what was done at once, be it in both files: a
 -- Kin's writes have one order over both, which seq has within one file only (numbers.py).
+-- 0: of version 2; numbered when its Kin opens both files, for one alone does not tell the order.
 ALTER TABLE history ADD COLUMN write INTEGER NOT NULL DEFAULT 0;
 -- Of undone: the writes whose lines about this memory it takes back, a JSON array.
 ALTER TABLE history ADD COLUMN reverts TEXT;
--- Nobody numbered the older ones: even in a Kin's own file, odd in the shared one.
-UPDATE history SET write = 2 * seq + EXISTS (SELECT 1 FROM memories WHERE scope = 'shared');
 -- what was done last, and the number of the next write
 CREATE INDEX history_by_write ON history (kin, write);
 -- what is undone together
