@@ -6,7 +6,7 @@ import apsw
 import numpy as np
 
 from benchmarks.data import Conversation
-from kinmem.llm.base import Embedder, Purpose
+from kinmem.llm.base import Calibration, Embedder, Purpose
 from kinmem.llm.chunks import chunks_of
 from kinmem.models import Vectors
 from kinmem.text import content_words, words
@@ -23,10 +23,15 @@ class Remembering:
         self._embedder = embedder
         self._known: dict[Purpose, dict[str, np.ndarray]] = {"memory": {}, "question": {}}
         self.name = embedder.name
-        self.calibration = embedder.calibration
         self.dimension = embedder.dimension
         self.warm = embedder.warm
         self.pieces = embedder.pieces
+        self.window = embedder.window
+
+    @property
+    def calibration(self) -> Calibration:
+        """As the other's, which may be measured only once it is loaded."""
+        return self._embedder.calibration
 
     @property
     def ready(self) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinmem.llm.base import Calibration, Purpose
+from kinmem.llm.pieces import Window
 from kinmem.models import Vector, Vectors
 
 
@@ -26,6 +27,10 @@ class KnownVectors:
 
     def warm(self) -> None:
         """Nothing to load."""
+
+    def window(self, limit: int, overlap: int = 0) -> Window:
+        """As long as a text is in characters."""
+        return Window(limit, limit, len, overlap)
 
     def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
         """All texts are short here."""

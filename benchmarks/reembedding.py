@@ -44,6 +44,7 @@ class Rotated:
         self.dimension = embedder.dimension
         self.calibration = embedder.calibration
         self.pieces = embedder.pieces
+        self.window = embedder.window
         square = np.random.default_rng(SEED).standard_normal((self.dimension, self.dimension))
         self._rotation = np.linalg.qr(square)[0].astype(np.float32)
 

@@ -28,6 +28,9 @@ OPENING = 10.0
 """Seconds that a service which is just being opened is waited for before the process ends."""
 SENT = 0.05
 """Seconds after which an answer is surely on its way, so that background work cannot delay it."""
+IDLE = 3.0
+"""Seconds after a client's first message in which it might list the tools; one that does not is
+idle by then, and what was left undone the last time goes on."""
 
 
 def serve(settings: Settings) -> NoReturn:
@@ -53,7 +56,7 @@ def _serve_stdio(services: "Services") -> NoReturn:
     server = build(
         services.get,
         sets=services.settings.server.tool_sets,
-        middleware=[_after_listing(services.open_soon)],
+        middleware=[_once_asked(services.open_soon)],
     )
     gc.freeze()
     gc.enable()
@@ -68,15 +71,20 @@ def _serve_http(services: "Services") -> NoReturn:
     serve_http(server, services.settings, opened=services.open_soon, close=services.close)
 
 
-def _after_listing(then: Callable[[], None]) -> "ServerMiddleware[Any]":
+def _once_asked(then: Callable[[float], None]) -> "ServerMiddleware[Any]":
     """A client that starts waits for the list of tools; all else can follow it."""
+    begun = False
 
     async def watch(
         ctx: "ServerRequestContext[Any, Any]", call_next: "CallNext"
     ) -> "HandlerResult":
+        nonlocal begun
         result = await call_next(ctx)
         if ctx.method == "tools/list":
-            then()
+            then(SENT)
+        elif not begun:
+            then(IDLE)
+        begun = True
         return result
 
     return watch
@@ -105,9 +113,10 @@ class Services:
             self._open(name, opened)
         return opened.result()
 
-    def open_soon(self) -> None:
-        """Open the process' own Kin in the background, and with it begin to load the embedder."""
-        later = threading.Timer(SENT, self._open_quietly)
+    def open_soon(self, seconds: float = SENT) -> None:
+        """Open the process' own Kin in the background, and with it begin to load the embedder and
+        to work on what was left undone."""
+        later = threading.Timer(seconds, self._open_quietly)
         later.daemon = True
         later.start()
 

@@ -18,6 +18,8 @@ class Exchange:
     """Bytes of the answer that are read."""
     key: str | None = None
     """The key the settings name for it; None: whatever the library takes."""
+    of_numbers: bool = False
+    """Whether lists in the answer have to be of numbers, or of what holds them."""
     sent: bool = False
     status: int | None = None
     """HTTP status; None before there was an answer."""

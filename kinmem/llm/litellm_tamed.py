@@ -25,6 +25,7 @@ from kinmem.llm import nomic
 from kinmem.llm.breaker import Breaker
 from kinmem.llm.deadline import Deadline, Once, within
 from kinmem.llm.exchange import LARGEST, Exchange, current
+from kinmem.text import storable
 
 Result = TypeVar("Result")
 
@@ -33,6 +34,11 @@ COMPROMISED = ("1.82.7", "1.82.8")
 
 FIRST_PAUSE = 0.5
 """Seconds; the pause before try n+1 is anything up to FIRST_PAUSE * 2**n (full jitter)."""
+
+EVIDENCE = 1.0
+"""Seconds without an answer that speak against the provider, and not against who asked: a question
+has several, and what it leaves to its last model may be too little for any. A quarter of what a
+model has at most is enough."""
 
 TOO_LONG = 600.0
 """Seconds litellm is told to wait; the transport keeps the true deadline."""
@@ -103,27 +109,41 @@ class Way:
     def go(self, deadline: float | None, work: Callable[[Deadline], Result]) -> Result:
         """What `work` returns, in `deadline` seconds, at most those it was made with.
 
-        Raises ModelError if it is not done by then, or while the way is closed.
+        Without a deadline nobody waits for an answer at once: then litellm is imported first, and
+        the time begins after that. Raises ModelError if it is not done by then, or while the way is
+        closed.
         """
-        limit = Deadline(self._seconds if deadline is None else min(deadline, self._seconds))
-        self._breaker.admit()
+        if deadline is None:
+            self.warm()
+        seconds = self._seconds if deadline is None else min(deadline, self._seconds)
+        self._breaker.admit(seconds)
+        limit = Deadline(seconds)
         try:
             result = within(limit, f"asking {self.name}", lambda: work(limit))
         except ModelError as failure:
-            if isinstance(failure, Unusable) or isinstance(failure, _Refused) and failure.of_text:
-                self._breaker.succeeded()
-            elif limit.left or limit.seconds == self._seconds:  # else it had less time than others
-                self._breaker.failed(str(failure))
+            self._note(failure, limit, seconds)
             raise
         self._breaker.succeeded()
         return result
+
+    def _note(self, failure: ModelError, limit: Deadline, seconds: float) -> None:
+        """What a failure says of the provider."""
+        if isinstance(failure, Unusable) or isinstance(failure, _Refused) and failure.of_text:
+            self._breaker.succeeded()
+        elif not self.ready:
+            pass  # nobody was asked
+        elif limit.left:
+            self._breaker.failed(str(failure))
+        elif seconds >= min(EVIDENCE, self._seconds / 4):
+            self._breaker.failed(str(failure), seconds)
 
     def ask(self, limit: Deadline, **request: Any) -> Any:
         """litellm's answer. Asks again what may pass, unless the pause would outlast the limit."""
         litellm = _litellm.get(limit)
         _introduce(self._request["model"], self._function, litellm)
         for number in range(self._attempts):
-            exchange = Exchange(limit, self._largest, self._request.get("api_key"))
+            key, of_numbers = self._request.get("api_key"), self._function == "embedding"
+            exchange = Exchange(limit, self._largest, key, of_numbers)
             try:
                 return self._asked(litellm, exchange, request)
             except _Refused as refused:
@@ -178,7 +198,7 @@ class _Refused(ModelError):
 def scrubbed(text: str, key: object = None) -> str:
     """What it says, in a line of 200 characters at most, without anything that may be a key."""
     message = MESSAGE.search(text)
-    text = (message["text"] if message else text)[:2000]
+    text = storable((message["text"] if message else text)[:2000])
     keys = [value for name, value in os.environ.items() if name.endswith(("_KEY", "_TOKEN"))]
     for secret in filter(None, [key, *keys]):
         if len(str(secret)) >= 6:
@@ -210,7 +230,7 @@ def _tamed() -> Any:
     try:
         litellm: Any = importlib.import_module("litellm")
         httpx: Any = importlib.import_module("httpx")
-        from kinmem.llm.transport import GuardedTransport
+        from kinmem.llm.transport import GuardedTransport, refuse_booleans
     except ImportError as error:
         raise ModelError(
             f"litellm cannot be imported ({error}); reinstall kinmem with its dependencies"
@@ -229,7 +249,9 @@ def _tamed() -> Any:
     transport = GuardedTransport()
     atexit.register(transport.close)
     litellm.sync_transport = transport  # of the clients litellm makes itself
-    litellm.client_session = httpx.Client(transport=transport)  # what it hands to OpenAI's
+    hooks = {"response": [refuse_booleans]}
+    # What it hands to OpenAI's.
+    litellm.client_session = httpx.Client(transport=transport, event_hooks=hooks)
     return litellm
 
 

@@ -4,6 +4,7 @@ No key reaches anybody but the provider it is named for: a key that is needed an
 error, and an address of one's own gets no key but the one that is named beside it.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -15,6 +16,11 @@ NO_KEY = "none"
 """For an address of one's own without a key: litellm insists on one, and would send what is in
 OPENAI_API_KEY."""
 VERSIONS = ("/v1", "/v2")
+ENDS = re.compile(
+    r"(/embeddings|/embedding/text|/rerank|/chat/completions|/api/(embed|embeddings|chat|generate)"
+    r"|(?<=/v[12])/(embed|chat))$"
+)
+"""What is added behind addresses; those of a provider's pages may have it already."""
 
 
 @dataclass(frozen=True)
@@ -78,16 +84,18 @@ def _of(
     provider: Provider, name: str, model: str, use: Use, base: str | None, key: str | None
 ) -> Reached:
     """Without an address of one's own litellm knows best, where it knows at all."""
-    base = base.rstrip("/") if base else None
+    base = ENDS.sub("", base.rstrip("/")) if base else None
     if base and use in provider.paths:
         base = next((base.removesuffix(end) for end in VERSIONS if base.endswith(end)), base)
         base += provider.paths[use]
+    if base and provider.guarded:
+        base = base.removesuffix("/v1")  # where it is asked as OpenAI is, and else is not
     prefix = provider.prefix
     if use == "embedding":
         base = base or provider.address
         prefix = prefix if provider.has_route else "openai"
         if provider.guarded and key not in (None, NO_KEY):
-            base = (base or provider.guarded).removesuffix("/v1") + "/v1"
+            base = f"{base or provider.guarded}/v1"
             prefix = "openai"
     return Reached(name, f"{prefix}/{model}", base, key, provider, model)
 

@@ -1,7 +1,8 @@
 """What a model answers, found amid whatever else it says, and held to the shape that was asked for.
 
 Models put JSON in code fences, between sentences, behind what they thought aloud; some repeat the
-schema first. Nothing here puts the text of a reply into an error: it may end in a log.
+schema first. What they write is cleaned as what users write is, and of what nobody sees. Nothing
+here puts the text of a reply into an error: it may end in a log.
 """
 
 import json
@@ -12,10 +13,16 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from kinmem.llm.base import Shape
+from kinmem.text import storable
 
 THINKING = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 OPENING = re.compile(rf"[{{\[]|{THINKING.pattern}", re.IGNORECASE)
 SAYING = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+UNSEEN = re.compile(
+    "(\U0001f3f4[\U000e0030-\U000e007a]{3,6}\U000e007f)"  # a flag, which is written with tags
+    "|[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069]"
+)
+"""Tags say what nobody reads; marks of direction show a text in another order than its own."""
 MOST_TRIES = 200
 """Brackets of a reply that are looked behind; each costs reading to where the JSON breaks off."""
 TOLD = 5
@@ -86,10 +93,27 @@ def _scanned(reply: str, at: int) -> Iterator[Any]:
             at = closing.end() if closing else at
             continue
         try:
-            value, at = DECODER.raw_decode(reply, opening.start())
+            found, end = DECODER.raw_decode(reply, opening.start())
+            value = _cleaned(found)
         except (ValueError, RecursionError):  # also a number of over 4,300 digits
             continue
+        at = end
         yield value
+
+
+def _cleaned(value: Any) -> Any:
+    """Every text in it; JSON writes lone surrogates, which nothing can store, as escapes."""
+    if isinstance(value, str):
+        return value if value.isascii() and value.isprintable() else _seen(value)
+    if isinstance(value, list):
+        return [_cleaned(one) for one in value]
+    if isinstance(value, dict):
+        return {_cleaned(key): _cleaned(one) for key, one in value.items()}
+    return value
+
+
+def _seen(text: str) -> str:
+    return UNSEEN.sub(lambda match: match[1] or "", storable(text))
 
 
 # Not strict: a line break inside of a string is what was meant. NaN and Infinity are no JSON.

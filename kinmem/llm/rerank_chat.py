@@ -8,12 +8,12 @@ from pydantic import BaseModel, BeforeValidator, FiniteFloat
 
 from kinmem.errors import Unusable
 from kinmem.llm.base import ChatModel
+from kinmem.llm.marks import shared_out
 from kinmem.llm.reply import fitting
 from kinmem.prompts import render
 
 QUOTED = 300
 """Characters of each memory that are read (KinBot)."""
-BEST = 10.0
 UNMARKED = 0.5
 """Of the worst mark: a model that marks the answer alone has said what the others are."""
 
@@ -30,7 +30,8 @@ class Scores(BaseModel):
 
 
 class ChatReranker:
-    """Implements Reranker with marks from 0 to 10."""
+    """Implements Reranker with marks from 0 to 10; those of a model that gives up to 100 instead
+    are taken as such, and beyond that as a fault."""
 
     def __init__(self, model: ChatModel) -> None:
         self.name = model.name
@@ -48,10 +49,12 @@ class ChatReranker:
         reply = self._model.answer(prompt, Scores, deadline=deadline)
         given: dict[int, float] = {}
         for one in reply.scores:
-            given.setdefault(one.id, min(max(one.score / BEST, 0.0), 1.0))
-        known = [given.get(number) for number in range(1, len(texts) + 1)]
-        marks = [score for score in known if score is not None]
-        if not marks:
+            if 1 <= one.id <= len(texts):
+                given.setdefault(one.id, one.score)
+        if not given:
             raise Unusable(f"{self.name} scored none of the memories it was shown")
-        unmarked = UNMARKED * min(marks)
-        return [unmarked if score is None else score for score in known]
+        shares = shared_out(given)
+        if shares is None:
+            raise Unusable(f"{self.name} gave marks that are not from 0 to 10")
+        unmarked = UNMARKED * min(shares.values())
+        return [shares.get(number, unmarked) for number in range(1, len(texts) + 1)]

@@ -8,7 +8,10 @@ from kinmem.llm.deadline import Deadline
 
 
 class FirstThatCan:
-    """Implements Reranker; the next one is asked if one fails, all within one deadline."""
+    """Implements Reranker; the next one is asked if one fails, all within one deadline.
+
+    Each has an equal share of what those before it have left: one that hangs leaves the next time.
+    """
 
     def __init__(self, models: Sequence[Reranker]) -> None:
         self.name = models[0].name
@@ -20,9 +23,9 @@ class FirstThatCan:
         """See Reranker. Raises the last one's ModelError."""
         limit = Deadline(deadline)
         *others, last = self._models
-        for model in others:
+        for left, model in zip(range(len(self._models), 1, -1), others, strict=True):
             try:
-                return model.scores(question, texts, deadline=deadline and limit.left)
+                return model.scores(question, texts, deadline=deadline and limit.left / left)
             except ModelError:
                 limit.check("re-ranking")
         return last.scores(question, texts, deadline=deadline and limit.left)

@@ -7,6 +7,7 @@ from typing import Any
 from kinmem.errors import Unusable
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.litellm_tamed import Way
+from kinmem.llm.marks import likely
 from kinmem.llm.rerank_chat import UNMARKED
 
 
@@ -38,7 +39,10 @@ class CrossEncoder:
     def scores(
         self, question: str, texts: Sequence[str], *, deadline: float | None = None
     ) -> list[float]:
-        """See Reranker. Of texts scored twice the first counts; unknown ones do not."""
+        """See Reranker. Of texts scored twice the first counts; unknown ones do not.
+
+        Where a score is not within 0 to 1 all are taken for logits.
+        """
         return self._way.go(deadline, lambda limit: self._scores(question, texts, limit))
 
     def _scores(self, question: str, texts: Sequence[str], limit: Deadline) -> list[float]:
@@ -51,11 +55,12 @@ class CrossEncoder:
         )
         given: dict[int, float] = {}
         for index, score in _results(answer):
-            given.setdefault(index, min(max(score, 0.0), 1.0))
-        marks = [score for at, score in given.items() if at < len(texts)]
-        if not marks:
+            if index < len(texts):
+                given.setdefault(index, score)
+        if not given:
             raise Unusable(f"{self.name} scored none of the memories it was shown")
-        unmarked = UNMARKED * min(marks)
+        given = likely(given)
+        unmarked = UNMARKED * min(given.values())
         return [given.get(at, unmarked) for at in range(len(texts))]
 
 

@@ -7,6 +7,7 @@ it would carry texts and key to an address nobody configured.
 
 import ipaddress
 import os
+import re
 import ssl
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -21,13 +22,15 @@ from kinmem.llm.deadline import Deadline
 from kinmem.llm.exchange import Exchange, current
 
 IDLE_SECONDS = 60.0
+BOOLEAN = re.compile(rb"[\[,]\s*(?:true|false)\s*[,\]]")
+"""One that is an item of a list."""
 
 
 class GuardedTransport(httpx.BaseTransport):
     """For the client of any library; takes the limits from the exchange of the calling thread.
 
-    HTTPS_PROXY, HTTP_PROXY and NO_PROXY are followed. Outside an exchange nothing is bounded but
-    the size.
+    HTTPS_PROXY, HTTP_PROXY and NO_PROXY are followed, but never to this machine itself. Outside an
+    exchange nothing is bounded but the size.
     """
 
     def __init__(self) -> None:
@@ -53,7 +56,8 @@ class GuardedTransport(httpx.BaseTransport):
             pool.close()
 
     def _pool(self, url: httpx.URL) -> httpcore.ConnectionPool:
-        proxy = None if proxy_bypass(url.host) else getproxies().get(url.scheme)
+        direct = _is_here(url.host) or proxy_bypass(url.host)
+        proxy = None if direct else getproxies().get(url.scheme)
         if proxy not in self._pools:
             self._pools[proxy] = _opened(proxy)
         return self._pools[proxy]
@@ -101,6 +105,13 @@ def _checked(
     return response
 
 
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
 def _refuse_metadata(host: str, exchange: Exchange) -> None:
     """Link-local addresses hand out the credentials of cloud machines; no model lives there."""
     try:
@@ -119,6 +130,14 @@ def _refuse_foreign_key(request: httpx.Request, exchange: Exchange) -> None:
     if key and exchange.key is None and key in sent and request.url.host != "api.openai.com":
         exchange.problem = "its own key is not set, and OPENAI_API_KEY is not for it"
         raise httpcore.NetworkError(exchange.problem)
+
+
+def refuse_booleans(response: httpx.Response) -> None:
+    """OpenAI's client makes 1.0 of a true among numbers; for a client's event hook."""
+    exchange = current.get()
+    if exchange is not None and exchange.of_numbers and BOOLEAN.search(response.read()):
+        exchange.problem = "it answered with true or false among the numbers of a vector"
+        raise httpx.DecodingError(exchange.problem, request=response.request)
 
 
 def _seconds(header: str | None) -> float | None:

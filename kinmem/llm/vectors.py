@@ -22,9 +22,10 @@ def unit_rows(rows: object, count: int, width: int | None, model: str) -> Vector
     if found.shape[1] != (width or found.shape[1]) or not found.shape[1]:
         wanted = f" instead of {width}" if width else ""
         raise _fault(model, f"vectors of {found.shape[1]} numbers{wanted}")
-    if not np.isfinite(found).all():
-        raise _fault(model, "numbers that are infinite or not numbers")
-    lengths = np.linalg.norm(found, axis=1, keepdims=True)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is squared may be too large
+        lengths = np.linalg.norm(found, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all():
+        raise _fault(model, "numbers that are infinite, too large, or not numbers")
     if (lengths <= SMALLEST_NORM).any():
         raise _fault(model, "a vector of zeros")
     return np.asarray(found / lengths, dtype=np.float32)

@@ -21,8 +21,11 @@ from kinmem.text import folded
 logger = logging.getLogger(__name__)
 
 KNOWN_SUBJECTS = 10_000
-FOR_THE_REST = 0.5
-"""Seconds that a rewrite leaves of the time for the question's vector, half of it at most."""
+FOR_VECTORS = 0.5
+"""Seconds that whoever thinks leaves of the time for the vectors of what was thought of."""
+FOR_A_MODEL = 2.5
+"""Seconds that are left for each model which is asked later. Where there are not so many, all have
+an equal share, and so have the vectors."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,13 @@ class Helped:
         self._threshold = settings.rewrite_threshold
         self.time = Deadline(min(settings.deadline, seconds or settings.deadline))
         self._asked: list[tuple[str, Future[list[Wording]]]] = []
-        self.degraded: tuple[str, ...] = ()
-        """The stages that failed or were late: rewrite, multi_query, hyde, rerank."""
+        self._thinking = self.time
+        self._failed: dict[str, None] = {}
+
+    @property
+    def degraded(self) -> tuple[str, ...]:
+        """The stages that failed or were late, each once: rewrite, multi_query, hyde, rerank."""
+        return tuple(self._failed)
 
     def standalone(self, text: str, recent: Recent) -> str:
         """The question, or what it means within the conversation before it."""
@@ -54,8 +62,7 @@ class Helped:
             return text
         model = self._models.rewrite
         if model is not None:
-            left = self.time.left
-            most = max(left - FOR_THE_REST, left / 2)
+            most = self._share(later=self._expands + self._reranks)
             done = self._tried("rewrite", lambda: rewritten(text, said, model, most))
             if done is not None:
                 return done
@@ -64,7 +71,9 @@ class Helped:
     def begin(self, text: str) -> None:
         """Let the models think of other wordings while something else is done."""
         vary, imagine = self._models.multi_query, self._models.hyde
-        left = self.time.left
+        if not self._expands:
+            return
+        self._thinking = Deadline(left := self._share(later=self._reranks))
         if vary is not None:
             subjects = self._subjects()
             self._start(
@@ -75,10 +84,10 @@ class Helped:
             self._start("hyde", lambda: [Wording(imagined(text, imagine, left), True)])
 
     def wordings(self) -> list[Wording]:
-        """What they thought of since `begin`, as far as it came in time."""
+        """What they thought of since `begin`, as far as it came while it can still be used."""
         found: list[Wording] = []
         for stage, future in self._asked:
-            found += self._tried(stage, partial(awaited, self.time, stage, future)) or []
+            found += self._tried(stage, partial(awaited, self._thinking, stage, future)) or []
         return found
 
     def found(self, search: Callable[[], list[Result]]) -> list[Result]:
@@ -87,7 +96,7 @@ class Helped:
             return search()
         except ModelError as error:
             logger.info("other wordings are left out: %s", error)
-            self.degraded += tuple(stage for stage, _ in self._asked)
+            self._failed.update(dict.fromkeys(stage for stage, _ in self._asked))
             return []
 
     def reranked(self, question: str, scored: list[Scored], limit: int) -> list[Scored]:
@@ -97,6 +106,19 @@ class Helped:
             return scored
         done = self._tried("rerank", lambda: rerank(question, scored, limit, model, self.time.left))
         return scored if done is None else done
+
+    @property
+    def _expands(self) -> bool:
+        return self._models.multi_query is not None or self._models.hyde is not None
+
+    @property
+    def _reranks(self) -> bool:
+        return self._models.rerank is not None
+
+    def _share(self, later: int) -> float:
+        """Seconds for whoever thinks now, with so many models to be asked `later`."""
+        left = self.time.left
+        return max(left - FOR_VECTORS - FOR_A_MODEL * later, left / (later + 2))
 
     def _subjects(self) -> list[str]:
         return self._store.subjects("", KNOWN_SUBJECTS)
@@ -109,5 +131,5 @@ class Helped:
             return work()
         except ModelError as error:
             logger.info("%s is left out: %s", stage, error)
-            self.degraded += (stage,)
+            self._failed[stage] = None
             return None

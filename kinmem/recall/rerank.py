@@ -1,6 +1,7 @@
 """Stage 5b: the best are read once more, by a model that sees question and memory together."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from kinmem.llm.base import Reranker
 from kinmem.models import Scored
@@ -10,7 +11,7 @@ POOL = 3
 QUOTED = 512
 """Characters of each that are read (KinBot)."""
 TIE = 0.001
-"""Of the hybrid score: orders what the model finds equally good."""
+"""Of the hybrid score at most: orders what the model finds equally good, and nothing else."""
 
 
 def rerank(
@@ -27,12 +28,20 @@ def rerank(
     leading, rest = ranked[: POOL * limit], ranked[POOL * limit :]
     texts = [one.candidate.content[:QUOTED] for one in leading]
     scores = model.scores(question, texts, deadline=deadline)
-    read = [_reread(one, score) for one, score in zip(leading, scores, strict=True)]
-    return sorted(read, key=lambda one: -one.score) + [_reread(one, 0.0) for one in rest]
+    tie = _tie(scores, leading)
+    read = [_reread(one, score, tie) for one, score in zip(leading, scores, strict=True)]
+    return sorted(read, key=lambda one: -one.score) + [_reread(one, 0.0, tie) for one in rest]
 
 
-def _reread(one: Scored, score: float) -> Scored:
+def _tie(scores: Sequence[float], leading: Sequence[Scored]) -> float:
+    """Half of the least difference between two scores is the most that a hybrid one may add."""
+    known = sorted(set(scores))
+    least = min((b - a for a, b in pairwise(known)), default=1.0)
+    return min(TIE, least / 2 / max([1.0, *(one.score for one in leading)]))
+
+
+def _reread(one: Scored, score: float, tie: float) -> Scored:
     """The hybrid score's reasons stay: what the model makes of it is one more factor."""
-    final = score + TIE * max(one.score, 0.0)
+    final = score + tie * max(one.score, 0.0)
     why = {**one.why, "xrerank": final / one.score} if one.score > 0 else {"+rerank": final}
     return Scored(one.candidate, final, {**why, "rerank": score})

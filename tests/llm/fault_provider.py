@@ -188,6 +188,8 @@ MODES: dict[str, Callable[[Reply, list[str]], None]] = {
     "nan": lambda reply, texts: reply.vectors(rows_of(texts, float("nan"))),
     "infinite": lambda reply, texts: reply.vectors(rows_of(texts, float("inf"))),
     "zero": lambda reply, texts: reply.vectors(rows_of(texts, 0.0)),
+    "booleans": lambda reply, texts: reply.vectors(rows_of(texts, True)),
+    "too-large": lambda reply, texts: reply.vectors(rows_of(texts, 1e308)),
     "strings": lambda reply, texts: reply.vectors(rows_of(texts, "0.1")),
     "reset": lambda reply, texts: reply.reset(),
     "redirect": redirect,

@@ -213,6 +213,7 @@ class Away:
     def __init__(self, embedder: Embedder) -> None:
         self._rotated = Rotated(embedder)
         self.pieces = embedder.pieces
+        self.window = embedder.window
         self.is_away = True
 
     def warm(self) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.baselines import Remembering
 from kinmem.errors import ConfigError, ModelError
 from kinmem.llm.builtin import FOLDER, BuiltinEmbedder
 from kinmem.llm.deadline import Once
@@ -273,6 +274,15 @@ def test_recall_is_as_good_as_with_the_built_in_model(
         found.append(sum(right) / len(right))
     one_question = 1 / len(asked)  # may fall on the other side of the bar, calibrated as it is
     assert found[1] == pytest.approx(found[0], abs=one_question + 1e-9)
+
+
+def test_a_benchmark_reads_what_was_measured_of_a_model_once_it_is_loaded(tmp_path: Path) -> None:
+    embedder = LocalEmbedder(f"local:{copied(tmp_path / 'one')}")
+    known = Remembering(embedder)
+
+    known.embed(["a text"])
+
+    assert known.calibration == embedder.calibration and known.calibration.measured
 
 
 def test_a_pooled_output_of_another_kind_is_not_taken(tmp_path: Path, table: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kinmem.llm.breaker import FAILURES
 from kinmem.models import Coverage
 from kinmem.service import Service
 from tests.llm import provider_shapes as shapes
@@ -111,6 +112,23 @@ def test_a_text_that_is_refused_does_not_hold_up_the_others(
     known = coverage(service)
     assert known is not None and (known.done, known.total) == (70, 71)
     assert len(provider.bodies) < 35
+
+
+@pytest.mark.parametrize("mode", ["hang", "drip"])
+def test_after_three_questions_nobody_waits_for_one_that_never_answers(
+    mode: str, provider: Provider, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = opened(KINMEM_EMBEDDING_DEADLINE=1, KINMEM_RECALL_DEADLINE=0.5)
+    service.memorize("Ana keeps the spare key under the blue pot.")
+    assert settled(service)
+    monkeypatch.setattr("kinmem.llm.breaker.PAUSE", 30.0)
+    provider.mode, asked = mode, len(provider.bodies)
+
+    for number in range(FAILURES + 3):
+        answer = service.recall(f"Where is spare key number {number}?")
+        assert answer.degraded == ("embedding",) and len(answer.hits) == 1
+
+    assert len(provider.bodies) == asked + FAILURES
 
 
 @pytest.mark.parametrize("mode", ["hang", "drip"])

@@ -300,6 +300,29 @@ def test_each_provider_is_asked_and_read_in_its_own_way(
 
 
 @pytest.mark.parametrize("case", CASES)
+def test_an_address_may_be_the_whole_one(
+    case: Case, double: ShapedProvider, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(case.address, double.address + case.path)
+
+    opened().embed(ASKED)
+
+    assert double.paths == [case.path]
+
+
+@pytest.mark.parametrize("case", [one for one in CASES if one.id.startswith("ollama")])
+@pytest.mark.parametrize("tail", ["/v1", "/v1/", "/"])
+def test_ollamas_address_may_be_that_for_openais_clients(
+    case: Case, tail: str, double: ShapedProvider, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(case.address, double.address + tail)
+
+    opened().embed(ASKED)
+
+    assert double.paths == [case.path]
+
+
+@pytest.mark.parametrize("case", CASES)
 def test_another_width_is_asked_for_where_that_can_be(
     case: Case, double: ShapedProvider, opened: Opened
 ) -> None:
@@ -450,12 +473,13 @@ CHATS = [
 ]
 
 
+@pytest.mark.parametrize("tail", ["", "/chat/completions"])
 @pytest.mark.parametrize(("name", "key", "address"), CHATS)
 def test_the_same_names_work_for_chat(
-    name: str, key: str, address: str, settings: Any, monkeypatch: pytest.MonkeyPatch
+    name: str, key: str, address: str, tail: str, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with ModelServer() as server:
-        monkeypatch.setenv(address, server.base("ok"))
+        monkeypatch.setenv(address, server.base("ok") + tail)
         monkeypatch.setenv(key, KEY)
 
         assert chat_model(name, settings()).answer("What was said?", Findings).items

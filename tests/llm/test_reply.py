@@ -73,6 +73,30 @@ def test_a_string_stays_as_it_is(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        pytest.param(r"When does Tom start \ud800?", "When does Tom start \ufffd?", id="surrogate"),
+        pytest.param(r"tea \ud83c\udf75", "tea 🍵", id="a pair of them"),
+        pytest.param(r"te\u0000a\u001b[2J", "tea[2J", id="control characters"),
+        pytest.param(r"\u202eaet\u202c \u2066x\u2069", "aet x", id="marks of direction"),
+        pytest.param(r"tea\udb40\udc41\udb40\udc42", "tea", id="tags"),
+        pytest.param(
+            "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f", None, id="flag"
+        ),
+        pytest.param("👩\u200d🍳 نمی\u200cخواهم \u200fא", None, id="joiners and right to left"),
+        pytest.param(r"cafe\u0301\r\n", "café\n", id="composed, lines ended as here"),
+    ],
+)
+def test_what_a_model_writes_is_cleaned_as_what_users_write_is(
+    written: str, read: str | None
+) -> None:
+    found = fitted(f'{{"name": "{written}"}}', Drink)
+
+    assert found.name == (read or written)
+    assert fitted(f'{{"items": ["{written}"]}}', Loose).items == [found.name]
+
+
+@pytest.mark.parametrize(
     ("reply", "fault"),
     [
         ("", "no complete JSON"),

@@ -108,6 +108,19 @@ def test_each_provider_is_asked_and_read_in_its_own_way(
     assert (body[case.most], body["return_documents"]) == (3, False)
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_an_address_may_be_the_whole_one(
+    case: Case, double: Rank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(case.key, KEY)
+    monkeypatch.setenv(case.address, double.address + case.path)
+    flags = {"KINMEM_HOME": tmp_path, "MEMORY_RERANK_MODEL": case.name}
+    model = chat_models(load(flags, environment={})).rerank
+
+    assert model is not None and len(model.scores("Where is the key?", TEXTS)) == 3
+    assert double.paths == [case.path]
+
+
 @pytest.mark.parametrize(
     ("scored", "expected"),
     [
@@ -116,7 +129,8 @@ def test_each_provider_is_asked_and_read_in_its_own_way(
         pytest.param([(0, 0.8), (0, 0.1), (1, 0.3), (2, 0.2)], [0.8, 0.3, 0.2], id="repeated"),
         pytest.param([(0, 0.8), (2, 0.2)], [0.8, 0.1, 0.2], id="one missing"),
         pytest.param([(7, 0.9), (-1, 0.9), (1, 0.3)], [0.15, 0.3, 0.15], id="invented"),
-        pytest.param([(0, -2.5), (1, 3.0), (2, 0.5)], [0.0, 1.0, 0.5], id="beyond 0 to 1"),
+        pytest.param([(0, 0.0), (1, 9.0), (2, 3.0)], [0.5, 0.999877, 0.952574], id="logits"),
+        pytest.param([(0, -9.0), (1, -0.5)], [0.0001234, 0.377541, 0.0000617], id="all below 0"),
         pytest.param([(0, NAN), (1, 0.4), (2, float("inf"))], [0.2, 0.4, 0.2], id="not numbers"),
     ],
 )
@@ -126,7 +140,18 @@ def test_scores_are_taken_as_far_as_they_make_sense(
 ) -> None:
     double.scored = scored
 
-    assert model.scores("Where is the key?", TEXTS) == expected
+    assert model.scores("Where is the key?", TEXTS) == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("case", CASES[:1])
+def test_scores_of_any_size_keep_their_order(case: Case, double: Rank, model: Reranker) -> None:
+    double.scored = [(0, 95.0), (1, 1e308), (2, 40.0)]
+
+    scores = model.scores("Where is the key?", TEXTS)
+    double.scored = [(0, 95.0), (1, 99.0), (2, 40.0)]
+
+    assert 1 >= scores[1] > max(scores[0], scores[2])
+    assert sorted(range(3), key=model.scores("Where is the key?", TEXTS).__getitem__) == [2, 0, 1]
 
 
 @pytest.mark.parametrize("scored", [[], [(9, 0.5)], [(0, NAN)]], ids=["none", "strange", "nan"])

@@ -2,11 +2,13 @@
 
 import shlex
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from kinmem.service import Service
 from tests.llm import provider_shapes as shapes
 from tests.llm.conftest import KEY
 from tests.llm.fault_provider import vector_of
@@ -82,6 +84,27 @@ def test_serving_with_the_built_in_model_never_imports_litellm(
     names = imported(imports)
     assert "onnxruntime" in names
     assert names.isdisjoint({"litellm", "openai", "httpcore"})
+
+
+def test_what_was_left_undone_goes_on_though_the_client_asks_nothing(
+    serve: Callable[..., Process],
+    home: Path,
+    service_of: Callable[..., Service],
+    double: ShapedProvider,
+) -> None:
+    with service_of("ana") as service:
+        service.memorize(SECRET)
+    table = f'[providers.double]\ntype = "openai"\nbase_url = "{double.address}/v1"\n'
+    (home / "config.toml").write_text(table, encoding="utf-8")
+
+    server = serve(MEMORY_EMBEDDING_MODEL="double:m")
+    server.shake_hands()
+
+    until = time.monotonic() + 60
+    while not any(SECRET in body["input"] for body in double.bodies):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    end(server)
 
 
 @pytest.mark.parametrize("mode", ["ok", "500", "401", "redirect", "html"])

@@ -17,6 +17,7 @@ from packaging.requirements import Requirement
 from kinmem.errors import ConfigError, ModelError
 from kinmem.llm import litellm_tamed
 from kinmem.llm.breaker import FAILURES, PAUSE, Breaker
+from kinmem.llm.deadline import Once
 from kinmem.llm.litellm_tamed import scrubbed
 from kinmem.llm.via_litellm import LitellmEmbedder, Manner
 from tests.llm.conftest import KEY, connecting
@@ -84,6 +85,8 @@ FAULTS = {
     "nan": (1, "not numbers"),
     "infinite": (1, "not numbers"),
     "zero": (1, "zeros"),
+    "booleans": (1, "true or false"),
+    "too-large": (1, "too large"),
     "strings": (1, "something else|cannot be read"),  # where warnings are errors: the latter
 }
 
@@ -180,6 +183,52 @@ def test_a_dead_provider_is_left_alone_after_three_failures(
     assert provider.hits["401"] == FAILURES
 
 
+@pytest.mark.parametrize("mode", ["hang", "drip"])
+def test_one_that_never_answers_is_left_alone_by_questions_too(
+    mode: str, connect: Connect, provider: FaultProvider
+) -> None:
+    """A question has less time than the setting gives; what has much more may still ask."""
+    embedder = connect(mode, deadline_seconds=1.2)
+
+    for _ in range(FAILURES + 2):
+        with pytest.raises(ModelError, match="took longer than the 0.4 seconds"):
+            embedder.embed(["a"], deadline=0.4)
+    assert provider.hits[mode] == FAILURES
+    with pytest.raises(ModelError, match="took longer than the 1.2 seconds"):
+        embedder.embed(["a"], deadline=1.2)
+
+    assert provider.hits[mode] == FAILURES + 1
+
+
+def test_impatience_is_no_failure_of_the_provider(
+    connect: Connect, provider: FaultProvider
+) -> None:
+    embedder = connect("hang")
+
+    for _ in range(FAILURES + 2):
+        with pytest.raises(ModelError, match="took longer than the 0.05 seconds"):
+            embedder.embed(["a"], deadline=0.05)
+
+    assert provider.hits["hang"] == FAILURES + 2
+
+
+def test_a_slow_import_is_not_the_providers_fault_nor_counted_where_nobody_waits(
+    connect: Connect, provider: FaultProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    litellm, imported = litellm_tamed._litellm.get(), threading.Event()
+    slow = Once("importing litellm", lambda: (imported.wait(30), litellm)[1])
+    monkeypatch.setattr(litellm_tamed, "_litellm", slow)
+    embedder = connect("ok", deadline_seconds=1.0)
+    for _ in range(FAILURES + 1):
+        with pytest.raises(ModelError, match="took longer than the 0.3 seconds"):
+            embedder.embed(["a"], deadline=0.3)
+    assert provider.hits["ok"] == 0
+
+    threading.Timer(1.2, imported.set).start()
+
+    assert embedder.embed(["a"]).shape == (1, WIDTH)
+
+
 def test_after_the_pause_one_call_may_try() -> None:
     now = [0.0]
     breaker = Breaker("m", lambda: now[0])
@@ -248,6 +297,19 @@ def test_a_proxy_of_the_environment_is_used(
     assert embedder.embed(["a"]).shape == (1, WIDTH)
 
 
+def test_this_machine_is_asked_without_the_proxy(
+    provider: FaultProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://proxy.invalid:3128")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+
+    for host in ("127.0.0.1", "localhost"):
+        base = provider.base("ok").replace("127.0.0.1", host)
+        embedder = LitellmEmbedder(MODEL, api_base=base, api_key=KEY)
+        assert embedder.embed(["a"]).shape == (1, WIDTH)
+
+
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="makes a certificate with openssl")
 def test_a_certificate_nobody_vouches_for_is_refused(
     provider: FaultProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -286,6 +348,7 @@ def _certificate(folder: Path) -> Path:
         ("Error code: 400 - {'error': {'message': 'too long', 'type': 'x'}}", "too long"),
         ("nomic-ai/nomic-embed-text-v1.5 is gone", "nomic-ai/nomic-embed-text-v1.5 is gone"),
         ("first\nsecond", "first"),
+        ("no \x1b[31mcolours\x00, no \ud800", "no [31mcolours, no \ufffd"),
         ("", ""),
     ],
 )

@@ -102,6 +102,43 @@ def test_a_prompt_that_follows_up_is_rewritten_for_its_notes(helped: Opened) -> 
     assert "What do you know about Tom?" in model.prompts[0]
 
 
+@pytest.mark.parametrize("sign", [r"\ud800", r"\u0000", r"\u202e", r"\udb40\udc41"])
+@pytest.mark.parametrize(
+    ("stage", "reply"),
+    [
+        ("rewrite", '{"question": "When does Tom %s start in the morning?"}'),
+        ("multi_query", '{"questions": ["When does Tom %s start in the morning?"]}'),
+        ("hyde", '{"answer": "Tom starts %s in the morning."}'),
+    ],
+)
+def test_signs_that_cannot_be_stored_come_from_no_model(
+    helped: Opened, stage: str, reply: str, sign: str
+) -> None:
+    service = helped(**{stage: always(reply % sign)})
+    service.observe("prompt", "s", "1", "What do you know about Tom?", tell=False)
+
+    answer = service.recall("And when does he start?", session="s")
+    told = service.observe("prompt", "s", "2", "And when does he start in the morning?").notes
+
+    assert answer.degraded == ()
+    assert NOTES[1] in [hit.memory.content for hit in answer.hits]
+    assert NOTES[1] in told
+    asked = answer.asked or ""
+    assert asked.replace("\ufffd", "").isprintable() and asked.encode()
+
+
+@pytest.mark.parametrize("sign", ["\ud800", "\0", "\u202e"])
+def test_a_question_may_hold_any_sign(helped: Opened, sign: str) -> None:
+    service = helped()
+    question = f"When does Tom {sign} start in the morning?"
+
+    assert contents(service, question)[0] == NOTES[1]
+    assert NOTES[1] in service.observe("prompt", f"s{sign}", "1", question).notes
+    assert service.memorize(f"Kim {sign} likes jazz.", subject=f"Kim{sign}").id
+    assert len(service.list_memories(subject=f"Kim{sign}").memories) == 1
+    assert len(service.forget_about(f"Kim{sign}").memories) == 1
+
+
 @pytest.mark.parametrize(
     "question", ["What is the wifi password?", "When does Tom start to work at the bakery?"]
 )
@@ -215,6 +252,36 @@ def test_a_model_that_fails_is_left_out_and_named(helped: Opened, stage: str, mo
     assert time.monotonic() - started < 5  # the deadline is a second
 
 
+def test_what_came_in_time_is_used_though_another_is_late(helped: Opened) -> None:
+    question = "What must the cook keep away from Ana?"
+    marks = {"scores": [{"id": n, "score": 10 - n} for n in range(1, 10)]}
+    variation = always({"questions": ["Ana is allergic to peanuts"]})
+    service = helped(multi_query=variation, hyde=Late(), rerank=ChatReranker(always(marks)))
+    started = time.monotonic()
+
+    answer = service.recall(question)
+
+    assert answer.degraded == ("hyde",)
+    assert answer.hits[0].memory.content == NOTES[2]
+    assert answer.hits[0].why["+expansion"] > 0 and answer.hits[0].why["rerank"] == 0.9
+    assert time.monotonic() - started < 2
+
+
+def test_a_stage_that_is_late_and_of_no_use_is_named_once(
+    helped: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = helped(multi_query=always({"questions": ["Ana's allergy"]}), hyde=Late())
+
+    def away(*args: Any, **options: Any) -> None:
+        raise ModelError("HTTP 500")
+
+    monkeypatch.setattr("kinmem.llm.embed_onnx.OnnxEmbedder.embed", away)
+
+    answer = service.recall("What must the cook keep away from Ana?")
+
+    assert sorted(answer.degraded) == ["embedding", "hyde", "multi_query"]
+
+
 def test_all_models_share_one_deadline(helped: Opened) -> None:
     service = helped(multi_query=Late(), hyde=Late(), rerank=Late())
 
@@ -236,6 +303,48 @@ def test_the_reranker_orders_and_the_hybrid_score_breaks_ties(helped: Opened) ->
     assert ranked[0] == plain[first]
     assert ranked[1:] == [text for text in plain if text != plain[first]][: len(ranked) - 1]
     assert all(hit.score == pytest.approx(total(hit.why), abs=1e-6) for hit in answer.hits)
+
+
+@pytest.mark.parametrize(
+    ("marks", "scores"),
+    [
+        pytest.param([10, 5, 0], [1.0, 0.5, 0.0], id="0 to 10"),
+        pytest.param([95, 40, 8], [0.95, 0.4, 0.08], id="0 to 100"),
+        pytest.param([9, 1, -1], [10 / 11, 2 / 11, 0.0], id="of no use"),
+        pytest.param([101, 5, 0], None, id="beyond every scale"),
+        pytest.param([9, 5, -50], None, id="below every scale"),
+    ],
+)
+def test_marks_keep_their_order(marks: list[float], scores: list[float] | None) -> None:
+    reply = {"scores": [{"id": n, "score": mark} for n, mark in enumerate(marks, 1)]}
+    model = ChatReranker(always(reply))
+    if scores is None:
+        with pytest.raises(ModelError, match="not from 0 to 10"):
+            model.scores("?", NOTES[:3])
+    else:
+        assert model.scores("?", NOTES[:3]) == pytest.approx(scores)
+
+
+class Sure:
+    """A cross-encoder that finds one thing a little likelier than all else, which is not likely."""
+
+    name = "sure"
+
+    def __init__(self, likeliest: str) -> None:
+        self._likeliest = likeliest
+
+    def scores(self, question: str, texts: Any, *, deadline: float | None = None) -> list[float]:
+        return [0.0002 if text == self._likeliest else 0.0001 for text in texts]
+
+
+def test_the_hybrid_score_orders_nothing_but_ties(helped: Opened) -> None:
+    question = "What do we know of Tom and of Ana?"
+    plain = contents(helped(), question)
+
+    ranked = contents(helped(rerank=Sure(plain[-1])), question)
+
+    assert len(plain) > 1
+    assert ranked == [plain[-1], *plain[:-1]][: len(ranked)]
 
 
 @pytest.mark.parametrize(
@@ -270,8 +379,19 @@ def test_what_a_model_has_read_is_not_held_back_as_unlikely(helped: Opened) -> N
     assert [hit.memory.content for hit in answer.hits] == [NOTES[0]]
 
 
-def test_a_chat_model_stands_in_for_a_cross_encoder_that_is_away(helped: Opened) -> None:
-    away = ChatReranker(ScriptedModel([ModelError("HTTP 503")]))
+def test_what_a_model_has_read_and_found_wanting_is_held_back(helped: Opened) -> None:
+    marks = {"scores": [{"id": n, "score": 1} for n in range(1, 9)]}
+
+    answer = helped(rerank=ChatReranker(always(marks))).recall("What is the colour of Tom's car?")
+
+    assert answer.abstained
+    assert answer.misses
+
+
+@pytest.mark.parametrize("away", [ChatReranker(ScriptedModel([ModelError("HTTP 503")])), Late()])
+def test_a_chat_model_stands_in_for_a_cross_encoder_that_is_away(
+    helped: Opened, away: Reranker
+) -> None:
     marks = {"scores": [{"id": n, "score": n} for n in range(1, 10)]}
     service = helped(rerank=FirstThatCan([away, ChatReranker(always(marks))]))
 
