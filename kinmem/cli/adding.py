@@ -22,6 +22,8 @@ POLL_SECONDS = 0.3
 STUCK_SECONDS = 30.0
 """Without a new vector, after which nobody waits for them any more."""
 
+STORED = ("created", "updated", "quarantined")
+
 Told = dict[str, Any]
 """What became of one file, as programs are told."""
 
@@ -44,7 +46,9 @@ def add(
     """Remember what files say: Markdown, text, HTML, PDF. A changed file replaces what it said."""
     from kinmem.cli.failure import exit_code
     from kinmem.cli.progress import bar
+    from kinmem.store.undo import batch_name
 
+    batch = None if dry_run else batch_name("add")
     details = {
         "title": title,
         "description": description,
@@ -56,12 +60,11 @@ def add(
         "trusted": trusted,
     }
     with here.memory() as memory, bar() as progress:
-        told = list(
-            _added(memory, list(_meant(files, recursive, title)), details, dry_run, progress)
-        )
-        stored = any(one.get("status") in ("created", "updated") for one in told)
+        told = list(_added(memory, list(_meant(files, recursive, title)), details, batch, progress))
+        stored = any(one.get("status") in STORED for one in told)
         complete = not stored or _vectors(memory, progress)
-    here.tell({"documents": told}, *_lines(told, complete=complete, dry_run=dry_run))
+    done = {"batch": batch} if stored else {}
+    here.tell({"documents": told, **done}, *_lines(told, done.get("batch"), complete=complete))
     codes = {exit_code(one["error"]["code"]) for one in told if "error" in one}
     if codes:
         raise typer.Exit(min(codes))
@@ -97,16 +100,17 @@ def _meant(names: list[str], recursive: bool, title: str | None) -> Iterator[str
 
 
 def _added(
-    memory: "Service", files: list[str], details: Told, dry_run: bool, progress: "Progress"
+    memory: "Service", files: list[str], details: Told, batch: str | None, progress: "Progress"
 ) -> Iterator[Told]:
-    """What became of each file."""
+    """What became of each file, or would if there is no batch."""
     from kinmem.errors import InvalidInput
 
     for done, file in enumerate(files):
         progress(done, len(files), "files")
         try:
             given = _given(file, details)
-            yield {"file": file, **(_planned if dry_run else _stored)(memory, given)}
+            told = _planned(memory, given) if batch is None else _stored(memory, given, batch)
+            yield {"file": file, **told}
         except InvalidInput as error:
             yield {"file": file, "error": {"code": error.code, "message": str(error)}}
 
@@ -132,8 +136,8 @@ def _planned(memory: "Service", given: "Given") -> Told:
     )
 
 
-def _stored(memory: "Service", given: "Given") -> Told:
-    stored = memory.add(given)
+def _stored(memory: "Service", given: "Given", batch: str) -> Told:
+    stored = memory.add(given, batch)
     one = memory.store.get(stored.id or "")
     return {"status": stored.status, "id": one.id} | _facts(
         one.title, one.metadata, one.ingest_metadata.get("held", 0)
@@ -164,7 +168,7 @@ def _vectors(memory: "Service", progress: "Progress") -> bool:
     return True
 
 
-def _lines(told: list[Told], *, complete: bool, dry_run: bool) -> "Iterator[RenderableType]":
+def _lines(told: list[Told], batch: str | None, *, complete: bool) -> "Iterator[RenderableType]":
     from rich.text import Text
 
     from kinmem.cli.terminal import one_line
@@ -181,5 +185,7 @@ def _lines(told: list[Told], *, complete: bool, dry_run: bool) -> "Iterator[Rend
                 f"  {one['held']} chunks read like instructions to a model and are never recalled",
                 style="yellow",
             )
+    if batch is not None:
+        yield Text(f"kinmem undo {batch} takes it back.", style="dim")
     if not complete:
         yield Text("The vectors are not all there: kinmem reembed goes on.", style="yellow")

@@ -2,16 +2,18 @@
 
 Chunks follow each other without a gap: all of them together are the text. Each ends with a sentence
 and begins with one; headings begin chunks, list items are cut between them, code and tables are
-cut between lines and only where they are too long.
+cut between lines and only where they are too long. What reads like an instruction to a model is a
+chunk of its own, which is held back; what stands beside it is not.
 """
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kinmem.documents.blocks import Block, blocks
 from kinmem.documents.nouns import Document
+from kinmem.documents.orders import Told, orders
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import Window, before_letter
 from kinmem.models import Chunks, Memory, Passage
@@ -43,29 +45,52 @@ class _Unit:
     """Whether the next chunk may repeat it."""
     page: int | None
     """From 1; a chunk is on one page."""
+    held: str = ""
+    """Why it is held back; empty: it is not."""
 
 
 def chunked(document: Document, embedder: Embedder) -> Chunks:
     """The chunks of a document, without vectors."""
     window = embedder.window(SIZE, OVERLAP)
     text, pages = document.text, document.pages
-    units = list(_units(text, pages, window, marked=document.kind in ("markdown", "html")))
+    marked = document.kind in ("markdown", "html")
+    units = _judged(text, list(_units(text, pages, window, marked=marked)))
     texts, passages = [], []
     for group in _grouped(units, window):
         start, end = group[0].start, group[-1].end
         said = text[start:end]
         first = next((unit for unit in group if not unit.opens), group[0])
-        held = suspicious(said) or ""
         texts.append(said)
-        passages.append(Passage(start=start, heading=first.path, page=first.page, held=held))
+        passages.append(Passage(start=start, heading=first.path, page=first.page, held=first.held))
     return Chunks(tuple(texts), places=tuple(passages))
 
 
 def chunked_again(text: str, memory: Memory, embedder: Embedder) -> Chunks:
-    """The chunks of a document that said this when its memory was as it is told here."""
+    """The chunks of a document that said this when its memory was as it is told here; nothing is
+    held back of one that was trusted or released."""
     kind = memory.metadata.get("type", "text")
     pages = tuple(memory.ingest_metadata.get("page_starts", ()))
-    return chunked(Document(kind=kind, text=text, size=0, pages=pages), embedder)
+    chunks = chunked(Document(kind=kind, text=text, size=0, pages=pages), embedder)
+    return chunks if memory.holds_back else freed(chunks)
+
+
+def freed(chunks: Chunks) -> Chunks:
+    """With nothing held back."""
+    return replace(chunks, places=tuple(replace(place, held="") for place in chunks.places))
+
+
+def _judged(text: str, units: Sequence[_Unit]) -> list[_Unit]:
+    """With what is held back. A heading goes with what it stands over; places tell it as well."""
+    told = [Told(text[unit.start : unit.end], unit.prose) for unit in units]
+    reasons = orders(told)
+    paths = {unit.path: "" if suspicious(unit.path) else unit.path for unit in units}
+    for place in range(len(units) - 2, -1, -1):
+        if units[place].opens:
+            reasons[place] = reasons[place] or reasons[place + 1]
+    return [
+        replace(unit, held=why, path=paths[unit.path]) if why or not paths[unit.path] else unit
+        for unit, why in zip(units, reasons, strict=True)
+    ]
 
 
 def _units(text: str, pages: Sequence[int], window: Window, *, marked: bool) -> Iterator[_Unit]:
@@ -123,7 +148,8 @@ def _before_letter(text: str, start: int, stop: int) -> int:
 
 
 def _grouped(units: Sequence[_Unit], window: Window) -> Iterator[list[_Unit]]:
-    """Neighbours as long as the window holds them; headings and pages begin new chunks.
+    """Neighbours as long as the window holds them; headings and pages begin new chunks, and so does
+    what is held back, and what is not behind it.
 
     What follows in one section begins with the last sentences of the chunk before, as far as they
     fit into the overlap.
@@ -132,9 +158,10 @@ def _grouped(units: Sequence[_Unit], window: Window) -> Iterator[list[_Unit]]:
     for unit in units:
         fits = not group or _holds([*group, unit], window)
         begins = unit.opens and not all(one.opens for one in group)
-        if group and (begins or not fits or unit.page != group[-1].page):
+        is_other = bool(group) and (unit.page, unit.held) != (group[-1].page, group[-1].held)
+        if group and (begins or not fits or is_other):
             yield group
-            is_apart = unit.opens or unit.page != group[-1].page
+            is_apart = unit.opens or is_other
             group = [] if is_apart else _repeated(group, unit, window)
         group.append(unit)
     if group:

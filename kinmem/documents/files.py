@@ -24,6 +24,8 @@ def found(names: Sequence[str], *, recursive: bool) -> list[Path]:
     """
     files: dict[Path, None] = {}
     for name in names:
+        if not name.strip():
+            raise InvalidInput("an empty name is no file; name files, or - for what is typed")
         path = Path(name).expanduser()
         if path.is_dir():
             if not recursive:

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from kinmem.documents.styles import Rules, hides
 from kinmem.errors import Unreadable
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 UNREAD = frozenset(
     """script style noscript template head nav footer aside menu form button select option textarea
@@ -15,11 +16,6 @@ UNREAD = frozenset(
 )
 """Programs, forms, pictures, and the ways to other pages."""
 UNREAD_ROLES = frozenset("navigation menu menubar search banner contentinfo complementary".split())
-HIDDEN = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?![.\d]*[1-9])"
-    r"|opacity\s*:\s*0(?![.\d]*[1-9])|text-indent\s*:\s*-\d{3}|(?:left|top)\s*:\s*-\d{3}",
-    re.IGNORECASE,
-)
 BLOCKS = frozenset(
     """address article blockquote body dd div dl dt fieldset figcaption figure header hr html main
     ol p section summary table tbody thead tfoot ul details caption center""".split()
@@ -44,9 +40,14 @@ def read_html(source: str, what: str) -> tuple[str, str, str]:
     page = LexborHTMLParser(source)
     title, meta = page.css_first("title"), page.css_first('meta[name="description" i]')
     told = meta.attributes.get("content") if meta is not None else None
-    text = "".join(_told(page.body)) if page.body is not None else ""
+    text = "".join(_told(page.body, _rules(page))) if page.body is not None else ""
     text = BLANKS.sub("\n\n", ENDS.sub("\n", text)).strip()
     return text, _line(title.text() if title is not None else ""), _line(told or "")
+
+
+def _rules(page: "LexborHTMLParser") -> Rules:
+    css = "\n".join(one.text() for one in page.css("style"))
+    return Rules(css, others=page.css_first('link[rel~="stylesheet" i]') is not None)
 
 
 def _check(source: str, what: str) -> None:
@@ -65,26 +66,32 @@ def _line(text: str) -> str:
     return SPACE.sub(" ", text).strip()
 
 
-def _told(body: "LexborNode") -> Iterator[str]:
+def _told(body: "LexborNode", rules: Rules) -> Iterator[str]:
     """The text of what is seen, with Markdown's marks. No recursion: pages nest without limit."""
     node: LexborNode | None = body
     fenced = 0
+    looks = [rules.page]
     while node is not None:
         if node.is_text_node:
             said = node.text_content or ""
-            yield said if fenced else SPACE.sub(" ", said)
+            if looks[-1].is_seen:
+                yield said if fenced else SPACE.sub(" ", said)
         elif node.is_element_node and not _is_unread(node):
-            fenced += node.tag == "pre"
-            yield _opening(node.tag or "", node)
-            if node.child is not None:
-                node = node.child
-                continue
-            yield _closing(node.tag or "")
-            fenced -= node.tag == "pre"
+            style = rules.of(node.tag or "", node.attributes)
+            if node is body or not hides(style):  # a program may show all of a page at last
+                fenced += node.tag == "pre"
+                yield _opening(node.tag or "", node)
+                if node.child is not None:
+                    looks.append(looks[-1].with_style(style) if style else looks[-1])
+                    node = node.child
+                    continue
+                yield _closing(node.tag or "")
+                fenced -= node.tag == "pre"
         while node is not None and node is not body and node.next is None:
             node = node.parent
             if node is None or node.mem_id == body.mem_id:
                 return
+            looks.pop()
             yield _closing(node.tag or "")
             fenced -= node.tag == "pre"
         if node is None or node.mem_id == body.mem_id:
@@ -100,7 +107,6 @@ def _is_unread(node: "LexborNode") -> bool:
         "hidden" in told
         or (told.get("aria-hidden") or "").lower() == "true"
         or (told.get("role") or "").lower() in UNREAD_ROLES
-        or HIDDEN.search(told.get("style") or "") is not None
     )
 
 

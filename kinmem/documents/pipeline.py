@@ -8,12 +8,12 @@ from typing import Any
 import uuid_utils
 
 from kinmem.clock import Clock
-from kinmem.documents.cut import chunked
+from kinmem.documents.cut import chunked, freed
 from kinmem.documents.nouns import Document, Given
 from kinmem.documents.read import read, title_of
 from kinmem.documents.secrecy import Secrets, allowed
 from kinmem.llm.base import Embedder
-from kinmem.models import Channel, Chunks, Draft, Memory, State, Stored
+from kinmem.models import HELD_BACK, Channel, Chunks, Draft, Memory, State, Stored
 from kinmem.rules.border import (
     checked_category,
     checked_context,
@@ -24,22 +24,21 @@ from kinmem.rules.border import (
     checked_tags,
     checked_time,
 )
+from kinmem.rules.instructions import suspicious
+from kinmem.rules.quarantine import HELD, opening, released
 from kinmem.rules.similarity import content_hash
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import clean
 from kinmem.text import cut as shortened
 
-OPENING = 1000
-"""Characters of a document that its memory holds as content; all of it is in the chunks."""
 DESCRIPTION_BYTES = 2048
 SOURCE_BYTES = 2048
 TRUST: Mapping[Channel, float] = {"import": 0.3, "explicit": 0.8}
 """As learn/prepare.py has it: a file that is imported is believed less than what somebody tells."""
 MOSTLY = 0.5
-"""Share of its chunks that read like instructions to a model from which a document is quarantined
-as a whole."""
-HELD = "(everything in it reads like instructions to a model)"
+"""Share of its text, and of its chunks, that reads like instructions to a model from which a
+document is quarantined as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +52,8 @@ class Planned:
     """The own document that came from the same place and says something else."""
     held: int
     """Chunks that will never be recalled, since they read like instructions to a model."""
+    trusted: bool = False
+    """Whether somebody says that they may be."""
 
 
 class Documents:
@@ -75,31 +76,51 @@ class Documents:
         known = self._store.same_statements([_as_text_alone(draft)])[0]
         if old is not None and old.content_hash == draft.memory.content_hash:
             known = old.id
-        return Planned(draft, known, None if known else old, held)
+        return Planned(draft, known, None if known else old, held, given.trusted)
 
-    def add(self, given: Given) -> Stored:
+    def add(self, given: Given, batch: str | None = None) -> Stored:
         """Store a document, or the new version of one; its vectors are made in the background.
 
         Raises InvalidInput as plan does.
         """
-        return self.carry_out(self.plan(given))
+        return self.carry_out(self.plan(given), batch)
 
-    def carry_out(self, planned: Planned) -> Stored:
+    def carry_out(self, planned: Planned, batch: str | None = None) -> Stored:
         """Store what was planned."""
         memory = planned.draft.memory
         if planned.known is not None:
-            return Stored("duplicate_of", planned.known)
+            return Stored("duplicate_of", planned.known, self._trusted(planned, batch))
         reason = f"{planned.held} chunks read like instructions to a model and are held back"
         if (old := planned.replaces) is not None:
             fields = _version(memory, old)
-            self._store.update(old.id, fields, chunks=planned.draft.chunks, reason="a new version")
+            self._store.update(
+                old.id,
+                fields,
+                chunks=planned.draft.chunks,
+                reason="a new version",
+                batch=batch,
+            )
             return Stored("updated", old.id, reason if planned.held else None)
-        [id] = self._store.add([planned.draft])
+        [id] = self._store.add([planned.draft], batch=batch)
         if id != memory.id:
             return Stored("duplicate_of", id)
         if memory.state == State.QUARANTINED:
             return Stored("quarantined", id, str(memory.metadata["quarantine"]))
         return Stored("created", id, reason if planned.held else None)
+
+    def _trusted(self, planned: Planned, batch: str | None) -> str | None:
+        """What was held back of an own document that is known may be recalled if it is trusted."""
+        known = self._store.get(planned.known or "")
+        if not planned.trusted or not known.holds_back or known.kin != self._store.kin:
+            return None
+        self._store.update(
+            known.id,
+            released(known, self._store.documents.text(known.id)),
+            action="released",
+            reason="trusted",
+            batch=batch,
+        )
+        return "what was held back of it may be recalled now"
 
     def rewritten(self, old: Memory, text: str) -> tuple[dict[str, Any], Chunks]:
         """A memory's fields and chunks if this were its text from now on. Raises InvalidInput."""
@@ -115,10 +136,9 @@ class Documents:
         now, zone = self._clock(), self._settings.general.zone
         chunks = chunked(document, self._embedder)
         if given.trusted:
-            free = tuple(replace(place, held="") for place in chunks.places)
-            chunks = replace(chunks, places=free)
+            chunks = freed(chunks)
         held = [place.held for place in chunks.places if place.held]
-        quarantine = held[0] if len(held) > MOSTLY * len(chunks.texts) else None
+        quarantine = held[0] if is_mostly_held(chunks) else None
         memory = Memory(
             id=str(uuid_utils.uuid7()),
             kin=self._store.kin,
@@ -149,6 +169,14 @@ class Documents:
             content_updated_at=now,
         )
         return Draft(memory, chunks), len(held)
+
+
+def is_mostly_held(chunks: Chunks) -> bool:
+    """Whether too little is left of a document that may be recalled."""
+    told = list(zip(chunks.texts, chunks.places, strict=True))
+    held = [len(text.strip()) for text, place in told if place.held]
+    all = [len(text.strip()) for text, _ in told]
+    return len(held) > MOSTLY * len(all) and sum(held) > MOSTLY * sum(all)
 
 
 def _as_text_alone(draft: Draft) -> Draft:
@@ -188,13 +216,15 @@ def _ingested(document: Document, held: int) -> dict[str, Any]:
     if document.pages:
         told["page_starts"] = list(document.pages)
     if held:
-        told["held"] = held
+        told[HELD_BACK] = held
     return told
 
 
 def _described(document: Document, given: Given) -> str | None:
     told = given.description or document.description
     if not told or not told.strip():
+        return None
+    if given.description is None and not given.trusted and suspicious(told):
         return None
     if given.description is None:
         told = shortened(told, 300)
@@ -204,7 +234,7 @@ def _described(document: Document, given: Given) -> str | None:
 def _opening(chunks: Chunks) -> str:
     """How it begins, without what is held back."""
     told = (text for text, place in zip(chunks.texts, chunks.places, strict=True) if not place.held)
-    return shortened(next(told, HELD).strip(), OPENING)
+    return opening(next(told, HELD))
 
 
 def _unsecret(document: Document, secrets: Secrets) -> Document:

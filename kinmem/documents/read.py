@@ -9,6 +9,7 @@ from kinmem.documents.html import read_html
 from kinmem.documents.nouns import FILE_BYTES, TEXT_BYTES, Document, Given, Kind
 from kinmem.documents.pdf import read_pdf
 from kinmem.errors import TooLarge, Unreadable
+from kinmem.rules.instructions import suspicious
 from kinmem.text import VISIBLE, cut
 
 MARKDOWN = frozenset((".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd"))
@@ -28,6 +29,7 @@ FRONT_MATTER = re.compile(r"\A---\n(.{0,20000}?)\n(?:---|\.\.\.)(?:\n|\Z)", re.D
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 LONGEST_TITLE = 120
 """Characters."""
+UNTITLED = "(untitled)"
 HEADED = ("markdown", "html")
 
 
@@ -111,8 +113,10 @@ def _heading(text: str, kind: Kind) -> str:
 
 
 def title_of(document: Document, given: Given) -> str:
-    """As given, as the document says, as the file is called, or its first line."""
+    """As given, as the document says, as the file is called, or its first line; the first of them
+    that does not read like an order to a model."""
     named = PurePath(given.name).name if given.name != "-" else ""
     first = next((line.strip() for line in document.text.split("\n") if line.strip()), "")
-    told = given.title or document.title or named or first
-    return cut(" ".join(plain(told).split()), LONGEST_TITLE)
+    told = (" ".join(plain(one).split()) for one in (document.title, named, first))
+    free = (one for one in told if one and (given.trusted or not suspicious(one)))
+    return cut(" ".join(plain(given.title or "").split()) or next(free, UNTITLED), LONGEST_TITLE)

@@ -2,31 +2,31 @@
 
 import re
 
-from kinmem.rules.pattern import Pattern
+from kinmem.rules.pattern import Pattern, late
 
-FENCED = re.compile(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
+FENCED = late(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
 LINK = Pattern(r"<?(?:https?://|www\.)\S+>?")
-QUOTED = re.compile(r"\s*(?:>|\|.*\|\s*$)")
-PASTE_FOLLOWS = re.compile(
+QUOTED = late(r"\s*(?:>|\|.*\|\s*$)")
+PASTE_FOLLOWS = late(
     r"(?i)\b(?:summari[sz]e|translate|proofread|rewrite|rephrase|correct|edit|improve|paste[ds]?"
     r"|copied|email|e-mail|article|text|letter|essay|transcript|document|log|logs|output|error"
     r"|trace|traceback|stack|code|snippet|config|file|résume|traduis|corrige|übersetze|fasse"
     r"|traduce|resume|traduci|riassumi|traduza|resuma)\b[^\n]{0,120}:\s*$"
 )
-SELF = re.compile(
+SELF = late(
     r"(?i)\b(?:i|i['’]\w+|my|me|we|our|ich|mein\w*|mir|mich|wir|unser\w*|je|j['’]\w+|mon|ma|mes"
     r"|nous|notre|yo|mi|mis|nosotros|io|mio|mia|miei|noi|eu|meu|minha|n[oó]s)\b"
 )
 LONG_PARAGRAPH = 600
 """Characters; that much without a word about oneself is a document, not talk."""
 
-LOG = re.compile(
+LOG = late(
     r"\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG"
     r"|TRACE|FATAL|CRITICAL)\b[\]:]|Traceback \(|File \"|at [\w$.<>]+\(|[\w.]*(?:Error|Exception): "
     r"|npm (?:ERR|WARN)|error\[|\^+$|[$#%] \w|(?:PASS|FAIL|FAILED)\b.*[:.]\w|diff --"
     r"|[+-]{3} |@@ )"
 )
-CODE = re.compile(
+CODE = late(
     r"\s*(?:(?:def|class) \w+.*[:({]\s*$|import [\w.{*]+(?: as \w+)?;?\s*$|import [\w.{* ,}]+ from"
     r"|from [\w.]+ import|#include|#!/|@\w+[\w.]*(?:\(.*\))?\s*$|(?:public|private|protected|static"
     r"|async|export|function|const|let|var) \w+.*[({=;]|return\b.*;\s*$|return [\w.]+\(|(?:SELECT"
@@ -35,9 +35,9 @@ CODE = re.compile(
     r"|//|/\*|\*/|[\w.\[\]]+ ?[+-]?= ?\S.*|(?:pip|npm|git|docker|cargo|sudo|curl) [\w./-]+"
     r"(?: [\w./=@:-]+)*\s*$)|.*[{};]\s*$"
 )
-MARKUP = re.compile(r"^\s*(?:[-*•+]|\d{1,2}[.)]|#+)\s+|\*\*|__(?=\w)|(?<=\w)__")
+MARKUP = late(r"^\s*(?:[-*•+]|\d{1,2}[.)]|#+)\s+|\*\*|__(?=\w)|(?<=\w)__")
 """List marks, headings and emphasis."""
-SYMBOLS = re.compile(r"[{}()\[\]<>=;|\\/_*&^%$#@~`+:]")
+SYMBOLS = late(r"[{}()\[\]<>=;|\\/_*&^%$#@~`+:]")
 MOST_SYMBOLS = 0.12
 """Share of a line; prose with a path and a bracket stays below."""
 

@@ -8,7 +8,7 @@ one chosen sentence says counts little for the next. Pure, and the same every ti
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from kinmem.text import STOP_WORDS, cut, language_of, words
@@ -23,6 +23,21 @@ UNTOLD = re.compile(r" {0,3}(?:#{1,6}\s|```|~~~|\||={3,}\s*$|-{3,}\s*$)|\s{4,}\S
 MARK = re.compile(r"\A\s*(?:[-*+•>]|\d{1,3}[.)])\s+")
 LINK = re.compile(r"!?\[([^\]]{0,300})\]\([^)]{0,500}\)")
 EMPHASIS = re.compile(r"(?<!\w)[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?!\w)|`")
+TAG = re.compile(r"</?[a-zA-Z!?][^<>]{0,300}>")
+MARKUP = re.compile(r"""[<>{}|\\]|\w=["']|&\w{2,8};|\w\(\)|;\s*\Z|\$\w|::|://""")
+"""What is left of programs, tables and pages."""
+ENDED = re.compile(r"""[.!?…。！？]["'”’»)\]]*\Z""")
+ABBREVIATED = re.compile(
+    r"(?:^|[\s(])(?:[A-Z]|e\.g|i\.e|z\. ?B|d\. ?h|p\. ?ex|cf|vs|Dr|Mrs?|Ms|St|Prof|Nos?|Nr|Figs?"
+    r"|Abb|pp?|ca|bzw|approx|et al|Inc|Ltd|Co)\.\Z"
+)
+SHORT_LINE = 0.7
+"""Share of the longest line of a paragraph below which one that has no end is a heading, or a row
+of a table."""
+TOLD_AGAIN = 3
+"""Lines without an end, alike but for their numbers, from which they are heads or feet of pages."""
+MOST_SIGNS = 0.3
+"""Share of a sentence that is neither letters nor spaces."""
 LEANS = re.compile(
     r"(?:it|this|that|these|those|he|she|they|such|however|but|and|so|then|also|moreover|otherwise"
     r"|for example|e\.g|dies\w*|das|er|sie|aber|und|auch|jedoch|il|elle|cela|mais|et|donc|aussi"
@@ -36,6 +51,7 @@ CUE = re.compile(
     r"|decidi\w+|objetivo\w*|resultado\w*|in sintesi|obiettivo|risultat\w+|em resumo)\b",
     re.IGNORECASE,
 )
+NUMBER = re.compile(r"\d+")
 DETAIL = re.compile(r"(?<=[\w,;] )[A-ZÄÖÜÉÈ][\w-]+|\d[\d.,:%-]*")
 LEAST_WORDS, MOST_CHARACTERS = 3, 400
 """Content words that say something; characters that are still one sentence."""
@@ -63,6 +79,7 @@ def summary(text: str, count: int, characters: int, title: str = "") -> str:
     told = list(_sentences(_looked_at(text), title))
     if len(told) <= count:
         return ""
+    told = [one for one in told if _is_prose(one.text)] or told
     weights = _weights(told, title)
     told = list({one.text: one for one in reversed(told)}.values())  # said again, it tells no more
     chosen: list[_Sentence] = []
@@ -96,9 +113,10 @@ def _looked_at(text: str) -> str:
 def _sentences(text: str, title: str) -> Iterator[_Sentence]:
     """Those that say something."""
     stop = STOP_WORDS[language_of(text[:5000])]
+    heads = _heads(text)
     place = 0
     for number, paragraph in enumerate(PARAGRAPHS.split(text)):
-        for at, said in enumerate(_of_paragraph(paragraph)):
+        for at, said in enumerate(_of_paragraph(paragraph, heads)):
             found = words(said)
             stems = frozenset(_stem(word) for word in found if word not in stop and len(word) > 1)
             if len(stems) < LEAST_WORDS and (said.isascii() or len(said) < 10):
@@ -108,29 +126,61 @@ def _sentences(text: str, title: str) -> Iterator[_Sentence]:
             place += 1
 
 
-def _of_paragraph(paragraph: str) -> Iterator[str]:
+def _heads(text: str) -> frozenset[str]:
+    """Lines, without their numbers, that stand on many pages."""
+    lines = Counter(_bare(line) for line in text.split("\n") if not ENDED.search(line))
+    return frozenset(line for line, count in lines.items() if line and count >= TOLD_AGAIN)
+
+
+def _bare(line: str) -> str:
+    return NUMBER.sub("", line).strip()
+
+
+def _of_paragraph(paragraph: str, heads: Collection[str]) -> Iterator[str]:
     """Its sentences, each on one line and without Markdown's marks; items are told apart."""
     prose: list[str] = []
     fenced = False
-    for line in paragraph.split("\n"):
+    lines = paragraph.split("\n")
+    short = SHORT_LINE * max(map(len, lines))
+    for line in lines:
         if line.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
-        if fenced or UNTOLD.match(line):
+        if fenced or UNTOLD.match(line) or _bare(line) in heads:
             yield from _split(prose)
             prose = []
             continue
-        if MARK.match(line):
+        if MARK.match(line) or prose and _is_apart(prose[-1], line, short):
             yield from _split(prose)
             prose = []
         prose.append(MARK.sub("", line, count=1).strip())
     yield from _split(prose)
 
 
+def _is_apart(line: str, following: str, short: float) -> bool:
+    """Whether a heading or a row of a table ends there, though nothing says so."""
+    begins = following.strip()[:1]
+    return len(line) < short and not ENDED.search(line) and (begins.isupper() or begins.isdigit())
+
+
 def _split(lines: list[str]) -> Iterator[str]:
-    told = EMPHASIS.sub("", LINK.sub(r"\1", " ".join(filter(None, lines))))
-    for said in SENTENCE.split(told):
-        if said := said.strip():
+    told = TAG.sub("", EMPHASIS.sub("", LINK.sub(r"\1", " ".join(filter(None, lines)))))
+    said = ""
+    for part in SENTENCE.split(told):
+        goes_on = part[:1].islower() and not MARKUP.search(part) or ABBREVIATED.search(said[-9:])
+        if said and (not goes_on or len(said) > MOST_CHARACTERS):
             yield cut(said, MOST_CHARACTERS)
+            said = ""
+        said = f"{said} {part}".strip()
+    if said:
+        yield cut(said, MOST_CHARACTERS)
+
+
+def _is_prose(said: str) -> bool:
+    """Whether it is a whole sentence, and no markup, code, or row of a table."""
+    if MARKUP.search(said) or not ENDED.search(said) or said[:1].islower():
+        return False
+    signs = sum(not (letter.isalpha() or letter.isspace()) for letter in said)
+    return signs <= MOST_SIGNS * len(said)
 
 
 def _worth(said: str) -> float:

@@ -16,13 +16,18 @@ class Documents(Protocol):
         """
         ...
 
+    def readable(self, id: str) -> str:
+        """The whole text of a visible document, with a note in place of what is held back."""
+        ...
+
     def parts(self, id: str, first: int = 0, most: int = 100) -> list[tuple[Passage, str]]:
-        """The chunks of a visible document from that position on, each with where it stands.
+        """The chunks of a visible document from that position on, each with where it stands; with
+        a negative `most` all of them.
 
         A chunk may repeat the end of the one before.
         """
         ...
 
     def by_source(self, source_ref: str) -> Memory | None:
-        """The own document, in use or archived, that came from there last."""
+        """The own document, in use, archived or quarantined, that came from there last."""
         ...

@@ -10,6 +10,7 @@ from kinmem.models import State
 from kinmem.rules.border import CONTENT_BYTES
 from kinmem.service import Service
 from kinmem.wire import Listed, Memory, Recalled, as_json
+from tests.conftest import MovableClock
 from tests.documents.files import HANDBOOK, PAGE, pdf
 
 ServiceOf = Callable[..., Service]
@@ -364,3 +365,65 @@ def test_a_resource_shows_a_document_whole_if_it_can_be_read(service: Service) -
     assert service.chunk(long.id, 2).startswith("## Journey 1")
     with pytest.raises(InvalidInput, match="has no chunk 9999"):
         service.chunk(long.id, 9999)
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_as_of_shows_what_a_document_said_then(
+    service: Service, clock: MovableClock, moved: bool
+) -> None:
+    id = str(service.add_document(HANDBOOK, name="h.md", source_ref="/h.md").id)
+    before = clock()
+    clock.advance(days=3)
+    changed = HANDBOOK.replace("twelve desks and a terrace", "ninety desks and a lake")
+    if moved:
+        changed = changed.replace("# Handbook\n", f"# Handbook\n\n{'A new beginning. ' * 90}\n")
+    service.add_document(changed, name="h.md", source_ref="/h.md")
+    assert service.settle()
+
+    (then, *_) = service.recall("How many desks has Porto?", as_of=before).hits
+    (now, *_) = service.recall("How many desks has Porto?").hits
+
+    assert then.memory.id == now.memory.id == id
+    assert "twelve desks" in str(then.excerpt) and "ninety" not in str(then.excerpt)
+    assert "ninety desks" in str(now.excerpt)
+
+
+def test_as_of_shows_the_part_that_has_not_changed(service: Service, clock: MovableClock) -> None:
+    service.add_document(HANDBOOK, name="h.md", source_ref="/h.md")
+    before = clock()
+    clock.advance(days=3)
+    service.add_document(HANDBOOK.replace("forty", "fifty"), name="h.md", source_ref="/h.md")
+    assert service.settle()
+
+    (then, *_) = service.recall("Who agrees to expensive travel?", as_of=before).hits
+
+    assert then.part is not None and then.part.place == "Handbook > Budget > Priorities"
+
+
+def test_as_of_says_where_the_earlier_version_is_not_kept(
+    service: Service, clock: MovableClock
+) -> None:
+    service.add_document("The mill grinds oats by day.", source_ref="/m")
+    before = clock()
+    clock.advance(days=3)
+    service.add_document("The mill grinds barley by night.", source_ref="/m")
+    service.store.purge(clock.advance(days=1))
+    assert service.settle()
+
+    answer = service.recall("What does the mill grind?", as_of=before)
+
+    (then, *_) = [*answer.hits, *answer.misses]
+    assert then.excerpt == "(changed since; what it said then is not kept any more)"
+
+
+def test_as_of_shows_no_orders_of_earlier_versions(service: Service, clock: MovableClock) -> None:
+    service.add_document(f"The mill grinds oats.\n\n{ORDER} The mill.", source_ref="/m")
+    before = clock()
+    clock.advance(days=3)
+    service.add_document("The mill grinds barley, they say.", source_ref="/m")
+    assert service.settle()
+
+    answer = service.recall("previous instructions of the mill", as_of=before)
+
+    (then, *_) = [*answer.hits, *answer.misses]
+    assert then.excerpt == "The mill grinds oats."

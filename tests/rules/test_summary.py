@@ -53,6 +53,57 @@ def test_marks_of_markdown_are_not_told() -> None:
     assert not set("*`[]") & set(told)
 
 
+PAGES = """ACME Harbour Report 2026 Page 1
+1 Introduction
+The harbour of Lyon was rebuilt in 2024 after the flood, and its cranes were
+replaced. Dr. Maria Weber led the works, e.g. the new quay, until
+Item Price Count
+Crane 400000 3
+Rope 20 12
+December 2025. <rdf:Description rdf:about="uuid:1"><dc:format>application/pdf</dc:format>
+
+ACME Harbour Report 2026 Page 2
+The total cost was 4.2 million euros, which is <b>less</b> than the council had planned. It was paid
+by the region. The next inspection is due in March 2027 and will be carried out by the port
+authority. function() { return x; }
+
+ACME Harbour Report 2026 Page 3
+The old warehouse stays closed until its roof is mended by the owner
+"""
+SAID = (
+    "The harbour of Lyon was rebuilt in 2024 after the flood, and its cranes were replaced.",
+    "The total cost was 4.2 million euros, which is less than the council had planned.",
+    "The next inspection is due in March 2027 and will be carried out by the port authority.",
+)
+
+
+def test_of_pages_whole_sentences_are_told_and_nothing_else() -> None:
+    """No markup, no heads of pages, no rows of tables, no code, no half sentences."""
+    assert summary(PAGES, 3, 500) == " ".join(SAID)
+
+
+def test_a_sentence_for_which_there_is_no_room_ends_with_a_word() -> None:
+    told = summary(PAGES, 2, 60)
+
+    assert told.endswith("…")
+    assert any(one.startswith(f"{told[:-1]} ") for one in SAID)
+
+
+def test_rows_are_told_where_there_is_no_prose() -> None:
+    rows = "\n".join(f"Crane number {n} weighs {n} tons in all" for n in ("one", "two", "three"))
+
+    assert summary(rows.replace("\n", "\n\n"), 2, 300).startswith("Crane number")
+
+
+@pytest.mark.parametrize("unit", ["a. ", "x " * 30 + "e.g. ", "<a ", "Line\n", '."'])
+def test_it_takes_no_longer_for_odd_texts(unit: str) -> None:
+    begun = time.monotonic()
+
+    summary(unit * (200_000 // len(unit)), 3, 500)
+
+    assert time.monotonic() - begun < 10
+
+
 @pytest.mark.parametrize("most", [40, 80, 200])
 def test_it_keeps_within_its_room(most: int) -> None:
     assert 0 < len(summary(REPORT, 3, most)) <= most

@@ -9,6 +9,8 @@ from kinmem.store.sqlite import parts
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.filters import IS_LIVE, View
 
+HELD_NOTE = "(held back: reads like an instruction)"
+
 
 class Books(Protocol):
     """The files of a Kin, what it sees in each, and the memories in them."""
@@ -48,18 +50,31 @@ class SqliteDocuments:
         }
         return parts.old_text(kept, version or present, present, text, id)
 
+    def readable(self, id: str) -> str:
+        read = self.parts(id, 0, -1)  # all of them
+        if not any(place.held for place, _ in read):
+            return self.text(id)
+        whole: list[str] = []
+        end = 0
+        for place, text in read:
+            rest = text[max(0, end - place.start) :]
+            whole.append(f"{HELD_NOTE}\n\n" if place.held else rest)
+            end = max(end, place.start + len(text))
+        return "".join(whole)
+
     def parts(self, id: str, first: int = 0, most: int = 100) -> list[tuple[Passage, str]]:
         database, row = self._books.holder(id)
         rows = database.rows(
             """
-            SELECT c.metadata, coalesce(c.text, m.content)
+            SELECT c.metadata, coalesce(c.text, m.content),
+                json_extract(m.ingest_metadata, '$.held')
             FROM chunks c JOIN memories m ON m.rowid = c.memory
             WHERE c.memory = ? AND c.metadata IS NOT NULL AND c.position >= ?
             ORDER BY c.position LIMIT ?
             """,
             (row, first, most),
         )
-        return [(parts.passage_of(metadata), text) for metadata, text in rows]
+        return [(parts.passage_of(metadata, held), text) for metadata, text, held in rows]
 
     def by_source(self, source_ref: str) -> Memory | None:
         found: list[str] = []
@@ -67,7 +82,7 @@ class SqliteDocuments:
             rows = database.rows(
                 f"""
                 SELECT m.id FROM memories m WHERE m.source_ref = ? AND m.kin = ?
-                    AND ({IS_LIVE} OR m.state = 'archived')
+                    AND ({IS_LIVE} OR m.state IN ('archived', 'quarantined'))
                 """,
                 (source_ref, view["kin"]),
             )

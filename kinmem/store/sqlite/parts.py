@@ -6,7 +6,7 @@ of it. In `words` each of its chunks is a row of its own, whose number is the ch
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,7 @@ from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.rows import as_text, time_text
 from kinmem.store.sqlite.words import spread
 
+FIELDS = tuple(field.name for field in fields(Passage))
 REMOVE = "DELETE FROM words WHERE rowid = ?"
 SECURE = "INSERT INTO words (words, rank) VALUES ('secure-delete', ?)"
 FEW = 50
@@ -28,13 +29,14 @@ the index is written anew: 0.2 s for 1,600 chunks, and 0.1 s where there are 100
 
 def passage_text(place: Passage) -> str:
     """As it is stored; what it does not say is left out."""
-    return as_text(
-        {name: value for name, value in asdict(place).items() if value or name == "start"}
-    )
+    told = ((name, getattr(place, name)) for name in FIELDS)
+    return as_text({name: value for name, value in told if value or name == "start"})
 
 
-def passage_of(metadata: str) -> Passage:
-    return Passage(**json.loads(metadata))
+def passage_of(metadata: str, holds_back: object = True) -> Passage:
+    """`holds_back`: whether the document does; if not, it was released."""
+    place = Passage(**json.loads(metadata))
+    return place if holds_back else replace(place, held="")
 
 
 def insert_words(db: apsw.Connection, chunks: Iterable[tuple[int, str, Passage]]) -> None:
@@ -61,32 +63,55 @@ def remove_words(db: apsw.Connection, chunks: Sequence[int]) -> None:
     db.execute("INSERT INTO words (words) VALUES ('optimize')")  # else they would stay, as deleted
 
 
+def hold(db: apsw.Connection, row: int, holds_back: bool) -> None:
+    """Take what a document may hold back out of the words, or let it be found by them."""
+    chunks: Any = db.execute(
+        """
+        SELECT c.id, c.metadata, coalesce(c.text, m.content)
+        FROM chunks c JOIN memories m ON m.rowid = c.memory
+        WHERE c.memory = ? AND c.metadata IS NOT NULL
+        """,
+        (row,),
+    ).fetchall()
+    read = [(id, text, passage_of(metadata)) for id, metadata, text in chunks]
+    held = [(id, text, replace(place, held="")) for id, text, place in read if place.held]
+    if holds_back:
+        remove_words(db, [id for id, _, _ in held])
+    else:
+        insert_words(db, held)
+
+
 def joined(parts: Iterable[tuple[Passage, str]]) -> str:
     """The text that these consecutive chunks are cut from."""
+    return _joined((place.start, text) for place, text in parts)
+
+
+def _joined(parts: Iterable[tuple[int, str]]) -> str:
+    """`parts`: where each begins, and its text."""
     whole: list[str] = []
     end = 0
-    for place, text in parts:
-        whole.append(text[max(0, end - place.start) :])
-        end = max(end, place.start + len(text))
+    for start, text in parts:
+        whole.append(text[max(0, end - start) :])
+        end = max(end, start + len(text))
     return "".join(whole)
 
 
 def text_of(db: apsw.Connection, row: int) -> str:
     """All that a memory says: the text of a document, else its content."""
     rows: Any = db.execute(
-        "SELECT metadata, text FROM chunks WHERE memory = ? AND metadata IS NOT NULL"
-        " ORDER BY position",
+        "SELECT json_extract(metadata, '$.start'), text FROM chunks"
+        " WHERE memory = ? AND metadata IS NOT NULL ORDER BY position",
         (row,),
     ).fetchall()
     content: Any = db.execute("SELECT content FROM memories WHERE rowid = ?", (row,)).get
-    return joined(
-        (passage_of(said), content if text is None else text) for said, text in rows
-    ) or str(content)
+    return _joined((start, content if text is None else text) for start, text in rows) or str(
+        content
+    )
 
 
-def keep_text(db: apsw.Connection, row: int, old: Memory, said: str, new: Memory) -> None:
+def keep_text(db: apsw.Connection, old: Memory, said: str, new: Memory, says: str) -> None:
     """What an earlier version said, told by what the memory says now."""
-    change = delta(text_of(db, row), said)
+    change = delta(says, said)
     db.execute(
         "DELETE FROM old_texts WHERE memory_id = ? AND content_hash = ?", (new.id, new.content_hash)
     )

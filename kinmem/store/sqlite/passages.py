@@ -98,7 +98,8 @@ def _read(
     rows = database.rows(
         """
         SELECT c.id, c.memory, c.position, c.metadata, coalesce(c.text, m.content),
-            json_extract(m.metadata, '$.parts'), coalesce(m.title, '')
+            json_extract(m.metadata, '$.parts'), coalesce(m.title, ''),
+            json_extract(m.ingest_metadata, '$.held')
         FROM chunks c JOIN memories m ON m.rowid = c.memory
         WHERE c.metadata IS NOT NULL AND (
             c.id IN (SELECT value FROM json_each(:tried))
@@ -108,8 +109,8 @@ def _read(
         {"tried": json.dumps(list(tried)), "documents": json.dumps(list(documents))},
     )
     read = {}
-    for chunk, memory, position, metadata, text, parts, title in rows:
-        passage = passage_of(metadata)
+    for chunk, memory, position, metadata, text, parts, title, held in rows:
+        passage = passage_of(metadata, held)
         if not passage.held:
             part = Part(position + 1, parts, str(passage), title)
             read[chunk] = memory, part, text.strip()
