@@ -7,16 +7,18 @@ is kept apart, where a person can see the attempt.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from kinmem.models import Note
-from kinmem.rules.instructions import suspicious
+from kinmem.models import ROLES, Note
+from kinmem.rules.instructions import overriding, suspicious
 from kinmem.rules.secrets import redacted
-from kinmem.text import sentences
+from kinmem.text import content_words, sentences
 from kinmem.turns import Message
 
 MOST_ATTEMPTS = 3
 """Kept of one message."""
 LONGEST_ATTEMPT = 600
 """Characters."""
+NO_PERSON = frozenset(ROLES) - {"user"}
+"""Speakers whose words may come from anywhere."""
 
 
 def screened(notes: Sequence[Note], turn: Sequence[Message]) -> list[Note]:
@@ -24,7 +26,8 @@ def screened(notes: Sequence[Note], turn: Sequence[Message]) -> list[Note]:
 
     At most three notes per message of the turn are quarantined; further ones are dropped.
     """
-    judged = [_judged(_bare(note)) for note in notes]
+    own = [message for message in turn if message.role == "user"]
+    judged = [_judged(_bare(note), own) for note in notes]
     free = [note for note in judged if note.quarantine is None]
     held = [note for note in judged if note.quarantine is not None]
     attempts = [note for message in turn if message.role == "tool" for note in _attempts(message)]
@@ -43,10 +46,24 @@ def _bare(note: Note) -> Note:
     )
 
 
-def _judged(note: Note) -> Note:
+def _judged(note: Note, own: Sequence[Message]) -> Note:
+    """`own`: what people said in the turn. They may give orders, for themselves."""
     if note.quarantine is not None:
         return note
-    return replace(note, quarantine=suspicious(note.content))
+    return replace(note, quarantine=_why(note, own))
+
+
+def _why(note: Note, own: Sequence[Message]) -> str | None:
+    words = set(content_words(note.content))
+    if note.speaker in NO_PERSON or not words:
+        return suspicious(note.content)
+    told = [message for message in own if words <= set(content_words(message.text))]
+    if not told:
+        return suspicious(note.content)
+    # A link in an order is no part of the note, but of what is asked.
+    asked = (part for message in told for part in sentences(message.text))
+    whole = [part for part in asked if words & set(content_words(part))]
+    return next(filter(None, map(overriding, [note.content, *whole])), None)
 
 
 def _attempts(message: Message) -> Iterator[Note]:

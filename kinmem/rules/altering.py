@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kinmem.rules.atoms import is_content
 from kinmem.rules.bearing import Bearing, Sides, bearings, sides
 from kinmem.rules.lexemes import stem
+from kinmem.rules.rates import rates
 from kinmem.rules.statements import NEGATING, Clause, Reading
 
 SHARE = 0.5
@@ -28,15 +29,20 @@ def meaning(clause: Clause) -> Iterable[str]:
 
 def _unlike(whole: Reading, parts: Sequence[Reading], given_up: Reading) -> Iterator[str]:
     """Words of rules/bearing.py that only one side has, or has of something else."""
-    ours, dropped = bearings(whole), bearings(given_up)
-    theirs = [one for part in parts for one in bearings(part)]
+    ours, dropped = _borne(whole), _borne(given_up)
+    theirs = [one for part in parts for one in _borne(part)]
+    exact = [one for part in parts for one in [*bearings(part), *rates(part, exact=True)]]
     kept, known = _by_what([*ours, *dropped]), _by_what(theirs)
-    for one in theirs:
+    for one in exact:
         if not any(one.goes_with(other) for other in kept.get(one.what, ())):
             yield f'"{one.told}" of the sources is missing, or is said of something else'
     for one in ours:
         if not any(one.goes_with(other) for other in known.get(one.what, ())):
             yield f'"{one.told}" stands in none of the sources, or is said of something else'
+
+
+def _borne(reading: Reading) -> list[Bearing]:
+    return [*bearings(reading), *rates(reading)]
 
 
 def _by_what(found: Iterable[Bearing]) -> dict[str, list[Bearing]]:

@@ -3,6 +3,7 @@
 import re
 
 from kinmem.rules.grammar import by_word
+from kinmem.rules.pattern import late
 
 COUNTING = by_word(
     """
@@ -62,9 +63,32 @@ UNITS = by_word(
     inch: inch inches
     kg: kg kilo kilos kilogram kilograms kilogramm
     g: g gram grams gramm grammes
+    mg: mg milligram milligrams milligramm
+    mcg: mcg µg μg microgram micrograms
+    oz: oz ounce ounces
+    t: ton tons tonne tonnes tonnen
     pound: pound pounds lb lbs
     l: l liter liters litre litres litros litri
     ml: ml milliliter milliliters
+    cl: cl
+    dl: dl
+    gal: gal gallon gallons
+    yd: yd yard yards
+    ha: ha hectare hectares hektar
+    acre: acre acres
+    w: watt watts
+    kw: kw kilowatt kilowatts
+    kwh: kwh
+    v: volt volts
+    mah: mah
+    hz: hz hertz
+    khz: khz
+    mhz: mhz
+    ghz: ghz
+    mbit: mbit mbps
+    gbit: gbit gbps
+    kcal: kcal calories kalorien
+    °: degrees degree grad degrés grados gradi graus
     s: s sec secs seconds sekunden secondes segundos secondi
     min: min mins minute minutes minuten minutos minuti
     h: h hr hrs hour hours stunde stunden heure heures hora horas ora ore
@@ -76,7 +100,17 @@ UNITS = by_word(
     €: € eur euro euros
     £: £ gbp
     ¥: ¥ jpy yen
-    chf: chf
+    chf: chf franken francs
+    sek: sek kronor
+    nok: nok
+    dkk: dkk
+    kr: kroner kronen
+    pln: pln zloty
+    cad: cad
+    aud: aud
+    inr: inr rupees
+    brl: brl reais
+    dozen: dozen dutzend douzaine docena dozzina dúzia
     °C: °c
     °F: °f
     kb: kb
@@ -153,7 +187,7 @@ CAPITAL_MONTHS = {"May": "--05", "March": "--03"}
 
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _OF = r"(?:of\s|de\s|del\s|di\s)?"
-_WRITTEN = re.compile(
+_WRITTEN = late(
     rf"""
     (?<![\w.,:/-])(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.|º|°)?\s{_OF}
         (?P<month>{_MONTH})\b\.?(?:,?\s{_OF}(?P<year>\d{{4}})\b)?
@@ -178,13 +212,13 @@ def dates_in_iso(text: str) -> str:
     return _WRITTEN.sub(iso, text)
 
 
-_THOUSANDS = re.compile(r"(\d{1,3}(?:,\d{3})+|\d{1,3}(?:'\d{3})+)(\.\d+)?")
-_DOTTED_THOUSANDS = re.compile(r"(\d{1,3}(?:\.\d{3}){2,}|\d{1,3}(?:\.\d{3})+(?=,))(,\d+)?")
-_DECIMAL = re.compile(r"(\d+)[.,](\d+)")
-_TIME = re.compile(r"(\d{1,2})[:.](\d\d)(?::00)?")
-_YMD = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})")
-_YM = re.compile(r"\d{4}-(?:0\d|1[0-2])|--\d\d(?:-\d\d)?|(?:19|20)\d\d")
-_DMY = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})")
+_THOUSANDS = late(r"(\d{1,3}(?:,\d{3})+|\d{1,3}(?:'\d{3})+)(\.\d+)?")
+_DOTTED_THOUSANDS = late(r"(\d{1,3}(?:\.\d{3}){2,}|\d{1,3}(?:\.\d{3})+(?=,))(,\d+)?")
+_DECIMAL = late(r"(\d+)[.,](\d+)")
+_TIME = late(r"(\d{1,2})[:.](\d\d)(?::00)?")
+_YMD = late(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})")
+_YM = late(r"\d{4}-(?:0\d|1[0-2])|--\d\d(?:-\d\d)?|(?:19|20)\d\d")
+_DMY = late(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})")
 
 
 def date(literal: str) -> str | None:

@@ -60,7 +60,7 @@ CLASSES: Mapping[str, str] = {
         |put|add|insert|place|sende*|schick*|envoie*|envía*|invia*|envie*|отправ*|发送""",
     "DATA": """conversation|chat history|chat log|whole chat|api key|api keys|password|passwords|password list|secrets|token
         |tokens|credentials|system prompt|saved memories|your memories|all memories|the memories|all emails|all e-mails|the inbox|your inbox|every file|all files|user's address|user's data
-        |user's email|user's e-mail|user's name|user's files|user data|user info*|user's api key|contents of|environment variables
+        |user's email|user's e-mail|user's emails|user's e-mails|user's mails|user's name|user's files|user data|user info*|user's api key|contents of|environment variables
         |ssh key|private key|passwort*|zugangsdaten|mots de passe|contraseñas|dados|datos|данные""",
     "AWAY": """http|https|webhook|url|server|endpoint|link|query string|attacker|image url|picture""",
     # leave that nobody gave
@@ -94,19 +94,14 @@ SIGNS: Mapping[str, str] = {
         \b(?:you will|you'll|you are to|you must|please) (?:now )?(?:play|assume|take on|adopt) the (?:role|part|persona|character) of\b
         \ban? (?:\w+ )?{MODEL} (?:that|which|who|with) (?:has |have )?(?:no|never|without)\b
         {MODEL} without (?:any )?(?:restrictions|limits|rules|filters)\b
-        {ALWAYS},? (?:you|the (?:assistant|model|ai)) (?:will|must|should|shall|are|always|only|have to|act|answer|respond|behave)\b
-        {ALWAYS},? (?:tu|vous|du|sie|usted|você|devi|debes|deve|responde|responda|rispondi) . (?:{MUST}|{ANSWER}|{PUSH})
-        \b(?:if|when|whenever) asked (?:about|for|whether|why)\b .. \b(?:deny|claim|say|reply|respond|refuse|pretend|insist|lie|answer)\b
-        {ALWAYS},? {ANSWER} . (?:que|in|en|em|only|nur|solo)\b
+        {ALWAYS},? (?:you|the (?:assistant|model|ai)) (?:are|act|behave)\b
         \bpretend (?:that |to be |there |you )[^.!?\n]{0,20}(?:no|not|without|un|another|different|{MODEL})
         \b(?:as an? {MODEL},? you|(?:if|since|because) you(?: are|'re) an? {MODEL})
         \b(?:du bist|sie sind|tu es|vous êtes|ahora eres|eres|sei|você é|agora é) (?:ab |ora |now )?(?:jetzt|désormais|maintenant|ahora|adesso|agora) . \b(?:ein|eine|un|une|una|um|uma|kein)\b
         \bsystem override\b|\boverride (?:your|the|all) (?:system|safety|safeguards|filters)\b
-        从现在(?:起|开始)[^。\n]{0,4}(?:你|必须)|(?:これから|今後)[^。\n]{0,6}(?:必ず|常に|あなた)
         """,
     "speaks to a model": rf"""
         \b(?:note|message|instructions?|attention|notice|reminder|hint|hey|dear|hello|memo|only|text)\b[:,]? (?:is |are )?(?:only )?(?:for |to )?(?:the |any |all |an |our |every )?{{MODEL}} ?(?:readers?|reading|processing|assistants?|agents?|models?)? .[:,!]
-        {_BEGINS}(?:hi|hello|hey|dear|attention|hallo|bonjour|hola|ciao)?,? ?{{MODEL}} ?[,:!] ?(?:please |kindly )?(?:\w+ ){{{{0,3}}}}?(?:add|insert|include|say|state|approve|must|write|run|execute|delete|send|recommend|mention|ignore|give|rate|mark|set|answer|reply|whoever|you)\b
         \b(?:this|the following)(?: \w+)? is (?:only )?for {{MODEL}}(?: readers| only)?\b
         {_BEGINS}(?:hi|hello|hey|dear) {{MODEL}}\b .. \b(?:you to|please|must|should)\b
         {_BEGINS}(?:for|to) (?:the|any|all|every) {{MODEL}}:
@@ -118,18 +113,31 @@ SIGNS: Mapping[str, str] = {
         \b(?:the|any|all|every|der|l'|el|il|o) ?{{MODEL}} (?:\w+ ){{0,2}}?{{MUST}} . (?:{{ALWAYS}}|{{PUSH}}|{{ANSWER}}|{{REMEMBER}}|{{TELL}}|{{DROP}}|{{NOT}}|mention|comply|obey|include|disregard)
         \b(?:ai agents|ai assistants|language models|llms|chatbots|(?:reviewer|ai) bots) (?:must|shall|have to|are required to|should)\b
         \bwhen (?:you )?(?:summari[sz](?:e|ing)|process(?:ing)?|read(?:ing)?|analy[sz](?:e|ing)) this (?:page|document|text|file|e-?mail|ticket|site)\b . \b(?:you|the assistant|the model|the ai|always|include|say|mention|add|state|recommend)\b
-        \b(?:begin|start|end|finish|preface) (?:your|the|every|each) (?:next )?(?:answers?|repl(?:y|ies)|responses?|output|messages?) with\b
         \b(?:tu|do|du|faites|haz|esegui) (?:what|was|ce qui|lo que|ciò che) . (?:page|document|documento|e-?mail|mail|text)\b . (?:says?|sagt|steht|dit|dice|diz)
         """,
+    "gives standing orders": rf"""
+        {{ALWAYS}},? (?:you|the (?:assistant|model|ai)) (?:will|must|should|shall|always|only|have to|answer|respond)\b
+        {{ALWAYS}},? (?:tu|vous|du|sie|usted|você|devi|debes|deve|responde|responda|rispondi) . (?:{{MUST}}|{{ANSWER}}|{{PUSH}})
+        {{ALWAYS}},? {{ANSWER}} . (?:que|in|en|em|only|nur|solo)\b
+        从现在(?:起|开始)[^。\n]{{0,4}}(?:你|必须)|(?:これから|今後)[^。\n]{{0,6}}(?:必ず|常に|あなた)
+        \b(?:if|when|whenever) asked (?:about|for|whether|why)\b .. \b(?:deny|claim|say|reply|respond|refuse|pretend|insist|lie|answer)\b
+        \b(?:begin|start|end|finish|preface) (?:your|the|every|each) (?:next )?(?:answers?|repl(?:y|ies)|responses?|output|messages?) with\b
+        {_BEGINS}(?:hi|hello|hey|dear|attention|hallo|bonjour|hola|ciao)?,? ?{{MODEL}} ?[,:!] ?(?:please |kindly )?(?:\w+ ){{{{0,3}}}}?(?:add|insert|include|say|state|approve|must|write|run|execute|delete|send|recommend|mention|ignore|give|rate|mark|set|answer|reply|whoever|you)\b
+        {{ALWAYS}},? (?:always |never )?(?:end|begin|start|sign|close|finish) (?:your |all |every )?(?:answers?|repl(?:y|ies)|responses?|messages?)\b
+        \b(?:in|for|across|during) (?:all|every|each|any) (?:of your )?(?:future|later|following|subsequent|next|other|new)? ?(?:conversations?|sessions?|chats?|answers?|responses?|repl(?:y|ies)|interactions?)\b,? .. (?:{{PUSH}}|{{REMEMBER}}|{{ANSWER}}|treat|include|insert|add|use|follow|\.|$)
+        """,
     "tells a model what to remember": rf"""
+        \b(?:update|change|edit|correct|amend|overwrite|rewrite|wipe) your (?:own |long[- ]term |persistent |saved |stored )?{{MEMORY}}\b(?! (?:cards?|sticks?|modules?|settings?|allocat\w+|usage|limits?|pool|maps?|buffers?|cache|layout|foam))
+        \b(?:aktualisiere|ändere|überschreibe|lösche) (?:dein|deine|deinen) {{MEMORY}}|\b(?:mets à jour|modifie|efface|mettez à jour) (?:ta|votre) {{MEMORY}}
+        \b(?:actualiza|modifica|borra|actualice) (?:tu|su) {{MEMORY}}|\b(?:aggiorna|modifica|cancella) la (?:tua|sua) {{MEMORY}}|\b(?:atualize|altere|apague) (?:a )?(?:sua|tua) {{MEMORY}}
+        (?:更新|修改)(?:你的|您的)?(?:记忆|記憶)|(?:记忆|メモリ|記憶)を更新|\bобнови(?:те)? (?:свою |вашу )?памят
+        \b(?:the )?{{USER}} (?:said|says|wrote|told you) ?[:,]? ?["']?i want you to {{REMEMBER}}
         {{REMEMBER}} .. \b(?:to|in|into|en|na|dans|im|nella)\b (?:your |the |its |long[- ]term |persistent |permanent |ta |tu |tua |sua |deinem |assistant'?s? ){{{{0,3}}}}{{MEMORY}}(?! (?:card|stick|usage|limit|pool|map|buffer|cache|leak))
         \b(?:add|write|put|insert)\b . \b(?:to|into) (?:your |the |long[- ]term )?{{MEMORY}}\b(?! (?:card|stick|usage|limit|pool|map|buffer|cache)) . \b(?:that|:|user|always|never)
         \b(?:store|save|remember|record|note|memori[sz]e) the following\b
-        {{REMEMBER}} . (?:{{ALWAYS}}|for (?:all|every|any) (?:future|later|next)|across (?:all )?sessions)
+        (?!note that \b){{REMEMBER}} . (?:{{ALWAYS}}|for (?:all|every|any) (?:future|later|next)|across (?:all )?sessions)
         {_BEGINS}(?:please )?{{REMEMBER}} (?:for (?:later|ever|good|the future)|this|that)?:? ?(?:the )?{{USER}} (?:is|has|likes|wants|prefers|trusts|always|never)\b
-        {{ALWAYS}},? (?:always |never )?(?:end|begin|start|sign|close|finish) (?:your |all |every )?(?:answers?|repl(?:y|ies)|responses?|messages?)\b
         \bmake a permanent note\b
-        \b(?:in|for|across|during) (?:all|every|each|any) (?:of your )?(?:future|later|following|subsequent|next|other|new)? ?(?:conversations?|sessions?|chats?|answers?|responses?|repl(?:y|ies)|interactions?)\b,? .. (?:{{PUSH}}|{{REMEMBER}}|{{ANSWER}}|treat|include|insert|add|use|follow|\.|$)
         {{REMEMBER}} (?:that |que |dass |che )?(?:the |l'|el |o |der |le )?{{USER}}
         (?:永久记住|永远记住|存入(?:你的)?记忆|記憶して(?:ください)?)
         """,
@@ -174,7 +182,7 @@ SIGNS: Mapping[str, str] = {
         \b(?:call|invoke|execute|run) [a-z]+(?:_[a-z]+)+\(
         \b(?:use|open|with) the (?:browser|shell|terminal|e-?mail|file|search|calendar|payment|memory) tool (?:to|and)\b .. (?:https?:|{SEND}|\b(?:delete|log in|buy|pay|transfer|order|run|write|remove)\b)
         \brun (?:rm -rf|sudo|curl|wget|powershell)\b .. {MODEL}
-        \b(?:memorize|update_memory|forget|recall|send_email|delete_file|write_file|read_file|run_command|execute_command|shell|bash)\((?:[a-z_]+ ?= ?|[\"'{])
+        (?:(?<![\w.`])(?<!= )|\b(?:call|invoke|execute|trigger|use|run|tool) `?)(?:memorize|update_memory|forget|recall|send_email|delete_file|write_file|read_file|run_command|execute_command|shell|bash)\((?:[a-z_]+ ?= ?(?!\.)|[\"'{])
         \{ ?\"(?:name|tool|function|tool_name)\" ?: ?\"[\w.-]+\" ?, ?\"(?:arguments|parameters|args|input)\"
         <(?:/)?(?:tool_call|tool_use|function_calls?|invoke|tool_code)\b
         \b(?:run|execute|paste|type)\b[^.!?\n]{0,20}(?:curl|wget|iwr)\b[^\n|]{1,200}\| ?(?:sudo )?(?:ba|z)?sh\b[^\n]{0,60}{MODEL}

@@ -6,11 +6,19 @@ notice before the original is gone. So what it writes is laid beside its sources
 loses nothing.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from kinmem.rules.altering import SHARE, altered, meaning
+from kinmem.rules.atoms import is_content
+from kinmem.rules.denials import is_half, turned
+from kinmem.rules.grammar import words
+from kinmem.rules.lexemes import stem
+from kinmem.rules.pattern import late
+from kinmem.rules.roles import exchanged
+from kinmem.rules.similarity import normalised
 from kinmem.rules.statements import (
     NEGATING,
     Amount,
@@ -22,11 +30,16 @@ from kinmem.rules.statements import (
     inheriting,
     read,
 )
+from kinmem.text import sentences
 
 BEGINNING = 3
 """Letters by which words of one family are known."""
 MOST_READ = 8_000
 """Characters of all texts together: time grows with their square."""
+CAPITAL = late(r"(?<=[a-zà-ÿ,] )[A-ZÀ-Þ][\w'-]+")
+"""Within a sentence."""
+BESIDE = words("with mit avec con com")
+"""What stands behind them is somebody, or something that somebody has."""
 
 
 def unproved(merged: str, sources: Sequence[str], superseded: Sequence[str]) -> list[str]:
@@ -54,6 +67,8 @@ def unproved(merged: str, sources: Sequence[str], superseded: Sequence[str]) -> 
     )
     found = [*_lost(whole, parts, given_up), *_brought(whole, parts), *_joined(whole, parts)]
     found += _denied(whole, parts, given_up)
+    found += [*turned(whole, parts, given_up), *_halved(merged, sources)]
+    found += [*exchanged(whole, parts), *_unmarked(merged, sources, whole, parts)]
     found += [*altered(whole, parts, given_up), *_silent(whole, parts, given_up)]
     return list(dict.fromkeys(found))
 
@@ -251,3 +266,26 @@ def _silent(whole: Reading, parts: Sequence[Reading], given_up: Reading) -> Iter
         yield "most of the text stands in none of the sources"
     if not said and meant:
         yield "the text says nothing"
+
+
+def _halved(merged: str, sources: Sequence[str]) -> Iterator[str]:
+    """A negation of two words that has one of them."""
+    known = {normalised(one) for source in sources for one in sentences(source) if is_half(one)}
+    for one in sentences(merged):
+        if is_half(one) and normalised(one) not in known:
+            yield f'a negation in "{one.strip()}" has lost a word'
+
+
+def _unmarked(
+    merged: str, sources: Sequence[str], whole: Reading, parts: Sequence[Reading]
+) -> Iterator[str]:
+    """Words that no source has and that may be names in small letters."""
+    known = {stem(word) for part in parts for word in part.all(_words)}
+    written = set(re.findall(r"[\w'-]+", merged))
+    named = {name for source in sources for name in CAPITAL.findall(source)}
+    is_careless = any(name not in written and name.lower() in written for name in named)
+    for clause in whole.clauses:
+        for before, word in zip(("", *clause.words), clause.words, strict=False):
+            is_new = is_content(word) and word not in NEGATING and stem(bare(word)) not in known
+            if is_new and (is_careless or before in BESIDE):
+                yield f'"{word}" stands in none of the sources and may be a name'

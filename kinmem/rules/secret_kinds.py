@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kinmem.rules.grammar import words
+from kinmem.rules.pattern import late
 
 
 class Kind(NamedTuple):
@@ -110,7 +111,7 @@ _HOLDERS = (
     Kind(
         "private key",
         "PRIVATE KEY",
-        re.compile(
+        late(
             r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
             r".*?(?:-----END [A-Z0-9 ]{4,60}-----|\Z)",
             re.DOTALL,
@@ -119,25 +120,23 @@ _HOLDERS = (
     Kind(
         "private key",
         "PuTTY-User-Key-File",
-        re.compile(r"PuTTY-User-Key-File-\d: .*?(?:Private-MAC: [0-9a-f]+|\Z)", re.DOTALL),
+        late(r"PuTTY-User-Key-File-\d: .*?(?:Private-MAC: [0-9a-f]+|\Z)", re.DOTALL),
     ),
     Kind(
         "credentials in a URL",
         "://",
-        re.compile(r"://[^\s/@:'\"<>]{0,100}+:(?P<secret>[^\s/@'\"<>]{1,200}+)@[\w\[.-]"),
+        late(r"://[^\s/@:'\"<>]{0,100}+:(?P<secret>[^\s/@'\"<>]{1,200}+)@[\w\[.-]"),
     ),
     Kind(
         "authorization header",
         "",
-        re.compile(
+        late(
             r"(?i:\b(?:authorization\W{1,4}(?:bearer|basic|token)|bearer)) {1,3}"
             r"(?P<secret>[A-Za-z0-9._~+/=-]{16,}+)"
         ),
         begins=("authorization", "bearer"),
     ),
-    Kind(
-        "storage key", "Key=", re.compile(r"(?:Account|SharedAccess)Key=(?P<secret>[\w+/=]{40,}+)")
-    ),
+    Kind("storage key", "Key=", late(r"(?:Account|SharedAccess)Key=(?P<secret>[\w+/=]{40,}+)")),
 )
 
 
@@ -147,7 +146,7 @@ def _formats() -> Iterator[Kind]:
         yield Kind(
             name,
             hint,
-            re.compile(r"(?<![A-Za-z0-9_-])(?:" + pattern + ")", re.ASCII),
+            late(r"(?<![A-Za-z0-9_-])(?:" + pattern + ")", re.ASCII),
             " " in pattern,
         )
 
@@ -159,7 +158,7 @@ SHOWN: tuple[Kind, ...] = (
     Kind(
         "password of a command",
         " -p",
-        re.compile(
+        late(
             r"\b(?:(?:mysql|mariadb)\w{0,10}\b[^\n|;&]{0,120}?\s-p|sshpass\s{1,3}-p\s{0,3})"
             r"[\"']?(?P<secret>[^\s\"'-][^\s\"']{2,200}+)"
         ),
@@ -168,7 +167,7 @@ SHOWN: tuple[Kind, ...] = (
     Kind(
         "password on the next line",
         ":",
-        re.compile(
+        late(
             r"(?i:\b(?:pass(?:word|wd|phrase)|secret|token|api_?key))[\"']?:\s?[|>][+-]?"
             r"[ \t]{0,3}\r?\n[ \t]{1,20}(?P<secret>[^\s\"']{3,200}+)"
         ),
@@ -177,7 +176,7 @@ SHOWN: tuple[Kind, ...] = (
     Kind(
         "name and password",
         "/",
-        re.compile(
+        late(
             r"\b(?i:admin|root|administrator|user|login)\s{1,2}/\s{1,2}"
             r"(?=[^\s\d]{0,60}\d)(?=[^\sA-Z]{0,60}[A-Z])(?P<secret>[^\s\"'`,;]{6,60}+)"
         ),
@@ -186,7 +185,7 @@ SHOWN: tuple[Kind, ...] = (
     Kind(
         "security code of a card",
         "",
-        re.compile(
+        late(
             r"\b(?i:cvv2?|cvc2?)(?i:\scode)?(?:\s{0,2}(?i:[:=]|is|ist|est|es|lautet))?\s{1,2}"
             r"(?P<secret>\d{3,4})(?![\d.,]?\d)"
         ),
@@ -195,12 +194,12 @@ SHOWN: tuple[Kind, ...] = (
     Kind(
         "social security number",
         "-",
-        re.compile(r"[0-8](?<![\w-].)\d\d(?<!000|666)-(?!00)\d\d-(?!0000)\d{4}(?![\w-])", re.ASCII),
+        late(r"[0-8](?<![\w-].)\d\d(?<!000|666)-(?!00)\d\d-(?!0000)\d{4}(?![\w-])", re.ASCII),
     ),
     Kind(
         "bank account",
         "",
-        re.compile(
+        late(
             r"[A-Z](?<!\w.)[A-Z]\d\d(?:\s?[A-Z0-9]{4}){3,7}+(?:\s?[A-Z0-9]{1,3})?+(?!\w)", re.ASCII
         ),
     ),
@@ -211,38 +210,45 @@ What has no word to begin with begins with a sign that can be searched for: noth
 """
 
 PASSWORD = r"""pass(?:word|wd|phrase|code)|pwd|passwort|kennwort|mot\sde\spasse(?:\swi-?fi)?
-|contraseña|clave|parola\sd['’]ordine|senha|palavra-passe|wachtwoord|hasło|пароль|密码|密碼|パスワード|暗証番号|비밀번호"""
-NUMBER = r"""pin(?:[\s-]?(?:code|number|nummer|kode))?|geheimzahl|código\spin|code\spin
+|contraseña|clave|parola\sd['’]ordine|senha|palavra-passe|wachtwoord|hasło|пароль|密码|密碼|口令|パスワード|暗証番号|비밀번호|암호"""
+NUMBER = r"""puk|pin(?:[\s-]?(?:code|number|nummer|kode))?|geheimzahl|código\spin|code\spin
 |(?:door|gate|alarm|safe|security|access|lock|garage|entry|unlock|verification|keypad|one-time|bike|backup
 |recovery|tür|türöffner|alarmanlagen)[\s-]?(?:lock[\s-])?code
-|code\s(?:for|of|to|für|für\sdie|de|du|de\sla)\s(?:the|my|our|der|das|den|la|le|l['’])?\s?
-(?:door|gate|alarm|safe|lock|garage|house|building|tür|tresor|porte|portail|coffre)
+|c[oó]d(?:e|igo|ice)\s(?:for|of|to|für|für\sdie|de|du|de\sla|del|della|da|do|der)\s(?:the|my|our|der|das|den|die|meine
+|la|le|el|il|ma|mon|mi|mia|minha|l['’])?\s?(?:(?:bank|credit|debit)\s)?
+(?:door|gate|alarm|safe|lock|garage|house|building|card|phone|tür|tresor|karte|handy|porte|portail|coffre|carte|alarme
+|téléphone|tarjeta|puerta|alarma|caja|móvil|carta|porta|cancello|allarme|cassaforte|telefono|cartão|portão|cofre|celular)
+|(?:card|phone|sim|karten)[\s-]?(?:pin|code)|(?:secret|geheim)[\s-]?code|code\s(?:secret|confidentiel|bancaire)
+|código\ssecreto|codice\ssegreto|пин(?:-?код)?|код\s(?:от|карты|двери|домофона)(?:\s\w{1,15})?|ピン|핀(?:번호)?
 |combination|combinaison"""
 KEY = r"""api[\s_-]?key|access[\s_-]?key|secret[\s_-]?key|private[\s_-]?key|signing[\s_-]?key
 |encryption[\s_-]?key|license[\s_-]?key|client[\s_-]?secret|webhook[\s_-]?secret|app[\s_-]?secret
 |shared[\s_-]?secret|(?:auth|access|bearer|refresh|session|bot|api)?[\s_-]?token|secret|credentials?
+|(?:wi-?fi|wlan|wpa[23]?|wep|network|netzwerk|router|hotspot|wireless)[\s-]?(?:key|schlüssel)|pre-shared[\s-]key
+|clé\s(?:wi-?fi|wep|wpa|réseau|du\swi-?fi)|clave\s(?:del?\s)?(?:wi-?fi|wpa|router)|chiave\s(?:del?\s)?(?:wi-?fi|wpa|rete|router)
+|chave\s(?:do\s|da\s)?(?:wi-?fi|wpa|rede|roteador)
 |api[\s-]schlüssel|clé\s(?:d['’])?api|clave\s(?:de\s)?api|chiave\s(?:di\s)?api|chave\s(?:de\s|da\s)?api
 |密钥|令牌|apiキー|ключ"""
 ANCHORS = tuple(
     """pass pwd kennwort contrase clave parola senha palavra wachtwoord hasło пароль
     密码 密碼 密钥 パスワード 暗証番号 비밀번호 pin geheimzahl code código combin key secret token
-    credential schlüssel clé chiave chave 令牌 ключ""".split()
+    credential schlüssel clé chiave chave 令牌 ключ puk codic пин код ピン 핀 口令 암호""".split()
 )
 """One of these, in small letters, stands in every name of a secret."""
 PASSWORDS = tuple(
     """pass pwd kennwort contrase clave parola senha palavra wachtwoord hasło пароль
-    密码 密碼 パスワード 暗証番号 비밀번호""".split()
+    密码 密碼 口令 パスワード 暗証番号 비밀번호 암호""".split()
 )
 """Those of passwords."""
-OTHER_ANCHORS = ("phrase", "-u")
-"""Of what has another name, or none: a seed phrase, curl -u."""
+OTHER_ANCHORS = ("-u",)
+"""Of what has no name: curl -u."""
 WITHIN_WORDS = frozenset(
-    """code key token secret phrase schlüssel passwort kennwort 密码 密碼 密钥 パスワード
-    暗証番号 비밀번호 令牌 ключ пароль""".split()
+    """code key token secret phrase signature= sig= versicherungsn login фраз
+    フレーズ schlüssel passwort kennwort 密码 密碼 密钥 パスワード
+    暗証番号 비밀번호 令牌 ключ пароль 口令 암호 ピン 핀""".split()
 )
 """Those that may stand behind a letter: apikey."""
-SEED = r"(?:seed|recovery|mnemonic|secret|backup)[\s-]phrase|passphrase|wiederherstellungsphrase"
-IS = r"""is|was|be|=|:|are|ist|lautet|war|est|c['’]est|es|è|é|to|jest|это|—|是|は|が
+IS = r"""is|was|be|=|:|are|ist|lautet|war|est|c['’]est|es|è|é|to|jest|это|—|是|は|が|는|은|为|為
 |changed\sto|set\sto"""
 FOR = r"""for|of|to|on|at|in|from|fürs?|von|vom|zum|zur|des|der|im|pour|du|de|del|della|per|para
 |da|do|dla|voor|van|для|от"""

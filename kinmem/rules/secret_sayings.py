@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+from kinmem.rules.pattern import late
 from kinmem.rules.secret_kinds import (
     EXPRESSIONS,
     FOR,
@@ -12,16 +13,15 @@ from kinmem.rules.secret_kinds import (
     NUMBER,
     PASSWORD,
     PASSWORDS,
-    SEED,
 )
 from kinmem.text import STOP_WORDS
+
+COMMON = frozenset().union(*STOP_WORDS.values())
 
 # A body of fewer different characters is somebody's XXXX or 0000, not a key.
 DIFFERENT = 6
 SHORTEST = 3
 SHORTEST_KEY = 8
-SHORTEST_PHRASE = 4
-"""Words."""
 
 
 def is_random(value: str) -> bool:
@@ -90,20 +90,25 @@ def _is_said(found: re.Match[str]) -> bool:
     ):
         return True
     word = value.casefold()
-    return bool(
-        group.get("last") is not None and word not in NO_PASSWORDS and not _DESCRIBES.search(word)
-    )
+    return bool(group.get("last") is not None and word not in NO_PASSWORDS and not describes(word))
 
 
-_DESCRIBES = re.compile(
+_DESCRIBES = late(
     r"(?:ed|ing|able|ible|ive|ful|less|ly|ent|ant|ous|ten|lich|bar|ig|é|ée|ada|ado|ida|ido|ata|ato|t[oó]ri[oa]|pflichtig)$"
 )
 
 
-def _is_phrase(found: re.Match[str]) -> bool:
-    """Words that make no sentence: correct horse battery staple."""
-    said = found["secret"].casefold().split()
-    return len(said) >= SHORTEST_PHRASE and STOP_WORDS["en"].isdisjoint(said)
+def describes(word: str) -> bool:
+    """Whether the word tells how something is: expired, abgelaufen, segura."""
+    return _DESCRIBES.search(word) is not None
+
+
+def _is_named(found: re.Match[str]) -> bool:
+    """hunter2 is my password: a word that only a sentence's beginning could be, or a value."""
+    word = found["secret"].casefold().strip(".,;:!?")
+    if found["first"] is None or not word.isalpha():
+        return _is_said(found)
+    return word not in NO_PASSWORDS | COMMON and not describes(word) and not stands_for_one(word)
 
 
 # No letter before it, but for scripts without spaces.
@@ -111,13 +116,18 @@ _NAME = rf"""(?:(?<![^\W_])|(?=[\u3040-\u9fff\uac00-\ud7af]))
 (?:(?P<password>{PASSWORD})|(?P<number>{NUMBER})|(?P<key>{KEY}))"""
 _QUOTE = r"""(?P<quote>["'`“”„«「])"""
 _FLAGS = re.IGNORECASE | re.VERBOSE
+_MINE = r"""my|our|the|mein|unser|das|mon|notre|le|mi|nuestra|la|el|mia|la\smia|minha|a\sminha|a
+|мой|наш"""
+_AND = r"""(?:and|but|und|aber|et|mais|y|pero|e|ma|mas|и)\s
+(?:my|our|the|i|we|it|mein|unser|der|die|das|ich|wir|mon|ma|le|la|je|mi|el|yo|il|mio|mia|io|meu|minha|o|a|eu|мой|я)"""
+"""Another statement begins."""
 _VALUE = r"[^\s\"'`“”„«»「」]{3,200}+"
 
-IS_NAME = re.compile(_NAME, _FLAGS)
+IS_NAME = late(_NAME, _FLAGS)
 IsSecret = Callable[[re.Match[str]], bool]
 NAMED: tuple[tuple[re.Pattern[str], IsSecret], ...] = (
     (  # DB_PASSWORD=..., "api_key": "...", --token ..., password => '...'
-        re.compile(
+        late(
             rf"""{_NAME}_?\d{{0,2}}["'`]?(?P<sign>\s?(?::=|=>|=|:)\s?|(?<=\w)(?=:))
             \s{{0,3}}{_QUOTE}?(?P<secret>(?(quote)[^"'`“”»」\n]{{3,200}}+|[^\s"'`,;&|<>]{{3,200}}+))
             (?P<last>(?=[\s.,;!?)]*(?:\n|\Z)))?""",
@@ -126,16 +136,16 @@ NAMED: tuple[tuple[re.Pattern[str], IsSecret], ...] = (
         lambda found: _is_assigned(found),
     ),
     (  # the wifi password is hunter2; das Passwort fürs WLAN lautet ...
-        re.compile(
+        late(
             rf"""{_NAME}(?:\s(?:{FOR})\s[^.!?\n:=]{{1,40}}?)?,?
-            (?:\s{{0,3}}(?:(?<=\s)(?:{IS})|=|:|['’]s\b|是|は|が)\s{{0,3}}:?\s{{0,3}})
-            {_QUOTE}?(?P<secret>{_VALUE})(?P<last>(?=["'`”»」]?\s*(?:[.,;!?。)]|\n|\Z)))?""",
+            (?:\s{{0,3}}(?:(?<=\s)(?:{IS})|=|:|['’]s\b|是|は|が|는|은|为|為)\s{{0,3}}:?\s{{0,3}})
+            {_QUOTE}?(?P<secret>{_VALUE})(?P<last>(?=["'`”»」]?\s*(?:[.,;!?。)]|\n|\Z|(?:{_AND})\s)))?""",
             _FLAGS,
         ),
         lambda found: _is_said(found),
     ),
     (  # password hunter2; --password hunter2; PIN 4711
-        re.compile(
+        late(
             rf"""{_NAME}\s{_QUOTE}?(?P<secret>{_VALUE})""",
             _FLAGS,
         ),
@@ -143,10 +153,14 @@ NAMED: tuple[tuple[re.Pattern[str], IsSecret], ...] = (
     ),
 )
 """What begins with a name."""
-ANNOUNCED: tuple[tuple[tuple[str, ...], re.Pattern[str], IsSecret], ...] = (
+AHEAD, BEHIND = 270, 600
+"""Characters around an announcing word in which all that belongs to it stands."""
+ANNOUNCED: tuple[tuple[tuple[str, ...], int, int, re.Pattern[str], IsSecret], ...] = (
     (  # changed my password to hunter2; setze das Passwort auf ...
         PASSWORDS,
-        re.compile(
+        AHEAD,
+        BEHIND,
+        late(
             rf"""(?:chang|set|reset|updat|änder|setz|cambi|mud)\w{{0,5}}\s(?:\w{{1,12}}\s){{0,4}}?
             (?P<password>{PASSWORD})(?:\s(?:{FOR})\s[^.!?\n:=]{{1,40}}?)?\s(?:to|auf|zu|en|a|in|para)\s
             {_QUOTE}?(?P<secret>{_VALUE})(?P<last>(?=["'`”»」]?\s*(?:[.,;!?)]|\n|\Z)))?""",
@@ -156,25 +170,32 @@ ANNOUNCED: tuple[tuple[tuple[str, ...], re.Pattern[str], IsSecret], ...] = (
     ),
     (  # use hunter2 as the password
         PASSWORDS,
-        re.compile(
+        AHEAD,
+        BEHIND,
+        late(
             rf"""\b(?:use|used|using|with|enter|type|nimm|utilise|usa)\s{_QUOTE}?(?P<secret>{_VALUE})["'`”»]?
             \s(?:as|als|comme|como|come)\s(?:\w{{1,10}}\s){{0,2}}(?P<password>{PASSWORD})""",
             _FLAGS,
         ),
         lambda found: _is_said(found),
     ),
-    (
-        ("phrase",),
-        re.compile(
-            rf"""(?:{SEED})(?:\s(?:{FOR})\s[^.!?\n:=]{{1,40}}?)?\s{{0,3}}(?:is|:|ist|lautet|=)\s{{0,3}}:?\s{{0,3}}
-            ["'`“„]?(?P<secret>\w{{2,20}}+(?:[\s-]\w{{2,20}}+){{3,24}}+)""",
+    (  # hunter2 is my password
+        PASSWORDS,
+        100,
+        40,
+        late(
+            rf"""(?<![^\s"'`“„(])(?P<first>(?:(?<=^)|(?<=[.!?\n"'`“„])|(?<=[.!?:,;]\s)))?(?P<secret>{_VALUE})["'`”»]?
+            \s(?:is|ist|est|es|è|é|это|—)\s(?:{_MINE})\s(?:\w{{1,12}}\s){{0,2}}?(?P<password>{PASSWORD})
+            (?=["'`”»]?\s*(?:[.,;!?)]|\n|\Z|\s(?:{FOR})\s))""",
             _FLAGS,
         ),
-        _is_phrase,
+        _is_named,
     ),
     (  # curl -u name:password
         ("-u",),
-        re.compile(r"""\s-u\s["']?[\w.@-]{1,60}:(?P<secret>[^\s"']{3,200}+)"""),
+        AHEAD,
+        BEHIND,
+        late(r"""\s-u\s["']?[\w.@-]{1,60}:(?P<secret>[^\s"']{3,200}+)"""),
         lambda found: not stands_for_one(found["secret"]),
     ),
 )

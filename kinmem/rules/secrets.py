@@ -3,8 +3,9 @@
 import re
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 
+from kinmem.rules.secret_called import BEGINNINGS, CALLED
 from kinmem.rules.secret_kinds import ANCHORS, KEYS, OTHER_ANCHORS, SHOWN, WITHIN_WORDS, Kind
 from kinmem.rules.secret_sayings import (
     ANNOUNCED,
@@ -22,9 +23,8 @@ _RUN = re.compile(r"[\w.:/+=~$-]{16,}+")
 """No format is shorter, and none but the spaced ones has another character."""
 _DIGIT = re.compile("[0-9]")
 """No format is without one."""
-AHEAD, BEHIND = 270, 600
-"""Characters around an announcing word in which all that belongs to it stands."""
 LONGEST_NAME = 30
+ANNOUNCING = tuple(dict.fromkeys([*ANCHORS, *OTHER_ANCHORS, *BEGINNINGS]))
 FIRST_UNSPACED = "\u3040"
 """From here on scripts may write a name right behind a word."""
 
@@ -90,6 +90,7 @@ def _secrets(text: str) -> Iterator[Span]:
         yield span
     yield from _named(text, places)
     yield from _announced(text, places)
+    yield from _called(text, places)
     yield from _shown(text, plain)
     yield from _cards(text)
 
@@ -115,13 +116,14 @@ def _places(plain: str, words: Sequence[str]) -> Iterator[int]:
 
 def _announcing(plain: str) -> dict[str, list[int]]:
     """Where each announcing word stands, unless as the end of another: spin."""
+    words = [one for one in ANNOUNCING if one.isascii() or all(sign in plain for sign in one)]
     return {
         word: [
             at
             for at in _places(plain, [word])
-            if word in WITHIN_WORDS or not plain[at - 1 : at].isalpha()
+            if word in WITHIN_WORDS or word >= FIRST_UNSPACED or not plain[at - 1 : at].isalpha()
         ]
-        for word in (*ANCHORS, *OTHER_ANCHORS)
+        for word in words
     }
 
 
@@ -129,7 +131,7 @@ def _around(
     places: Mapping[str, list[int]], words: Sequence[str], ahead: int, behind: int
 ) -> list[Span]:
     return _merged(
-        sorted((max(0, at - ahead), at + behind) for word in words for at in places[word])
+        sorted((max(0, at - ahead), at + behind) for word in words for at in places.get(word, ()))
     )
 
 
@@ -155,8 +157,8 @@ def _names(text: str, places: Mapping[str, list[int]]) -> Iterator[int]:
 
 def _announced(text: str, places: Mapping[str, list[int]]) -> Iterator[Span]:
     """What a sentence says to be one, before its name or far behind."""
-    for anchors, pattern, is_secret in ANNOUNCED:
-        for start, end in _around(places, anchors, AHEAD, BEHIND):
+    for anchors, ahead, behind, pattern, is_secret in ANNOUNCED:
+        for start, end in _around(places, anchors, ahead, behind):
             for found in pattern.finditer(text, start, end):
                 if is_secret(found):
                     yield _span(found)
@@ -206,10 +208,19 @@ def _within(kind: Kind, joined: str, begins: Sequence[int]) -> Iterator[re.Match
         at = joined.find(kind.hint, begins[which])
 
 
+def _called(text: str, places: Mapping[str, list[int]]) -> Iterator[Span]:
+    for kind in CALLED:
+        done = 0
+        for at in sorted(chain.from_iterable(places.get(word, ()) for word in kind.begins)):
+            if at >= done and (found := kind.pattern.match(text, at)):
+                done = found.end()
+                yield from kind.secrets(found)
+
+
 def _shown(text: str, plain: str) -> Iterator[Span]:
     for kind in SHOWN:
-        group = _group(kind)
         for found in _found(kind, text, plain):
+            group = _group(kind)
             if not stands_for_one(found[group]) and (
                 kind.name != "bank account" or _is_account(found[0])
             ):

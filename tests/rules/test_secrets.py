@@ -158,6 +158,13 @@ def test_a_long_output_is_read_in_a_moment():
         "[/private][private]",
         "-----BEGIN PRIVATE KEY-----",
         "passphrase is ab cd ",
+        "account number is 1 ",
+        "cookie: a=b1c2d3e4; ",
+        "my pin is one two ",
+        "login is a / b ",
+        "seed words: one two ",
+        "hunter2 is my password ",
+        "backup code 12-34 ",
     ],
 )
 def test_time_grows_with_the_length_only(unit):
