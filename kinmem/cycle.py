@@ -133,7 +133,7 @@ class Cycle:
     ) -> Run:
         """These steps now, whether due or not; `learn` is for every session. Not recorded if it is
         a dry run, or somebody else is at it."""
-        report = Report(self._clock(), "sleep")
+        report = Report(self._clock(), "dry" if dry_run else "sleep")
         with self._mine(report) as lease:
             if lease is None:
                 return report.run(self._clock())
@@ -180,7 +180,7 @@ class Cycle:
         left = self._nights.left()
         if len(left) == len(NAMES):
             self._nights.begin()
-        if self._do(left, report, watch):
+        if self._do(left, report, watch) and not self._nights.left():
             self._seen_to_at = self._clock()
         return self._recorded(report) if report.seconds else None
 
@@ -221,7 +221,7 @@ class Cycle:
             return False
         if limit.is_late:
             report.counts[f"{step.name}.unfinished"] += 1
-        if report.kind == "sleep" and not dry_run:
+        if report.kind == "sleep" and not (limit.is_late and step.goes_on):
             self._nights.done(step.name)
         return True
 

@@ -25,6 +25,8 @@ OF_UPKEEP = AUTOMATIC | {"consolidated", "compressed"}
 SETTLING = "settle "
 """How batches begin in which what was stored unseen was compared; they follow from storing it."""
 PAGE = 50
+CLOSED = ("kept_newer", "kept_older", "merged", "undone")
+"""How conflicts end with what is done to their memories."""
 
 Became = Literal["gone", "back", "changed"]
 Key = tuple[str, int]
@@ -99,7 +101,8 @@ class Undo:
     def _meant(self, what: int | str | None, last: int) -> list[Event]:
         past = self._store.past
         if what is None:
-            return self._latest(last)
+            lines = self._latest(last)
+            return self._merged_since(lines) or lines
         if isinstance(what, int):
             lines = past.write(what)
         else:
@@ -131,6 +134,14 @@ class Undo:
             why = ": what was erased cannot come back" if done - self._own(done).keys() else ""
             raise InvalidInput(f"there is nothing to undo{why}")
         return [line for lines in found.values() for line in lines]
+
+    def _merged_since(self, lines: Sequence[Event]) -> list[Event]:
+        """What upkeep made last of what these lines tell of: it must go first, as a whole."""
+        newest = max(line.write for line in lines)
+        about = self._about({line.memory_id for line in lines})
+        later = {line.write for of in about.values() for line in of if line.write > newest}
+        writes = (self._store.past.write(write) for write in sorted(later, reverse=True))
+        return next((one for one in writes if any(map(_is_merging, one))), [])
 
     def _purposeful(self) -> Iterator[Event]:
         """Lines in force of what was not done by upkeep or undo, the latest first; none of
@@ -332,7 +343,7 @@ class Undo:
         """One transaction for each scope, then one for each memory that moves between them."""
         batch = batch_name("undo")
         changes = {id: self._change(id, fields, plan) for id, fields in plan.fields.items()}
-        settled = self._reopened(plan)
+        settled = self._settled(plan)
         scopes: tuple[Scope, ...] = ("private", "shared")
         for scope in scopes:
             staying = [
@@ -387,15 +398,18 @@ class Undo:
             knowledge=change.knowledge,
         )
 
-    def _reopened(self, plan: _Plan) -> dict[int, str]:
-        """Conflicts that were settled by what is taken back are open again."""
-        back = {id for id, fields in plan.fields.items() if fields.get("state") in LIVE}
-        return {
-            conflict.id: "open"
-            for conflict in (self._store.journal.conflicts(all=True) if back else ())
-            if conflict.status in ("kept_newer", "kept_older", "merged")
-            and back & {conflict.newer, conflict.older}
-        }
+    def _settled(self, plan: _Plan) -> dict[int, str]:
+        """Conflicts that were settled by what is taken back are open again, and those with what
+        goes are none any more."""
+        states = {id: fields["state"] for id, fields in plan.fields.items() if "state" in fields}
+        settled = {}
+        for one in self._store.journal.conflicts(all=True) if states else ():
+            became = [states[id] for id in (one.newer, one.older) if id in states]
+            if one.status == "open" and State.DELETED in became:
+                settled[one.id] = "undone"
+            elif one.status in CLOSED and set(LIVE).intersection(became):
+                settled[one.id] = "open"
+        return settled
 
 
 def in_force(lines: Sequence[Event]) -> list[Event]:
@@ -432,6 +446,10 @@ def _is_since(line: Event, write: int) -> bool:
 
 def _is_automatic(line: Event) -> bool:
     return line.action in AUTOMATIC
+
+
+def _is_merging(line: Event) -> bool:
+    return line.action in OF_UPKEEP - AUTOMATIC
 
 
 def _is_of_upkeep(line: Event) -> bool:

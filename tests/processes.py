@@ -15,15 +15,15 @@ from typing import Any, BinaryIO
 REPOSITORY = Path(__file__).parents[1]
 
 
-def run(module: str, *arguments: object) -> str:
-    """What a module of the tests prints, in a process of its own."""
+def run(module: str, *arguments: object, seconds: float = 115) -> str:
+    """What a module of the tests prints, in a process of its own, within that time."""
     done = subprocess.run(
         [sys.executable, "-m", module, *map(str, arguments)],
         cwd=REPOSITORY,
         env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
         capture_output=True,
         text=True,
-        timeout=115,
+        timeout=seconds,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

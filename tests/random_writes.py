@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinmem.errors import InvalidInput, KinmemError
+from kinmem.errors import InvalidInput, KinmemError, MemoryNotFound
 from kinmem.llm.base import Calibration, Purpose
 from kinmem.llm.pieces import Window, pieces
 from kinmem.models import Memory, Vectors
@@ -86,6 +86,9 @@ class Writer:
             (self.update, 6),
             (self.move, 2),
             (self.archive, 1),
+            (self.link, 2),
+            (self.document, 1),
+            (self.expire, 0.7),
             (self.forget, 2),
             (self.restore, 2),
             (self.learn, 0.7),
@@ -95,7 +98,7 @@ class Writer:
             *((one, 2) for one in also),
         ]
         (deed,) = self.chance.choices(*zip(*known, strict=True))
-        with suppress(InvalidInput):
+        with suppress(InvalidInput, MemoryNotFound):
             deed()
         return deed.__name__
 
@@ -134,7 +137,8 @@ class Writer:
             "pinned": self.chance.random() < 0.5,
             "category": self.chance.choice(("fact", "preference", "plan")),
             "source_context": self.statement(),
-            "expires": self.chance.choice((None, "90d")),
+            "expires": self.chance.choice((None, "90d", self.clock() + timedelta(minutes=2))),
+            "priority": self.chance.choice((None, 0.2, 0.9)),
             "occurred_at": self.chance.choice((None, self.clock() - timedelta(days=3))),
         }
         names = self.chance.sample(sorted(changes), self.chance.choice((1, 1, 2)))
@@ -148,6 +152,19 @@ class Writer:
 
     def archive(self) -> None:
         self.service.update_memory(self.some().id, archived=self.chance.random() < 0.7)
+
+    def link(self) -> None:
+        relation = self.chance.choice(("related_to", "part_of", "follows", None))
+        asked = [{"id": self.some().id, "relation": relation}]
+        self.service.update_memory(self.some().id, links=asked)
+
+    def document(self) -> None:
+        """A new one, or another version of one."""
+        said = "\n\n".join(self.statement() for _ in range(self.chance.randint(1, 40)))
+        self.service.add_document(said, source_ref=self.chance.choice(("plan.md", "diary.md")))
+
+    def expire(self) -> None:
+        self.service.sleep(["expire"])
 
     def forget(self) -> None:
         self.service.forget(self.some().id)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 
 from kinmem.errors import InvalidInput, LaterChange
 from kinmem.models import LIVE, Memory, State
+from kinmem.rules.links import MANUAL
 from kinmem.service import Service
 from kinmem.store.undo import COMPUTED
 from tests.conftest import MovableClock
@@ -37,6 +38,13 @@ def visible(service: Service) -> Mapping[str, Memory]:
     }
 
 
+def linked(service: Service) -> set[tuple[str, str, str]]:
+    """What people have linked, of what is not in the bin."""
+    found = service.store.links.of(visible(service))
+    links = [one for some in found.values() for one in some if one.origin == MANUAL]
+    return {(one.source, one.target, one.relation) for one in links}
+
+
 def answers(service: Service) -> set[str]:
     """What is recalled by the words of anything that is remembered."""
     live = [one.content for one in everything(service.store) if one.state in LIVE]
@@ -57,7 +65,11 @@ def test_random_writes_undone_in_reverse_give_the_first_state(
     memory.sleep(["embed"])
     clock.advance(days=200)
     memory.sleep(["purge"])
+    for _ in range(5):
+        with suppress(InvalidInput):  # with itself
+            writer.link()
     first, first_answers, first_rows = visible(memory), answers(memory), rows(memory)
+    first_links = linked(memory)
     start = memory.history(limit=1)[0].write
     for _ in range(STEPS):
         writer.write()
@@ -68,6 +80,7 @@ def test_random_writes_undone_in_reverse_give_the_first_state(
 
     assert visible(memory) == first
     assert answers(memory) == first_answers
+    assert linked(memory) == first_links
     assert problems(memory.store) == []
     clock.advance(days=200)
     memory.sleep(["purge", "embed"])
@@ -162,6 +175,18 @@ def test_a_merge_is_undone_as_a_whole(memory: Service) -> None:
     memory.undo(merge.batch)
 
     assert visible(memory) == before
+
+
+def test_what_was_merged_since_is_undone_before_it(memory: Service) -> None:
+    memory.memorize_many([f"{LONG}. The key is there.", f"{LONG}. Nobody dusts it."])
+    memory.sleep(["embed"])
+    before = visible(memory)
+    memory.sleep(["consolidate"], compress=True)
+
+    memory.undo()
+    assert visible(memory) == before
+    memory.undo()
+    assert memory.list_memories().memories == []
 
 
 def test_a_later_change_is_never_lost_unasked(memory: Service) -> None:
@@ -262,6 +287,22 @@ def test_a_settled_contradiction_is_open_again(home: Path, clock: MovableClock) 
         memory.undo()
 
         assert len(memory.store.journal.conflicts()) == 1
+
+
+def test_a_contradiction_goes_with_what_had_brought_it(home: Path, clock: MovableClock) -> None:
+    with closing(opened(home, clock, KINMEM_CONFLICT_MODE="ask")) as memory:
+        memory.memorize("Bob lives in Paris")
+        memory.memorize_many(["Bob lives in Berlin"])
+        memory.sleep(["embed"])
+        opened_by_settling = memory.store.journal.conflicts()
+        assert len(opened_by_settling) == 1
+
+        undone = memory.undo()
+
+        assert memory.store.journal.conflicts() == []
+        assert undone.batch is not None
+        memory.undo(undone.batch)
+        assert memory.store.journal.conflicts() == opened_by_settling
 
 
 def test_nobody_undoes_what_another_kin_did(

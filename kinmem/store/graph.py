@@ -8,11 +8,13 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from kinmem.models import EntityType, Knowledge, Memory, Scope
 
 MOST_ALIASES = 10
+Reach = Literal["now", "once", "ever"]
+"""What memories say that are in use; with those that are superseded; with archived ones too."""
 DAY = 86400.0
 
 
@@ -61,7 +63,7 @@ class Edge:
     verified_at: datetime
     """When the latest of them was read."""
     ended: datetime | None = None
-    """Since when only superseded memories say so; None: it holds."""
+    """Since when no memory in use says so; None: it holds."""
 
     def strength(self, now: datetime) -> float:
         """Keyoku's, 0 to 1: .4 x count + .3 x recency + .3 x confidence, where count is
@@ -78,6 +80,18 @@ def recency(at: datetime, now: datetime) -> float:
     """1 for now; Keyoku's 1 / (1 + ln(1 + days))."""
     days = max(0.0, (now - at).total_seconds() / DAY)
     return 1 / (1 + math.log1p(days))
+
+
+class Spoken(NamedTuple):
+    """What a name in a question leads to."""
+
+    key: Key
+    mentions: int
+    """How many memories are about it, whatever became of them."""
+    memories: Sequence[str]
+    """Ids of the latest live ones, by their time."""
+    edges: Sequence[Edge]
+    """Its relations, as far as the latest memories tell them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +138,7 @@ class Graph(Protocol):
 
     # reading
 
-    def find(self, names: Collection[str]) -> list[Known]:
+    def find(self, names: Collection[str], reach: Reach = "now") -> list[Known]:
         """Entities with one of these names or aliases (compared folded), the most told of first."""
         ...
 
@@ -136,12 +150,26 @@ class Graph(Protocol):
         """The entities that most memories are about."""
         ...
 
-    def edges(self, keys: Collection[Key], *, ended: bool = False) -> list[Edge]:
-        """Every relation from or to one of these; with `ended` those that held once as well."""
+    def edges(self, keys: Collection[Key], reach: Reach = "now") -> list[Edge]:
+        """Every relation from or to one of these."""
         ...
 
-    def memories(self, keys: Collection[Key], limit: int) -> list[str]:
-        """Ids of live memories about one of these, the latest first."""
+    def memories(self, keys: Collection[Key], limit: int, reach: Reach = "now") -> list[str]:
+        """Ids of memories about one of these, the latest first."""
+        ...
+
+    def called(self, key: Key, reach: Reach = "now") -> dict[str, list[str]]:
+        """By each alias the ids of memories that call it so, the latest first."""
+        ...
+
+    def spoken_of(self, names: Collection[str], most: int, limit: int) -> list[Spoken]:
+        """At most so many entities with one of these names or aliases, the most told of first, each
+        with at most `limit` memories. Quick however much is known of them: only the latest mentions
+        are looked at."""
+        ...
+
+    def latest(self, keys: Collection[Key], limit: int) -> dict[Key, list[str]]:
+        """Ids of live memories about each of these, of the latest `limit` mentions; as quick."""
         ...
 
     def names_in(self, scope: Scope, limit: int) -> Sequence[Named]:

@@ -20,6 +20,10 @@ class Journal(Protocol):
         """Store what is not there yet by (session, turn, role, part); which ones were new."""
         ...
 
+    def stored(self, message: Message) -> Message | None:
+        """What is stored by the (session, turn, role, part) of this one."""
+        ...
+
     def learnable(self, now: datetime, limit: int) -> list[Message]:
         """What nothing was learned from yet and is due, oldest first: `limit` turns at most, each
         whole, as long as all of it is due. Parked messages are left out, and the role system."""
@@ -51,8 +55,11 @@ class Journal(Protocol):
         """The last message of that role in a session."""
         ...
 
-    def messages(self, session: str, *, uncompacted: bool = False) -> list[Message]:
-        """What was said in a session, in order; `uncompacted`: what no snapshot stands for."""
+    def messages(
+        self, session: str, *, uncompacted: bool = False, but: int | None = None
+    ) -> list[Message]:
+        """What was said in a session, in order; `uncompacted`: what no snapshot stands for, `but`
+        that one."""
         ...
 
     def sessions(self, limit: int = 50) -> list[Session]:

@@ -3,15 +3,12 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-import uuid_utils
-
 from kinmem.models import Event, Memory
 
 COMPUTED = frozenset(
     {
         "recalled_count",
         "recalled_at",
-        "stability",
         "priority",
         "tier",
         "tier_reason",
@@ -71,6 +68,8 @@ class Past(Protocol):
 
 def batch_name(what: str) -> str:
     """A new name for writes that belong together, short enough to type."""
+    import uuid_utils  # late: 5 ms that a hook does without
+
     return f"{what}-{str(uuid_utils.uuid7())[-8:]}"
 
 

@@ -3,7 +3,7 @@
 import json
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from typing import Literal
 
@@ -74,20 +74,28 @@ def consolidate(
     if allowance.dry_run:
         counts["groups"] += fresh.waiting()
         return
-    failures: list[ModelError] = []
+
+    def is_enough() -> bool:
+        done = fresh.outcomes
+        return done["merged"] == most or done.total() == ASKED * most or allowance.is_over()
+
     with fresh.counted(counts):
-        for group in fresh:
-            try:
-                said = ask(group)
-                fresh.settled(group, merge(group, said) if isinstance(said, Wording) else said)
-                failures.clear()
-            except ModelError as error:
-                fresh.failed(group, is_to_blame=not error.retry)
-                failures.append(error)
-            done = fresh.outcomes
-            is_enough = done["merged"] == most or done.total() == ASKED * most
-            if is_enough or len(failures) == PATIENCE or allowance.is_over():
-                break
+        _merge_all(fresh, ask, merge, is_enough)
+
+
+def _merge_all(fresh: Fresh, ask: "Ask", merge: Merge, is_enough: Callable[[], bool]) -> None:
+    """Group by group. Raises the last failure, if nothing came after it."""
+    failures: list[ModelError] = []
+    for group in fresh:
+        try:
+            said = ask(group)
+            fresh.settled(group, merge(group, said) if isinstance(said, Wording) else said)
+            failures.clear()
+        except ModelError as error:
+            fresh.failed(group, is_to_blame=not error.retry)
+            failures.append(error)
+        if len(failures) == PATIENCE or is_enough():
+            break
     if failures:
         raise failures[-1]
 

@@ -1,6 +1,5 @@
 """What steps that change by the calendar share: once a day, by a clock that can be believed."""
 
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
@@ -9,10 +8,11 @@ from typing import Any
 from kinmem.errors import MemoryNotFound, VersionConflict
 from kinmem.models import Living, Memory, Scope
 from kinmem.store.base import Store
+from kinmem.store.journal import Journal
 from kinmem.turns import Batch, Change
 from kinmem.upkeep.allowance import Allowance
 
-DAY_SECONDS = 86400.0
+DAY_SECONDS = 86400
 BEHIND = timedelta(days=1)
 AHEAD = timedelta(days=400)
 SETTLED = timedelta(days=30)
@@ -26,33 +26,28 @@ class WrongClock(Exception):
 
 
 def once_a_day(
-    store: Store,
+    journal: Journal,
     step: str,
+    now: datetime,
     allowance: Allowance,
     counts: Counter[str],
     work: Callable[[], None],
 ) -> None:
-    """Do the work, if no process has done this step for a day.
+    """Do the work, unless this step was done within a day up to now.
 
-    Failing does not count as done, nor being cut short. A clock that cannot be right is counted as
-    `clock`; it may be put right at any time.
+    Failing does not count as done, nor being cut short or killed. A clock that cannot be right is
+    counted as `clock`; it may be put right at any time.
     """
-    job, holder = f"daily {step}", uuid.uuid4().hex
-    if allowance.dry_run:
-        is_due = store.journal.holder(job) is None
-    else:
-        is_due = store.journal.lease(job, holder, DAY_SECONDS)
-    if not is_due:
+    mark, at = f"daily {step}", int(now.timestamp())
+    if 0 <= at - journal.mark(mark) < DAY_SECONDS:
         return
-    is_done = False
     try:
         work()
-        is_done = not allowance.is_over()
     except WrongClock:
         counts["clock"] += 1
-    finally:
-        if not is_done and not allowance.dry_run:
-            store.journal.release(job, holder)
+        return
+    if not allowance.dry_run and not allowance.is_over():
+        journal.set_mark(mark, at)
 
 
 class Calendar:

@@ -10,17 +10,16 @@ from itertools import chain
 from rapidfuzz.distance import OSA
 
 from kinmem.clock import Clock
-from kinmem.models import Scope
+from kinmem.models import THE_USER, Scope
 from kinmem.rules.entities import read
-from kinmem.rules.relations import THE_USER
 from kinmem.store.base import Store
 from kinmem.store.graph import Key, Named
 from kinmem.upkeep.allowance import Allowance
 
 TOGETHER = 100
 """Memories in one transaction."""
-PER_RUN = 2000
-"""Memories read in one run; two to five seconds."""
+PER_RUN = 10_000
+"""Memories read in one run; ten to twenty-five seconds."""
 NAMES = 20_000
 """Mentions that are looked through for double names, the latest ones."""
 SLIP = 1
@@ -34,8 +33,8 @@ SCOPES: tuple[Scope, ...] = ("private", "shared")
 
 
 def entities(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]) -> None:
-    """Read own memories whose content was not read for entities, the latest first, 2,000 a run;
-    then merge entities of one file that are certainly the same. Counts read, found and merged.
+    """Read own memories whose content was not read for entities, the latest first; then
+    merge entities of one file that are certainly the same. Counts read, found and merged.
 
     A first name is merged into the one full name that begins with it, if a memory names both or
     they share a relation or a subject; two spellings, if they share a relation and no memory names

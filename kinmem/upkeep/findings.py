@@ -29,11 +29,12 @@ DESCRIPTION_BYTES = 8 * 1024
 
 SUGGESTIONS: Mapping[IssueKind, tuple[Suggestion, ...]] = {
     "contradiction": ("update", "delete", "keep"),
-    "duplicate": ("delete", "merge"),
+    "duplicate": ("delete", "merge", "keep"),
     "stale": ("update", "delete", "keep"),
     "clutter": ("delete",),
 }
 """What may be suggested; the first where the model suggests anything else."""
+NOT_PROVED = "none of them says all; apply leaves them, with keep one takes the others' place"
 PAIRS = {"contradiction", "duplicate"}
 ALIAS = re.compile(r"\bm\d+\b")
 
@@ -110,11 +111,14 @@ def _issue(
     wanted = finding.suggestion if finding else ""
     suggestion = next((one for one in allowed if one == wanted), allowed[0])
     content = _content(finding.content if finding else None, kind, memories)
-    if kind == "duplicate" and content is None:
-        suggestion = "delete"
-        content = max((memory.content for memory in memories), key=len)
     if kind == "contradiction" and content is None:
         content = memories[-1].content
+    elif kind == "stale" and suggestion == "update" and content is None:
+        suggestion = "keep"  # a hint: nobody knows what it should say
+    elif kind == "duplicate" and content is None:
+        content = _saying_all(memories)
+        suggestion = "delete" if content else "keep"
+        said = said if content else f"{said} ({NOT_PROVED})"
     return issue_of(kind, memories, said, suggestion, content if suggestion != "keep" else None)
 
 
@@ -132,6 +136,12 @@ def _content(wording: str | None, kind: IssueKind, memories: Sequence[Memory]) -
     sources = [memory.content for memory in memories]
     given_up = () if kind == "duplicate" else sources
     return None if unproved(content, sources, given_up) else content
+
+
+def _saying_all(memories: Sequence[Memory]) -> str | None:
+    """The text of one that may stand for all: the others can go, and nothing is lost."""
+    texts = sorted((memory.content for memory in memories), key=len, reverse=True)
+    return next((text for text in texts if not unproved(text, texts, ())), None)
 
 
 def _description(text: str, aliases: Mapping[str, Memory]) -> str:

@@ -67,8 +67,10 @@ class Groups:
 
     @cached_property
     def _disputed(self) -> set[str]:
-        conflicts = self._store.journal.conflicts()
-        return {id for one in conflicts for id in (one.newer, one.older)}
+        pairs = [(one.newer, one.older) for one in self._store.journal.conflicts()]
+        found = self._store.memories({id for pair in pairs for id in pair})
+        live = {id for id, one in found.items() if one.state in LIVE}
+        return {id for pair in pairs for id in pair if live.issuperset(pair)}
 
     def of(self, ids: Collection[str], scope: Scope) -> Found:
         """Those that these memories of one scope are in, by their eight nearest each."""

@@ -14,7 +14,6 @@ from kinmem.llm.base import Embedder
 from kinmem.models import LIVE, Filters, Memory, Vector
 from kinmem.rules.links import (
     AUTO,
-    MOST_LINKS,
     PER_MEMORY,
     Evidence,
     Link,
@@ -29,9 +28,10 @@ from kinmem.upkeep.allowance import Allowance
 
 AUDITED = timedelta(days=7)
 """After which the links of a memory are verified, and weak ones that were not are dropped."""
-NEW_PER_RUN = 200
+NEW_PER_RUN = 10_000
+"""New or edited memories looked at in one run; 1 to 3 ms each, so its time ends it, if anything."""
 AUDITS_PER_RUN = 100
-"""Memories looked at in one run; 100 an hour verify 16,800 in seven days."""
+"""Memories verified in one run; 100 an hour verify 16,800 in seven days."""
 TOGETHER = 100
 """Memories whose candidates are looked for at once, and whose links are one transaction."""
 NEAREST = 8
@@ -44,25 +44,24 @@ def link(
 ) -> None:
     """Link own live memories that are new or edited, then verify what was not for seven days.
 
-    At most five automatic links a memory and a hundred new ones a run. Of links for which an audit
-    finds no evidence any more the confidence is halved; stale ones are dropped. What people have
-    linked, or taken apart, stays. Counts seen, linked, doubted and dropped. Goes on where it was
-    cut short, the newest first. No history: all of it can be found again.
+    At most five automatic links a memory. Of links for which an audit finds no evidence any more
+    the confidence is halved; stale ones are dropped. What people have linked, or taken apart,
+    stays. Counts seen, linked, doubted and dropped. Goes on where it was cut short, the newest
+    first. No history: all of it can be found again.
     """
     rounds, since = store.rounds, clock() - AUDITED
     due = rounds.unseen("linked_at", NEW_PER_RUN)
     due += rounds.due("linked_at", since, AUDITS_PER_RUN)
     for start in range(0, len(due), TOGETHER):
-        if allowance.is_over() or counts["linked"] >= MOST_LINKS:
+        if allowance.is_over():
             break
         part = due[start : start + TOGETHER]
-        found = Candidates(store, embedder, part).links(MOST_LINKS - counts["linked"])
-        seen = len(part) - len(found.left)
-        counts.update(seen=seen, linked=len(found.new), doubted=len(found.doubted))
+        found = Candidates(store, embedder, part).links()
+        counts.update(seen=len(part), linked=len(found.new), doubted=len(found.doubted))
         if not allowance.dry_run:
             store.links.add([*found.new, *found.verified])
             store.links.doubt(found.doubted)
-            rounds.linked({m.id: m.content_hash for m in part if m.id not in found.left}, clock())
+            rounds.linked({memory.id: memory.content_hash for memory in part}, clock())
             changed = {id for one in (*found.new, *found.doubted) for id in one.ends}
             store.life.renew(changed)
     counts["dropped"] += store.links.drop_stale(since, dry_run=allowance.dry_run)
@@ -75,8 +74,6 @@ class Found:
     new: list[Link]
     verified: list[Link]
     doubted: list[Link]
-    left: set[str]
-    """Memories that were not seen to the end: enough was linked in this run."""
 
 
 class Candidates:
@@ -89,21 +86,16 @@ class Candidates:
         known = embedder.calibration
         self._scale = Scale.calibrated(known.noise, known.near)
 
-    def links(self, room: int) -> Found:
-        """Their links as they should be, at most `room` of them new."""
-        found = Found([], [], [], set())
+    def links(self) -> Found:
+        """Their links as they should be."""
+        found = Found([], [], [])
         wanted = {id: self._proposals(memory) for id, memory in self._memories.items()}
         held = self._held({end for some in wanted.values() for one in some for end in one.ends})
         for id, some in wanted.items():
-            if len(found.new) >= room:
-                found.left.add(id)
-            else:
-                self._sort_in(id, some, found, held, room)
+            self._sort_in(id, some, found, held)
         return found
 
-    def _sort_in(
-        self, id: str, wanted: Sequence[Link], found: Found, held: Counter[str], room: int
-    ) -> None:
+    def _sort_in(self, id: str, wanted: Sequence[Link], found: Found, held: Counter[str]) -> None:
         """What was linked and still is, what no longer is, and the best of what is new as far as
         both ends have room for it."""
         old = self._linked(id)
@@ -114,13 +106,9 @@ class Candidates:
         for one in wanted:
             if one.other(id) in old or one.ends in made:
                 continue
-            if any(held[end] >= PER_MEMORY for end in one.ends):
-                continue
-            if len(found.new) >= room:
-                found.left.add(id)
-                return
-            found.new.append(one)
-            held.update(one.ends)
+            if all(held[end] < PER_MEMORY for end in one.ends):
+                found.new.append(one)
+                held.update(one.ends)
 
     def _held(self, ids: Collection[str]) -> Counter[str]:
         """How many automatic links each has."""

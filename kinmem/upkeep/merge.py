@@ -173,7 +173,6 @@ def _worth(memories: Sequence[Memory]) -> dict[str, Any]:
         "source_context": _context(memories),
         "recalled_count": max(memory.recalled_count for memory in memories),
         "recalled_at": max(used, default=None),
-        "stability": max(memory.stability for memory in memories),
     }
 
 

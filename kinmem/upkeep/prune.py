@@ -22,7 +22,15 @@ def prune(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]
     importance, or was told by a person, itself or a memory it was merged from. They can be restored
     for KINMEM_PURGE_DAYS. At most once a day, and not by a clock that cannot be right.
     """
-    once_a_day(store, STEP, allowance, counts, lambda: _prune(store, clock(), allowance, counts))
+    now = clock()
+    once_a_day(
+        store.journal,
+        STEP,
+        now,
+        allowance,
+        counts,
+        lambda: _prune(store, now, allowance, counts),
+    )
 
 
 def _prune(store: Store, now: datetime, allowance: Allowance, counts: Counter[str]) -> None:

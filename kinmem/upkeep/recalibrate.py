@@ -28,8 +28,14 @@ def recalibrate(store: Store, clock: Clock, allowance: Allowance, counts: Counte
     twice within ten days. Pinned ones stay, those without importance, and what a person has rated.
     `scored_at` alone tells when it was done; nothing is done by a clock that cannot be right.
     """
+    now = clock()
     once_a_day(
-        store, STEP, allowance, counts, lambda: _recalibrate(store, clock(), allowance, counts)
+        store.journal,
+        STEP,
+        now,
+        allowance,
+        counts,
+        lambda: _recalibrate(store, now, allowance, counts),
     )
 
 

@@ -12,6 +12,7 @@ from kinmem.models import Chunks, Issue, Memory, Scope, State
 from kinmem.rules.border import checked_content
 from kinmem.rules.evidence import evidence
 from kinmem.rules.proof import unproved
+from kinmem.rules.quarantine import released
 from kinmem.rules.similarity import content_hash
 from kinmem.store.base import Store
 from kinmem.turns import Batch, Change
@@ -38,8 +39,9 @@ def apply_issue(
 
     contradiction: the later memory, or `keep`, supersedes the others, and their conflict is closed.
     duplicate: the superfluous ones go into the bin; with merge they are superseded by one that says
-    it all. expired, clutter, stale: into the bin, or rewritten as suggested; `keep` leaves it and
-    refuses the issue. quarantined: into the bin; `keep` releases it.
+    it all, or by `keep`. expired, clutter, stale: into the bin, or rewritten as suggested; `keep`
+    leaves it and refuses the issue. quarantined: into the bin, a document that holds back a part of
+    it stays so; `keep` releases it.
     Raises InvalidInput if something was changed since the review, if what would have to change is
     not one's own, and if there is nothing to rewrite it to.
     """
@@ -47,15 +49,19 @@ def apply_issue(
     if keep is not None and keep not in issue.memory_ids:
         known = ", ".join(issue.memory_ids)
         raise InvalidInput(f"issue {issue.id} is not about {keep!r}; keep one of {known}")
-    if issue.type in SUPERSEDING and issue.suggestion != "keep":
+    if issue.type in SUPERSEDING and (keep is not None or issue.suggestion != "keep"):
         return _between(store, embedder, issue, memories, keep, now)
     memory = memories[-1]
-    if issue.type != "quarantined" and (keep is not None or issue.suggestion == "keep"):
+    if (
+        issue.suggestion == "keep"
+        and keep is None
+        or (issue.type != "quarantined" and (keep is not None or issue.suggestion == "keep"))
+    ):
         refuse_issue(store, issue)
         return Resolved(memory.id, ())
     _own(store, [memory])
     if keep is not None or issue.suggestion == "release":
-        return _done(store, issue, [_released(memory)], memory)
+        return _done(store, issue, [_released(memory, store.documents.text(memory.id))], memory)
     if issue.suggestion == "update":
         return _done(store, issue, [_rewritten(memory, issue, embedder)], memory)
     return _done(store, issue, [_discarded(memory, now)], None)
@@ -172,8 +178,8 @@ def _discarded(memory: Memory, now: datetime) -> Deed:
     return _deed(memory, {"state": State.DELETED, "deleted_at": now}, "forgotten", "review")
 
 
-def _released(memory: Memory) -> Deed:
-    return _deed(memory, {"state": State.ACTIVE}, "released", "review")
+def _released(memory: Memory, text: str) -> Deed:
+    return _deed(memory, released(memory, text), "released", "review")
 
 
 def _deed(

@@ -8,7 +8,17 @@ from itertools import combinations
 
 from kinmem.errors import ModelError
 from kinmem.llm.base import ChatModel, Embedder
-from kinmem.models import LIVE, Filters, Issue, IssueKind, Memory, Progress, Review, State
+from kinmem.models import (
+    HELD_BACK,
+    LIVE,
+    Filters,
+    Issue,
+    IssueKind,
+    Memory,
+    Progress,
+    Review,
+    State,
+)
 from kinmem.retention import Fading, retention
 from kinmem.rules.clash import clash
 from kinmem.rules.occasion import of_one, same_occasion, worded_otherwise
@@ -64,8 +74,10 @@ def review(
     If the model fails, the summary says so and rules have answered alone.
     """
     wanted = Filters(subject=filters.subject, scope=filters.scope, states=LIVE)
-    memories = [one for one in read_live(store, MOST_READ, wanted) if not one.is_document]
-    held = list(read_live(store, MOST_READ, replace(wanted, states=(State.QUARANTINED,))))
+    read = list(read_live(store, MOST_READ, wanted))
+    memories = [one for one in read if not one.is_document]
+    held = [one for one in read if one.holds_back]
+    held += read_live(store, MOST_READ, replace(wanted, states=(State.QUARANTINED,)))
     known = {memory.id: memory for memory in [*memories, *held]}
     issues = list(_open_conflicts(store, filters, known))
     issues += [_quarantined(memory) for memory in held if memory.kin == store.kin]
@@ -122,6 +134,11 @@ def _fits(pair: Sequence[Memory], filters: Filters) -> bool:
 
 
 def _quarantined(memory: Memory) -> Issue:
+    if memory.state in LIVE:
+        parts = memory.ingest_metadata[HELD_BACK]
+        said = f"{parts} chunks of it read like instructions to a model and are never recalled;"
+        said += " apply leaves them so and never asks again, keep releases them"
+        return issue_of("quarantined", [memory], said, "keep")
     why = memory.metadata.get("quarantine") or "it reads like an instruction to a model"
     said = f"held back and never recalled: {why}; delete it, or keep it to release it"
     return issue_of("quarantined", [memory], said, "delete")

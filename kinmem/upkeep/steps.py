@@ -39,6 +39,9 @@ class Step:
     seconds: float
     """After which it is told to stop. What is left is done in the next run."""
     work: Work
+    goes_on: bool = False
+    """Whether that run comes as soon as nobody is disturbed by it, for what an import has left: the
+    night is not over before. Not for what a model has to be asked for."""
 
 
 def chosen(names: Iterable[str]) -> list[StepName]:

@@ -107,6 +107,35 @@ def test_a_clock_that_was_put_back_does_not_keep_it_awake(
     assert kinds(service) == ["sleep", "sleep"]
 
 
+def test_what_an_import_has_left_is_done_in_the_same_night(
+    service_of: Callable[..., Service], clock: MovableClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = service_of("ana")
+    service.memorize_many(f"The parcel {n} holds wool." for n in range(3))
+    assert service.settle(30)
+
+    class Short(cycle.Limit):
+        """No time for anything."""
+
+        def __init__(self, watch: cycle.Watch, seconds: float) -> None:
+            super().__init__(watch, 0)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(cycle, "Limit", Short)
+        clock.advance(minutes=11)
+        first = service.sleep()
+    assert {"tag.unfinished", "link.unfinished"} <= first.counts.keys()
+    clock.advance(minutes=11)
+    assert service.settle(30)
+
+    rest = service.runs(1)[0]
+    assert set(rest.seconds) - {"learn"} <= {"entities", "tag", "link"}
+    assert rest.counts["tag.seen"] == rest.counts["link.seen"] == 3
+    clock.advance(minutes=11)
+    assert service.settle(30)
+    assert kinds(service) == ["sleep", "sleep"]
+
+
 # cut short
 
 
@@ -343,5 +372,8 @@ async def test_the_tool_is_listed_with_its_set_and_tells_how_far_it_is(service: 
     assert slept["steps"][1]["counts"] == {"seen": 1, "changed": 1}
     assert (2.0, "done") in told
     assert refused.is_error
-    assert len((dry.structured_content or {})["steps"]) == len(NAMES)
+    would = dry.structured_content or {}
+    assert (would["dryRun"], len(would["steps"])) == (True, len(NAMES))
+    assert not any("counts" in step for step in would["steps"])
+    assert any("would" in step for step in would["steps"])
     assert [len(run.seconds) for run in service.runs()] == [2]

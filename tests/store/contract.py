@@ -162,7 +162,6 @@ EVERY_FIELD = {
     "superseded_by": "m000000",
     "recalled_count": 3,
     "recalled_at": datetime(2026, 1, 1, tzinfo=UTC),
-    "stability": 1.5,
     "created_at": datetime(2025, 1, 1, tzinfo=UTC),
     "content_updated_at": datetime(2025, 1, 2, tzinfo=UTC),
     "scored_at": datetime(2025, 1, 3, tzinfo=UTC),
@@ -576,8 +575,7 @@ class StoreContract:
         after = store_of("ana").memories([private, shared])
         assert [after[id].recalled_count for id in (private, shared)] == [2, 1]
         assert [after[id].recalled_at for id in (private, shared)] == [later, NOON]
-        assert after[private].stability > after[shared].stability > 1
-        same = {"recalled_count": 0, "recalled_at": None, "stability": 1.0, "priority": None}
+        same = {"recalled_count": 0, "recalled_at": None, "priority": None}
         assert {id: replace(memory, **same) for id, memory in after.items()} == before
         assert store.revision == revision
         assert len(store.history(private)) == 1

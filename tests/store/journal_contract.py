@@ -218,6 +218,25 @@ class JournalContract:
         assert waiting(journal, 2) == ["first prompt", "elsewhere", "late answer"]
         assert waiting(journal) == ["first prompt", "elsewhere", "second prompt", "late answer"]
 
+    def test_what_is_stored_by_a_key_is_found(self, journal: Journal) -> None:
+        journal.add([message("1", "said"), message("1", "looked up", "tool", part="1")])
+
+        found = journal.stored(message("1", "said otherwise"))
+        assert found is not None and (found.text, found.id) == ("said", 1)
+        assert journal.stored(message("1", role="tool", part="2")) is None
+        assert journal.stored(message("1", session="other")) is None
+
+    def test_what_one_summary_stands_for_may_be_read_as_well(self, journal: Journal) -> None:
+        kept(journal, "1", "2", "3")
+        first = journal.compact(snapshot(1, 3), [1, 2, 3])
+        second = journal.compact(snapshot(4, 6), [4, 5, 6])
+
+        def ids(but: int | None) -> list[int]:
+            return [one.id for one in journal.messages("s", uncompacted=True, but=but)]
+
+        assert (ids(None), ids(first)) == ([7, 8, 9], [1, 2, 3, 7, 8, 9])
+        assert ids(second) == [4, 5, 6, 7, 8, 9]
+
     def test_a_clients_own_summary_is_not_learned_from(self, journal: Journal) -> None:
         journal.add([message("1", "said"), message("1", "summary", "system")])
 

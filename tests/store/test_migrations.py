@@ -115,7 +115,8 @@ def written_by_version_1(path: Path, first: Path, drafts: list[Draft]) -> None:
         with database.writing() as db:
             for row, draft in enumerate(drafts, start=1):
                 memory = draft.memory
-                values = {"rowid": row, **dict(zip(FIELDS, row_of(memory), strict=True))}
+                known = dict(zip(FIELDS, row_of(memory), strict=True))
+                values = {"rowid": row, "stability": 1.0, **known}
                 db.execute(
                     f"INSERT INTO memories VALUES ({', '.join('?' * len(columns))})",
                     [values[name] for name in columns],

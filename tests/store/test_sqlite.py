@@ -41,7 +41,14 @@ from tests.store.contract import (
 )
 from tests.store.journal_contract import JournalContract
 from tests.store.soundness import problems
-from tests.store.workers import add_all, append, in_processes, observe_all, write_while_locked
+from tests.store.workers import (
+    add_all,
+    append,
+    in_processes,
+    observe_all,
+    write_all,
+    write_while_locked,
+)
 
 
 class TestSqliteStore(StoreContract):
@@ -309,6 +316,24 @@ def test_two_processes_that_add_the_same_store_it_once(home: Path) -> None:
     with closing(SqliteStore(home, "ana")) as store:
         assert one == other
         assert len(listed(store)) == 25
+        assert problems(store) == []
+
+
+def test_the_writes_of_two_processes_have_one_order_over_both_files(home: Path) -> None:
+    SqliteStore(home, "ana").close()
+    start, count = time.time() + 2, 30
+    in_processes(write_all, [(home, scope, count, start) for scope in ("private", "shared")])
+
+    with closing(SqliteStore(home, "ana")) as store:
+        lines = store.past.writes(10_000)[::-1]
+        told: dict[str, list[str]] = {}
+        for line in lines:
+            told.setdefault(line.memory_id, []).append(line.action)
+        assert len(told) == 2 * count
+        for id, actions in told.items():
+            last = ([], ["moved"], ["erased"])[int(id.split()[1]) % 3]
+            assert actions == ["created", "updated", *last]
+        assert len({line.write for line in lines}) == len(lines)
         assert problems(store) == []
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kinmem.errors import StoreError, VersionConflict
+from kinmem.models import Scope
 from kinmem.store.sqlite import connection
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.store import SqliteStore
@@ -30,6 +31,21 @@ def add_all(home: Path, kin: str, texts: Sequence[str], start: float) -> list[st
         time.sleep(max(0, start - time.time()))
         # Ids count from 1 in every process.
         return [store.add([draft_of(text, kin, id=f"{os.getpid()}-{text}")])[0] for text in texts]
+
+
+def write_all(home: Path, scope: Scope, count: int, start: float) -> None:
+    """Add, change, share or unshare, and erase, so many times, from a common moment on."""
+    other: Scope = "private" if scope == "shared" else "shared"
+    with closing(SqliteStore(home, "ana")) as store:
+        time.sleep(max(0, start - time.time()))
+        for number in range(count):
+            text = f"{os.getpid()} {number}"
+            [id] = store.add([draft_of(text, "ana", id=text, scope=scope)])
+            store.update(id, {"importance": 3.0})
+            if number % 3 == 1:
+                store.update(id, {"scope": other})
+            if number % 3 == 2:
+                store.erase(id)
 
 
 def observe_all(home: Path, turns: Sequence[str], start: float) -> list[bool]:

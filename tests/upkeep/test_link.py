@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from kinmem.models import Entity, Knowledge, State
-from kinmem.rules.links import MOST_LINKS, PER_MEMORY
+from kinmem.rules.links import PER_MEMORY
 from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
-from kinmem.upkeep.link import NEW_PER_RUN, TOGETHER, link
+from kinmem.upkeep.link import TOGETHER, link
 from kinmem.upkeep.tier import tier
 from tests.upkeep.conftest import Bench
 
@@ -159,15 +159,13 @@ def test_no_memory_gets_more_than_five(bench: Bench) -> None:
     assert max(counts.values()) == PER_MEMORY
 
 
-def test_a_run_makes_a_hundred_links_and_the_next_goes_on(bench: Bench) -> None:
-    for n in range(220):
+def test_an_import_is_linked_in_one_run(bench: Bench) -> None:
+    for n in range(240):
         pair = Entity(f"Person {n // 2}", "person")
         about(bench, f"Parcel {n}.", pair)
 
     first = linked(bench)
-    assert first["linked"] == MOST_LINKS
-    assert first["seen"] <= NEW_PER_RUN
-    assert linked(bench)["linked"] == 10
+    assert (first["seen"], first["linked"]) == (240, 120)
     assert linked(bench)["seen"] == 0
 
 

@@ -149,7 +149,6 @@ def test_each_use_lets_it_fade_more_slowly(bench: Bench, clock: Any) -> None:
     retained(bench)
 
     assert (bench.state(often), bench.state(once)) == (State.ACTIVE, State.STALE)
-    assert bench.store.get(often).stability == pytest.approx(1.15**10)
 
 
 def test_what_somebody_restores_stays_for_a_while(bench: Bench, clock: Any) -> None:

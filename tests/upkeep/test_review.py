@@ -363,7 +363,7 @@ def test_a_suggested_merge_is_taken_only_if_it_is_proved(bench: Bench) -> None:
 
     assert (refused.suggestion, refused.suggested_content) == (
         "delete",
-        "Behind the house Clara has hives with bees.",
+        "Clara keeps 12 hives behind the house.",
     )
     assert (proved.suggestion, proved.suggested_content) == ("merge", whole)
     kept = settle(bench, proved).kept
@@ -371,6 +371,45 @@ def test_a_suggested_merge_is_taken_only_if_it_is_proved(bench: Bench) -> None:
     assert (memory.id, memory.content) == (kept, whole)
     hits = bench.service.recall("how many hives").hits
     assert [hit.memory.id for hit in hits] == [kept]
+
+
+@pytest.mark.parametrize("suggestion", ["merge", "delete", "destroy", ""])
+def test_a_duplicate_that_is_none_is_but_a_hint(bench: Bench, suggestion: str) -> None:
+    ids = {bench.keep("The lease ends in 2027."), bench.keep("The lease of the flat runs to 2028.")}
+    model = says(
+        finding("duplicate", ["m1", "m2"], suggestion=suggestion, content="The lease ends in 2029.")
+    )
+
+    (issue,) = (one for one in look(bench, model).issues if one.type == "duplicate")
+    settle(bench, issue)
+
+    assert "none of them says all" in issue.description
+    assert {memory.id for memory in bench.live()} == ids
+
+
+def test_of_a_hint_one_may_be_kept(bench: Bench) -> None:
+    bench.keep("The lease ends in 2027.")
+    later = bench.keep("The lease of the flat runs to 2028.")
+
+    (issue,) = (
+        one
+        for one in look(bench, says(finding("duplicate", ["m1", "m2"]))).issues
+        if one.type == "duplicate"
+    )
+    settle(bench, issue, keep=later)
+
+    assert [memory.id for memory in bench.live()] == [later]
+
+
+@pytest.mark.parametrize("suggestion", ["update", "rewrite", ""])
+def test_what_a_model_suggests_can_be_applied(bench: Bench, suggestion: str) -> None:
+    kept = bench.keep("Clara plans to fly to Kyoto, she said.")
+
+    (issue,) = look(bench, says(finding("stale", ["m1"], suggestion=suggestion))).issues
+    settle(bench, issue)
+
+    assert issue.suggestion == "keep"
+    assert [memory.id for memory in bench.live()] == [kept]
 
 
 def test_a_new_wording_may_leave_out_but_not_invent(bench: Bench) -> None:

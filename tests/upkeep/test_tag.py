@@ -9,7 +9,7 @@ import pytest
 from kinmem.models import State
 from kinmem.service import Service
 from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
-from kinmem.upkeep.tag import NEW_PER_RUN, PER_RUN, tag
+from kinmem.upkeep.tag import PER_RUN, TOGETHER, tag
 from tests.upkeep.conftest import Bench
 
 
@@ -80,13 +80,15 @@ def test_a_refresh_takes_twenty_the_longest_ago_first(bench: Bench, clock: Any) 
     assert tagged(bench) == {}
 
 
-def test_an_import_is_tagged_in_a_few_runs(bench: Bench) -> None:
-    drafts = [bench.draft(f"Parcel {n} holds wool.", vectors=_vector()) for n in range(NEW_PER_RUN)]
-    bench.store.add(drafts)
-    bench.keep("Clara grows roses.")
+def test_an_import_is_tagged_in_one_run_as_far_as_its_time_goes(bench: Bench) -> None:
+    count = 5 * TOGETHER
+    bench.store.add(
+        [bench.draft(f"Parcel {n} holds wool.", vectors=_vector()) for n in range(count)]
+    )
+    asked = iter([False, False, True])
 
-    assert tagged(bench)["seen"] == NEW_PER_RUN
-    assert tagged(bench)["seen"] == 1
+    assert tagged(bench, Allowance(is_over=lambda: next(asked)))["seen"] == 2 * TOGETHER
+    assert tagged(bench)["seen"] == 3 * TOGETHER
 
 
 def _vector() -> Any:

@@ -230,6 +230,38 @@ def test_links_raise_priority_and_tier(bench: Bench, clock: Any) -> None:
     assert (known.links, known.recent_links) == (3, 0)
 
 
+def test_what_others_link_with_moves_no_memory(bench_of: Callable[..., Bench], clock: Any) -> None:
+    ana, ben = bench_of("ana"), bench_of("ben")
+    plumber = ana.keep("Clara waits for the plumber.", importance=3, scope="shared")
+    clock.advance(days=10)
+    tiered(ana)
+    before = ana.store.get(plumber)
+    for n in range(8):
+        theirs = ben.keep(f"Ben calls plumber {n}.", scope="shared" if n % 2 else "private")
+        ben.service.update_memory(theirs, links=[{"id": plumber}])
+
+    tiered(ana)
+
+    assert ana.store.get(plumber) == before
+    assert before.tier == "warm"
+    (known,) = ana.store.life.living([plumber])
+    assert (known.links, known.recent_links) == (0, 0)
+    (own, *_) = [one.id for one in ben.store.life.living() if one.scope == "private"]
+    assert [one.links for one in ben.store.life.living([own])] == [1]
+
+
+@pytest.mark.parametrize("scope", ["private", "shared"])
+def test_links_count_as_long_as_both_ends_live(bench: Bench, scope: str) -> None:
+    one, other = (bench.keep(f"Clara calls {n}.", scope=scope) for n in ("Bob", "the plumber"))
+    bench.service.update_memory(one, links=[{"id": other}])
+    assert [(one.links, one.recent_links) for one in bench.store.life.living()] == [(1, 1)] * 2
+
+    bench.service.forget(other)
+    assert [known.links for known in bench.store.life.living()] == [0]
+    bench.service.restore(other)
+    assert [known.links for known in bench.store.life.living([one])] == [1]
+
+
 def link(bench: Bench, source: str, *targets: str) -> None:
     assert isinstance(bench.store, SqliteStore)
     at = time_text(bench.clock())

@@ -55,8 +55,11 @@ class Book:
 
     @contextmanager
     def changing(self) -> Iterator[apsw.Connection]:
-        """A transaction after which the revision has gone up, if it changed anything."""
-        with self.database.writing() as db:
+        """A transaction after which the revision has gone up, if it changed anything.
+
+        The Kin's own file is locked before any other (numbers.py).
+        """
+        with self._numbers.taking(self.database), self.database.writing() as db:
             self.write = None
             before = db.total_changes()
             yield db
@@ -177,9 +180,13 @@ class Book:
             self._insert_chunks(db, [(row, new.content, chunks)])
             db.execute("UPDATE chunks SET layer = ? WHERE memory = ?", (new.tier, row))
             if old.is_document:
-                parts.keep_text(db, row, old, said, new)
-        elif (old.state in LIVE) != (new.state in LIVE):
-            vectors.log(db, self._chunks_of(db, row))
+                says = parts.joined(zip(chunks.places, chunks.texts, strict=False)) or new.content
+                parts.keep_text(db, old, said, new, says)
+        else:
+            if old.holds_back != new.holds_back:
+                parts.hold(db, row, new.holds_back)
+            if (old.state in LIVE) != (new.state in LIVE):
+                vectors.log(db, self._chunks_of(db, row))
         if old.superseded_by and old.superseded_by != new.superseded_by:
             edges.disinherit(db, new.id, old.superseded_by)
         if new.superseded_by and old.superseded_by != new.superseded_by:
@@ -276,7 +283,8 @@ class Book:
             ).get
             if metadata is not None:
                 said = memory.content if text is None else text
-                parts.insert_words(db, [(chunk, said, parts.passage_of(metadata))])
+                place = parts.passage_of(metadata, memory.holds_back)
+                parts.insert_words(db, [(chunk, said, place)])
             self.vectors.queue(db, [chunk])
             self.vectors.take_over(db, chunk, source.vectors, from_db, old_chunk)
         summaries.copy(from_db, row, db, new_row)

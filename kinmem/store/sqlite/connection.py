@@ -3,6 +3,7 @@
 apsw brings its own SQLite and can load extensions; many Pythons' sqlite3 cannot.
 """
 
+import errno
 import importlib.util
 import logging
 import os
@@ -130,6 +131,16 @@ class Database:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Nobody else writes into the file meanwhile. A thread that does so already has it."""
+        with self._write_lock:
+            if self._writer.in_transaction:
+                yield
+            else:
+                with self.writing():
+                    yield
 
     @contextmanager
     def alone(self) -> Iterator[apsw.Connection]:
@@ -282,11 +293,14 @@ def translated(path: Path) -> Iterator[None]:
         code, said = _meaning(error)
         raise StoreError(f"{path.name}: {said}", code) from error
     except OSError as error:
-        code, said = ("storage_full", FULL) if error.errno == 28 else ("storage_failed", str(error))
-        raise StoreError(f"{path.name}: {said}", code) from error
+        if error.errno == errno.ENOSPC:
+            raise StoreError(f"{path.name}: {FULL}", "storage_full") from error
+        said = f"{path} cannot be made or used ({error.strerror or error}); {WHERE}"
+        raise StoreError(said, "storage_failed") from error
 
 
 FULL = "the disk is full; nothing was changed, make room and try again"
+WHERE = "KINMEM_HOME, or --home, names the folder that holds everything"
 
 
 def _meaning(error: apsw.Error) -> tuple[StoreCode, str]:

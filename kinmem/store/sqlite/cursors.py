@@ -36,5 +36,7 @@ def position(cursor: str, sort: Sort) -> tuple[Any, str]:
         else isinstance(key, int | float) and abs(key) < MOST_KEY
     )
     if made_for != sort or not fitting or not isinstance(id, str) or not id.isascii():
-        raise InvalidInput("cursor is not one that list_memories gave for this sort; leave it out")
+        raise InvalidInput(
+            "cursor is none that an earlier page of just this listing gave; leave it out"
+        )
     return key, id

@@ -4,7 +4,7 @@ Functions on a connection, inside a transaction of the caller's.
 """
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -126,6 +126,21 @@ def read_back(id: str, other: str, relation: str) -> Link:
         return linked(id, other, relation)
     called = next(name for name, inverse in INVERSE.items() if inverse == relation)
     return linked(other, id, called)
+
+
+def remove(dbs: Databases, id: str, one: Mapping[str, str | None]) -> None:
+    """Delete one row of a snapshot of `id`: a link, or that it was refused."""
+    source, target = sorted((id, str(one["id"])))
+    row = [source, target, REFUSED]
+    if one["relation"] is not None:
+        link = read_back(id, str(one["id"]), one["relation"])
+        row = [link.source, link.target, link.relation]
+    for db in dbs:
+        db.execute(
+            "DELETE FROM links WHERE source = ? AND target = ? AND relation = ?"
+            " AND origin <> 'auto'",
+            row,
+        )
 
 
 def join(dbs: Databases, link: Link, home: apsw.Connection, at: datetime) -> None:

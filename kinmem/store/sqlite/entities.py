@@ -114,7 +114,7 @@ def _mention(db: apsw.Connection, memory: int, entities: Sequence[Entity]) -> di
     numbers = {}
     for entity in entities:
         number, name = _number(db, entity)
-        alias = None if folded(name) == folded(entity.name) else entity.name
+        alias = entity.alias if folded(name) == folded(entity.name) else entity.name
         db.execute(
             "INSERT OR IGNORE INTO memory_entities (memory, entity, alias, folded)"
             " VALUES (?, ?, ?, ?)",

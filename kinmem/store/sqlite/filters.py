@@ -15,13 +15,17 @@ VISIBLE = (
     "(m.kin = :kin OR (m.scope = 'shared' AND m.state NOT IN ('deleted', 'quarantined')))"
     " AND (:left IS NULL OR m.id NOT IN (SELECT value FROM json_each(:left)))"
 )
+IN_IDS = "IN (SELECT value FROM json_each(:ids))"
 LIVE_STATES = ", ".join(f"'{state}'" for state in LIVE)
 IS_LIVE = f"m.state IN ({LIVE_STATES})"
+SEEN = f"{VISIBLE} AND {IS_LIVE} AND (m.expires_at IS NULL OR m.expires_at > :now)"
 SAID_AT = "coalesce(m.occurred_at, m.created_at)"
 IS_NOT_OVER = (
     "(m.expires_at IS NULL OR m.expires_at > :now) AND (m.valid_to IS NULL OR m.valid_to > :now)"
 )
 VALID_FROM = f"coalesce(m.valid_from, {SAID_AT})"
+BEGAN_UNKNOWN = f"(m.valid_to <= {VALID_FROM} AND {IS_LIVE})"
+"""It was over when it was said, "until 2025 I work at Nokia": before that it was so."""
 
 
 BY_SUBJECT = "m.subject = :subject COLLATE ANYCASE"
@@ -69,7 +73,7 @@ def conditions(filters: Filters, view: View, now: datetime) -> tuple[str, dict[s
         parts.append(f"{SAID_AT} < :until")
         bound["until"] = time_text(filters.until)
     if filters.ids is not None:
-        parts.append("m.id IN (SELECT value FROM json_each(:ids))")
+        parts.append(f"m.id {IN_IDS}")
         bound["ids"] = json.dumps(filters.ids)
     for n, tag in enumerate(filters.tags):
         parts.append(f"EXISTS (SELECT 1 FROM tags WHERE tag = :tag{n} AND memory = m.rowid)")
@@ -86,7 +90,7 @@ def _life(filters: Filters, parts: list[str], bound: dict[str, Any]) -> None:
         if filters.as_of:
             states += (State.SUPERSEDED,)
             parts += [
-                f"{VALID_FROM} <= :as_of",
+                f"({VALID_FROM} <= :as_of OR {BEGAN_UNKNOWN})",
                 "(m.valid_to IS NULL OR m.valid_to > :as_of)",
                 "(m.expires_at IS NULL OR m.expires_at > :as_of)",
             ]
@@ -105,13 +109,16 @@ def _was(
     bound: dict[str, Any],
 ) -> str:
     """What is so, and what was at some time of the stretch and gave way or ended since."""
-    held = [f"m.valid_to > {VALID_FROM}", _in((*states, State.SUPERSEDED))]
+    held = [
+        f"(m.valid_to > {VALID_FROM} OR {BEGAN_UNKNOWN})",
+        _in((*states, State.SUPERSEDED)),
+    ]
     start, end = stretch
     if start is not None:
         held.append("m.valid_to > :was_from")
         bound["was_from"] = time_text(start)
     if end is not None:
-        held.append(f"{VALID_FROM} < :was_to")
+        held.append(f"({VALID_FROM} < :was_to OR {BEGAN_UNKNOWN})")
         bound["was_to"] = time_text(end)
     return f"({_in(states)} AND {IS_NOT_OVER} OR {' AND '.join(held)})"
 

@@ -9,21 +9,24 @@ from typing import Any
 from kinmem.clock import Clock
 from kinmem.models import LIVE, Knowledge, Memory, Scope
 from kinmem.rules.relation_words import SYMMETRIC
-from kinmem.store.graph import MOST_ALIASES, Edge, Key, Known, Named, Surroundings
+from kinmem.store.graph import MOST_ALIASES, Edge, Key, Known, Named, Reach, Surroundings
 from kinmem.store.sqlite import entities
 from kinmem.store.sqlite.book import Book
 from kinmem.store.sqlite.connection import Row
-from kinmem.store.sqlite.filters import IS_LIVE, SAID_AT, VISIBLE, View
+from kinmem.store.sqlite.filters import IS_LIVE, SAID_AT, SEEN, VISIBLE, View
 from kinmem.store.sqlite.rows import COLUMNS, memory_of, time_text
+from kinmem.store.sqlite.spoken import SpokenRows
 from kinmem.text import folded
 
-SEEN = f"{VISIBLE} AND {IS_LIVE} AND (m.expires_at IS NULL OR m.expires_at > :now)"
-ONCE = f"{VISIBLE} AND (m.state = 'superseded' OR {IS_LIVE})"
-"""What holds now, or held once."""
+REACHES: Mapping[Reach, str] = {
+    "now": SEEN,
+    "once": f"{VISIBLE} AND (m.state = 'superseded' OR {IS_LIVE})",
+    "ever": f"{VISIBLE} AND (m.state IN ('superseded', 'archived') OR {IS_LIVE})",
+}
 OWN = "m.kin = :kin AND m.state NOT IN ('deleted', 'quarantined')"
 
 
-class SqliteGraph:
+class SqliteGraph(SpokenRows):
     """See Graph."""
 
     def __init__(
@@ -79,15 +82,16 @@ class SqliteGraph:
 
     # reading
 
-    def find(self, names: Collection[str]) -> list[Known]:
+    def find(self, names: Collection[str], reach: Reach = "now") -> list[Known]:
         wanted = json.dumps([folded(name) for name in names])
         found = self._known(
             f"""
             e.folded IN (SELECT value FROM json_each(:names)) OR e.id IN (
                 SELECT entity FROM memory_entities a JOIN memories m ON m.rowid = a.memory
-                WHERE a.folded IN (SELECT value FROM json_each(:names)) AND {SEEN})
+                WHERE a.folded IN (SELECT value FROM json_each(:names)) AND {REACHES[reach]})
             """,
             {"names": wanted},
+            reach,
         )
         return sorted(found.values(), key=lambda one: (-one.memories, one.key))
 
@@ -110,12 +114,12 @@ class SqliteGraph:
         found = self.known([key for key, _ in counts.most_common(limit)])
         return sorted(found.values(), key=lambda one: (-one.memories, one.key))
 
-    def edges(self, keys: Collection[Key], *, ended: bool = False) -> list[Edge]:
+    def edges(self, keys: Collection[Key], reach: Reach = "now") -> list[Edge]:
         told: dict[tuple[Key, str, Key], list[_Told]] = defaultdict(list)
         names: dict[Key, str] = {}
         for book in self._books.values():
             bound = {**self._bound(book), "keys": _as_json(keys)}
-            for row in book.database.rows(EDGES.format(ONCE if ended else SEEN), bound):
+            for row in book.database.rows(EDGES.format(REACHES[reach]), bound):
                 source, target = Key(*row[:2]), Key(*row[3:5])
                 names |= {source: row[2], target: row[5]}
                 if row[6] in SYMMETRIC and source > target:  # stored by the names of that memory
@@ -126,7 +130,7 @@ class SqliteGraph:
             key=lambda one: (one.ended is not None, -len(one.memories), one.source, one.target),
         )
 
-    def memories(self, keys: Collection[Key], limit: int) -> list[str]:
+    def memories(self, keys: Collection[Key], limit: int, reach: Reach = "now") -> list[str]:
         found = {
             id: said_at
             for book in self._books.values()
@@ -134,12 +138,28 @@ class SqliteGraph:
                 f"""
                 SELECT DISTINCT m.id, {SAID_AT} FROM entities e
                 JOIN memory_entities a ON a.entity = e.id JOIN memories m ON m.rowid = a.memory
-                WHERE {OF_KEYS.format("e")} AND {SEEN} ORDER BY 2 DESC, 1 DESC LIMIT :limit
+                WHERE {OF_KEYS.format("e")} AND {REACHES[reach]}
+                ORDER BY 2 DESC, 1 DESC LIMIT :limit
                 """,
                 {**self._bound(book), "keys": _as_json(keys), "limit": limit},
             )
         }
         return sorted(found, key=lambda id: (found[id], id), reverse=True)[:limit]
+
+    def called(self, key: Key, reach: Reach = "now") -> dict[str, list[str]]:
+        told: dict[str, list[str]] = defaultdict(list)
+        for book in self._books.values():
+            for alias, id in book.database.rows(
+                f"""
+                SELECT a.alias, m.id FROM entities e
+                JOIN memory_entities a ON a.entity = e.id JOIN memories m ON m.rowid = a.memory
+                WHERE {OF_KEYS.format("e")} AND a.alias IS NOT NULL AND {REACHES[reach]}
+                ORDER BY m.id DESC
+                """,
+                {**self._bound(book), "keys": _as_json([key])},
+            ):
+                told[alias].append(id)
+        return {alias: sorted(ids, reverse=True) for alias, ids in told.items()}
 
     def names_in(self, scope: Scope, limit: int) -> Sequence[Named]:
         book = self._books[scope]
@@ -181,10 +201,14 @@ class SqliteGraph:
             for id, (plain, type, name) in who.items()
         ]
 
-    def _known(self, which: str, bound: Mapping[str, str]) -> dict[Key, Known]:
+    def _known(
+        self, which: str, bound: Mapping[str, str], reach: Reach = "now"
+    ) -> dict[Key, Known]:
         told: dict[Key, list[Row]] = defaultdict(list)
         for book in self._books.values():
-            rows = book.database.rows(KNOWN.format(which), {**self._bound(book), **bound})
+            rows = book.database.rows(
+                KNOWN.format(which, REACHES[reach]), {**self._bound(book), **bound}
+            )
             for plain, type, *row in rows:
                 told[Key(plain, type)].append(tuple(row))
         return {key: _summed(key, rows) for key, rows in _as_one(told).items()}
@@ -198,13 +222,13 @@ KNOWN = f"""
     SELECT e.folded, e.type, e.name, a.alias, count(*), min({SAID_AT}), max({SAID_AT}),
         sum(coalesce(m.importance, 5))
     FROM entities e JOIN memory_entities a ON a.entity = e.id JOIN memories m ON m.rowid = a.memory
-    WHERE ({{}}) AND {SEEN} GROUP BY e.id, a.folded
+    WHERE ({{}}) AND {{}} GROUP BY e.id, a.folded
     """
 # Two lookups by index; OR would read all relations.
 EDGES = f"""
     SELECT s.folded, s.type, s.name, t.folded, t.type, t.name, r.relation, m.id,
         min(r.confidence, m.confidence), r.verified_at, m.state,
-        coalesce(m.valid_to, m.content_updated_at)
+        coalesce(m.valid_to, m.state_at, m.content_updated_at)
     FROM (
         SELECT r.* FROM entities e JOIN relations r ON r.source = e.id WHERE {OF_KEYS.format("e")}
         UNION
@@ -240,8 +264,8 @@ def _edge(
         {source: names[source], target: names[target]},
         tuple(dict.fromkeys(one.memory for one in counted)),
         max(one.confidence for one in counted),
-        _time(max(one.verified_at for one in counted)),
-        None if holding else _time(max(one.until for one in counted)),
+        datetime.fromisoformat(max(one.verified_at for one in counted)),
+        None if holding else datetime.fromisoformat(max(one.until for one in counted)),
     )
 
 
@@ -273,11 +297,15 @@ def _summed(key: Key, rows: Iterable[Row]) -> Known:
         times += [first, last]
     called = tuple(alias for alias, _ in aliases.most_common(MOST_ALIASES))
     name = names.most_common(1)[0][0]
-    return Known(key, name, called, count, _time(min(times)), _time(max(times)), worth / count)
-
-
-def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text)
+    return Known(
+        key,
+        name,
+        called,
+        count,
+        datetime.fromisoformat(min(times)),
+        datetime.fromisoformat(max(times)),
+        worth / count,
+    )
 
 
 def _as_json(keys: Collection[Key]) -> str:

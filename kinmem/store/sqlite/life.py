@@ -17,9 +17,9 @@ from kinmem.store.life import rank_of
 from kinmem.store.sqlite import vectors
 from kinmem.store.sqlite.book import Book
 from kinmem.store.sqlite.connection import Row
-from kinmem.store.sqlite.filters import View
+from kinmem.store.sqlite.filters import IN_IDS, VISIBLE, View
 from kinmem.store.sqlite.lines import Line
-from kinmem.store.sqlite.rows import time_text
+from kinmem.store.sqlite.rows import moment, time_text
 
 RECENT = timedelta(days=7)
 """How long a link counts as recent; as long as a stale one is kept."""
@@ -33,7 +33,7 @@ COLUMNS = """
 OWN = """
     +m.kin = :kin AND (:left IS NULL OR m.id NOT IN (SELECT value FROM json_each(:left)))
 """
-IN_IDS = "IN (SELECT value FROM json_each(:ids))"
+LIVES = "m.state IN ('active', 'stale', 'archived')"
 
 Links = Mapping[str, int]
 """By id of a memory: how many."""
@@ -58,7 +58,7 @@ class SqliteLife:
         bound: dict[str, Any] = {"kin": self._kin}
         where = OWN
         if expired_by is None:
-            where += " AND m.state IN ('active', 'stale', 'archived')"
+            where += f" AND {LIVES}"
         else:
             where += " AND m.state <> 'deleted' AND m.expires_at <= :by"
             bound["by"] = time_text(expired_by)
@@ -72,27 +72,50 @@ class SqliteLife:
                 f"SELECT {COLUMNS} FROM memories m WHERE {where}", {**bound, **self._view(book)}
             )
         ]
-        links, recent = self._links(ids)
+        own = {row[0] for row in rows}
+        links, recent = self._links(own, whole=ids is None and expired_by is None)
         return [_living(row, links, recent) for row in rows]
 
-    def _links(self, ids: Collection[str] | None) -> tuple[Links, Links]:
-        """Per memory the links it is an end of, and the recent ones; of either file."""
-        links, recent = Counter[str](), Counter[str]()
-        bound = {"since": time_text(self._clock() - RECENT), "ids": json.dumps(list(ids or ()))}
-        sides = (
-            f"SELECT {side} AS id, created_at > :since AS recent FROM links"
-            + " WHERE origin <> 'refused'"
-            + ("" if ids is None else f" AND {side} {IN_IDS}")
-            for side in ("source", "target")
-        )
-        statement = (
-            f"SELECT id, count(*), sum(recent) FROM ({' UNION ALL '.join(sides)}) GROUP BY id"
-        )
-        for book in self._books.values():
-            for id, count, new in book.database.rows(statement, bound):
-                links[id] += count
-                recent[id] += new
-        return links, recent
+    def _links(self, own: Collection[str], *, whole: bool) -> tuple[Links, Links]:
+        """Of own memories, all of them if `whole`: how many links count, and how many recent ones.
+
+        Those between living own memories, and in the own file those with what others share: what
+        others link with theirs in shared.db moves nobody else's memory.
+        """
+        edges = {
+            scope: self._edges(book, None if whole else own) for scope, book in self._books.items()
+        }
+        ends = {id for some in edges.values() for row in some for id in row[:2]}
+        mine, theirs = self._ends(ends.difference(own) if whole else ends)
+        mine = mine.union(own) if whole else mine
+        counted: dict[Scope, set[str]] = {"private": mine | theirs, "shared": mine}
+        linked: tuple[list[str], list[str]] = ([], [])
+        for scope, some in edges.items():
+            for source, target, is_recent in some:
+                if source in counted[scope] and target in counted[scope]:
+                    linked[is_recent].extend((source, target))
+        return Counter(linked[0] + linked[1]), Counter(linked[1])
+
+    def _edges(self, book: Book, ids: Collection[str] | None) -> list[Row]:
+        """(source, target, whether it is recent) of the links of these memories in one file."""
+        edges = "SELECT source, target, created_at > :since FROM links WHERE origin <> 'refused'"
+        if ids is not None:
+            edges = f"{edges} AND source {IN_IDS} UNION ALL {edges} AND target {IN_IDS}"
+            edges += f" AND source NOT {IN_IDS}"
+        since = time_text(self._clock() - RECENT)
+        return book.database.rows(edges, {"since": since, "ids": json.dumps(list(ids or ()))})
+
+    def _ends(self, ids: Collection[str]) -> tuple[set[str], set[str]]:
+        """Those of these memories that live: own ones, and what others share."""
+        found: dict[bool, set[str]] = {True: set(), False: set()}
+        for book in self._books.values() if ids else ():
+            for id, is_own in book.database.rows(
+                f"SELECT m.id, m.kin = :kin FROM memories m WHERE m.id {IN_IDS} AND {VISIBLE}"
+                f" AND {LIVES}",
+                {"ids": json.dumps(list(ids)), **self._view(book)},
+            ):
+                found[bool(is_own)].add(id)
+        return found[True], found[False]
 
     def came_by(self, ids: Collection[str]) -> dict[str, tuple[str, datetime]]:
         # SQLite takes the other columns from the row of the max.
@@ -186,22 +209,18 @@ def _living(row: Row, links: Links, recent: Links) -> Living:
         set_priority,
         priority,
         state,
-        _time(state_at),
+        moment(state_at),
         tier,
         reason,
         uses,
-        _time(used_at),
+        moment(used_at),
         datetime.fromisoformat(created_at),
         datetime.fromisoformat(updated_at),
-        _time(expires_at),
+        moment(expires_at),
         links.get(id, 0),
         recent.get(id, 0),
-        _time(scored_at),
+        moment(scored_at),
     )
-
-
-def _time(stored: str | None) -> datetime | None:
-    return datetime.fromisoformat(stored) if stored else None
 
 
 def _present(db: apsw.Connection, changes: Sequence[One]) -> dict[int, One]:

@@ -13,7 +13,7 @@ from kinmem.store.graph import Key
 from kinmem.store.links import Origin, Shared
 from kinmem.store.sqlite.book import Book
 from kinmem.store.sqlite.connection import Row
-from kinmem.store.sqlite.filters import IS_LIVE, VISIBLE, View
+from kinmem.store.sqlite.filters import IN_IDS, IS_LIVE, VISIBLE, View
 from kinmem.store.sqlite.rows import time_text
 
 UNSEEN = "m.state NOT IN ('deleted', 'quarantined')"
@@ -67,7 +67,7 @@ class LinkedRows:
         for book in self._books.values():
             rows = book.database.rows(
                 "SELECT m.id, coalesce(m.priority, m.importance / 10, 0.5) FROM memories m"
-                f" WHERE {VISIBLE} AND {IS_LIVE} AND m.id IN (SELECT value FROM json_each(:ids))"
+                f" WHERE {VISIBLE} AND {IS_LIVE} AND m.id {IN_IDS}"
                 " UNION SELECT * FROM (SELECT m.id, coalesce(m.priority, m.importance / 10, 0.5)"
                 f" FROM memories m WHERE {VISIBLE} AND {IS_LIVE} ORDER BY 2 DESC, 1 DESC"
                 " LIMIT :limit)",
@@ -107,8 +107,8 @@ class LinkedRows:
     def _named(self, book: Book, ids: Collection[str]) -> list[Row]:
         return book.database.rows(
             """
-            SELECT m.id, e.folded FROM json_each(?) JOIN memories m ON m.id = value
-            JOIN memory_entities ON memory = m.rowid JOIN entities e ON e.id = entity
+            SELECT m.id, e.folded FROM json_each(?) CROSS JOIN memories m ON m.id = value
+            CROSS JOIN memory_entities ON memory = m.rowid CROSS JOIN entities e ON e.id = entity
             """,
             (json.dumps(list(ids)),),
         )
@@ -128,8 +128,8 @@ class LinkedRows:
                     SELECT 1 FROM json_each(m.manual_tags) WHERE value = asked.what
                 )
             FROM asked
-            JOIN held ON held.what = asked.what
-            JOIN memories m ON m.rowid = held.memory
+            CROSS JOIN held ON held.what = asked.what
+            CROSS JOIN memories m ON m.rowid = held.memory
             WHERE m.id <> asked.id AND {VISIBLE} AND {IS_LIVE}
                 AND (m.expires_at IS NULL OR m.expires_at > :now)
             """,
@@ -174,42 +174,46 @@ class LinkedRows:
 
     def _rows(self, columns: str, ids: Collection[str]) -> list[Row]:
         """Rows of links that touch these memories, from both files; each once."""
-        wanted = "IN (SELECT value FROM json_each(:ids))"
         rows = (
             row
             for book in self._books.values()
             for row in book.database.rows(
-                f"SELECT {columns} FROM links WHERE source {wanted}"
-                f" UNION SELECT {columns} FROM links WHERE target {wanted}",
+                f"SELECT {columns} FROM links WHERE source {IN_IDS}"
+                f" UNION SELECT {columns} FROM links WHERE target {IN_IDS}",
                 {"ids": json.dumps(list(ids))},
             )
         )
         return list(dict.fromkeys(rows))
 
-    def _ends(self, ids: Collection[str]) -> dict[str, End]:
-        """Those of these memories that may be at the end of a link the Kin sees."""
+    def _ends(self, ids: Collection[str], *, also_gone: bool = False) -> dict[str, End]:
+        """Those of these memories that may be at the end of a link the Kin sees; or will be, once
+        they are out of the bin again."""
         return {
             row[0]: End(*row)
             for book in self._books.values()
             for row in book.database.rows(
                 "SELECT m.id, m.kin, m.scope, m.state, m.superseded_by FROM memories m"
-                f" WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE} AND {UNSEEN}",
+                f" WHERE m.id {IN_IDS} AND {VISIBLE}{'' if also_gone else f' AND {UNSEEN}'}",
                 {"ids": json.dumps(list(ids)), **self._view(book)},
             )
         }
 
 
+# CROSS JOIN: in this order. With statistics SQLite expects a table of JSON values to be large, and
+# reads all tags instead of those asked for.
 TAGGED = """
-    SELECT tag AS what, memory FROM tags WHERE tag IN (
-        SELECT what FROM (SELECT DISTINCT what FROM asked) one
-        WHERE (SELECT count(*) FROM (
-            SELECT 1 FROM tags WHERE tag = one.what LIMIT :most + 1)) <= :most
-    )
+    SELECT tag AS what, memory FROM (
+        SELECT DISTINCT what FROM asked WHERE (
+            SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag = what LIMIT :most + 1)
+        ) <= :most
+    ) CROSS JOIN tags ON tag = what
 """
 ABOUT = """
-    SELECT e.folded AS what, memory FROM entities e JOIN memory_entities ON entity = e.id
-    WHERE e.folded IN (SELECT what FROM asked) AND (SELECT count(*) FROM (
-        SELECT 1 FROM memory_entities WHERE entity = e.id LIMIT :most + 1)) <= :most
+    SELECT what, memory FROM (SELECT DISTINCT what FROM asked)
+    CROSS JOIN entities e ON e.folded = what CROSS JOIN memory_entities ON entity = e.id
+    WHERE (
+        SELECT count(*) FROM (SELECT 1 FROM memory_entities WHERE entity = e.id LIMIT :most + 1)
+    ) <= :most
 """
 FIRST = "m.source_ref = :source_ref AND m.id < :id ORDER BY m.id"
 PREVIOUS = (

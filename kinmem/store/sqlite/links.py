@@ -33,6 +33,7 @@ from kinmem.store.sqlite.edges import (
     put_found,
     read_back,
     refuse,
+    remove,
     snapshot,
     take_apart,
 )
@@ -114,16 +115,16 @@ class SqliteLinks(LinkedRows):
         reverts: Sequence[int] = (),
     ) -> None:
         at = self._clock()
-        ends = self._ends({str(one["id"]) for one in links})
+        ends = self._ends({str(one["id"]) for one in links}, also_gone=True)
 
         def edit(dbs: Files, memory: Memory) -> None:
-            for db in dbs.values():
-                db.execute(
-                    "DELETE FROM links WHERE (source = :id OR target = :id) AND origin <> 'auto'",
-                    {"id": id},
-                )
+            # What is as it was stays untouched: its other end may be in the bin just now.
+            now = snapshot(dbs.values(), id)
+            for known in now:
+                if known not in links:
+                    remove(dbs.values(), id, known)
             for one in links:
-                if one["id"] not in ends:
+                if one in now or one["id"] not in ends:
                     continue
                 home = self._home(dbs, memory, ends[one["id"]])
                 if one["relation"] is None:

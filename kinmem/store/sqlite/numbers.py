@@ -2,21 +2,27 @@
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
 
 import apsw
 
 from kinmem.store.sqlite.connection import Database, Row
 
+MARK = "write"
+"""Of the own file."""
+GREATEST = """
+    SELECT (SELECT max(write) FROM history WHERE kin = ?),
+        (SELECT value FROM marks WHERE name = ?)
+"""
 UNNUMBERED = "SELECT EXISTS (SELECT 1 FROM history WHERE kin = ? AND write = 0)"
 
 
 class Numbers:
     """Gives each write a number above all that the Kin's history has.
 
-    Taken while the file is locked for writing. Two processes that write for one Kin at the same
-    moment, one into each file, may get the same number: neither came before the other.
+    Whoever writes for a Kin, into whichever file, keeps the Kin's own file locked meanwhile, so
+    that no two writes get the same number and a later one never a smaller.
     """
 
     def __init__(self, kin: str) -> None:
@@ -31,11 +37,23 @@ class Numbers:
         if any(database.rows(UNNUMBERED, (self.kin,))[0][0] for database in self._databases):
             self._number_older()
 
+    @contextmanager
+    def taking(self, database: Database) -> Iterator[None]:
+        """While it lasts no other process begins a write for this Kin; around a transaction on one
+        of its files."""
+        own = self._databases[0]
+        with nullcontext() if database is own else own.held():
+            yield
+
     def next(self) -> int:
         """The number of a write that begins now."""
         with self._lock:
             self._last = max(self._last, self.last()) + 1
             return self._last
+
+    def keep(self, own: apsw.Connection, number: int) -> None:
+        """Note it in the own file, for a write whose lines are committed after that."""
+        own.execute("INSERT OR REPLACE INTO marks (name, value) VALUES (?, ?)", (MARK, number))
 
     def last(self) -> int:
         """The greatest in the history; 0 where nothing was written."""
@@ -63,8 +81,8 @@ class Numbers:
         return list(lines)
 
     def _greatest(self, database: Database) -> int:
-        sql = "SELECT max(write) FROM history WHERE kin = ?"
-        return int(database.rows(sql, (self.kin,))[0][0] or 0)
+        noted, kept = database.rows(GREATEST, (self.kin, MARK))[0]
+        return max(noted or 0, kept or 0)
 
 
 def _writes(files: Sequence[Sequence[Row]]) -> Iterator[list[tuple[int, int]]]:

@@ -24,9 +24,14 @@ OBJECTS = frozenset({"metadata", "ingest_metadata"})
 
 
 @lru_cache(maxsize=64)  # a batch shares its moment
-def time_text(moment: datetime) -> str:
+def time_text(at: datetime) -> str:
     """UTC, always 27 characters, so that texts sort as times do."""
-    return moment.astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
+    return at.astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
+
+
+def moment(stored: str | None) -> datetime | None:
+    """What time_text has made, or nothing, back."""
+    return datetime.fromisoformat(stored) if stored else None
 
 
 def column(name: str, value: Any) -> Any:

@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.filters import IN_IDS
 from kinmem.store.sqlite.rows import time_text
 from kinmem.turns import Message, Role, Session
 
 MESSAGE = tuple(field.name for field in fields(Message))
-IN_IDS = "IN (SELECT value FROM json_each(:ids))"
 
 
 class SaidRows:
@@ -32,6 +32,15 @@ class SaidRows:
                 )
                 new.append(db.changes() == 1)
         return new
+
+    def stored(self, message: Message) -> Message | None:
+        key = {name: getattr(message, name) for name in ("session", "turn", "role", "part")}
+        found = self._messages(
+            "SELECT {columns} FROM turns m WHERE m.session = :session AND m.turn = :turn"
+            " AND m.role = :role AND m.part = :part",
+            key,
+        )
+        return found[0] if found else None
 
     def learnable(self, now: datetime, limit: int) -> list[Message]:
         return self._messages(
@@ -108,11 +117,15 @@ class SaidRows:
         )
         return found[0] if found else None
 
-    def messages(self, session: str, *, uncompacted: bool = False) -> list[Message]:
+    def messages(
+        self, session: str, *, uncompacted: bool = False, but: int | None = None
+    ) -> list[Message]:
         raw = "AND m.snapshot IS NULL" if uncompacted else ""
+        if uncompacted and but is not None:
+            raw = "AND (m.snapshot IS NULL OR m.snapshot = :but)"
         return self._messages(
             f"SELECT {{columns}} FROM turns m WHERE m.session = :session {raw} ORDER BY m.id",
-            {"session": session},
+            {"session": session, "but": but},
         )
 
     def sessions(self, limit: int = 50) -> list[Session]:

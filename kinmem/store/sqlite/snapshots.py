@@ -9,7 +9,8 @@ from typing import Any
 import apsw
 
 from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.said import IN_IDS, column
+from kinmem.store.sqlite.filters import IN_IDS
+from kinmem.store.sqlite.said import column
 from kinmem.turns import Snapshot
 
 SNAPSHOT = tuple(field.name for field in fields(Snapshot))

@@ -251,6 +251,8 @@ class SqliteStore:
             for memory in {memory.id: memory for _, memory in mine}.values():
                 holder = holders[memory.id]
                 holder.note(dbs[holder], self._clock(), memory, action, {}, {})
+            if holders and self._own.write is not None:
+                self._numbers.keep(dbs[self._own], self._own.write)
             # Who holds them comes last: cut short, it can be asked for again.
             for book in sorted(dbs, key=lambda book: book in holders.values()):
                 for _, memory in mine:

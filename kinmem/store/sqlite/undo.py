@@ -7,12 +7,12 @@ from typing import Any
 
 from kinmem.models import Event, Memory
 from kinmem.store.sqlite.book import Book
+from kinmem.store.sqlite.filters import IN_IDS
 from kinmem.store.sqlite.lines import events
 from kinmem.store.sqlite.rows import column, fields_of
 
 GREATEST = 2**63 - 1
 """What a database takes for a number."""
-IN_IDS = "IN (SELECT value FROM json_each(:ids))"
 
 
 class SqlitePast:

@@ -8,10 +8,6 @@ from datetime import datetime
 from kinmem.store.sqlite.book import Book
 from kinmem.store.sqlite.rows import time_text
 
-# Each use makes a memory fade 15 % more slowly (Kore); ten years are the most a half-life grows to.
-STABILITY_GROWTH = 1.15
-MOST_STABLE = 12.0
-
 Noted = dict[str, tuple[int, datetime]]
 """By id: how often, and when last."""
 
@@ -67,10 +63,6 @@ def _held(book: Book, noted: Noted) -> list[str]:
 def _write(book: Book, uses: Noted) -> None:
     with book.database.writing() as db:
         db.executemany(
-            "UPDATE memories SET recalled_count = recalled_count + ?, recalled_at = ?,"
-            " stability = min(?, stability * ?) WHERE id = ?",
-            [
-                (count, time_text(at), MOST_STABLE, STABILITY_GROWTH ** min(count, 100), id)
-                for id, (count, at) in uses.items()
-            ],
+            "UPDATE memories SET recalled_count = recalled_count + ?, recalled_at = ? WHERE id = ?",
+            [(count, time_text(at), id) for id, (count, at) in uses.items()],
         )

@@ -5,16 +5,16 @@ punctuation and keeps a run of Chinese or Japanese as one token: C# would be "c"
 乌龙茶 found.
 """
 
-import re
 from collections.abc import Sequence
 
 from kinmem.models import ROLES, Memory
+from kinmem.rules.pattern import late
 from kinmem.rules.when import spoken_date
 
-CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
-SHARP = re.compile(r"(?<=\b[A-Za-z])#(?!\w)")
-PLUS_PLUS = re.compile(r"(?<=[A-Za-z])\+\+")
-TOKEN = re.compile(r"[^\W_]+")
+CJK = late("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
+SHARP = late(r"(?<=\b[A-Za-z])#(?!\w)")
+PLUS_PLUS = late(r"(?<=[A-Za-z])\+\+")
+TOKEN = late(r"[^\W_]+")
 # More terms cost time without finding more: 20,000 took 1.1 s (reliability, R20).
 MOST_TERMS = 64
 

@@ -4,6 +4,8 @@
 ALTER TABLE memories ADD COLUMN state_at TEXT;
 -- What a person has set; priority itself is computed.
 ALTER TABLE memories ADD COLUMN set_priority REAL CHECK (set_priority BETWEEN 0 AND 1);
+-- How much longer a memory lasts for its uses follows from their number: no curve grows what is stored.
+ALTER TABLE memories DROP COLUMN stability;
 
 -- How long each step of a run took, in seconds: a JSON object; null: not measured.
 ALTER TABLE runs ADD COLUMN seconds TEXT;
