@@ -1,6 +1,7 @@
 """A conversation as it passes by: each turn is stored before anything else, and the memories that
 fit it are told. Learning from it is the cycle's."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -8,28 +9,34 @@ from functools import partial
 from hashlib import blake2b
 
 from kinmem.clock import Clock
-from kinmem.compact.pipeline import Compact
 from kinmem.errors import InvalidInput
 from kinmem.inject.block import strip_blocks
-from kinmem.inject.pipeline import Inject
+from kinmem.inject.pipeline import SUMMARY_SHARE, Inject
 from kinmem.models import Answer, Filters, Memory
 from kinmem.rules.border import checked_subject, checked_time
 from kinmem.rules.secrets import redacted, without_private
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.text import VISIBLE, clean
-from kinmem.turns import ROLE_OF, Happening, Message, Observed
+from kinmem.text import VISIBLE, clean, storable
+from kinmem.turns import CLIENT, ROLE_OF, Happening, Message, Observed, Snapshot
 
 TEXT_BYTES = 8 * 1024 * 1024
+"""Of one thing said; of a longer one its two ends."""
 NAME_BYTES = 256
 QUERY_CHARACTERS = 2000
 """Of a long prompt its two ends are asked about: what is wanted stands first or last."""
 SAME_PROMPT = timedelta(seconds=10)
 """Within this time the same words again are the same prompt, heard through another client's hook;
-later somebody says them again. Only where the client gives no id."""
+later, or behind an answer, somebody says them again. Only where one of the two gives no id."""
+REPEATED = timedelta(minutes=5)
+"""Within this time behind its answer a prompt may come `again`, by a hook that was late."""
+NO_ID = re.compile("[0-9a-f]{24}")
+"""The name of a turn to which its client gave none."""
 OPENING_CANDIDATES = 20
 RECENT = 4
 """Messages that may explain a follow-up (KinBot)."""
+FOLLOWING = 100
+"""Messages behind a prompt among which its answer is looked for: tools' outputs come before it."""
 GOES_ON = timedelta(minutes=10)
 MODEL_SECONDS = 0.8
 """For the models that help to find what fits a prompt: a hook waits a second for the answer."""
@@ -41,6 +48,8 @@ back a client has compacted, or its model reads it no more."""
 
 
 Recent = Callable[[], Sequence[Message]]
+Spilled = Callable[[Message], Message]
+"""A tool's message with a preview in place of a long output."""
 Fitting = Callable[[str, Recent, float], Answer]
 """What fits a prompt, given what was said before it and the seconds that models may take."""
 
@@ -52,7 +61,7 @@ class Conversation:
         self,
         store: Store,
         inject: Inject,
-        compact: Compact,
+        spilled: Spilled,
         recall: Fitting,
         settings: Settings,
         clock: Clock,
@@ -60,7 +69,7 @@ class Conversation:
         self._store = store
         self._journal = store.journal
         self._inject = inject
-        self._compact = compact
+        self._spilled = spilled
         self._recall = recall
         self._settings = settings
         self._clock = clock
@@ -79,6 +88,7 @@ class Conversation:
         client: str | None = None,
         place: str | None = None,
         tell: bool = True,
+        again: bool = False,
     ) -> Observed:
         """Store one thing said; for a prompt also tell what is remembered. See Service.observe."""
         if event not in ROLE_OF:
@@ -90,7 +100,7 @@ class Conversation:
         said_at = checked_time(at, "at", self._settings.general.zone) or self._clock()
         message = Message(
             session=session,
-            turn=_name(turn, "turn") if turn else self._turn_of(event, session, kept, said_at),
+            turn=_name(turn, "turn") if turn else "",
             role=ROLE_OF[event],
             part=part[:NAME_BYTES],
             text=kept,
@@ -100,7 +110,7 @@ class Conversation:
             place=place,
             said_at=said_at,
         )
-        return self._stored(message, tell)
+        return self._stored(replace(message, turn=self._turn_of(message, again)), tell)
 
     def opening(self, session: str, *, place: str | None = None) -> str:
         """What a session is told at its start: pinned, most important, the last summary."""
@@ -108,12 +118,23 @@ class Conversation:
         if not self._settings.inject.inject or not self._settings.inject.opening_tokens:
             return ""
         before = self._journal.shown(session, "").memories.keys()
-        told = self._inject.opening(
-            session, self._most_important(), self._journal.last_summary(place), self._store.kin
-        )
+        last = self._standing(session, place)
+        told = self._inject.opening(session, self._most_important(), last, self._store.kin)
         after = self._journal.shown(session, "").memories.keys()
         self._store.count_use(after - before, self._clock())
         return told
+
+    def _standing(self, session: str, place: str | None) -> Snapshot | None:
+        """The last summary, with what was said since; of the session's own what it may have lost:
+        a client's summary stands in its context, and so do the latest turns."""
+        last = self._journal.last_summary(place)
+        if last is None or last.session == session:
+            return None if last and last.model == CLIENT else last
+        from kinmem.compact.standing import standing  # late: 25 ms, at openings only
+
+        after = self._journal.messages(last.session, uncompacted=True)
+        limit = int(SUMMARY_SHARE * self._settings.inject.opening_tokens)
+        return replace(last, summary=standing(last, after, limit))
 
     def compacted(self, session: str) -> None:
         """The client has compacted its context: what it was told is no longer in it."""
@@ -144,15 +165,35 @@ class Conversation:
         return _digest(session, answer, str(last.id if last else 0), "no prompt")
 
     def _stored(self, message: Message, tell: bool) -> Observed:
-        message = self._compact.spill(message) if message.role == "tool" else message
+        message = self._spilled(message) if message.role == "tool" else message
         (new,) = self._journal.add([message])
         if not new and self._is_another(message):
             message = replace(message, part=_digest(message.text))
             (new,) = self._journal.add([message])
-        if message.role == "system" and not self._has_begun_anew(message.session):
-            self.compacted(message.session)
+        if message.role == "system":
+            self._summed_up(message)
+            if not self._has_begun_anew(message.session):
+                self.compacted(message.session)
         notes = self._notes(message) if tell and message.role == "user" else ""
         return Observed("stored" if new else "known", message.turn, notes)
+
+    def _summed_up(self, message: Message) -> None:
+        """A client's summary is one of the session's: it reaches as far as has been said by then,
+        and stands for no message but its own, as ours may say what it leaves out."""
+        stored = self._journal.stored(message)
+        if stored is None or stored.snapshot is not None:
+            return
+        made = Snapshot(
+            session=stored.session,
+            summary=stored.text,
+            model=CLIENT,
+            first=stored.id,
+            last=stored.id,
+            seen=stored.id,
+            turns=0,
+            created_at=stored.said_at,
+        )
+        self._journal.compact(made, [stored.id])
 
     def _is_another(self, message: Message) -> bool:
         """Whether a client that does not number answers and outputs has sent a second one."""
@@ -189,14 +230,40 @@ class Conversation:
         worth = [one for one in ranked if (one.importance or 0) >= IMPORTANT and not one.pinned]
         return [*pinned, *worth]
 
-    def _turn_of(self, event: Happening, session: str, text: str, at: datetime) -> str:
-        """A name for a turn that the client has not named: an answer's is its prompt's."""
-        last = self._journal.latest(session, "user")
-        if event != "prompt":
-            return last.turn if last else _digest(session, text)
-        if last and last.text == text and abs(at - last.said_at) <= SAME_PROMPT:
+    def _turn_of(self, message: Message, again: bool) -> str:
+        """The turn a message belongs to: an answer's is its prompt's, by the client's id for it, or
+        the last.
+
+        Another text by the id of a prompt is another turn, of which what follows by that id is a
+        part.
+        """
+        last = self._journal.latest(message.session, "user")
+        id = message.turn
+        if message.role == "user":
+            if last and self._is_same(message, last, again):
+                return last.turn
+            if not id:
+                return _digest(message.session, message.text, str(last.id if last else 0))
+            known = self._journal.stored(message)
+            return id if known is None or _alike(known, message) else _revised(id, message.text)
+        if last is None:
+            return id or _digest(message.session, message.text)
+        if not id or last.turn.startswith(_revised(id)):
             return last.turn
-        return _digest(session, text, str(last.id if last else 0))
+        if NO_ID.fullmatch(id) or not NO_ID.fullmatch(last.turn):
+            return id
+        prompt = self._journal.stored(replace(message, role="user", part=""))
+        return id if prompt else last.turn
+
+    def _is_same(self, prompt: Message, last: Message, again: bool) -> bool:
+        """Whether the last prompt is heard once more, where not both have an id."""
+        if prompt.turn and not NO_ID.fullmatch(last.turn) or not _alike(prompt, last):
+            return False
+        following = self._journal.after(last, FOLLOWING)
+        answer = next((one for one in following if one.role == "assistant"), None)
+        if again:
+            return answer is None or abs(prompt.said_at - answer.said_at) <= REPEATED
+        return answer is None and abs(prompt.said_at - last.said_at) <= SAME_PROMPT
 
 
 def _fit_to_keep(text: str) -> str | None:
@@ -205,8 +272,27 @@ def _fit_to_keep(text: str) -> str | None:
         raise InvalidInput("text must be text")
     if not VISIBLE.search(text):
         return None
-    kept, _ = redacted(strip_blocks(without_private(clean(text, "text", TEXT_BYTES))))
-    return kept.strip() if VISIBLE.search(kept) else None
+    kept, _ = redacted(strip_blocks(without_private(storable(text))))
+    return _ends(kept.strip()) if VISIBLE.search(kept) else None
+
+
+def _ends(text: str) -> str:
+    """The text, or its head and its tail if it is too long to be kept."""
+    data = text.encode("utf-8")
+    if len(data) <= TEXT_BYTES:
+        return text
+    half = (TEXT_BYTES - 100) // 2
+    head, tail = (part.decode("utf-8", "ignore") for part in (data[:half], data[-half:]))
+    return f"{head}\n[… {len(text) - len(head) - len(tail):,} characters left out …]\n{tail}"
+
+
+def _alike(one: Message, other: Message) -> bool:
+    return one.text.split() == other.text.split()
+
+
+def _revised(id: str, text: str = "") -> str:
+    """The turn in which a client's id stands for another text; without a text how it begins."""
+    return f"{id[: NAME_BYTES // 2]}~{_digest(text)[:8] if text else ''}"
 
 
 def _asked(text: str) -> str:

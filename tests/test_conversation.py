@@ -56,6 +56,63 @@ def test_the_same_prompt_through_two_clients_hooks_is_one(service: Service) -> N
     assert service.observe("prompt", "s", None, "continue").status == "known"
 
 
+def test_a_prompt_repeated_behind_an_answer_is_another(service: Service) -> None:
+    first = service.observe("prompt", "s", None, "yes")
+    service.observe("answer", "s", None, "The red one is ordered.")
+    second = service.observe("prompt", "s", None, "yes")
+    answer = service.observe("answer", "s", None, "The blue one is ordered.")
+
+    assert (second.status, answer.turn) == ("stored", second.turn)
+    assert first.turn != second.turn
+
+
+@pytest.mark.parametrize("ids", [(None, "p1"), ("p1", None)], ids=str)
+def test_a_prompt_heard_with_and_without_its_id_is_one(
+    service: Service, ids: tuple[str | None, str | None]
+) -> None:
+    first, second = (service.observe("prompt", "s", id, "I own a canoe.") for id in ids)
+    answers = [service.observe("answer", "s", id, "Nice.") for id in ids]
+
+    assert (first.status, second.status) == ("stored", "known")
+    assert [one.turn for one in answers] == [first.turn, first.turn]
+    assert [one.text for one in service.turns("s")] == ["I own a canoe.", "Nice."]
+
+
+def test_another_text_by_the_same_id_is_another_turn(service: Service) -> None:
+    service.observe("prompt", "s", "p1", "I own a red bicycle.")
+    service.observe("answer", "s", "p1", "Nice.")
+    other = service.observe("prompt", "s", "p1", "I own a golden canoe.")
+    service.observe("answer", "s", "p1", "Nice.")
+    again = [
+        service.observe("prompt", "s", "p1", text)
+        for text in ("I own a red bicycle.", "I own a golden canoe.")
+    ]
+
+    assert other.status == "stored"
+    assert [one.status for one in again] == ["known", "known"]
+    assert [one.turn for one in service.turns("s")] == ["p1", "p1", other.turn, other.turn]
+    service.settle()
+    assert {"I own a red bicycle.", "I own a golden canoe."} <= set(contents(service))
+
+
+def test_of_a_text_without_end_both_ends_are_kept(service: Service) -> None:
+    text = "I own a red bicycle. " + "zü " * 4_000_000 + "I own a golden canoe."
+
+    assert service.observe("prompt", "s", "t", text).status == "stored"
+    (kept,) = service.turns("s")
+    assert kept.text.startswith("I own a red bicycle.")
+    assert kept.text.endswith("I own a golden canoe.")
+    assert "characters left out" in kept.text
+    assert len(kept.text.encode()) <= 8 * 1024 * 1024
+
+
+def test_what_is_private_at_one_end_of_a_long_text_is_not_kept(service: Service) -> None:
+    text = f"Hello. <private>{'a b ' * 3_000_000}</private> My safe is blue."
+    service.observe("prompt", "s", "t", text)
+
+    assert [one.text for one in service.turns("s")] == ["Hello.  My safe is blue."]
+
+
 def test_what_sub_agents_say_is_ignored(service: Service) -> None:
     observed = service.observe("prompt", "s", "t", LYON, agent="a-17")
 
@@ -82,7 +139,6 @@ def test_private_parts_and_secrets_are_never_stored(service: Service, home: Path
     [
         pytest.param(("shout", "s", "t", "x"), "event", id="unknown event"),
         pytest.param(("prompt", "", "t", "x"), "session", id="no session"),
-        pytest.param(("prompt", "s", "t", "x" * 9_000_000), "limit", id="too long"),
         pytest.param(("prompt", "s", "t" * 300, "x"), "turn", id="name too long"),
     ],
 )
@@ -278,3 +334,51 @@ def test_a_turn_with_a_private_prompt_is_no_part_of_the_turn_before(service: Ser
     assert [text for _, text in later] == ["Rain in Bern", "It will rain."]
     assert len({turn for turn, _ in later}) == 1
     assert first[0] not in {turn for turn, _ in later}
+
+
+# where a conversation stood
+
+
+def test_a_clients_summary_is_the_last_one_and_stays_through_our_own(
+    service_of: Callable[..., Service],
+) -> None:
+    ana = service_of("ana", COMPACTING_BATCH_TURNS=2, COMPACTING_MIN_KEEP_TURNS=3)
+    for number in range(5):
+        said(ana, f"t{number}", f"On day {number} we walked from hut {number} to the next.")
+    ana.observe("summary", "s", None, "We planned a walk in the Alps. Next: book the hut in Bern.")
+    said(ana, "t5", "On day 5 we rest.")
+
+    def opening(session: str) -> str:
+        return ana.opening(session)
+
+    assert "Next: book the hut in Bern." in opening("next")
+    ana.sleep()
+    assert [one.model for one in ana.store.journal.snapshots("s")] == ["extractive", "client"]
+    assert "Next: book the hut in Bern." in opening("later")
+    text = ana.context("s")
+    assert text.index("## 2 turns") < text.index("## The client's own summary")
+    assert text.count("book the hut in Bern") == 1
+    assert text.index("book the hut in Bern") < text.index("# The conversation")
+    for number in range(6, 16):
+        said(ana, f"t{number}", f"On day {number} we walked from hut {number} to the next.")
+    ana.sleep()
+    assert "from hut 15" in opening("last")
+    assert "book the hut in Bern" in ana.context("s")
+
+
+def test_a_session_is_told_its_own_summary_by_its_client_only(service: Service) -> None:
+    said(service, "t1", "We are planning a walk.")
+    service.observe("summary", "s", None, "We planned a walk in the Alps.")
+
+    assert service.opening("s") == ""
+
+
+def test_where_the_last_conversation_stood_is_its_end(service: Service) -> None:
+    for number in range(26):
+        said(service, f"t{number}", f"On day {number} we walked 12 km from hut {number} to a lake.")
+    service.sleep()
+    told = service.opening("next")
+
+    assert "from hut 25" in told
+    assert told.index("from hut 1 ") < told.index("from hut 25")
+    assert len(told) < 4 * 1500

@@ -555,6 +555,25 @@ def test_a_kin_has_its_own_threshold_and_model(home: Path) -> None:
     assert bob.model.named("compacting") == "m"
 
 
+def test_a_kins_settings_may_be_named_as_kinbot_names_them(home: Path) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text(
+        '[kin.ana]\nturnThreshold = 50\ncompactingModel = "small"\ncompactingProviderId = "local"\n'
+    )
+    ana = loaded(home, {"KINMEM_KIN": "ana"})
+
+    assert ana.compact.turn_threshold == 50
+    assert ana.model.named("compacting") == "local:small"
+
+
+def test_a_name_in_small_letters_is_known_again(home: Path) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text("compacting_batch_turns = 5\n")
+
+    with pytest.raises(ConfigError, match=r"did you mean COMPACTING_BATCH_TURNS\?"):
+        loaded(home, {})
+
+
 def test_a_provider_without_a_model_is_refused(home: Path) -> None:
     home.mkdir(exist_ok=True)
     (home / "config.toml").write_text('[kin.ana]\ncompacting_provider = "local"\n')

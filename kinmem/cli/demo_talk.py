@@ -20,7 +20,7 @@ TURNS = [
 ]
 MOVED = ("I no longer live in Lyon, I live in Berlin now.", "How is the new flat?")
 LATER = "Shall I take trains or planes to see my sister Clara?"
-SMALL_TALK = 26
+SMALL_TALK = 36
 
 
 async def talking(stage: Stage, ada: Caller) -> None:
@@ -54,7 +54,8 @@ async def moving(stage: Stage, ada: Caller) -> None:
 async def compacting(stage: Stage, ada: Caller) -> None:
     stage.scene(
         "A long conversation gets short",
-        f"After {SMALL_TALK} turns the oldest ten become a summary; the latest stay as they are.",
+        f"Of {SMALL_TALK} turns the oldest twenty become two summaries; the latest stay as they"
+        " are.",
     )
     for number in range(SMALL_TALK):
         await observe(ada, FRIDAY, 100 + number, "prompt", f"Step {number}: is the recipe done?")

@@ -8,7 +8,7 @@ from kinmem.compact.inert import inert, who
 from kinmem.compact.reduce import reduce
 from kinmem.settings import CompactSettings
 from kinmem.text import estimated_tokens
-from kinmem.turns import Message, Snapshot
+from kinmem.turns import CLIENT, Message, Snapshot
 
 EARLIER = "# Earlier in this conversation, summarised"
 TOLD = "# Notes from before"
@@ -61,13 +61,17 @@ def rendered(talk: Talk, settings: CompactSettings, *, exact: bool) -> str:
 
 def _head(talk: Talk, budget: int) -> list[str]:
     """What stands before the conversation, in half of the budget: the oldest go first."""
-    summaries = [f"## {one.turns} turns\n\n  {inert(one.summary)}\n" for one in talk.snapshots]
+    summaries = [f"## {_title(one)}\n\n  {inert(one.summary)}\n" for one in talk.snapshots]
     told = _latest([f"{text}\n" for text in talk.others], MOST_TOLD)
     if budget:
         told = _latest(told, budget // 4)
         summaries = _latest(summaries, budget // 2 - sum(map(estimated_tokens, told)))
     head = [f"{EARLIER}\n", *summaries] if summaries else []
     return [*head, f"{TOLD}\n", *told] if told else head
+
+
+def _title(snapshot: Snapshot) -> str:
+    return "The client's own summary" if snapshot.model == CLIENT else f"{snapshot.turns} turns"
 
 
 def _latest(texts: Sequence[str], room: int) -> list[str]:

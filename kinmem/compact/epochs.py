@@ -8,14 +8,31 @@ whole until the next. Every process finds the same epochs, since nothing is reme
 from collections.abc import Sequence
 
 from kinmem.compact.reduce import begins_group, reduce
-from kinmem.compact.turns import threshold, tokens
+from kinmem.compact.turns import batch_and_keep, threshold, tokens
 from kinmem.settings import CompactSettings
-from kinmem.turns import Message
+from kinmem.turns import CLIENT, Message, Snapshot
 
 GROWTH = 1.25
 """What is too long even when cut grows by a quarter before the next epoch."""
 ROOM = 0.75
 """Share of a budget that is left of an overfull context, so that not each message drops another."""
+
+
+def held_back(snapshots: Sequence[Snapshot], settings: CompactSettings) -> Snapshot | None:
+    """The summary that is not told yet: every other one, as each costs all that is cached behind
+    it. Two are told at once, and until then their turns stay as they were said. None where there
+    is a budget for the whole."""
+    ours = [snapshot for snapshot in snapshots if snapshot.model != CLIENT]
+    batches = sum(snapshot.turns for snapshot in ours) // batch_and_keep(settings)[0]
+    if not batches % 2 or ours[-1].depth or settings.history_tokens:
+        return None
+    return ours[-1]
+
+
+def is_long(messages: Sequence[Message], settings: CompactSettings) -> bool:
+    """Whether they are more than a context takes."""
+    limit = threshold(settings)
+    return bool(limit) and tokens(reduce(messages, settings)) > limit
 
 
 def settled(messages: Sequence[Message], seen: int, settings: CompactSettings) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kinmem.clock import Clock
 from kinmem.compact.context import Talk, rendered
+from kinmem.compact.epochs import held_back, is_long
 from kinmem.compact.reduce import reduce
 from kinmem.compact.spill import Spill
 from kinmem.compact.summarize import EXTRACTIVE, fold, summary_of
@@ -69,23 +70,29 @@ class Compact:
 
     def context(self, session: str, *, exact: bool = True) -> str:
         """See Service.context. The same bytes as long as nothing was said, shown or summarised."""
-        return rendered(self._talk(session), self._settings, exact=exact)
+        return rendered(self._talk(session, exact), self._settings, exact=exact)
 
-    def _messages(self, session: str) -> list[Message]:
-        """What no summary stands for, in order; in local time."""
+    def _messages(self, session: str, but: Snapshot | None = None) -> list[Message]:
+        """What no summary stands for, `but` that one, in order; in local time."""
+        id = but.id if but else None
         return [
             replace(message, said_at=message.said_at.astimezone(self._zone))
-            for message in self._journal.messages(session, uncompacted=True)
+            for message in self._journal.messages(session, uncompacted=True, but=id)
         ]
 
-    def _talk(self, session: str) -> Talk:
-        """All of a session as it was at one time, though it takes several readings."""
+    def _talk(self, session: str, exact: bool) -> Talk:
+        """All of a session as it was at one time, though it takes several readings. Unless it is
+        `exact`, what was summarised last may still be there as it was said; see held_back."""
         snapshots = self._journal.snapshots(session)
         for _ in range(READINGS):
-            messages = self._messages(session)
+            held = None if exact else held_back(snapshots, self._settings)
+            messages = self._messages(session, held)
             before, snapshots = snapshots, self._journal.snapshots(session)
             if before == snapshots:
                 break
+        if held and is_long(messages, self._settings):
+            held, messages = None, self._messages(session)
+        snapshots = [snapshot for snapshot in snapshots if snapshot != held]
         prompts = dict.fromkeys(message.turn for message in messages if message.role == "user")
         notes = {turn: self._journal.shown(session, turn).texts for turn in prompts}
         beside = Counter(text for texts in notes.values() for text in texts)

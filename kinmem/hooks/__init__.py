@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from kinmem.hooks.outlet import Outlet
 
 USAGE = "usage: kinmem hook [claude|codex|gemini|cursor|vscode] [--kin NAME] [--home FOLDER] <JSON"
-MOST_BYTES = 16 * 1024 * 1024
-"""Of input that is listened to; a prompt or an answer may have 8 MiB."""
+MOST_BYTES = 128 * 1024 * 1024
+"""Of input that is listened to; of what is said in it the ends are kept, 8 MiB."""
 DEADLINE_SECONDS = 2.0
-"""Then the client is let go, and another process finishes the work."""
+"""Then the client is let go, and another process finishes the work; where this one still computes,
+because the machine is busy, at the latest after the next number."""
+MOST_SECONDS = 6.0
 FLAGS = {"--kin": "KINMEM_KIN", "--home": "KINMEM_HOME"}
 LATE = "--late"
 """Nobody waits for the answer: this is the other process."""
@@ -34,7 +36,7 @@ def main(words: Sequence[str]) -> int:
             outlet.complain(USAGE)
         else:
             if LATE not in words:
-                outlet.watch(DEADLINE_SECONDS)
+                outlet.watch(DEADLINE_SECONDS, MOST_SECONDS)
             _attend(outlet, words)
     except BaseException as error:
         outlet.complain(_sentence(error))

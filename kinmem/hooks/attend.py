@@ -9,7 +9,7 @@ from kinmem.hooks.heard import Compacted, Ended, Heard, Hook, Opened, Said
 if TYPE_CHECKING:
     from kinmem.turns import Happening, Observed
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Of requests; a server that was started before an update may speak another."""
 KINDS: Mapping[str, type[Heard]] = {
     kind.__name__: kind for kind in (Said, Opened, Compacted, Ended)
@@ -31,6 +31,7 @@ class Listener(Protocol):
         client: str | None = None,
         place: str | None = None,
         tell: bool = True,
+        again: bool = False,
     ) -> "Observed":
         """Store one thing said; for a prompt also tell what is remembered."""
         ...
@@ -63,6 +64,7 @@ def _attend(service: Listener, heard: Heard, hook: Hook) -> str:
                 client=hook.client,
                 place=hook.place,
                 tell=heard.tell,
+                again=heard.again,
             )
             return seen.notes
         case Opened():

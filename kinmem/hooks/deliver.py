@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from kinmem.errors import KinmemError
 from kinmem.hooks.attend import attend, request_of
-from kinmem.hooks.heard import Ended, Hook, Opened, untold
+from kinmem.hooks.heard import Ended, Hook, Opened, Said, untold
 from kinmem.hooks.local import ask_local
 from kinmem.hooks.place import Place, place_of
 
@@ -36,9 +36,10 @@ def deliver(hook: Hook, flags: Mapping[str, str], tell: Callable[[str], None]) -
 def deliver_late(hook: Hook, flags: Mapping[str, str], patience: float) -> None:
     """The same when no client waits any more: try for so many seconds to get it stored.
 
-    Nothing is told, or the session would count as told what it never saw.
+    Nothing is told, or the session would count as told what it never saw; it may be stored already.
     """
-    heard = tuple(one for one in untold(hook.heard) if not isinstance(one, Opened))
+    kept = [one for one in untold(hook.heard) if not isinstance(one, Opened)]
+    heard = tuple(one._replace(again=True) if isinstance(one, Said) else one for one in kept)
     hook = hook._replace(heard=heard)
     latest = time.monotonic() + patience
     while True:

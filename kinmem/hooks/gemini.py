@@ -12,7 +12,7 @@ NO_RESPONSE = "[no response text]"
 
 
 def hear(event: str, fields: Fields) -> list[Heard]:
-    """What a call says. AfterAgent repeats the prompt, which BeforeAgent has brought already."""
+    """What a call says. AfterAgent repeats the prompt: BeforeAgent may not be among the hooks."""
     session = fields.name("session_id")
     if not session:
         return []
@@ -26,7 +26,8 @@ def hear(event: str, fields: Fields) -> list[Heard]:
                 return [Said("prompt", session, None, prompt)]
         case "AfterAgent":
             text = fields.text("prompt_response")
-            return [*speech.answer(fields, session, None, None if text == NO_RESPONSE else text)]
+            answer = speech.answer(fields, session, None, None if text == NO_RESPONSE else text)
+            return [*_asked(fields, session), *answer]
         case "AfterTool":
             return [*speech.tool_output(fields, session, None, "tool_response")]
         case "PreCompress":
@@ -34,6 +35,14 @@ def hear(event: str, fields: Fields) -> list[Heard]:
         case "SessionEnd":
             return [Ended(session)]
     return []
+
+
+def _asked(fields: Fields, session: str) -> list[Said]:
+    """The prompt that has been answered; it was heard before if a hook made the agent go on."""
+    prompt = fields.text("prompt")
+    if not prompt or not is_users(prompt) or fields.given.get("stop_hook_active") is True:
+        return []
+    return [Said("prompt", session, None, prompt, tell=False, again=True)]
 
 
 def tell(event: str, notes: str) -> Reply:

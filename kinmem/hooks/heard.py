@@ -22,6 +22,8 @@ class Said(NamedTuple):
     tool: str | None = None
     tell: bool = True
     """Whether the client passes on to its model what the memory says to a prompt."""
+    again: bool = False
+    """Whether a prompt without an id is told once more, behind its answer."""
 
 
 class Opened(NamedTuple):

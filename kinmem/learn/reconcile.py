@@ -15,9 +15,10 @@ from kinmem.rules.occasion import (
     speaker_of,
     states_as_much,
 )
+from kinmem.rules.periods import Period, joined, periods
 from kinmem.rules.restating import restated
 from kinmem.rules.similarity import Kinship, Ladder, compare, contains
-from kinmem.text import sentences
+from kinmem.text import sentences, words
 
 ConflictKind = Literal["contradiction", "update", "temporal", "partial"]
 AHEAD = timedelta(days=1)
@@ -189,6 +190,8 @@ def _contradicted(
     now: datetime,
     updates: str | None,
 ) -> Verdict | None:
+    if _was_over(new):
+        return _ended(new, neighbours)
     clashes = []
     for known, cosine in neighbours:
         if known.id == updates:
@@ -258,6 +261,22 @@ def _is_for_a_while(new: Memory, known: Memory) -> bool:
     return later.valid_to is not None and later.valid_to > begins(later)
 
 
+def _ended(new: Memory, neighbours: Sequence[Neighbour]) -> Replace | None:
+    """What it says to be over, and was thought to be so still."""
+    over = tuple(
+        known
+        for known, _ in neighbours
+        if known.valid_to is None and _may_change(new, known) and of_one(new, known)
+        if _known_to_be_one(new, known) and set(words(known.content)) < set(words(new.content))
+    )
+    return Replace(over, "update", "was so until then") if over else None
+
+
+def _was_over(new: Memory) -> bool:
+    """Whether it had ended by itself when it was said: then it changes nothing that is so."""
+    return new.valid_to is not None and new.valid_to <= begins(new)
+
+
 def _known_to_be_one(new: Memory, known: Memory) -> bool:
     """Two speakers may mean different ones where nobody says whom."""
     told = new.subject is not None and known.subject is not None
@@ -317,9 +336,11 @@ def _began_after(known: Memory, new: Memory, now: datetime) -> bool:
 
 
 def _dated(new: Memory, known: Memory, now: datetime) -> str:
-    """Both in one text: Until 2026-03-05: ... Since then: ..."""
-    earlier, later = (new, known) if begins(known) > begins(new) else (known, new)
-    day = begins(later).astimezone(now.tzinfo).date().isoformat()
-    if earlier is known and known.content.startswith("Until "):
-        return f"{_stopped(known.content)} Since {day}: {_stopped(new.content)}"
-    return f"Until {day}: {_stopped(earlier.content)} Since then: {_stopped(later.content)}"
+    """All in one text, in the order of time: Until 2026-03-05: ... Since then: ..."""
+    ours, theirs = (begins(one).astimezone(now.tzinfo).date() for one in (new, known))
+    said = Period(ours.isoformat(), _stopped(new.content))
+    told = periods(known.content) or [Period("", _stopped(known.content))]
+    if begins(known) > begins(new):
+        first, *more = told
+        return joined([said._replace(since=""), Period(theirs.isoformat(), first.said), *more])
+    return joined(sorted([*told, said], key=lambda one: one.since))  # of one day as they came

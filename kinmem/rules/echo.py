@@ -57,6 +57,24 @@ _LIGHT = grammar.words(
     "already indeed both person one thing that's way really today",
 )
 """Content words that add nothing to what was told."""
+_FRAME = grammar.words(
+    "think believe guess suppose assume reckon remember remembered remind reminded recall",
+    "know known aware tell told say says said saying stated mention mentioned note noted",
+    "memory memories quote quoted quoting confirm confirmed repeat repeated repeating",
+    "understand gather glaube denke weiß weißt weisst weiss wisst dass gesagt erwähnt",
+    "erinnere erinnerst erinnert zitat zitiere notiert que che crois pense sais savez",
+    "souviens rappelle rappelles dit disais cite citation mémoire creo pienso sabes sabe",
+    "recuerdas recuerdo recuerde dije dijiste cita memoria credo penso sai ricordi ricordo",
+    "detto citazione acho lembra lembro disse citação memória",
+)
+"""Words about saying, thinking and knowing: around what was told they add nothing to it."""
+_BOUNDS = grammar.words(
+    "before after until till since by without except unless bis vor bevor nach seit ohne",
+    "außer avant après jusque jusqu depuis sans sauf antes después hasta desde sin salvo",
+    "prima dopo fino senza depois até sem exceto",
+)
+_EVERY = grammar.words("every each jede jeden jeder jedes chaque cada ogni toda todo")
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
 _SELF = grammar.words(
     "i me my mine myself you your yours yourself we us our ours user ich mich mir mein meine",
     "meinen meinem du dich dir dein deine deinen deinem wir uns je j moi mon ma mes tu toi ton ta",
@@ -138,7 +156,12 @@ class Echoes:
         whole = _statement(bare)
         if _is_empty(whole):
             return None
-        return self._holds(whole) or self._holds_parts(bare)
+        return self._holds(whole) or self._holds_parts(bare) or self._holds_framed(said)
+
+    def _holds_framed(self, sentence: str) -> bool:
+        """Whether all of a shown text stands in it, and else only words about saying so."""
+        inner = _statement(sentence, framed=True)
+        return bool(inner.matter) and self._holds(inner, whole=True)
 
     def _holds_parts(self, sentence: str) -> bool:
         clauses = [clause for clause in _CUT.split(sentence) if clause.strip()]
@@ -146,8 +169,9 @@ class Echoes:
         stated = [said for said in told if not _is_empty(said)]
         return len(clauses) > 1 and bool(stated) and all(map(self._holds, stated))
 
-    def _holds(self, said: Statement) -> bool:
-        """Whether a shown text says it. Only those that could are read, which takes 0.2 ms each."""
+    def _holds(self, said: Statement, *, whole: bool = False) -> bool:
+        """Whether a shown text says it, and no more if it must be the `whole` of that. Only those
+        that could are read, which takes 0.2 ms each."""
         wanted = _beginnings(said.matter)
         literal = [form for form in said.fixed - self._names if _is_literal(form)]
         return any(
@@ -155,6 +179,7 @@ class Echoes:
             for text, plain, beginnings in self._shown
             if wanted <= beginnings and all(form in plain for form in literal)
             for known in _statements(text)
+            if not whole or _says_all(known, said, self._names)
         )
 
 
@@ -190,8 +215,11 @@ def _statements(text: str) -> Iterator[Statement]:
 
 
 @lru_cache(maxsize=2048)
-def _statement(text: str) -> Statement:
+def _statement(text: str, *, framed: bool = False) -> Statement:
+    """What it says; without the words about saying so if it may be `framed` by them."""
     found = _uncapped([lexeme for lexeme in lexemes(text) if lexeme.form])
+    if framed:
+        found = [lexeme for lexeme in found if lexeme.form not in _FRAME]
     forms = frozenset(lexeme.form for lexeme in found)
     matter = tuple(dict.fromkeys(_matter(found)))
     fixed = frozenset(
@@ -234,10 +262,14 @@ def _matter(found: list[Lexeme]) -> Iterator[str]:
 
 
 def _about(found: list[Lexeme]) -> frozenset[str]:
-    """Names and relations before the first word that says something: my sister Ana lives."""
+    """Names and relations before the first word that says something: my sister Ana lives. Where
+    somebody lives is not who: ich in Bremen wohne."""
     about = set()
+    behind = ""
     for lexeme in found:
-        form = lexeme.form
+        form, before, behind = lexeme.form, behind, lexeme.form
+        if lexeme.kind == "name" and before in grammar.PLACES:
+            continue
         if form in _KIN or form.removesuffix("'s") in _KIN or lexeme.kind == "name":
             about.add(form)
         elif lexeme.kind == "word" and form not in grammar.FUNCTION_WORDS and form not in _LIGHT:
@@ -253,9 +285,18 @@ def _says(known: Statement, said: Statement, names: frozenset[str]) -> bool:
         return False
     if said.fixed - names - known.fixed or said.proper - names - known.words:
         return False
+    if said.amounts & _EVERY and any(map(_ORDINAL.fullmatch, known.fixed - said.fixed)):
+        return False
     if said.places - known.places and known.places - said.places:
         return False
     return all(_among(word, known.matter) for word in said.matter)
+
+
+def _says_all(known: Statement, said: Statement, names: frozenset[str]) -> bool:
+    """Whether nothing of what is known is left out, and no bound is set to it: before, except."""
+    if not known.fixed - names <= said.fixed or said.words & _BOUNDS - known.words:
+        return False
+    return all(_among(word, said.matter) for word in known.matter)
 
 
 def _same_one(known: Statement, said: Statement, names: frozenset[str]) -> bool:

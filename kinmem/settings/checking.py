@@ -41,4 +41,4 @@ def _converted(value: Any, kind: Any, bounds: Mapping[str, float], name: str) ->
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, (name, *first["loc"])))
-        raise ConfigError(f"{where}: {first['msg']}") from error
+        raise ConfigError(f"{where}: {first['msg'].replace('Input should', 'it must')}") from error

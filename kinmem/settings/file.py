@@ -6,6 +6,14 @@ from typing import Any
 
 from kinmem.errors import ConfigError
 
+KINBOTS: Mapping[str, str] = {
+    "turnThreshold": "turn_threshold",
+    "messageThreshold": "message_threshold",
+    "compactingModel": "compacting_model",
+    "compactingProviderId": "compacting_provider",
+}
+"""KinBot's own spelling of what a Kin may set for itself."""
+
 
 def read_file(path: Path) -> dict[str, Any]:
     """What it says, nothing if there is none. Raises ConfigError."""
@@ -13,6 +21,11 @@ def read_file(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
+    except NotADirectoryError as error:
+        raise ConfigError(
+            f"{path} cannot be read: {path.parent} is no folder;"
+            " KINMEM_HOME, or --home, names one, which may be new"
+        ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise _unreadable(path, error) from error
     import tomllib  # late: 5 ms that only those pay who have a file
@@ -49,7 +62,7 @@ def lines_of_kin(kins: Mapping[str, Any], kin: str) -> Mapping[str, Any]:
 
 def _spelled_out(lines: Mapping[str, Any]) -> Mapping[str, Any]:
     """The seeds' names for what a Kin may set for itself, as the variables they stand for."""
-    told = dict(lines)
+    told = {KINBOTS.get(name, name): value for name, value in lines.items()}
     provider, model = told.pop("compacting_provider", None), told.pop("compacting_model", None)
     if model is not None:
         told["COMPACTING_MODEL"] = f"{provider}:{model}" if provider else model

@@ -38,7 +38,7 @@ def refuse_unknown(
 def _unknown(name: str, valid: set[str], where: str) -> ConfigError:
     from difflib import get_close_matches  # late, as every prompt may load the settings
 
-    (nearest,) = get_close_matches(name, valid, n=1, cutoff=0.0)
+    (nearest,) = get_close_matches(name.upper(), valid, n=1, cutoff=0.0)
     return ConfigError(f"{where} sets {name}, which kinmem does not know; did you mean {nearest}?")
 
 

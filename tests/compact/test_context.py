@@ -70,18 +70,43 @@ def test_it_has_summaries_then_turns_with_days_and_notes(
 def test_it_only_grows_until_it_is_compacted(store: SqliteStore, compact_of: Opened) -> None:
     before, shares, anew = "", [], []
     for number in range(100):
-        take_turn(store.journal, number)
-        summarised = bool(compact_of().summarise("s"))
+        take_turn(store.journal, number, tools=0)
+        compact_of().summarise("s")
         text = compact_of().context("s", exact=False)
         if before and not text.startswith(before):
             anew.append(number)
-            assert summarised or number % 13 == 12  # a group more than the zones hold
-        elif before:
+        if before:
             shares.append(common(before, text))
         before = text
 
-    assert len(anew) <= 9
-    assert min(shares) >= 0.95
+    assert anew == [35, 55, 75, 95]  # two summaries at once
+    assert sum(shares) / len(shares) >= 0.95
+    assert "## 10 turns" in before and "Room 80 is" in before
+
+
+def test_it_is_seldom_written_anew_where_tools_are_used(
+    store: SqliteStore, compact_of: Opened
+) -> None:
+    before, anew = "", 0
+    for number in range(100):
+        take_turn(store.journal, number)
+        compact_of().summarise("s")
+        text = compact_of().context("s", exact=False)
+        anew += not text.startswith(before)
+        before = text
+
+    assert anew <= 9
+
+
+def test_a_context_that_is_full_holds_no_summary_back(
+    store: SqliteStore, compact_of: Opened
+) -> None:
+    for number in range(26):
+        take_turn(store.journal, number, tools=0)
+    compact = compact_of(KINMEM_CONTEXT_WINDOW=1000, COMPACTING_THRESHOLD_PERCENT=30)
+    compact.summarise("s")
+
+    assert "# Earlier in this conversation" in compact.context("s", exact=False)
 
 
 def test_another_process_gives_the_same_bytes(store: SqliteStore, compact_of: Opened) -> None:

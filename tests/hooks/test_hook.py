@@ -120,6 +120,42 @@ def test_a_client_that_never_ends_its_input_is_not_waited_for(home: Path) -> Non
         assert process.wait(10) == 0
 
 
+@pytest.mark.parametrize(("most", "printed"), [(60, b'{"told": 1}\n'), (1, b"{}\n")])
+def test_a_hook_that_computes_is_given_more_time_than_one_that_waits(
+    most: int, printed: bytes
+) -> None:
+    code = (
+        "import time\n"
+        "from kinmem.hooks.outlet import Outlet\n"
+        "outlet = Outlet([])\n"
+        f"outlet.watch(0.5, {most})\n"
+        "until = time.monotonic() + 3\n"
+        "while time.monotonic() < until: pass\n"
+        'outlet.put({"told": 1})\n'
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=60)
+
+    assert done.stdout == printed
+
+
+def test_a_hook_without_a_server_reads_no_tables_it_does_without() -> None:
+    code = (
+        "import sys\n"
+        "import kinmem.conversation, kinmem.recall.pipeline, kinmem.store.sqlite.store\n"
+        "from kinmem.rules.secret_sayings import NAMED\n"
+        "print([name for name in sys.argv[1:] if name in sys.modules])\n"
+        "print(['_compiled' in vars(pattern) for pattern, _ in NAMED])\n"
+    )
+    spared = ("pydantic", "litellm", "kinmem.compact.telling", "kinmem.rules.relations", "tempfile")
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, *spared], cwd=ROOT, capture_output=True, timeout=60
+    )
+
+    assert done.stdout == b"[]\n[False, False, False]\n"
+
+
 def test_notes_of_the_server_reach_the_client(hook: Hook, server: Server) -> None:
     done = hook(PROMPT, "claude")
 
@@ -149,11 +185,11 @@ def test_every_call_is_answered_with_one_object(
 def test_what_nobody_can_keep_is_one_line(hook: Hook, server: Server) -> None:
     server.told = {"error": "the memory is full\nof sand"}
 
-    done = hook({**PROMPT, "prompt": "x" * 9_000_000})
+    done = hook(PROMPT, KINMEM_NONSENSE="1")
 
     assert (done.returncode, done.stdout) == (0, b"{}\n")
     (line,) = done.stderr.decode().splitlines()
-    assert line.startswith("kinmem hook: ") and "the limit is" in line
+    assert line.startswith("kinmem hook: ") and "does not know" in line
 
 
 def test_notes_are_plain_ascii_on_the_wire(hook: Hook, server: Server) -> None:

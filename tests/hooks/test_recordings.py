@@ -87,6 +87,24 @@ def test_the_same_session_through_two_hosts_is_kept_once(client: str, service: S
         assert (kept(service) if service.sessions() else []) == once
 
 
+@pytest.mark.parametrize("hooks", [("AfterAgent",), ("BeforeAgent", "AfterAgent")], ids=str)
+def test_geminis_prompt_is_kept_whichever_hooks_are_there(
+    hooks: tuple[str, ...], service: Service, clock: MovableClock
+) -> None:
+    said = {
+        "session_id": "s",
+        "timestamp": "t",
+        "prompt": "I own a canoe.",
+        "prompt_response": "Ah.",
+    }
+    for event in hooks:
+        printed(service, "gemini", {**said, "hook_event_name": event})
+        clock.advance(minutes=3)
+
+    assert [one["text"] for one in kept(service)] == ["I own a canoe.", "Ah."]
+    assert {one["turn"] for one in kept(service)} == {1}
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_server_is_told_the_same(client: str, service: Service) -> None:
     """What is asked through the socket comes out as if it was told here."""
@@ -110,9 +128,10 @@ def test_a_request_of_another_release_is_not_answered(service: Service) -> None:
 
 
 def test_what_the_memory_refuses_is_told(service: Service) -> None:
-    request = request_of(heard({**PROMPT, "prompt": "x" * 9_000_000}))
+    request = request_of(heard(PROMPT))
+    request["heard"][0][1]["session"] = ""
 
-    assert "the limit is" in answered(service, request)["error"]
+    assert "session is empty" in answered(service, request)["error"]
 
 
 # the whole way, as a process

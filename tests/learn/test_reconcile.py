@@ -228,6 +228,27 @@ def test_a_third_statement_goes_behind_a_merged_one():
     assert found.content == f"{merged.content} Since 2026-05-08: Anna lives in Oslo."
 
 
+@pytest.mark.parametrize(
+    "order", [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)], ids=str
+)
+def test_the_mode_merge_tells_in_the_order_of_time(order, service_of):
+    ana = service_of("ana", KINMEM_CONFLICT_MODE="merge", KINMEM_TZ="UTC")
+    told = [("Leeds", "2025-01-10"), ("Porto", "2025-03-10"), ("Bristol", "2025-06-10")]
+    for place, day in (told[at] for at in order):
+        ana.memorize(f"I live in {place} now", occurred_at=day)
+
+    def lived(day):
+        return [hit.memory.content for hit in ana.recall("where do I live?", as_of=day).hits]
+
+    assert lived(None) == [
+        "Until 2025-03-10: I live in Leeds now. Since then: I live in Porto now."
+        " Since 2025-06-10: I live in Bristol now."
+    ]
+    assert lived("2025-02-01") == ["I live in Leeds now."]
+    assert lived("2025-04-01") == ["I live in Porto now."]
+    assert lived("2025-12-01") == ["I live in Bristol now."]
+
+
 def test_the_mode_merge_joins_what_is_near():
     known, new = memory("I ski a lot."), memory("In winter, I ski a lot.", 2)
 

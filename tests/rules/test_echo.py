@@ -7,12 +7,15 @@ import pytest
 
 from kinmem.rules.echo import Echoes
 
-CORPUS = Path(__file__).parent / "corpora" / "echoes.txt"
-ROWS = [
-    row.split(" | ")
-    for row in CORPUS.read_text(encoding="utf-8").splitlines()
-    if not row.startswith("#")
-]
+CORPORA = Path(__file__).parent / "corpora"
+
+
+def rows(name: str) -> list[list[str]]:
+    lines = (CORPORA / name).read_text(encoding="utf-8").splitlines()
+    return [row.split(" | ") for row in lines if not row.startswith("#")]
+
+
+ROWS = rows("echoes.txt")
 OTHERS = ["The bridge has forty arches", "Paul likes jazz", "I paid 12 dollars for the ticket"]
 
 
@@ -23,6 +26,16 @@ def test_a_repetition_is_an_echo_in_any_person_and_wording(shown, echo):
 
 @pytest.mark.parametrize(("shown", "changed"), [row[::2] for row in ROWS])
 def test_a_changed_repetition_is_news(shown, changed):
+    assert not Echoes([*OTHERS, shown]).repeats(changed)
+
+
+@pytest.mark.parametrize(("shown", "echo"), rows("framed.txt"))
+def test_a_frame_adds_nothing_to_what_was_told(shown, echo):
+    assert Echoes([*OTHERS, shown]).repeats(echo)
+
+
+@pytest.mark.parametrize(("shown", "changed"), rows("framed_changes.txt"))
+def test_what_is_changed_within_a_frame_is_news(shown, changed):
     assert not Echoes([*OTHERS, shown]).repeats(changed)
 
 
