@@ -1,21 +1,31 @@
 """Stage 6c: asked how things stood, what was so then stands before what has taken its place."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from kinmem.models import Filters, Hit, Memory, State
 from kinmem.store.base import Store
+from kinmem.text import words as text_words
 
 MOST = 50
 """Heirs that are followed; one cannot be one's own, but a file may say anything."""
 
 
-def former_first(hits: Sequence[Hit]) -> list[Hit]:
+LIKELIER = 4.0
+"""Asked how things stood, what is so no longer answers sooner than something that still is: by how
+much surer that has to be to stay before it."""
+
+
+def former_first(
+    hits: Sequence[Hit], until: Collection[str] = (), *, asked: bool = False
+) -> list[Hit]:
     """The hits, none before what gave way to it; of a line of those the latest comes first.
 
     All of a line move to the place of the best of them. What was merged into another hit is left
     out: that one says it. Without anything that is so no longer, the order stays as it was.
+    `asked`: how things stood; then lines come before what is hardly surer. `until`: words of what
+    took the place of the one that is asked for: where did I work before Ericsson?
     """
     heirs = {
         hit.memory.id: hit.memory.superseded_by
@@ -28,9 +38,25 @@ def former_first(hits: Sequence[Hit]) -> list[Hit]:
     kept = [hit for hit in hits if heirs.get(hit.memory.id) not in made]
     lines = {hit.memory.id: _line(hit.memory.id, heirs) for hit in kept}
     best: dict[str, int] = {}
+    if asked:
+        kept = sorted(kept, key=lambda hit: -_sureness(hit, lines, heirs))
     for rank, hit in enumerate(kept):
         best.setdefault(lines[hit.memory.id][-1], rank)
-    return sorted(kept, key=lambda hit: _place(hit, lines[hit.memory.id], best))
+    named = {hit.memory.id for hit in kept if until and _has(hit, until)}
+    last = {id for id, heir in heirs.items() if heir in named and id not in named}
+    return sorted(kept, key=lambda hit: _place(hit, lines[hit.memory.id], best, last))
+
+
+def _sureness(
+    hit: Hit, lines: Mapping[str, Sequence[str]], heirs: Mapping[str, str | None]
+) -> float:
+    ends = {lines[id][-1] for id in heirs}
+    is_of_line = lines[hit.memory.id][-1] in ends or hit.memory.valid_to is not None
+    return (hit.confidence or 0.0) * (LIKELIER if is_of_line else 1.0)
+
+
+def _has(hit: Hit, words: Collection[str]) -> bool:
+    return set(words) <= set(text_words(hit.memory.content))
 
 
 def heirs(formers: Sequence[Hit], store: Store, filters: Filters, moment: datetime) -> list[Hit]:
@@ -46,6 +72,14 @@ def heirs(formers: Sequence[Hit], store: Store, filters: Filters, moment: dateti
     return [hit for id, hit in found.items() if id in fitting]
 
 
+def led(heirs: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
+    """The hits, before them the heirs of what is surer to answer than any of them, each once."""
+    best = max((hit.confidence or 0.0 for hit in hits), default=0.0)
+    first = [heir for heir in heirs if (heir.confidence or 0.0) > best]
+    ids = {heir.memory.id for heir in first}
+    return first + [hit for hit in hits if hit.memory.id not in ids]
+
+
 def _heir(former: Memory, store: Store, moment: datetime) -> Memory | None:
     """The first of its line that has not given way by then."""
     memory = former
@@ -59,10 +93,12 @@ def _heir(former: Memory, store: Store, moment: datetime) -> Memory | None:
     return None
 
 
-def _place(hit: Hit, line: Sequence[str], best: Mapping[str, int]) -> tuple[int, int]:
-    """What still holds comes behind all that gave way to it."""
+def _place(
+    hit: Hit, line: Sequence[str], best: Mapping[str, int], asked_for: Collection[str]
+) -> tuple[int, bool, int]:
+    """What still holds comes behind all that gave way to it; what is asked for first."""
     is_last = hit.memory.state is not State.SUPERSEDED
-    return best[line[-1]], MOST if is_last else len(line)
+    return best[line[-1]], hit.memory.id not in asked_for, MOST if is_last else len(line)
 
 
 def _line(id: str, heirs: Mapping[str, str | None]) -> list[str]:

@@ -1,8 +1,7 @@
 """How a question is answered. Each line is a stage in a file of its name."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from kinmem.clock import Clock
@@ -11,7 +10,7 @@ from kinmem.models import Answer, Filters, Found, Hit, Memory, Scored, State
 from kinmem.recall.confidence import judge
 from kinmem.recall.entities import about, raised
 from kinmem.recall.excerpt import excerpted
-from kinmem.recall.former import former_first, heirs
+from kinmem.recall.former import former_first, heirs, led
 from kinmem.recall.fuse import fuse
 from kinmem.recall.helped import Helped, Wording
 from kinmem.recall.join import join
@@ -20,6 +19,8 @@ from kinmem.recall.profiles import PROFILES, Profile, profile_named
 from kinmem.recall.question import Question, looking_back, understand, within
 from kinmem.recall.rewrite import Recent
 from kinmem.recall.search import Meaning, search, search_beside
+from kinmem.recall.sense import sensible
+from kinmem.recall.then import as_it_was
 from kinmem.recall.trim import trim
 from kinmem.recall.weigh import weigh
 from kinmem.settings import Settings
@@ -29,7 +30,21 @@ NO_NOISE = -1.0
 MISSES = 3
 FORMERS = 3
 """What is so no longer, by which what is so may be found."""
+SURE = 0.6
+"""From this confidence on nothing that gave way needs to be asked."""
 NO_MODELS = ChatModels()
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """A question, and with what it is answered."""
+
+    question: Question
+    filters: Filters
+    profile: Profile
+    meaning: Meaning
+    entities: Mapping[str, float]
+    """How far entities in the question speak for memories, by id."""
 
 
 class Recall:
@@ -68,78 +83,91 @@ class Recall:
         `recent` gives the conversation before the question. Models help as far as they are done
         within the setting's time, or `seconds` if that is less; what is not is in `degraded`.
         """
-        settings = self._settings
-        profile = profile_named(mode or settings.profile, self._profiles)
-        helped = Helped(self._models, self._store, settings, seconds)
+        profile = profile_named(mode or self._settings.profile, self._profiles)
+        helped = Helped(self._models, self._store, self._settings, seconds)
         asked = helped.standalone(text, recent)
         helped.begin(asked)
         question = self._understood(asked, profile)
-        meaning = Meaning(self._embedders, self._store, helped.time)
-        entities = self._about(asked, profile)
-        wanted = filters
-        filters = looking_back(question, filters)
-        found, filters = self._search(question, filters, profile, meaning, entities)
+        inquiry = Inquiry(
+            question,
+            looking_back(question, filters),
+            profile,
+            Meaning(self._embedders, self._store, helped.time),
+            self._about(asked, profile),
+        )
+        found, inquiry = self._search(inquiry)
+        scored = helped.reranked(asked, self._ranked(inquiry, found, helped), limit)
+        answer = self._answer(inquiry, found, trim(scored, limit, self._settings))
+        answer = replace(
+            answer,
+            asked=asked if asked != text else None,
+            degraded=found.degraded + helped.degraded,
+        )
+        best = max((hit.confidence or 0.0 for hit in answer.hits), default=0.0)
+        return answer if best >= SURE else self._by_former(answer, inquiry, filters, limit)
+
+    def _ranked(self, inquiry: Inquiry, found: Found, helped: Helped) -> list[Scored]:
+        """What was found, by the question and by its other wordings, the best first."""
+        settings, profile, formula = self._settings, inquiry.profile, inquiry.profile.formula
         fusion = settings.fusion or profile.fusion
-        formula = profile.formula
         scored = fuse(found, fusion, settings, formula)
         if wordings := helped.wordings():
-            beside = helped.found(
-                partial(self._beside, question, wordings, filters, profile, meaning)
-            )
+            beside = helped.found(partial(self._beside, inquiry, wordings))
             others = [(trust, fuse(one, fusion, settings, formula)) for trust, one in beside]
             scored = join(scored, others, formula)
         if profile.weighing == "bounded":
             scored = lift(scored, formula)
-            scored = raised(scored, found, entities, settings.entity_boost, formula)
-        scored = weigh(scored, question, profile, settings, self._clock())
-        scored = helped.reranked(asked, scored, limit)
-        kept = trim(scored, limit, settings)
-        confidences, abstained = judge(kept, question, found, settings)
-        hits = former_first(self._read(kept, confidences))
-        if filters.as_of:
-            hits = [self._as_it_was(hit, filters.as_of) for hit in hits]
-        shown = excerpted(hits[:MISSES] if abstained else hits, question.words, settings.tokens)
-        answer = Answer(
-            [] if abstained else shown,
-            found.degraded + helped.degraded,
+            scored = raised(scored, found, inquiry.entities, settings.entity_boost, formula)
+        return weigh(scored, inquiry.question, profile, settings, self._clock())
+
+    def _answer(self, inquiry: Inquiry, found: Found, kept: Sequence[Scored]) -> Answer:
+        """The memories, as they are to be shown; as misses, where they hardly answer."""
+        words, moment = inquiry.question.words, inquiry.filters.as_of
+        confidences, abstained, least = judge(kept, inquiry.question, found, self._settings)
+        question = inquiry.question
+        read = self._read(kept, confidences)
+        if not abstained:
+            read = [hit for hit in read if hit.confidence >= least or "+entity" in hit.why]
+        hits = former_first(read, question.until, asked=question.was is not None)
+        if moment:
+            hits = [as_it_was(hit, moment, words, self._store) for hit in hits]
+        abstained = abstained or not hits and self._knows_something()
+        if abstained:
+            hits = sorted(hits, key=lambda hit: -hit.confidence)[:MISSES]
+        shown = excerpted(hits, words, self._settings.tokens)
+        return Answer(
+            hits=[] if abstained else shown,
             abstained=abstained,
             misses=shown if abstained else [],
-            asked=asked if asked != text else None,
-            words=tuple(question.words),
+            words=tuple(words),
             noise=found.noise,
         )
-        if shown and not abstained:
-            return answer
-        return self._by_former(answer, question, filters, wanted, profile, meaning)
 
-    def _by_former(
-        self,
-        answer: Answer,
-        question: Question,
-        filters: Filters,
-        wanted: Filters,
-        profile: Profile,
-        meaning: Meaning,
-    ) -> Answer:
-        """Where nothing answers, something that is so no longer may: then what took its place does.
+    def _knows_something(self) -> bool:
+        return bool(self._store.page(Filters(), "newest", 1).memories)
+
+    def _by_former(self, answer: Answer, inquiry: Inquiry, wanted: Filters, limit: int) -> Answer:
+        """Where nothing answers as well, something that is so no longer may: then what took its
+        place does.
 
         "Am I single?" is answered by "we got married" because "I'm single" gave way to it. That
         fits what is `wanted`; the time that the question names is the former's.
         """
-        settings = self._settings
+        filters, profile = inquiry.filters, inquiry.profile
         if filters.was or filters.states is not None:
             return answer
         moment = filters.as_of or self._clock()
         ended = replace(filters, as_of=None, states=(State.SUPERSEDED,))
-        found = search(
-            question, ended, self._store, meaning, profile, settings.similarity_threshold
-        )
-        scored = fuse(found, settings.fusion or profile.fusion, settings, profile.formula)
-        scored = weigh(scored, question, profile, settings, self._clock())
-        kept = trim(scored, FORMERS, settings)
-        confidences, abstained = judge(kept, question, found, settings)
+        found = self._found(replace(inquiry, filters=ended, entities={}))
+        if not found.candidates:
+            return answer
+        fusion = self._settings.fusion or profile.fusion
+        scored = fuse(found, fusion, self._settings, profile.formula)
+        scored = weigh(scored, inquiry.question, profile, self._settings, self._clock())
+        kept = trim(scored, FORMERS, self._settings)
+        confidences, abstained, _ = judge(kept, inquiry.question, found, self._settings)
         formers = [] if abstained else self._read(kept, confidences)
-        hits = heirs(formers, self._store, wanted, moment) if formers else []
+        hits = led(heirs(formers, self._store, wanted, moment), answer.hits)[:limit]
         return replace(answer, hits=hits, abstained=False, misses=[]) if hits else answer
 
     def _understood(self, text: str, profile: Profile) -> Question:
@@ -151,54 +179,41 @@ class Recall:
         counts = self._settings.entity_boost > 0 and profile.weighing == "bounded"
         return about(text, self._store.graph, self._clock()) if counts else {}
 
-    def _beside(
-        self,
-        question: Question,
-        wordings: Sequence[Wording],
-        filters: Filters,
-        profile: Profile,
-        meaning: Meaning,
-    ) -> list[tuple[float, Found]]:
+    def _beside(self, inquiry: Inquiry, wordings: Sequence[Wording]) -> list[tuple[float, Found]]:
         return search_beside(
-            question,
-            [(self._understood(one.text, profile), one.is_made_up) for one in wordings],
-            filters,
+            inquiry.question,
+            [(self._understood(one.text, inquiry.profile), one.is_made_up) for one in wordings],
+            inquiry.filters,
             self._store,
-            meaning,
-            profile,
+            inquiry.meaning,
+            inquiry.profile,
             self._settings.similarity_threshold,
         )
 
-    def _search(
-        self,
-        question: Question,
-        filters: Filters,
-        profile: Profile,
-        meaning: Meaning,
-        also: Collection[str],
-    ) -> tuple[Found, Filters]:
+    def _search(self, inquiry: Inquiry) -> tuple[Found, Inquiry]:
         """Within the time that the question names, if it asks for no more; else wherever. With
-        what it was found, the filters it was found with."""
-        threshold = self._settings.similarity_threshold
-        narrowed = within(question, filters)
-        found = search(question, narrowed, self._store, meaning, profile, threshold, also)
-        if narrowed == filters:
-            return found, filters
+        what it was found, the inquiry that found it."""
+        narrowed = replace(inquiry, filters=within(inquiry.question, inquiry.filters))
+        if narrowed.filters == inquiry.filters:
+            return self._found(inquiry), inquiry
+        found = self._found(narrowed)
         if found.candidates:  # said then is answer enough, whatever it is about
             return replace(found, noise=NO_NOISE), narrowed
-        found = search(question, filters, self._store, meaning, profile, threshold, also)
-        return found, filters
+        return self._found(inquiry), inquiry
 
-    def _as_it_was(self, hit: Hit, moment: datetime) -> Hit:
-        """With the wording of that moment, if the content was changed since."""
-        memory = hit.memory
-        if memory.content_updated_at <= moment:
-            return hit
-        content = memory.content
-        for line in self._store.history(memory.id):  # newest first
-            if line.at > moment:
-                content = line.before.get("content", content)
-        return replace(hit, memory=replace(memory, content=content))
+    def _found(self, inquiry: Inquiry) -> Found:
+        found = search(
+            inquiry.question,
+            inquiry.filters,
+            self._store,
+            inquiry.meaning,
+            inquiry.profile,
+            self._settings.similarity_threshold,
+            inquiry.entities,
+        )
+        if not self._settings.abstain:
+            return found
+        return sensible(inquiry.question, found, inquiry.meaning.embedder)
 
     def _read(self, scored: Sequence[Scored], confidences: Sequence[float]) -> list[Hit]:
         memories = self._store.memories([one.candidate.id for one in scored])

@@ -9,6 +9,7 @@ from kinmem.llm.deadline import Deadline
 from kinmem.models import Asked, Filters, Found, Vector
 from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question
+from kinmem.rules.kinds import names_of
 from kinmem.store.base import Store
 
 LACKING = 0.005
@@ -67,7 +68,9 @@ def search(
     vectors = meaning.of([question.bare])
     late = () if meaning.is_filled else ("pending",)
     degraded = ("embedding",) if vectors is None and not meaning.is_sparse else late
-    asked = _asked(question.words, vectors[0] if vectors else None, meaning.embedder, profile)
+    names = frozenset[str]().union(*map(names_of, question.kinds))
+    sought = question.words if profile.all_words_first else [*question.words, *sorted(names)]
+    asked = _asked(sought, vectors[0] if vectors else None, meaning.embedder, profile)
     known = meaning.embedder.calibration
     noise = known.noise if threshold is None else threshold
     scale = (known.noise, known.near) if known.measured and vectors is not None else None

@@ -28,12 +28,14 @@ STATES: dict[str, dict[str, Pattern]] = {
         "married": any_of(
             r"(?:got |is |are |am |be |been |i'm |we're |newly )married|is \w+'s (?:wife|"
             r"husband)|"
-            r"tied the knot|wedding was",
+            r"tied the knot|remarried|remariee?|wedding was",
             r"verheiratet|geheiratet|marie(?:e|s|es)?|epous(?:e|ee)|casad[oa]s?|se caso|me case",
             r"se casaron|sposat[oaie]|casei(?:-me)?|casou(?:-se)?|casaram(?:-se)?",
         ),
         "apart": any_of(
-            r"divorced|separated|split up|broke up|broken up|geschieden|getrennt|scheiden lassen",
+            r"divorced|separated|split up|c'est fini|c'est termine|lo dejamos|ci siamo lasciati|"
+            r"acabamos|terminamos|schluss gemacht|nicht mehr zusammen|"
+            r"broke up|broken up|geschieden|getrennt|scheiden lassen",
             r"divorce(?:e|s|es)?|separe(?:e|s|es)?|rompu|quitte(?:e|s)?|divorci\w+|separad[oa]s?",
             r"rompieron|rompio|han roto|lo dejaron|lasciat[oaie]|separat[oaie]|divorziat[oaie]",
             r"acabaram|terminaram|separaram(?:-se)?",
@@ -69,7 +71,9 @@ STATES: dict[str, dict[str, Pattern]] = {
     },
     "order": {
         "broken": any_of(
-            r"broken(?: down)?|out of order|out of service|is down|are down|offline|doesn't work|"
+            r"taken (?:down|offline)|broken(?: down)?|leaking|leaks|out of order|out of service|"
+            r"is down|are down|"
+            r"offline|doesn't work|"
             r"defective|not working",
             r"kaputt|defekt|ausser betrieb|geht nicht|funktioniert nicht|ausgefallen",
             r"en panne|casse(?:e|s)?|hors service|ne (?:marche|fonctionne) pas|tombee? en panne",
@@ -79,7 +83,8 @@ STATES: dict[str, dict[str, Pattern]] = {
             r"partid[oa]|fora de servico",
         ),
         "working": any_of(
-            r"works? (?:again|fine|now)|(?:is |are )?working (?:again|fine|now)|fixed|repaired|"
+            r"(?:is|are|went) live|works? (?:again|fine|now)|(?:is |are )?working (?:again|fine|"
+            r"now)|fixed|repaired|"
             r"back up|up again|running again|back online|works",
             r"geht wieder|funktioniert wieder|lauft wieder|repariert|geht jetzt|wieder da",
             r"(?:re)?marche|fonctionne|repare(?:e|s)?|(?:vuelve a )?funcionar?|arreglad[oa]",
@@ -99,14 +104,19 @@ STATES: dict[str, dict[str, Pattern]] = {
             r"(?:todavia|aun) no ha (?:empezado|comenzado)|ainda nao comec\w+",
         ),
         "open": any_of(
-            r"(?:is |still |: )open|open|reopened|unresolved|(?:wieder )?(?:offen|geoffnet)|"
+            r"(?:is |still |: )open|open|abiert[oa]|reopened|unresolved|(?:wieder )?(?:offen|"
+            r"geoffnet)|"
             r"(?:a )?rouverte?|(?:ha )?riapert[oa]|reabri\w+|vuelto a abrir|reabiert[oa]|"
             r"ouverte?s?|abiert[oa]s?|apert[oa]s?|abert[oa]s?"
         ),
         "running": any_of(
             r"being \w+ed|(?:has |have )?(?:started|begun)|in progress|under way|underway|ongoing|"
             r"being built|"
-            r"in arbeit|lauft gerade|angefangen|begonnen|en cours|commencee?s?|en curso|"
+            r"(?:has |have |been |was |is )*(?:resumed|restarted|relaunched|back on track)|"
+            r"lauft wieder|wieder aufgenommen|geht weiter|relancee?|reprise?|reanudad[oa]|"
+            r"retomad[oa]|"
+            r"ripartit[oa]|ripres[oa]|recomec\w+|a repris|repart\w*|reiniciad[oa]|in arbeit|"
+            r"lauft gerade|angefangen|begonnen|en cours|commencee?s?|en curso|"
             r"en marcha|"
             r"empezad[oa]|in corso|iniziat[oa]|em curso|em andamento|comecou"
         ),
@@ -115,7 +125,9 @@ STATES: dict[str, dict[str, Pattern]] = {
             r"en relecture|in revisione|em revisao"
         ),
         "approved": any_of(
-            r"approved|accepted|merged|signed off|genehmigt|freigegeben|angenommen|approuvee?s?|"
+            r"approved|accepted|merged|signed(?: off)?|unterschrieben|unterzeichnet|signee?|"
+            r"firmad[oa]|"
+            r"firmat[oa]|assinad[oa]|genehmigt|freigegeben|angenommen|approuvee?s?|"
             r"acceptee?s?|aprobad[oa]|aceptad[oa]|approvat[oa]|accettat[oa]|aprovad[oa]|aceite"
         ),
         "refused": any_of(
@@ -123,15 +135,21 @@ STATES: dict[str, dict[str, Pattern]] = {
             r"rifiutat[oa]|respint[oa]|recusad[oa]|rejeitad[oa]"
         ),
         "blocked": any_of(
-            r"blocked|on hold|paused|stalled|blockiert|pausiert|bloquee?s?|en pause|bloquead[oa]|"
-            r"en pausa|bloccat[oa]|sospes[oa]|em pausa|suspens[oa]"
+            r"blocked|on hold|paused|stalled|frozen|on ice|(?:liegt |ist )?auf eis|parad[oa]|fermo|"
+            r"a l'arret|gele|"
+            r"ruht|stoppt?|gestoppt|suspendu|detenid[oa]|blockiert|pausiert|bloquee?s?|en pause|"
+            r"bloquead[oa]|"
+            r"(?:en|in|em) pausa|bloccat[oa]|sospes[oa]|em pausa|suspens[oa]"
         ),
         "passed": any_of(r"passed|bestanden|reussie?s?|aprobe|superat[oa]|passei"),
         "done": any_of(
             r"(?:is |are |been )?(?:done|fixed|finished|completed?|closed|resolved|solved|shipped|"
             r"released|delivered|over)",
             r"fertig|erledigt|abgeschlossen|geschlossen|beendet|gelost|ausgeliefert",
-            r"termine(?:e|s|es)?|fini(?:e|s|es)?|fermee?s?|resolue?s?|livree?s?|cloturee?s?",
+            r"(?:is|are) final|finali[sz]ed|corrigee?s?|corregid[oa]s?|corrett[oaie]|"
+            r"corrigid[oa]s?|(?:esta|estao) pront[oa]s?|"
+            r"reglee?s?|termine(?:e|s|es)?|fini(?:e|s|es)?|fermee?s?|resolue?s?|livree?s?|"
+            r"cloturee?s?",
             r"terminad[oa]s?|acabad[oa]s?|cerrad[oa]s?|resuelt[oa]s?|entregad[oa]s?|listo",
             r"finit[oaie]|terminat[oaie]|conclus[oaie]|chius[oaie]|risolt[oaie]|consegnat[oaie]",
             r"fechad[oa]s?|concluid[oa]s?|resolvid[oa]s?|entregue",
@@ -184,13 +202,85 @@ STATES: dict[str, dict[str, Pattern]] = {
             r"se graduo|me gradue|laureat[oa]|formou-se|formei-me"
         ),
     },
+    "health": {
+        "ill": any_of(
+            r"sick|ill|hurts?|sore|aching|(?:have|has|got) (?:a|the) (?:bad )?(?:cold|flu|fever|"
+            r"migraine)|"
+            r"broken|krank|erkaltet|(?:tut|tun) weh|schmerzt|malade|fait mal|enferm[oa]|"
+            r"resfriad[oa]|"
+            r"duele|malat[oa]|raffreddat[oa]|fa male|doente|constipad[oa]|doi"
+        ),
+        "well": any_of(
+            r"(?:fine|well|healthy|ok|okay|better|good) (?:again|now)|recovered(?: from)?|healed|"
+            r"cured|"
+            r"over (?:my|his|her|the) (?:cold|flu)|wieder (?:gesund|gut|fit)|genesen|verheilt|"
+            r"guerie?|"
+            r"remise?|retablie?|recuperad[oa]|curad[oa]|se me paso|guarit[oa]|passat[oa]|recuperei|"
+            r"melhor(?:ei|ou)?|ya estoy bien"
+        ),
+    },
+    "schedule": {
+        "timely": any_of(
+            r"on (?:track|schedule|time)|im (?:zeit)?plan|dans les temps|a l'heure|en plazo|"
+            r"in orario|nei tempi|no prazo|dentro do prazo"
+        ),
+        "late": any_of(
+            r"delayed|behind schedule|running late|verspatet|in verzug|en retard|retrasad[oa]|"
+            r"in ritardo|atrasad[oa]"
+        ),
+    },
+    "payment": {
+        "owed": any_of(
+            r"unpaid|outstanding|overdue|not (?:been )?paid|unbezahlt|offen|impayee?s?|"
+            r"(?:por|sin) pagar|impagad[oa]|non (?:e )?(?:stata )?pagat[oa]|da pagare"
+        ),
+        "paid": any_of(
+            r"(?:been )?paid(?: off)?|settled|bezahlt|beglichen|payee?s?|reglee?s?|pagad[oa]s?|"
+            r"pagat[oaie]|saldat[oa]|pag[ao]s?"
+        ),
+    },
+    "validity": {
+        "over": any_of(
+            r"expired|revoked|abgelaufen|perimee?s?|expiree?s?|caducad[oa]s?|scadut[oaie]|"
+            r"expirad[oa]"
+        ),
+        "renewed": any_of(
+            r"renewed|valid|gultig|valables?|verlangert|erneuert|renouvelee?s?|renovad[oa]s?|"
+            r"rinnovat[oaie]|"
+            r"renove|renovei|renouvele"
+        ),
+    },
+    "shift": {
+        "night": any_of(r"night shifts?|nachtschicht|de nuit|turno de noche|turno di notte"),
+        "day": any_of(r"day shifts?|tagschicht|fruhschicht|de jour|turno de dia|turno di giorno"),
+    },
+    "access": {
+        "private": any_of(r"(?:is|are|made|set to|:) (?:\w+ ){0,3}private|not public"),
+        "public": any_of(r"(?:is|are|made|set to|:) (?:\w+ ){0,3}public"),
+    },
+    "charge": {
+        "free": any_of(r"(?:is|are) free(?: of charge)?|kostenlos|gratis|gratuite?s?|gratuit[oa]"),
+        "paid": any_of(r"(?:charges?|costs?|kostet|coute|cuesta|costa|custa) \w+"),
+    },
+    "post": {
+        "vacant": any_of(r"vacant|unfilled|unbesetzt|vakant|vacante?s?|vag[oa]"),
+        "filled": any_of(r"(?:been |is )filled|taken|besetzt|pourvue?|cubiert[oa]|preenchid[oa]"),
+    },
+    "tests": {
+        "failing": any_of(
+            r"failing|fails?|red|broken|rot|schlagen fehl|echouent|fallan|falliscono"
+        ),
+        "passing": any_of(r"passing|green|pass(?: again)?|grun|laufen durch|passent|pasan|passano"),
+    },
     "switch": {
         "on": any_of(
+            r"(?:turned|switched) (?:\w+ ){1,3}on|(?:ist|sind) an(?=[.!]?$)|"
             r"(?:is|are|turned|switched|set to|:) on|enabled|active|activated|eingeschaltet|"
             r"aktiviert|aktiv|activee?s?|allumee?s?|activad[oa]|encendid[oa]|attiv[oa]|"
             r"attivat[oa]|acces[oa]|ativad[oa]|ligad[oa]"
         ),
         "off": any_of(
+            r"(?:turned|switched) (?:\w+ ){1,3}off|(?:ist|sind) aus(?=[.!]?$)|"
             r"(?:is|are|turned|switched|set to|:) off|disabled|inactive|deactivated|"
             r"ausgeschaltet|"
             r"deaktiviert|inaktiv|desactivee?s?|eteinte?s?|desactivad[oa]|apagad[oa]|"
@@ -203,7 +293,8 @@ STATES: dict[str, dict[str, Pattern]] = {
             r"au chomage|sans emploi|en paro|desemplead[oa]|disoccupat[oa]|desempregad[oa]"
         ),
         "some": any_of(
-            r"(?:found|got|started|have|has|landed) (?:a|an|the|my|his|her) (?:\w+ )?job|"
+            r"(?:found|got|started|have|has|landed) (?:a|an|the|my|his|her) (?:\w+ )?job|hired|"
+            r"employed(?: again)?|eingestellt|embauchee?|contratad[oa]|assunt[oa]|"
             r"(?:habe|hat) (?:eine|einen) (?:\w+ )?(?:stelle|job)|(?:ai|a) trouve (?:du|un) \w+|"
             r"(?:he|ha) encontrado (?:un )?trabajo|encontre (?:un )?trabajo|"
             r"(?:ho|ha) trovato (?:un )?lavoro|arranj(?:ei|ou) (?:um )?(?:trabalho|emprego)"
@@ -222,7 +313,9 @@ STATES: dict[str, dict[str, Pattern]] = {
             r"(?:is |are |am |i'm )?back(?: from| at work| in the office| home)|"
             r"is back(?=[.!]?$)|"
             r"home (?:from|again)|out of (?:the )?hospital|wieder (?:da|zuruck|im buro|zu hause)|"
-            r"zuruck aus|zuruck|de retour|est revenue?|ha vuelto|de vuelta|e tornat[oa]|"
+            r"discharged|released from|returned from|entlassen|(?:suis|est) (?:rentree?|revenue?)|"
+            r"(?:he|ha) vuelto|vuelvo de|(?:sono|e) (?:tornat|rientrat)[oa]|voltei d\w+|"
+            r"zuruck aus|zuruck|de retour|ha vuelto|de vuelta|e tornat[oa]|"
             r"di ritorno|voltou|de volta|regressou"
         ),
     },

@@ -10,12 +10,15 @@ ASPECTS: dict[str, Pattern] = {
     "home": any_of(
         r"liv(?:e|es|ing) (?:in|at|on|with|near|close)|moved (?:in|into|to|out|house|home)|"
         r"moving to|relocated",
-        r"my (?:flat|apartment|house|home|place)|(?:a|the) (?:flat|apartment|house|cottage|"
+        r"settled in|installee?s? (?:a|en|au)|(?:my|our) own place|my (?:flat|apartment|house|home|"
+        r"place)|(?:a|the) (?:flat|"
+        r"apartment|house|cottage|"
         r"place|studio|"
         r"room) in",
-        r"wohn(?:e|t|en|st)|leb(?:e|t|en) (?:in|bei|am|auf)|(?:um)?gezogen|zieh(?:e|t) (?:um|"
+        r"wohn(?:e|t|en|st)|leb(?:e|t|en) (?:\w+ )?(?:in|bei|am|auf)|(?:um)?gezogen|zieh(?:e|"
+        r"t) (?:um|"
         r"nach)",
-        r"j'habite|habit(?:e|es|ent|ons)|vi(?:s|t|vent|vons) (?:a|en|au|chez)|demenage\w*|"
+        r"j'habite|habit(?:e|es|ent|ons)|vi(?:s|t|vent|vons) (?:\w+ )?(?:a|en|au|chez)|demenage\w*|"
         r"emmenage\w*",
         r"viv(?:o|e|en|imos) (?:en|con)|(?:me|se|nos) (?:hemos |he |ha |han )?(?:mud\w+|"
         r"traslad\w+)",
@@ -24,13 +27,21 @@ ASPECTS: dict[str, Pattern] = {
         r"mud(?:ei|ou|amos?|aram)(?:-me|-se|-nos)?(?: para)?",
     ),
     "work": any_of(
-        r"work(?:s|ing)? (?:as|at|for|in|from)|job|employed|i'm an? \w+|teach(?:es)?|"
+        r"work(?:s|ing)? (?:as|at|for|in|from)|"
+        r"job|"
+        r"employer|start(?:s|ed|ing)? at|employed|i'm an? \w+|teach(?:es)?|"
         r"joined|(?:started|began) (?:as|at|working)|hired",
-        r"arbeit(?:e|et|en) (?:als|bei|in|fur|im|am)|stelle|angestellt|fange? als|angefangen",
-        r"travaill(?:e|es|ons|ent)|emploi|embauche\w*|cabinet",
-        r"trabaj(?:o|a|amos|an)|empleo|empezado (?:en|como|a trabajar)|empece (?:en|como)",
-        r"lavor(?:o|a|iamo|ano)|facci(?:o|amo) (?:il|la|l'|lo)|fa (?:il|la|l'|lo)|assunt[oa]",
-        r"trabalh(?:o|a|amos|am)|emprego|comecei (?:a trabalhar|como|em|na|no)",
+        r"arbeit(?:e|et|en) (?:\w+ )?(?:als|bei|in|fur|im|am)|"
+        r"jobb(?:e|t)|stelle|angestellt|fange? als|"
+        r"angefangen",
+        r"travaill(?:e|es|ons|ent)|boss(?:e|es|ent|ons)|emploi|"
+        r"embauche\w*|cabinet",
+        r"trabaj(?:o|a|amos|an)|empleo|empezado (?:en|como|"
+        r"a trabajar)|empece (?:en|como)",
+        r"lavor(?:o|a|iamo|ano)|facci(?:o|amo) (?:il|la|l'|lo)|"
+        r"fa (?:il|la|l'|lo)|assunt[oa]",
+        r"trabalh(?:o|a|amos|am)|emprego|"
+        r"comecei (?:a trabalhar|como|em|na|no)",
     ),
     "studies": any_of(
         r"stud(?:y|ies|ying)|major(?:s|ing)? in|studier(?:e|t|en)|etudi(?:e|es|ent)|"
@@ -60,7 +71,8 @@ ASPECTS: dict[str, Pattern] = {
 CUE = any_of(
     r"ya (?!no)|ja (?!nao)|deja|gia",
     r"(?:from|as of|as from|starting) (?:now|today|this week|next week|tomorrow|monday)(?: on)?",
-    r"(?:after|following) the (?:move|migration|upgrade|update|outage|change|switch|merger)",
+    r"(?:after|following) the (?:move|migration|upgrade|update|outage|change|switch|merger|raise|"
+    r"promotion)",
     r"from (?:this|next) \w+(?: on)?|for now|by now",
     r"since (?:they|we|he|she|it|the)|at the moment|for the time being|momentan|derzeit|"
     r"en ce moment|"
@@ -106,7 +118,60 @@ STANDING = any_of(
     r"desormais|dorenavant|de ahora en adelante|d'ora in (?:poi|avanti)|da ora in poi",
     r"de agora em diante|doravante|these days|anymore|any more|passam? a",
 )
+LATELY = any_of(
+    r"(?:last|this|past) (?:week|weekend|month|year|night|morning|summer|winter|spring|autumn)|"
+    r"yesterday|the other day|(?:a )?(?:few|couple of|two|three) (?:days|weeks|months) ago|lately",
+    r"gestern|vorgestern|(?:letzte|vorige|diese)[nrsm]? (?:woche|monat|jahr|wochenende|sommer|"
+    r"winter)|"
+    r"vor kurzem|kurzlich|vor (?:\w+ )?(?:tagen|wochen|monaten)",
+    r"hier|avant-hier|(?:la |cette )?(?:semaine|annee)(?: derniere| passee)?|(?:le |ce )?"
+    r"(?:mois|week-end|ete)(?: dernier| passe)|recemment|depuis peu|il y a peu",
+    r"ayer|anteayer|(?:la semana|el mes|el ano|el fin de semana|el verano) pasad[oa]|hace poco|"
+    r"recientemente|ultimamente",
+    r"ieri|l'altro ieri|(?:la settimana|il mese|l'anno|l'estate) scors[oa]|(?:da|di) poco|"
+    r"recentemente|di recente",
+    r"ontem|anteontem|(?:n?a semana|n?o mes|n?o ano|n?o verao) passad[oa]|ha pouco|recentemente",
+)
+"""When news happened: it is no part of what is so now."""
+MEMBERS = {
+    word: frozenset(members.split())
+    for words, members in {
+        "pet pets animal animals": "dog cat kitten puppy rabbit hamster parrot goldfish budgie"
+        " greyhound labrador terrier poodle guinea tortoise horse",
+        "haustier haustiere": "hund katze kater welpe kaninchen hamster papagei wellensittich",
+        "animaux animal": "chien chat chaton chiot lapin perroquet",
+        "mascota mascotas": "perro gato gatito cachorro conejo loro",
+        "animali animale": "cane gatto gattino cucciolo coniglio pappagallo",
+        "animais": "cao gato gatinho cachorro coelho papagaio",
+        "alcohol alkohol alcool": "wine beer whisky gin wein bier vin biere vino cerveza birra"
+        " vinho cerveja",
+        "meat fleisch viande carne": "chicken beef pork steak sausage huhn rind schwein wurst"
+        " poulet boeuf pollo ternera manzo frango",
+    }.items()
+    for word in words.split()
+}
+"""What something that is named as a whole may be."""
+OCCUPATION = any_of(
+    r"(?:i'm|i am|we are|is|am|work as|works as|as) (?:an? |the |our )?(?:\w+ ){0,3}(?:\w{2,}(?:er|"
+    r"or|"
+    r"ist|ian|ant|yst|man|woman)|nurse|chef|clerk|cook|lead|head|chief|intern|trainee|apprentice|"
+    r"member|associate|vp|c[etofi]o|hr|dev|rep)",
+    r"(?:bin|ist|arbeite(?:t)? als) (?:die |der |eine?n? )?(?:\w+ ){0,2}\w{2,}(?:er|erin|or|orin|"
+    r"ist|istin|ent|entin|ant|antin|eur|eurin|kraft|frau|mann|leitung|hilfe|azubi|lehrling)",
+    r"(?:suis|est) (?:une? |la |le )?(?:\w+ ){0,2}\w{2,}(?:eur|euse|rice|ien|ienne|iste|aire|ant|"
+    r"ante|ier|iere|e?e|oyee?|chef|cadre)(?: \w+){0,4}",
+    r"(?:soy|es) (?:una? |el |la )?(?:\w+ ){0,2}\w{2,}(?:ista|or|ora|ero|era|ente|enta|ante|ario|"
+    r"aria|"
+    r"ado|ada|ivo|iva|ico|ica|jefe|jefa)",
+    r"(?:sono|e|faccio) (?:un |uno |una |il |la |l')?(?:\w+ ){0,2}\w{2,}(?:ista|ore|rice|iere|iera|"
+    r"aio|"
+    r"ente|ante|ato|ata|ario|aria|ivo|iva|ico|ica|eta|capo)",
+    r"(?:sou|e) (?:um |uma |o |a )?(?:\w+ ){0,2}\w{2,}(?:ista|or|ora|eiro|eira|ente|ante|ario|aria|"
+    r"ado|ada|ivo|iva|ico|ica|chefe)",
+)
+"""What somebody is by occupation, as far as a word's ending tells."""
 METRICS = any_of(
+    r"raise|weighs?|earns?|makes?|wiege?t?|verdien\w+|pese|gagne|peso|pesa|gano|guadagno|ganho|"
     r"prices?|costs?|rent|fees?|rates?|size|limits?|numbers?|dose|dosage|value|levels?|amount|"
     r"budget|"
     r"preis|kosten|miete|gebuhr|hohe|grosse|zahl|anzahl|wert|dosis|prix|cout|loyer|tarif|"

@@ -10,7 +10,11 @@ how often that is right.
 from collections.abc import Callable
 
 from kinmem.rules import change_words as signs
+from kinmem.rules.change_events import SWITCHING
 from kinmem.rules.change_states import OF_PERSONS
+from kinmem.rules.exchanged import other_contact, other_of_kind, promoted
+from kinmem.rules.holders import handed_over, other_holder
+from kinmem.rules.kinds import EMPLOYER, kinds_in, names_of
 from kinmem.rules.outlived import (
     ended,
     gained,
@@ -21,15 +25,16 @@ from kinmem.rules.outlived import (
     states_of,
 )
 from kinmem.rules.revalued import (
+    older,
     other_amount,
     other_aspect,
     other_entry,
-    other_holder,
     other_value,
+    renewed,
     switched,
     turned_into,
 )
-from kinmem.rules.sides import LONGEST, Side, both_may_be, clauses_of, of_same_one, side_of
+from kinmem.rules.sides import LONGEST, Side, both_may_be, clauses_of, is_cued, of_same_one, side_of
 
 
 def changed(known: str, new: str) -> str | None:
@@ -62,21 +67,29 @@ def telling(text: str) -> frozenset[str]:
     aspects = [name for name, aspect in signs.ASPECTS.items() if aspect.search(side.text)]
     told = [*aspects, *OF_PERSONS & states_of(side).keys()]
     sought = frozenset[str]().union(*(signs.SOUGHT.get(name, frozenset()) for name in told))
+    kinds = kinds_in(text) if is_cued(side) or SWITCHING.search(side.text) else {}
+    sought = sought.union(*(names_of(kind) for kind in kinds if kind != EMPLOYER))
     return sought | set(side.head) if sought else frozenset()
 
 
 RULES: tuple[Callable[[Side, Side, Side], str | None], ...] = (
     other_state,
     other_entry,
+    other_contact,
+    other_of_kind,
+    promoted,
+    renewed,
     ended,
     gained,
     so_again,
     switched,
     no_longer,
     instead,
+    older,
     other_amount,
     turned_into,
     other_holder,
+    handed_over,
     other_aspect,
     other_value,
 )

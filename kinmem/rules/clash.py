@@ -24,6 +24,7 @@ from typing import Literal
 from kinmem.rules import grammar, vocabulary
 from kinmem.rules.atoms import Contrast, Words, contrast, forms, is_content, opposed
 from kinmem.rules.changes import changed
+from kinmem.rules.exchanged import beside
 from kinmem.rules.restating import Restated, restated
 from kinmem.rules.similarity import SEPARATING, Kinship, Ladder, compare
 from kinmem.text import words
@@ -77,7 +78,7 @@ def _between(before: Restated, now: Restated, cosine: float, ladder: Ladder) -> 
         return Clash(whole, "update" if whole else "partial", f"instead of {now.instead_of}")
     if _is_never(pair):
         return Clash(False, "contradiction", "it is said never to be so")
-    if pair.differs(SEPARATING):
+    if pair.differs(SEPARATING) or now.corrects and beside(before.text, now.text):
         return None
     gaps = _gaps(pair.left.words, pair.right.words)
     single = len(gaps) == 1

@@ -4,15 +4,17 @@ Each rule takes what is known, a clause of what is new and all of it, and gives 
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 
 from kinmem.rules import change_events as events
 from kinmem.rules import change_states as states
 from kinmem.rules import change_words as signs
+from kinmem.rules.kinds import kinds_in
 from kinmem.rules.pattern import Pattern
 from kinmem.rules.restating import restated
 from kinmem.rules.sides import (
+    ARTICLES,
     DENYING,
     VERBS,
     WORD,
@@ -40,10 +42,31 @@ def other_state(before: Side, clause: Side, now: Side) -> str | None:
             continue
         if state in states.WISHES and not is_cued(now):
             continue
+        if state != "bond" and _OF_PARTNER & set(clause.words[:2]) - set(before.words):
+            continue
         topic = _topic(before, state, there, has_rest=bool(_rest(clause, here)))
-        if state in states.OF_PERSONS or topic and not lacking(topic, now):
+        if state not in states.OF_PERSONS and _is_of_more(before, clause, here):
+            continue
+        mine = not topic and not lacking(_topic(clause, state, here, has_rest=False), before)
+        if state in states.OF_PERSONS or mine or topic and not lacking(topic, now):
             return f"was {was}, is {became}"
     return None
+
+
+def _is_of_more(before: Side, clause: Side, match: re.Match[str]) -> bool:
+    """Whether it is said of a thing that is told more closely: the docs build, not the build."""
+    if not clause.words or clause.words[0] not in ARTICLES:
+        return False
+    ahead = clause.content.intersection(WORD.findall(clause.text[: match.start()]))
+    ahead = without(ahead - VERBS, signs.CUE.finditer(clause.text))
+    return bool(lacking(ahead, before))
+
+
+_OF_PARTNER = frozenset(
+    "girlfriend boyfriend partner freund freundin copain copine novio novia fidanzato fidanzata"
+    " ragazzo ragazza namorado namorada boss chef chefin manager teacher".split()
+)
+"""Who is told of, where it is no bond of the speaker's."""
 
 
 def _topic(before: Side, state: str, match: re.Match[str], *, has_rest: bool) -> frozenset[str]:
@@ -109,12 +132,25 @@ def ended(before: Side, clause: Side, now: Side) -> str | None:
     gone = without(gone, signs.CUE.finditer(clause.text)) - named_first(before)
     if exchanged := _EXCHANGED.search(clause.text, match.end()):
         gone -= set(WORD.findall(clause.text[exchanged.end() :]))
-    if not gone or lacking(gone, before) or amounts_of(clause) - before.amounts:
+    if not gone or lacking(gone, before) or _of_another_time(before, clause, match):
         return None
     named = named_first(before) or named_first(now) & set(before.words[:1])
+    if events.CALLED.search(before.text):
+        named |= named_first(now) & set(before.words)
+    tools = frozenset[str]().union(*kinds_in(before.said).values())
+    if tools & set(WORD.findall(clause.text)) and is_of_self(before):
+        named |= tools
     if not (named or is_of_self(before) and is_of_self(now)):
         return None
     return "is so no longer"
+
+
+def _of_another_time(before: Side, clause: Side, match: re.Match[str]) -> bool:
+    """Whether it names an amount or a day that is not the known one's, and not that of the end."""
+    more = amounts_of(clause) - before.amounts
+    ahead = side_of(clause.text[: match.start()]).amounts
+    days = clause.found.dates if not before.found.dates and not more & ahead else frozenset()
+    return bool(more - days)
 
 
 _EXCHANGED = re.compile(
@@ -129,17 +165,36 @@ def gained(before: Side, clause: Side, now: Side) -> str | None:
     sought = events.SEEKING.search(before.text)
     if got is None or clause.denies or not (before.denies or sought):
         return None
-    things = without(before.content, [sought]) if sought else before.content - VERBS
-    return "is there now" if things and not lacking(things, clause) else None
+    things = without(before.content, [sought]) if sought else _denied_things(before)
+    missing = lacking(things, clause) if things else {""}
+    return "is there now" if _is_had(missing, clause) else None
+
+
+def _denied_things(side: Side) -> frozenset[str]:
+    """What is not there: what stands behind the negation, or all of it."""
+    at = next((n for n, word in enumerate(side.words) if word in DENYING), -1)
+    behind = side.content.intersection(side.words[at + 1 :]) - VERBS - _ANY
+    return behind or side.content - VERBS - _ANY
+
+
+_ANY = frozenset(
+    "any kein keine keinen keinem aucun ningun ninguna nessun nessuna nenhum nenhuma".split()
+)
 
 
 def so_again(before: Side, clause: Side, now: Side) -> str | None:
     """What was denied is said to be so again."""
     if not before.denies or clause.denies or not events.AGAIN.search(clause.text):
         return None
-    if not before.content or lacking(before.content | numbers_in(before), clause):
+    missing = lacking((before.content | numbers_in(before)) - VERBS, clause)
+    if not before.content or not _is_had(missing, clause):
         return None
     return "is so again"
+
+
+def _is_had(missing: Collection[str], clause: Side) -> bool:
+    """Whether of each of these something is named that is such a one: of alcohol wine."""
+    return all(set(clause.words) & signs.MEMBERS.get(word, frozenset()) for word in missing)
 
 
 def no_longer(before: Side, clause: Side, now: Side) -> str | None:
@@ -150,10 +205,13 @@ def no_longer(before: Side, clause: Side, now: Side) -> str | None:
     gone = side_of(_USED_TO.sub("", clause.text) if not said.ends else said.text)
     if not gone.content or lacking(gone.content | numbers_in(gone), before):
         return None
-    rest = {word for word in before.content if not among(word, gone.words)}
+    rest = {word for word in before.content - _EACH if not among(word, gone.words)}
     return "is so no longer" if len(rest - before.names) <= 1 else None
 
 
+_EACH = frozenset(
+    "every each jeden jede jedes chaque tous toutes cada todos todas ogni tutti".split()
+)
 _USED_TO = re.compile(r"\bused to\b")
 
 

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+from kinmem.rules.kinds import EMPLOYERS, NAMED
 from kinmem.rules.relation_words import PLURALS, ROLES
 
 _UPPER = "A-ZÀ-ÖØ-ÞŁŚŠŽČĆĐ"
@@ -90,6 +91,19 @@ _SAID: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             r"|head of \w+|(?:vice )?president|chair(?:man|woman)?) (?:of|at) <B>",
         ),
     ),
+    (  # no place, and known to be an employer's name
+        "works_at",
+        "moved|joined|start|gewechselt|pass|cambi|mud",
+        (
+            rf"<A><still> (?:{_MOVED}|(?:has |have )?(?:just |recently )?"
+            rf"(?:joined|started (?:working )?(?:at|with))) (?={EMPLOYERS})<B>",
+            rf"<A> (?:bin|ist|sind) (?:\w+ )?zu (?={EMPLOYERS})<B> gewechselt",
+            rf"<A> (?:est|suis) passée? chez (?={EMPLOYERS})<B>",
+            rf"<A> (?:se ha cambiado|se pasó|ha pasado) a (?={EMPLOYERS})<B>",
+            rf"<A> è passat[oa] (?:a|alla) (?={EMPLOYERS})<B>",
+            rf"<A> mudou para a (?={EMPLOYERS})<B>",
+        ),
+    ),
     (
         "lives_in",
         "liv|viv|based|moved|wohn|leb|gezogen|habit|vit|vis|abit|mor",
@@ -97,7 +111,7 @@ _SAID: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             r"<A><still> (?:lives?|(?:am|is|are) living|(?:has|have) (?:lived|been living))"
             r" in (?:the )?<B>",
             r"\b(?:I am|[Ww]e are) based in (?:the )?<B>",
-            rf"<A><still> {_MOVED} (?:the )?<B>",
+            rf"<A><still> {_MOVED} (?!{EMPLOYERS}|{NAMED})(?:the )?<B>",
             r"<A> (?:wohn|leb)(?:e|t|en) (?:seit [\w.]+ |jetzt |noch |derzeit )*in (?:der )?<B>",
             r"<A> (?:bin|ist|sind) (?:\w+ )?nach <B> (?:um)?gezogen",
             r"<A> (?:habite|vi[ts]) (?:à|en|au) <B>",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from kinmem.models import EntityType
 from kinmem.rules.grammar import by_word, words
+from kinmem.rules.pattern import late
 
 SYMMETRIC = words(
     "friend_of dating married_to sibling_of knows collaborates_with partner_of competitor_of"
@@ -156,7 +157,7 @@ PEOPLES = words(
 )
 """What somebody may be, with a capital, without being called so."""
 
-HEDGED = re.compile(
+HEDGED = late(
     r"(?i:\b(?:if|whether|unless|maybe|perhaps|might|could|would|should|probably|possibly|think"
     r"|thinks|thought|guess|believes?|suppos\w+|assum\w+|imagin\w+|pretend\w*|wish\w*|hop(?:e|es|ed"
     r"|ing)|doubts?|rumou?rs?|apparently|allegedly|reportedly|(?:people|they) say|not sure|unsure"
@@ -170,26 +171,26 @@ HEDGED = re.compile(
     r"|play|series|show)\b)"
 )
 """Before a statement: it is none."""
-DENIED = re.compile(
+DENIED = late(
     r"(?i:\b(?:not|never|nobody|none|no|nor|neither|without|untrue|false|wrong|hardly|nicht|kein\w*"
     r"|nie|niemals|ne|jamais|nunca|jamás|tampoco|non|mai|não|nem|stopped|quit)\b|n['’]t\b"
     r"|\bn['’](?=\w))"
 )
-TAKEN_BACK = re.compile(
+TAKEN_BACK = late(
     r"(?i:^, no\b|\b(?:no more|any ?more|no longer|until|till|back then|at (?:the|that) time"
     r"|in those days|right\?|i (?:think|guess|believe|suppose|hope)|probably|maybe|perhaps|possibly"
     r"|supposedly|apparently|who knows|not any|nicht mehr|bis \d{4}|jusqu['’]en|hasta|fino al"
     r"|até)\b|\?)"
 )
 """Behind a statement: it is none either."""
-DETERMINED = re.compile(
+DETERMINED = late(
     r"\b(?:the|an?|my|our|your|his|her|their|this|that|d(?:ie|er|as|em|en)|ein\w*|mein\w*|dein\w*"
     r"|unser\w*|sein\w*|ihr\w*|les?|la|une?|mon|ma|mes|nos|notre|el|los|las|una|mis?|il|lo|gli|mi[ao]"
     r"|meu|minha|os?|as) $",
     re.IGNORECASE,
 )
 """Before a capital word: it is a thing, or a German noun, and nobody's name."""
-QUOTED = re.compile(
+QUOTED = late(
     r"(?i:\b(?:says?|said|writes?|wrote|texted|answered|replied|told me|sister|brother|wife|husband"
     r"|mother|father|mum|mom|dad|boss|friend)) ?[:,]\s*[\"“«„]?\s*$"
     r"|(?:^|[.!] )(?!Reminder|Note|Fact|Update|Correction|Also|FYI|PS)[A-Z]\w+: *[\"“«„]?$"

@@ -8,15 +8,14 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
-from kinmem.models import Relation
+from kinmem.models import THE_USER, Relation
 from kinmem.rules import relation_words as told
 from kinmem.rules.amounts import CAPITAL_MONTHS, DAY_NAMES
 from kinmem.rules.grammar import FUNCTION_WORDS
-from kinmem.rules.pattern import Pattern
+from kinmem.rules.pattern import Pattern, late
 from kinmem.rules.relation_forms import FORMS, NAME, NAMES, SELF, USER, Form
 from kinmem.text import folded, sentences
 
-THE_USER = "the user"
 SURE = 0.9
 """Confidence of what a rule finds."""
 READ = 8000
@@ -25,23 +24,23 @@ LONGEST = 400
 """Characters of a sentence; longer ones are lists and tables."""
 MOST = 12
 SLUG = 40
-ABBREVIATED = re.compile(r"\b(?:Dr|Prof|Mr|Mrs|Ms|St)\. *$")
+ABBREVIATED = late(r"\b(?:Dr|Prof|Mr|Mrs|Ms|St)\. *$")
 SHORTENED = (
-    (re.compile(r"\bI['’]m\b"), "I am"),
-    (re.compile(r"\b([Ww])e['’]re\b"), r"\1e are"),
-    (re.compile(r"\b(I|[Ww]e)['’]ve\b"), r"\1 have"),
+    (late(r"\bI['’]m\b"), "I am"),
+    (late(r"\b([Ww])e['’]re\b"), r"\1e are"),
+    (late(r"\b(I|[Ww]e)['’]ve\b"), r"\1 have"),
 )
-BEGINNING = re.compile(
+BEGINNING = late(
     rf"(?:[Mm]y|[Oo]ur) [a-z -]+,? (?P<kin>{NAMES})|(?P<who>{SELF}|{USER}|{NAMES})(?= )"
 )
 """Whom a sentence is about."""
-GOES_ON = re.compile(
+GOES_ON = late(
     r",? (?:and|but) (?=(?:also |now )?(?:works?|lives?|am|is|are|reports?|manages?|uses?|founded"
     r"|collaborates?|mentors?|has|have) )"
 )
-ONE = re.compile(NAME)
+ONE = late(NAME)
 ANY_ROLE = Pattern(rf"\b(?:{'|'.join(sorted({*told.ROLES, *told.PLURALS}))})\b")
-ME = re.compile(rf"(?:{SELF})$")
+ME = late(rf"(?:{SELF})$")
 TIMES = told.NEVER_NAMES | DAY_NAMES.keys() | {month.casefold() for month in CAPITAL_MONTHS}
 NOT_NAMES = TIMES | (FUNCTION_WORDS - {"mia"})  # mine in Italian, where no verb follows it
 SILENT = frozenset({"assistant", "tool", "system"})

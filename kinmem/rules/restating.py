@@ -10,7 +10,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kinmem.rules.restating_words import (
+    ANNOUNCING,
     BEGINNINGS,
+    CORRECTING,
     CUES,
     ENDED,
     FORMER,
@@ -40,7 +42,9 @@ def restated(text: str) -> Restated:
     """The statement behind the cues. A text without any is given back as it is. Never raises."""
     if BEGINNINGS.isdisjoint(word[:5] for word in words(text)):
         return Restated(text, False, False, "")
-    now, former = _without_former(text, NO_LONGER)
+    announced = ANNOUNCING.match(text)
+    plain = text[announced.end() :] if announced else text
+    now, former = _without_former(plain, NO_LONGER)
     now, ends = _ended(now)
     if not former:
         now, former = _without_former(now, FORMER)
@@ -48,7 +52,8 @@ def restated(text: str) -> Restated:
     now, cued = _replaced(now, CUES)
     now = _NEW.sub(r"\1 ", now)
     now = _tidy(now) if now != text else text
-    return Restated(now, moved or cued or ends or bool(former), ends, former)
+    corrected = announced is not None and bool(CORRECTING.search(announced[0]))
+    return Restated(now, corrected or moved or cued or ends or bool(former), ends, former)
 
 
 _NEW = re.compile(r"\b(my|our|his|her|their|the) new (?=\w)", re.IGNORECASE)

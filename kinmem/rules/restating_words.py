@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 
 from kinmem.rules.grammar import PRONOUNS, SAME, words
+from kinmem.rules.kinds import EMPLOYERS
 from kinmem.rules.lexemes import third_person
 from kinmem.rules.vocabulary import PERSONS
 
@@ -131,6 +132,14 @@ MOVED = _rules(
         r"(?:moved|relocated) to ",
         r"\1 is in ",
     ),
+    (
+        rf"^(I|we|they|you){_HAS} moved (?:over )?to (?={EMPLOYERS})",
+        r"\1 work at ",
+    ),
+    (
+        rf"^(\w+){_HAS} moved (?:over )?to (?={EMPLOYERS})",
+        r"\1 works at ",
+    ),
     (rf"^(I|we|they|you){_HAS} (?:moved|relocated) to\b", r"\1 live in"),
     (
         r"^((?:my |our )?(?!the |this |that |has )\w+(?: (?!has\b|just\b|recently\b|moved\b)\w+)?)"
@@ -185,6 +194,34 @@ MOVED = _rules(
 )
 """A change told as an event, as the state that it led to."""
 
+ANNOUNCING = re.compile(
+    r"^(?:(?:no|sorry|oh|wait|well|ok|okay|hey|hi|so|and|just|quick|small|a|my|ah|ach|bon|bueno|beh"
+    r"|by the way|btw|also ja|ja|übrigens|au fait|por cierto|a proposito|a propósito)[,.!:]? )*"
+    r"(?:actually|correction|update|in fact|i was wrong|fyi|for your information|btw|by the way"
+    r"|heads[- ]up|(?:good |bad |great |big |some |latest )?news|just so you know|scratch that"
+    r"|strike that|change of plans?|turns out(?: that)?|it turns out(?: that)?|as it turns out"
+    r"|please note(?: that)?|(?:a )?(?:quick )?note(?=:)|reminder(?=:)|never ?mind|forget that"
+    r"|eigentlich|korrektur|tatsächlich|zur info|kurzes update|neuigkeiten|planänderung"
+    r"|wie sich herausstellt|bitte beachten|hinweis(?=:)|en fait|finalement|mise à jour|pour info"
+    r"|petite mise à jour|bonne nouvelle|nouvelles?(?=:| :)|rectification|changement de programme"
+    r"|en realidad|corrección|actualización|novedad(?:es)?(?=:)|cambio de planes|al final"
+    r"|para que (?:lo )?sepas|por fin|in realtà|aggiornamento|correzione|novità|cambio di programma"
+    r"|alla fine|per tua informazione|na verdade|correção|atualização|novidades?(?=:)|afinal"
+    r"|mudança de planos|para tua informação|buenas noticias|boas notícias|buone notizie"
+    r"|gute nachrichten?|gute neuigkeiten)\b ?[,:!.;–—-]{0,2} ?",
+    re.IGNORECASE,
+)
+"""Words by which news is announced to somebody."""
+CORRECTING = re.compile(
+    r"\b(?:actually|correction|update|in fact|wrong|scratch|strike|change of plans?|turns out"
+    r"|never ?mind|forget that|eigentlich|korrektur|tatsächlich|planänderung|wie sich herausstellt"
+    r"|en fait|finalement|mise à jour|rectification|changement|en realidad|corrección"
+    r"|actualización|cambio de planes|al final|in realtà|aggiornamento|correzione|cambio di"
+    r"|alla fine|na verdade|correção|atualização|afinal|mudança)\b",
+    re.IGNORECASE,
+)
+"""Those of them by which something is taken back."""
+
 _WHEN = (
     r"(?:from now on|as of (?:now|today)|from (?:today|tomorrow|next week) on|these days|nowadays"
     r"|since (?:last |this )?(?:week|month|year|yesterday|monday|tuesday|wednesday|thursday|friday)"
@@ -193,12 +230,6 @@ _WHEN = (
     r"|d['’]ora in poi|da ora in poi|a partir de agora|de agora em diante)"
 )
 CUES = _rules(
-    (
-        r"^(?:(?:no|sorry|oh|wait|well)[,.] )?(?:actually|correction|update|in fact|i was wrong"
-        r"|eigentlich|korrektur|tatsächlich|en fait|en realidad|corrección|in realtà|na verdade"
-        r"|correção)\b[,:]? ?",
-        "",
-    ),
     (r"\bactually ", ""),
     (rf",? ?\b{_WHEN}\b,?", ""),
     (r",? ?\b(?:now|jetzt|inzwischen|mittlerweile|neuerdings|maintenant|ahora|adesso|agora)\b", ""),
@@ -219,7 +250,10 @@ BEGINNINGS = frozenset(
         " maintenant ahora adesso agora new up postponed rescheduled left resigned lost sold gave"
         " gewechselt umgestiegen aufgehört passé passée passés passées arrêté cessé trasladado"
         " trasladó mudó mudamos hemos cambiado cambié cambiamos pasado pasé pasamos dejado dejé"
-        " dejó passato passata passati passate smesso mudou parei parou paramos deixei"
+        " dejó fyi btw heads turns scratch strike change never forget info kurzes neuigkeiten"
+        " planänderung sich finalement jour nouvelle rectification cambio final actualización por"
+        " alla aggiornamento correzione per mudança atualização afinal news note reminder good"
+        " great passato passata passati passate smesso mudou parei parou paramos deixei"
         " deixou deixamos dejaron dejamos"
     ).split()
 )

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from kinmem.rules import change_events as events
 from kinmem.rules import change_words as signs
+from kinmem.rules.exchanged import beside, signs_of
 from kinmem.rules.outlived import denied, states_of
 from kinmem.rules.sides import (
     ADDING,
@@ -28,6 +29,7 @@ from kinmem.rules.sides import (
     is_cued,
     lacking,
     named_first,
+    side_of,
     without,
 )
 
@@ -71,11 +73,30 @@ def _begins_with_one(side: Side) -> bool:
     return bool(SELF & set(side.head)) and not signs.EVENT.search(side.text)
 
 
+def older(before: Side, clause: Side, now: Side) -> str | None:
+    """Of somebody a greater age is told: I'm 40, I'm 41 now; I turned 41."""
+    was, became = _AGE.match(before.text), _AGE.match(clause.text) or _TURNED.search(clause.text)
+    if was is None or became is None or _is_of_another(before, clause):
+        return None
+    ours, theirs = (side.content - signs_of(side) - _AGED for side in (before, clause))
+    if lacking(ours, clause) or lacking(theirs, before):
+        return None
+    return "is older now" if int(was["age"]) < int(became["age"]) else None
+
+
+_AGED = frozenset("years year old age jahre jahr alt turned turns geworden".split())
+_AGE = re.compile(
+    r"(?:i'm|i am|ich bin|we are|\w+ (?:\w+ )?(?:is|ist)) (?:now |jetzt |just )?(?P<age>\d{1,3})"
+    r"(?: (?:years? old|years of age|jahre alt|now|jetzt))*[.!]?$"
+)
+_TURNED = re.compile(r"\b(?:turned|turns|bin|ist) (?:\w+ ){0,2}(?P<age>\d{1,3})(?: geworden)?\b")
+
+
 def other_amount(before: Side, clause: Side, now: Side) -> str | None:
     """Of one thing there is another number, date or time."""
     if not before.amounts or before.amounts == amounts_of(clause) or not amounts_of(clause):
         return None
-    if not _of_one_kind(before, clause):
+    if not _of_one_kind(before, clause) or _is_of_another(before, clause):
         return None
     told = [match for kind in _AMOUNTS for match in events.TURNED[kind].finditer(clause.text)]
     if not told and (signs.EVENT.search(before.text) or signs.PAST.search(clause.text)):
@@ -86,6 +107,10 @@ def other_amount(before: Side, clause: Side, now: Side) -> str | None:
     if not laid.shared and not (told and measures):
         return None
     lost, gained = laid.lost - measures - VERBS, laid.gained - measures
+    spelt = {word for word in gained if side_of(word).amounts}
+    same = laid.shared or before.words[:2] == clause.words[:2]
+    if not same and not gained - spelt <= _AGED | set(before.words):
+        return None
     if told or is_cued(now):
         few = len(lost) <= 1 and len(gained) <= MOST_GAINED
         return "has another value now" if few and not (lost and gained) else None
@@ -130,6 +155,22 @@ def _begin_alike(before: Side, clause: Side, shared: Collection[str]) -> bool:
         lambda pair: pair[0] == pair[1], zip(before.words, clause.words, strict=False)
     )
     return set(shared) <= {word for word, _ in alike}
+
+
+def _is_of_another(before: Side, clause: Side) -> bool:
+    """Whether one is said of the speaker, the other of something of the speaker's: my cat is 3."""
+    starts = [side.words[:1] for side in (before, clause)]
+    if not any(_SPEAKER & set(start) for start in starts):
+        return False
+    mine = [side.words[1:3] for side in (before, clause) if set(side.words[:1]) & SELF - _SPEAKER]
+    return any(not any(map(_is_measured, words)) for words in mine)
+
+
+def _is_measured(word: str) -> bool:
+    return bool(signs.METRICS.fullmatch(word) or signs.SINGULAR.fullmatch(word))
+
+
+_SPEAKER = frozenset("i we ich wir je nous yo io eu i'm".split())
 
 
 def _of_one_kind(before: Side, clause: Side) -> bool:
@@ -182,9 +223,19 @@ def _is_replaced(before: Side, clause: Side, match: re.Match[str], kind: str) ->
     lost = {word for word in before.content if not among(word, things)}
     if not lost and kind != "role" and not events.FROM.search(clause.text):
         return False
+    if any(_is_behind(before.text, word) for word in things):
+        return False  # we use Slack with the client, the client moved
     if kind != "role" and named_first(clause) - set(before.words[:1]):
         return False  # I met Tom in Oslo, Tom moved to Bergen
     return kind == "role" or bool(value) and bool(lacking(value, before))
+
+
+_WITH_IT = re.compile(r"\b(?:with|mit|avec|con|com) ")
+
+
+def _is_behind(text: str, word: str) -> bool:
+    found = _WITH_IT.search(text)
+    return found is not None and word in text[found.end() :]
 
 
 def _behind(text: str, match: re.Match[str], kind: str) -> frozenset[str]:
@@ -200,17 +251,6 @@ def _behind(text: str, match: re.Match[str], kind: str) -> frozenset[str]:
     return frozenset(WORD.findall(tail)) - STOPS
 
 
-def other_holder(before: Side, clause: Side, now: Side) -> str | None:
-    """Somebody else does now what is one's to do: Pia leads the team, Noor leads it now."""
-    ours, theirs = named_first(before), named_first(clause)
-    if not ours or not theirs or ours == theirs or not is_cued(now) or clause.denies:
-        return None
-    gone = signs.CUE.finditer(clause.text)
-    laid = _laid(before.content - ours, without(clause.content, gone) - theirs)
-    same = laid.shared and not laid.lost and not laid.gained
-    return "is another's now" if same and before.amounts == amounts_of(clause) else None
-
-
 def other_aspect(before: Side, clause: Side, now: Side) -> str | None:
     """Another home, job or subject of study of the same one, where a sign tells that it changed."""
     told = (*events.TURNED.values(), events.ENDING)
@@ -218,6 +258,8 @@ def other_aspect(before: Side, clause: Side, now: Side) -> str | None:
         return None
     for aspect, pattern in signs.ASPECTS.items():
         was, became = pattern.search(before.text), pattern.search(clause.text)
+        if became is None and aspect == "home" and events.MOVED.search(now.text):
+            became = events.BEING_THERE.search(clause.text)
         if was is None or became is None or denied(before, was) or denied(clause, became):
             continue
         if signs.PAST.search(clause.text) and aspect != "home" or not _is_of_somebody(before, was):
@@ -227,6 +269,17 @@ def other_aspect(before: Side, clause: Side, now: Side) -> str | None:
         if (value or not former) and lacking(value, before):
             return f"has changed: {aspect}"
     return None
+
+
+def renewed(before: Side, clause: Side, now: Side) -> str | None:
+    """Of what one has one of there is a new one, whatever is said of it: our new address is."""
+    new = events.NEW_ONE.search(clause.text)
+    known = events.HAD_ONE.match(before.text)
+    if new is None or known is None or before.denies or clause.denies:
+        return None
+    ours, theirs = (set(WORD.findall(match["thing"])) - STOPS for match in (known, new))
+    single = any(signs.SINGULAR.fullmatch(word) for word in theirs)
+    return "there is a new one" if ours == theirs and single else None
 
 
 def _is_of_somebody(side: Side, match: re.Match[str]) -> bool:
@@ -243,7 +296,7 @@ def other_value(before: Side, clause: Side, now: Side) -> str | None:
         return None
     gone = [*signs.CUE.finditer(clause.text), *_NEWS.finditer(clause.text)]
     laid = _laid(before.content, without(clause.content, gone))
-    if not _is_of_the_same(before, clause, laid):
+    if not _is_of_the_same(before, clause, laid) or beside(before.said, clause.said):
         return None
     is_told = bool(_NEWS.search(clause.text)) or not (laid.lost or laid.gained)
     if not is_told and not _says_alike(before, clause, gone, laid):

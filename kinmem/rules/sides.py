@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 from kinmem.rules import change_words as signs
 from kinmem.rules import grammar, vocabulary
-from kinmem.rules.amounts import UNITS
+from kinmem.rules.amounts import CAPITAL_MONTHS, DAY_NAMES, UNITS
 from kinmem.rules.atoms import Atoms, atoms, forms
-from kinmem.rules.change_events import ENDING, HOLDING, TURNED
+from kinmem.rules.change_events import BEING_ONE, ENDING, HOLDING, TURNED
 from kinmem.rules.change_states import STATES
+from kinmem.rules.kinds import EMPLOYERS
+from kinmem.rules.restating_words import ANNOUNCING, CORRECTING
 from kinmem.text import STOP_WORDS, folded
 
 LONGEST = 160
@@ -30,10 +32,11 @@ _CLAUSE = re.compile(
     r"|\s(?=since (?:they|we|he|she|it)\b|because\b|weil\b|parce qu|porque\b|perché\b)",
     re.I,
 )
-_SPOKEN = {"due": "2", "sei": "6", "elf": "11", "once": "11"}
+_SPOKEN = {"dos": "2", "due": "2", "sei": "6", "elf": "11", "once": "11"}
 """Numbers that mean something else in another language, unless a unit or an hour is named."""
 _COUNTED = re.compile(
     r"\b(?:(?<=alle )|(?<=las )|(?<=um ))(?:due|sei|elf|once)\b"
+    r"|(?:(?<=\btengo )|(?<=\btenemos )|(?<=\btiene )|(?<=\btienen )|(?<=\bhay ))dos\b"
     r"|\b(?:due|sei|elf|once)(?= (?:anni|anos|jahre|euros?|ore|uhr|mesi|meses|giorni|dias|kg)\b)"
 )
 
@@ -46,7 +49,9 @@ STOPS = _folded(frozenset().union(*STOP_WORDS.values(), grammar.FUNCTION_WORDS))
     "is are am be got get been went want please bitte zu geworden worden wurde wurden habe haben"
     " hat dr mr mrs ms herr frau go going ir andare aller gehen sul sulla sullo nel nello negli"
     " dello num numa ao stato stata stati comme como come bin sind suis sommes avons ai ont hemos"
-    " he ha han somos siamo sono ho abbiamo hanno ad ed dal".split()
+    " he ha han somos siamo sono ho abbiamo hanno ad ed dal finally officially endlich"
+    " endgultig enfin finalement finalmente still noch encore ancora todavia ainda sigue"
+    " siguen continua reste restent bleibt aun".split()
 )
 ARTICLES = frozenset(
     "a an the my our his her their ein eine einen einem einer der die das den dem mein meine unser"
@@ -58,13 +63,14 @@ SELF = _folded(
     " notre nos yo mi mis nuestro nuestra nosotros io mio mia noi eu meu minha".split()
 )
 _UNITS = _folded(UNITS)
+_DAYS = _folded(DAY_NAMES) | _folded(CAPITAL_MONTHS)
 THIRD = frozenset("he she er elle lui lei ela ella".split())
 _THEIRS = frozenset("their his her its leur leurs ihr ihre sein seine".split())
 _ROLES = frozenset(
     "boss manager teacher chef chefin girlfriend boyfriend freund freundin fiance fiancee".split()
 )
-KIN = (_folded(vocabulary.PERSONS - grammar.PRONOUNS) - _ROLES) | signs.PEOPLE
-ADDING = _folded(vocabulary.ADDING_VERBS) - {"want"}
+KIN = (_folded(vocabulary.PERSONS - grammar.PRONOUNS) - _ROLES) | signs.PEOPLE | {"son", "sons"}
+ADDING = _folded(vocabulary.ADDING_VERBS) | {"want"}
 _ENDINGS = {"stopped", "quit", "ceased", "lacks", "lack", "refused", "failed", "fails"}
 DENYING = _folded(vocabulary.NEGATORS | vocabulary.CONCORD) - _ENDINGS
 
@@ -96,9 +102,19 @@ class Side(NamedTuple):
         return self.words[:HEAD]
 
 
+def _told_plainly(text: str) -> str:
+    """Without words by which news is announced; who moved to an employer joined it."""
+    plain = ANNOUNCING.sub("", text)
+    return _HIRED.sub(r"\1joined ", plain) if "moved" in plain else plain
+
+
+_HIRED = re.compile(rf"\b((?:has|have|'ve|'s)? ?)moved (?:over |on )?to (?={EMPLOYERS})", re.I)
+
+
 @lru_cache(maxsize=2048)
 def side_of(text: str) -> Side:
     """The text, read for being compared. Never raises."""
+    said, text = text, _told_plainly(text)
     plain = folded(text).replace("’", "'")
     found = atoms(text)
     coded = {folded(name) for name in found.names if any(map(str.isdigit, name))}
@@ -108,8 +124,11 @@ def side_of(text: str) -> Side:
     amounts = found.numbers | found.dates | coded | spoken
     spelt = {word for word in written if _is_amount(word)}
     names = frozenset(folded(name.removesuffix("'s")) for name in found.names) - coded
-    content = frozenset(written) - STOPS - counted - spelt - (_UNITS if amounts else frozenset())
-    return Side(text, plain, written, content, frozenset(amounts), found, names)
+    lately = {word for match in signs.LATELY.finditer(plain) for word in WORD.findall(match[0])}
+    days = _DAYS if found.dates else frozenset[str]()
+    content = frozenset(written) - STOPS - counted - spelt - lately - days
+    content -= _UNITS if amounts else frozenset()
+    return Side(said, plain, written, content, frozenset(amounts), found, names)
 
 
 @lru_cache(maxsize=4096)
@@ -122,7 +141,8 @@ def _is_amount(word: str) -> bool:
 def clauses_of(text: str) -> tuple[Side, ...]:
     """The whole, and its clauses if there are some."""
     parts = [part.strip() for part in _CLAUSE.split(text) if part and part.strip()]
-    return tuple(map(side_of, dict.fromkeys([text, *parts])))
+    sides = map(side_of, dict.fromkeys([text, *parts]))
+    return tuple(side for side in sides if side.words)
 
 
 _I_WANT = re.compile(r"\bi (?:want|would like) (?:my|you|your|all|the)\b")
@@ -161,7 +181,8 @@ def _is_of_any(side: Side) -> bool:
 
 
 _OF_ANY = re.compile(
-    r"(?:an|some|somebody|someone|people|two|three|several|many|ein|eine|une?|una?|um|uma|uno) "
+    r"(?:an|some|somebody|someone|people|two|three|several|many|ein|eine|une?|una?"
+    r"|um(?! (?:das|die|den|unser\w*|mein\w*)\b)|uma|uno) "
 )
 
 
@@ -173,15 +194,37 @@ def of_same_one(before: Side, clause: Side, now: Side) -> bool:
     if SELF & set(before.head) and _THEIRS & set(clause.words[:2]) - ours:
         return False
     heir = TURNED["role"].search(clause.text) or (
-        HOLDING.search(before.text) and HOLDING.search(clause.text)
+        HOLDING.search(before.text)
+        and (HOLDING.search(clause.text) or BEING_ONE.search(clause.text))
     )
     if not heir and (named_first(before) - theirs or named_first(clause) - ours):
         return False
-    if KIN & set(before.head) - theirs or KIN & set(clause.head) - ours:
+    if _owners(clause) - ours or _owners(before) - theirs:
+        return False
+    if _TEAMS & set(clause.head) - ours and not SELF & set(clause.words[:1]):
+        return False
+    if clause is not now and KIN & set(now.head) - ours and not SELF & set(clause.head):
+        return False  # my friend changed jobs, now he's at Bosch
+    born = STATES["child"]["born"].search(clause.text) and SELF & set(clause.head)
+    if KIN & set(before.head) - theirs or not born and KIN & set(clause.head) - ours:
         return False
     if THIRD.isdisjoint(clause.words[:1]) or _HE_SPANISH.match(clause.text):
         return True
     return bool(THIRD & ours or before.names & theirs or named_first(before))
+
+
+_TEAMS = frozenset(
+    "team teams department company colleagues equipe equipa equipo abteilung".split()
+)
+_OWNED = re.compile(
+    r"\b(?!(?:it|that|let|what|here|there|he|she|who|how|where|today|tonight)'s)(\w+)'s"
+    r"(?= (?!\w+ing\b|got\b|been\b|now\b|just\b|a\b|an\b|the\b|not\b|in\b|on\b|at\b|\w+ed\b)\w)"
+)
+
+
+def _owners(side: Side) -> set[str]:
+    """Whose it is that is told of: Tim's number, the hotline's number."""
+    return set(_OWNED.findall(side.text))
 
 
 _HE_SPANISH = re.compile(r"he (?:\w+(?:ado|ido)|hecho|dicho|visto|puesto|vuelto|escrito|roto)\b")
@@ -201,7 +244,7 @@ def named_first(side: Side) -> frozenset[str]:
     first, then = side.words[at : at + 1], side.words[at + 1 : at + 2]
     if not then or not first or first[0] not in side.names or first[0] in STOPS | VERBS:
         return frozenset()
-    if any(pattern.fullmatch(first[0]) for pattern in _TELLING):
+    if any(pattern.fullmatch(first[0]) for pattern in (*_TELLING, signs.CUE)):
         return frozenset()
     acts = then[0] in DOING or any(pattern.match(then[0]) for pattern in (*TURNED.values(), ENDING))
     return frozenset(first) if acts else frozenset()
@@ -244,7 +287,13 @@ def amounts_of(side: Side) -> frozenset[str]:
 
 def is_cued(now: Side) -> bool:
     """Whether it has a sign that it was otherwise before."""
-    return bool(signs.CUE.search(now.text) or signs.NEW.search(now.text))
+    return bool(signs.CUE.search(now.text) or signs.NEW.search(now.text) or _corrects(now))
+
+
+def _corrects(now: Side) -> bool:
+    """Whether it is announced as what has changed."""
+    announced = ANNOUNCING.match(now.said)
+    return announced is not None and bool(CORRECTING.search(announced[0]))
 
 
 def without(content: Collection[str], matches: Iterable[re.Match[str]]) -> frozenset[str]:

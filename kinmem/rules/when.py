@@ -5,11 +5,20 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
 from kinmem.rules.when_calendar import day_of, month_of, year_of
-from kinmem.rules.when_past import BEFORE, FORMERLY, LOOKING_BACK, NOT_A_STATE, OF_NOW, UNTIL
+from kinmem.rules.when_past import (
+    BEFORE,
+    FOLLOWED,
+    FORMERLY,
+    LOOKING_BACK,
+    NOT_A_STATE,
+    OF_NOW,
+    PAST_FORM,
+    UNTIL,
+)
 from kinmem.rules.when_phrases import (
     Plain,
-    coming_end,
     likely_languages,
+    named_end,
     named_time,
     past_time,
 )
@@ -98,6 +107,12 @@ def spoken_past(question: str, now: datetime) -> tuple[Interval, str] | None:
     return None
 
 
+def followed(question: str) -> str:
+    """What is named behind "before": the name of what came next, else nothing."""
+    found = FOLLOWED.search(question)
+    return found["name"] if found else ""
+
+
 def _past(plain: Plain, question: str, now: datetime) -> tuple[Interval, str] | None:
     """As spoken_interval, of a question that looks back for certain."""
     wall = now.replace(tzinfo=None)
@@ -120,8 +135,9 @@ def _original(plain: Plain, question: str, start: int, end: int) -> str:
 def spoken_end(statement: str, now: datetime) -> datetime | None:
     """When a statement ends by itself: "until June I live in Porto"; the time named is the last.
 
-    None where it names no such time to come, or where the time is what it is about: what is valid
-    or due until then is so before and after. `now` is aware; so is the result, in its zone.
+    A time that is over counts where nothing is told in the past: what is so until 2025 was so then.
+    None where it names no such time, or where the time is what it is about: what is valid or due
+    until then is so before and after. `now` is aware; so is the result, in its zone.
     """
     if len(statement) > LONGEST_STATEMENT:
         return None
@@ -129,9 +145,22 @@ def spoken_end(statement: str, now: datetime) -> datetime | None:
     if not UNTIL.search(plain.text) or "?" in statement or NOT_A_STATE.search(plain.text):
         return None
     wall = now.replace(tzinfo=None)
-    found = (coming_end(plain, language, wall) for language in likely_languages(plain))
+    found = (named_end(plain, language, wall) for language in likely_languages(plain))
     ends = {end for end in found if end is not None}
-    return ends.pop().replace(tzinfo=now.tzinfo) if len(ends) == 1 else None
+    if len(ends) != 1:
+        return None
+    end = ends.pop()
+    return None if end <= wall and _is_of_past(statement) else end.replace(tzinfo=now.tzinfo)
+
+
+def _is_of_past(statement: str) -> bool:
+    """Whether a verb of it is in a past tense; names are none: Nokia, María."""
+    plain = Plain.of(NAMED.sub("", statement)).text
+    return bool(LOOKING_BACK.search(plain) or PAST_FORM.search(plain))
+
+
+NAMED = re.compile(r"(?<=\w )[^\W\d_a-zß-ÿ][\w-]+")
+"""A capital, and not at the beginning."""
 
 
 def parse_time(text: str, zone: tzinfo, *, end: bool = False) -> datetime:
@@ -144,9 +173,7 @@ def parse_time(text: str, zone: tzinfo, *, end: bool = False) -> datetime:
         moment = _time(text.strip().upper(), zone, end)
         moment.astimezone(UTC)  # raises beyond the calendar: near year 1, east of Greenwich
     except (ValueError, OverflowError):
-        raise ValueError(
-            f"{text[:40]!r} is not a date or time; write it like 2023-05-08 or 2023-05-08T13:56Z"
-        ) from None
+        raise ValueError(f"{text[:40]!r} is not a date or time") from None
     return moment
 
 

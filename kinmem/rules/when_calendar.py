@@ -55,7 +55,7 @@ def _first_of_month(day: date, months: int = 0) -> date:
     return date(year, month + 1, 1)
 
 
-def _same_day(day: date, months: int) -> date:
+def same_day(day: date, months: int) -> date:
     """The day so many months on, or the last of its month if that is shorter."""
     first = _first_of_month(day, months)
     last = _first_of_month(first, 1) - timedelta(days=1)
@@ -83,7 +83,7 @@ def _rolling(slots: Slots, today: date) -> Stretch:
     if slots.unit in (DAY, WEEK):
         first = today - timedelta(days=slots.n * (7 if slots.unit == WEEK else 1))
     else:
-        first = _same_day(today, -slots.n * (12 if slots.unit == YEAR else 1))
+        first = same_day(today, -slots.n * (12 if slots.unit == YEAR else 1))
     return _days(first, today + timedelta(days=1))
 
 

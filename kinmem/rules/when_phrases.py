@@ -14,6 +14,7 @@ from datetime import date, datetime, timedelta
 from functools import cache
 from itertools import chain
 
+from kinmem.rules.pattern import late
 from kinmem.rules.when_calendar import FLOATING, MEANINGS, Slots, Stretch
 from kinmem.rules.when_words import DAY, LANGUAGES, YEAR, Language
 
@@ -107,16 +108,16 @@ class Grammar:
         self.weekday_alone = language.weekday_alone
         self.tables = _tables(language)
         self.templates = [
-            (meaning, re.compile(f"{LEFT}(?:{template.format_map(fill)}){RIGHT}"))
+            (meaning, _needed(template), late(f"{LEFT}(?:{template.format_map(fill)}){RIGHT}"))
             for meaning, templates in language.phrases.items()
             for template in templates
         ]
         self.link = _link(language, fill["units"])
         self.pairs = [
-            (re.compile(rf"(?<!\w)(?:{opening}) ?\Z"), re.compile(rf",? (?:{joining}) ?"))
+            (late(rf"(?<!\w)(?:{opening}) ?\Z"), late(rf",? (?:{joining}) ?"))
             for opening, joining in language.pairs
         ]
-        self.not_before = re.compile(rf" ?(?:{language.not_before})(?!\w)")
+        self.not_before = late(rf" ?(?:{language.not_before})(?!\w)")
         self.past = frozenset(language.past.split())
         self.past_phrases = [_whole(phrase) for phrase in language.past_phrases]
         self.refused = frozenset(language.refused.split())
@@ -124,9 +125,12 @@ class Grammar:
 
     def anchors(self, text: str) -> list[Anchor]:
         """In order, none over another; of two that overlap the earlier, then the longer, stays."""
+        there = {slot for slot, words in self.tables.items() if any(word in text for word in words)}
+        there |= {"year"} if any(map(str.isdigit, text)) else set()
         found = [
             Anchor(meaning, match.start(), match.end(), self._slots(match))
-            for meaning, template in self.templates
+            for meaning, needed, template in self.templates
+            if needed <= there  # what is not looked for is not compiled
             for match in template.finditer(text)
         ]
         kept: list[Anchor] = []
@@ -158,15 +162,40 @@ class Grammar:
         )
 
 
+def _needed(template: str) -> frozenset[str]:
+    """The tables of which a word must be in the text; "year" for a digit."""
+    sure = _OPTIONAL.sub("", template)
+    slots = {_TABLES[slot] for slot in _SLOT.findall(sure) if slot in _TABLES}
+    return frozenset(slots | {"year"} if "[0-9]" in sure else slots)
+
+
+_OPTIONAL = late(r"\(\?:[^()]*\)\?")
+_SLOT = late(r"\{(\w+)\}")
+_TABLES = {
+    "unit": "unit",
+    "units": "unit",
+    "period": "unit",
+    "month_or_year": "unit",
+    "month": "month",
+    "mon": "month",
+    "weekday": "weekday",
+    "season": "season",
+    "of_day": "part",
+    "year": "year",
+    "day": "year",
+}
+"""What the slots of templates are filled from, as far as they must be."""
+
+
 def _whole(words: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{words})(?!\w)")
+    return late(rf"(?<!\w)(?:{words})(?!\w)")
 
 
 def _link(language: Language, units: str) -> re.Pattern[str]:
     """What stands right before an anchor; "two days before" puts the time meant `apart` from it."""
     links = "|".join(f"(?P<{name}>{words})" for name, words in language.links.items())
     apart = f"{units} (?:{language.links['before']}|{language.links['after']})"
-    return re.compile(rf"(?:(?<!\w)|(?='))(?:(?P<apart>{apart})|{links})[ -]?\Z")
+    return late(rf"(?:(?<!\w)|(?='))(?:(?P<apart>{apart})|{links})[ -]?\Z")
 
 
 def _tables(language: Language) -> dict[str, dict[str, int]]:
@@ -263,13 +292,21 @@ def past_time(plain: Plain, language: Language, now: datetime) -> Named | None:
 
 
 LASTING = {"month", "month and year", "date", "weekday", "year", "season", "season and year"}
+GOING_ON = re.compile(
+    r" (?:bei|im?|am|an|auf|als|mit|at|in|with|as|chez|a|au|en|dans|comme|con|como|na|no|em|da"
+    r"|presso|alla|come)\b"
+)
+"""Where and with whom it is so may stand behind the time, in German most of all."""
 THE_END = re.compile(r"(?<= )(?:the end of|ende|la fin d[eu]|finales? de|la fine di|o fim de) \Z")
 ROUND = {"weekday": timedelta(days=7)}
 YEARLY = timedelta(days=365)
 
 
-def coming_end(plain: Plain, language: Language, now: datetime) -> datetime | None:
-    """The end of the one time to come before which `until` stands; None without, or with two."""
+def named_end(plain: Plain, language: Language, now: datetime) -> datetime | None:
+    """The end of the one time before which `until` stands; None without, or with two.
+
+    One that names no year is to come; one that does may be over.
+    """
     speech = grammar(language)
     anchors = speech.anchors(plain.text)
     if len(anchors) != 1 or anchors[0].meaning not in LASTING:
@@ -279,7 +316,10 @@ def coming_end(plain: Plain, language: Language, now: datetime) -> datetime | No
     found = speech.link.search(text, max(0, len(text) - WINDOW))
     if found is None or found.lastgroup != "until":
         return None
-    if found.start() > 0 and not CLAUSE_END.match(plain.text, anchor.end):
+    if plain.text.startswith(":", anchor.end):
+        return None  # until then this, and since then that
+    closed = CLAUSE_END.match(plain.text, anchor.end) or GOING_ON.match(plain.text, anchor.end)
+    if found.start() > 0 and not closed:
         return None
     try:
         end = anchor.stretch(now.date())[1]
@@ -287,7 +327,7 @@ def coming_end(plain: Plain, language: Language, now: datetime) -> datetime | No
             end = anchor.stretch(now.date() + ROUND.get(anchor.meaning, YEARLY))[1]
     except (ValueError, OverflowError):
         return None
-    return end if end > now else None
+    return end
 
 
 class Reader:

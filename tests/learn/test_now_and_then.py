@@ -39,9 +39,9 @@ def test_the_set_is_as_large_as_promised_in_six_languages():
         pytest.param("tuned on", "as_of", 0.97, id="as of then, tuned on"),
         pytest.param("tuned on", "then", 0.93, id="then, tuned on"),
         pytest.param("tuned on", "apart", 0.98, id="look-alikes, tuned on"),
-        pytest.param("held back", "now", 0.82, id="now, held back"),
+        pytest.param("held back", "now", 0.85, id="now, held back"),
         pytest.param("held back", "as_of", 0.97, id="as of then, held back"),
-        pytest.param("held back", "then", 0.82, id="then, held back"),
+        pytest.param("held back", "then", 0.85, id="then, held back"),
         pytest.param("held back", "apart", 0.97, id="look-alikes, held back"),
     ],
 )
@@ -198,6 +198,16 @@ def test_a_statement_may_end_by_itself(service, clock):
         ("I'm on parental leave until 3 September", "2026-09-04"),
         ("Bis Freitag bin ich in Köln", "2026-06-20"),
         ("Je suis à Lille jusqu'au 8 juillet 2026", "2026-07-09"),
+        ("I work at Nokia until 2025-12-31.", "2026-01-01"),
+        ("Ich arbeite bis zum 31.12.2025 bei Nokia", "2026-01-01"),
+        ("Je travaille chez Nokia jusqu'au 31/12/2025", "2026-01-01"),
+        ("Trabajo en Nokia hasta el 31 de diciembre de 2025", "2026-01-01"),
+        ("Lavoro alla Nokia fino al 31 dicembre 2025", "2026-01-01"),
+        ("Trabalho na Nokia até 31 de dezembro de 2025", "2026-01-01"),
+        ("I worked at Nokia until 2025", None),
+        ("I studied in Ulm until 2020", None),
+        ("Ich habe bis 2020 in Ulm studiert", None),
+        ("Trabalhei na EDP até 2024", None),
         ("The offer is valid until 3 September", None),
         ("The shop is open until Friday", None),
         ("Until May 2019 I lived in Rome", None),
@@ -219,6 +229,16 @@ def test_until_names_the_end_of_what_is_so(statement, end):
         ("How much did the monthly plan cost in March?", "2026-03-01/2026-04-01"),
         ("What was my port before?", "/2026-06-17"),
         ("Where did I use to live? I used to like it", "/2026-06-17"),
+        ("Where did I use to live?", "/2026-06-17"),
+        ("What was my old number?", "/2026-06-17"),
+        ("Before Ericsson, where did I work?", "/2026-06-17"),
+        ("Who used to own the deploy task?", "/2026-06-17"),
+        ("Wo habe ich vor Leipzig gewohnt?", "/2026-06-17"),
+        ("Wie war meine alte Handynummer?", "/2026-06-17"),
+        ("Welche Datenbank haben wir vorher verwendet?", "/2026-06-17"),
+        ("Que utilisions-nous avant ?", "/2026-06-17"),
+        ("Dove lavoravo prima della Ferrari?", "/2026-06-17"),
+        ("Was muss ich vor Freitag erledigen?", None),
         ("Wie hieß mein Chef im März?", "2026-03-01/2026-04-01"),
         ("Wo habe ich früher gewohnt?", "/2026-06-17"),
         ("Où est-ce que je travaillais avant ?", "/2026-06-17"),
@@ -260,6 +280,41 @@ def test_a_question_may_ask_how_things_stood(question, stretch):
         ("Conduzco un Fiat", "Vendí el Fiat"),
         ("La riunione è alle dieci", "La riunione è stata spostata alle undici"),
         ("A Marta trabalha num banco", "A Marta saiu do banco"),
+        # a well-known thing in place of another of its kind
+        ("I work at Nokia", "I moved to Ericsson"),
+        ("Katrin arbeitet bei der Telekom", "Katrin ist inzwischen bei Vodafone"),
+        ("Claire travaille chez Orange", "Claire bosse désormais chez Free"),
+        ("Trabajo en Repsol", "He empezado a trabajar en Endesa"),
+        ("Paolo lavora in Enel", "Paolo è passato a Eni"),
+        ("Wir verwenden MySQL", "Wir haben auf PostgreSQL umgestellt"),
+        ("We deploy with Ansible", "We've dropped Ansible in favour of Terraform"),
+        ("Our CI runs on Jenkins", "Update: we finally switched to GitHub Actions for CI"),
+        ("Usamos Redis para a cache", "Trocámos o Redis pelo Valkey na cache"),
+        ("Conduzo um Clio", "Troquei o Clio por um Dacia"),
+        # announced
+        ("The gateway listens on port 8080", "FYI the gateway is on port 9090 as of today"),
+        # another number, address, age, position
+        ("My phone number is 0171 5550", "My new number is 0160 7712"),
+        ("My email is joe@a.example", "Please note my email changed to joe@b.example"),
+        ("I'm 40", "I turned 41 last week"),
+        ("I'm a junior developer", "I've been promoted to senior developer"),
+        ("Sono impiegato", "Sono stato promosso a responsabile vendite"),
+        # who does it now
+        ("Our scrum master is Pavel", "Pavel handed the scrum master role over to Inês"),
+        ("Tobi kümmert sich um die Rechnungen", "Die Rechnungen macht jetzt Nina"),
+        (
+            "C'est Karim qui s'occupe des factures",
+            "C'est Julie qui s'occupe des factures maintenant",
+        ),
+        ("Pablo lleva el tema de las nóminas", "Ahora es Elena quien lleva las nóminas"),
+        ("O Luís gere o armazém", "O armazém agora é gerido pela Marta"),
+        # states
+        ("The invoice is unpaid", "The invoice has been paid"),
+        ("The project is on track", "The project is delayed"),
+        ("Das Projekt Adler liegt auf Eis", "Das Projekt Adler läuft wieder"),
+        ("Ich bin krank", "Ich bin wieder gesund"),
+        ("My passport is expired", "I renewed my passport"),
+        ("I have a goldfish", "My goldfish died on Monday"),
     ],
 )
 def test_a_change_is_told_in_other_words(known, new):
@@ -287,10 +342,104 @@ def test_a_change_is_told_in_other_words(known, new):
         ("Vivo en Madrid", "Mi hermano se mudó a Toledo"),
         ("Abito a Milano", "Mia madre si è trasferita a Bologna"),
         ("Moro em Lisboa", "O meu irmão mudou-se para Setúbal"),
+        # of another kind, for something else, another team's, one more
+        ("We use Jenkins", "We use Jira for tickets now"),
+        ("Usamos Slack", "Agora usamos o Zoom para as reuniões"),
+        ("We use Postgres", "The billing team switched to MongoDB"),
+        ("We use MySQL for the orders", "We switched to Postgres for the archive"),
+        ("I work at Lidl", "My friend changed jobs, now he's at Aldi"),
+        ("I work at Siemens", "I'm at the dentist now"),
+        ("Ich arbeite bei VW", "Ich bin jetzt bei Oma"),
+        ("I work at Nokia", "I moved to Porto"),
+        ("I drive an Audi", "I saw a Kia today"),
+        ("I take insulin", "I take vitamin D now"),
+        # another's number, age, position
+        ("My number is 555-3456", "The hotline's number is 555-9876 now"),
+        ("I'm 29 years old", "My cat just turned 3"),
+        ("My dog is 3", "My cat is 4 now"),
+        ("I'm a software engineer", "I'm a father now"),
+        ("Mon médecin est le docteur Roy", "Mon dentiste est maintenant le docteur Petit"),
+        ("The project manager is Tina", "Ralf is the new intern"),
+        # another's to do
+        ("Anna is responsible for QA", "Ben is responsible for design now"),
+        ("Tobi kümmert sich um die Rechnungen", "Den Einkauf macht jetzt Nina"),
+        ("The server runs Debian", "The server is now in Frankfurt"),
+        # a state of a thing told more closely, or of somebody else
+        ("The build is broken", "The docs build works again"),
+        ("The invoice for May is unpaid", "The invoice for April has been paid"),
+        ("I'm vegetarian", "My boyfriend eats meat again"),
+        ("Ich bin krank", "Mein Sohn ist wieder gesund"),
+        ("The deadline is March 5", "The kickoff was moved to March 12"),
     ],
 )
 def test_what_sounds_like_a_change_of_it_is_none(known, new):
     assert changed(known, new) is None
+
+
+def test_what_was_over_when_it_was_told_is_history_and_changes_nothing(service, clock):
+    clock.now = datetime(2026, 3, 2, tzinfo=UTC)
+    now = service.memorize("I work at Ericsson").id
+    was = service.memorize("I work at Nokia until 2025-12-31.").id
+
+    assert [hit.memory.id for hit in service.recall("Where do I work?").hits] == [now]
+    assert service.recall("Where do I work?", as_of="2025-10-01").hits[0].memory.id == was
+    assert was in [hit.memory.id for hit in service.recall("Where did I work in 2025?").hits]
+    assert service.get(str(was)).valid_to == datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_what_is_said_to_be_over_is_known_to_be_so_no_longer(service, clock):
+    clock.now = datetime(2026, 3, 2, tzinfo=UTC)
+    known, _ = told(service, clock, "I work at Nokia", "I work at Nokia until 2025-12-31.")
+
+    assert service.get(known).state is State.SUPERSEDED
+    assert not service.recall("Where do I work?").hits
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("Where do I work?", "I joined Huawei"),
+        ("Where did I work before Huawei?", "I moved to Ericsson"),
+        ("Before Ericsson, where did I work?", "I work at Nokia"),
+    ],
+)
+def test_before_a_name_means_what_that_took_the_place_of(service, clock, question, first):
+    told(service, clock, "I work at Nokia", "I moved to Ericsson", "I joined Huawei")
+
+    assert contents(service.recall(question).hits)[0] == first
+
+
+def test_who_changed_employers_has_not_moved_house(service, clock):
+    home, job, _ = told(service, clock, "I live in Oslo", "I work at Nokia", "I moved to Ericsson")
+    assert service.get(home).state is State.ACTIVE
+    assert service.get(job).state is State.SUPERSEDED
+
+    service.memorize("I moved to Porto")
+
+    assert service.get(home).state is State.SUPERSEDED
+
+
+@pytest.mark.parametrize(
+    ("known", "new", "question"),
+    [
+        (
+            "Wir verwenden MySQL",
+            "Wir haben auf PostgreSQL umgestellt",
+            "Welche Datenbank verwenden wir?",
+        ),
+        ("We use MySQL", "We've migrated to Postgres", "Which database do we use?"),
+        (
+            "Nous utilisons Oracle",
+            "Nous sommes passés à PostgreSQL",
+            "Quelle base de données utilisons-nous ?",
+        ),
+        ("Usiamo SQLite", "Siamo passati a Postgres", "Che database usiamo?"),
+    ],
+)
+def test_what_is_asked_for_by_its_kind_is_found_by_its_name(service, clock, known, new, question):
+    told(service, clock, known, new)
+
+    assert contents(service.recall(question).hits)[0] == new
 
 
 def test_what_is_told_otherwise_is_looked_for_by_the_words_of_the_same():

@@ -156,3 +156,23 @@ def test_no_text_takes_long(text: str) -> None:
     relations(text)
 
     assert perf_counter() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("I moved to Ericsson", [("the user", "works_at", "Ericsson")]),
+        ("Anna moved to SAP last year", [("Anna", "works_at", "SAP")]),
+        ("Ben moved to Acme Labs", [("Ben", "works_at", "Acme Labs")]),
+        ("Ich bin zu Bosch gewechselt", [("the user", "works_at", "Bosch")]),
+        ("I moved to Porto", [("the user", "lives_in", "Porto")]),
+        ("I moved to the UK", [("the user", "lives_in", "UK")]),
+        ("We moved to AWS", []),
+        ("I switched to Vodafone", []),
+        ("I joined the chess club", []),
+    ],
+)
+def test_who_moves_to_an_employer_works_there_and_nobody_lives_in_a_tool(
+    text: str, said: list[tuple[str, str, str]]
+) -> None:
+    assert [(one.source, one.relation, one.target) for one in relations(text)] == said

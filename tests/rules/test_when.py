@@ -515,7 +515,7 @@ def patterns() -> list[object]:
         for language in LANGUAGES
         for number, (name, pattern) in enumerate(
             [
-                *grammar(language).templates,
+                *((name, pattern) for name, _, pattern in grammar(language).templates),
                 ("link", grammar(language).link),
                 ("not before", grammar(language).not_before),
                 ("refused", grammar(language).refused_phrases),
