@@ -1,6 +1,7 @@
 """Whether recall knows what it does not know: questions with and without an answer in memory."""
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean
@@ -8,7 +9,9 @@ from statistics import mean
 from benchmarks.baselines import Remembering
 from benchmarks.data import (
     ADVERSARIAL,
+    OWN,
     Conversation,
+    Question,
     abstention_set,
     data_sets,
 )
@@ -23,6 +26,7 @@ LIMIT = 10
 NOTES, TALK = "notes", "talk"
 ANOTHER_LIFE = "another life"
 """Questions that another Kin of the same half can answer: about what was never mentioned here."""
+NONSENSE = "nonsense"
 AIMED_PRECISION, AIMED_RECALL = 0.9, 0.8
 MOST_LOST = 0.005
 """Of recall@10 and nDCG@10 on the shared sets, by abstaining."""
@@ -97,6 +101,12 @@ def with_strange() -> list[Conversation]:
             own = conversations[name]
             conversations[name] = replace(own, questions=own.questions + strange)
     return list(conversations.values())
+
+
+def nonsense(half: str) -> list[Question]:
+    """What means nothing: of the half that was looked at ("tuned"), or of the other ("unseen")."""
+    kinds = json.loads((OWN / "nonsense.json").read_text("utf-8"))[half]
+    return [Question(text, frozenset(), NONSENSE) for texts in kinds.values() for text in texts]
 
 
 def _is_strange(asked: Asked) -> bool:

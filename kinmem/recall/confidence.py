@@ -6,7 +6,7 @@ A model of twelve features, fitted to questions of our own, half of which have n
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from operator import mul
 from typing import NamedTuple
@@ -14,12 +14,16 @@ from typing import NamedTuple
 from kinmem.models import Candidate, Found, Scored, State
 from kinmem.recall.question import Question
 from kinmem.rules.evidence import TIMES
+from kinmem.rules.kinds import kinds_in, words_of
 from kinmem.rules.sought import sought
 from kinmem.settings import RecallSettings
+from kinmem.text import content_words, language_of, words
 
 # Words are compared by their beginnings: what a stemmer would leave of most of them.
 BEGINNING = 8
 ENDINGS = ("ing", "ed", "es", "s")
+COMPOUND, TAIL = 10, 7
+"""Letters of a German word that is one of several, and those at its end that name the thing."""
 SHORT = 4
 """Stems up to this length occur within other words: they must begin one."""
 READ = 600
@@ -82,31 +86,46 @@ BY_MEANING = Weights(
 )
 # The same without cosines, or with those of a model whose scale nobody has measured.
 BY_WORDS = Weights(
-    -3.54, Evidence(0.0, 0.0, 4.87, -1.99, 1.35, 1.79, -0.21, -1.45, -4.57, -1.61, -2.52, 0.62)
+    -3.54,
+    Evidence(0.0, 0.0, 4.87, -1.99, 1.35, 1.79, -0.21, -1.45, -4.57, -1.61, -2.52, 0.62),
 )
 # Of the bar, where evidence is weak: in turns of talk, and in what was learned from them, the
 # fitting words often stand beside the answer (the whole bar would cost 1.0 point of recall@10 on
-# LoCoMo's turns, 1.4 on what is learned of them), and words alone know no paraphrase.
+# LoCoMo's turns, 1.4 on what is learned of them), and words alone know no paraphrase. What was
+# fitted to English withholds two of eight answers in German.
 SHARE_IF_WEAK = 0.2
+FILLER = 4
+"""What is so many times less likely than the bar fills a list: one of 304 answers of our own is,
+and two of five other hits; among turns and by words alone too many answers are."""
+CALLED = 3
+"""Words of a question that is nothing but words, at most."""
+FITTING = 0.3
+"""Of 1, what a model that reads the hits gives one that may answer."""
 BY_ITSELF = {"+meaning", "+words"}
 
 
 def judge(
     hits: Sequence[Scored], question: Question, found: Found, settings: RecallSettings
-) -> tuple[list[float], bool]:
-    """How likely each hit is to answer, 0 to 1, and whether the best of them is too unlikely to.
+) -> tuple[list[float], bool, float]:
+    """How likely each hit is to answer, 0 to 1; whether the best of them is too unlikely to; and
+    how likely a hit must be to stand beside one that is likely enough.
 
-    Never too unlikely: what was said at the time asked for (noise -1), what a model brought up.
+    Never too unlikely: what was said at the time asked for (noise -1), what a model brought up or
+    finds fitting, and what has all the words of a question that is nothing but words.
     """
     told = evidence(hits, question, found)
     weights = BY_MEANING if found.scale else BY_WORDS
     confidences = [_probability(weights, one) for one in told]
     was_said = any(hit.candidate.speaker for hit in hits)
-    is_weak = found.scale is None or was_said or any(one.turn for one in told)
+    gave_way = any(hit.candidate.state == State.SUPERSEDED for hit in hits)
+    looks_back = question.was is not None and gave_way  # in words of its own time
+    is_talk = was_said or looks_back or any(one.turn for one in told)
+    is_weak = found.scale is None or is_talk or language_of(question.text) != "en"
     bar = settings.abstain_below * (SHARE_IF_WEAK if is_weak else 1.0)
-    if not settings.abstain or found.noise < 0 or any(_is_by_model(hit) for hit in hits):
+    if not settings.abstain or found.noise < 0 or any(_is_vouched(hit, question) for hit in hits):
         bar = 0.0
-    return confidences, max(confidences, default=1.0) < bar
+    least = 0.0 if is_weak else bar / FILLER
+    return confidences, max(confidences, default=1.0) < bar, least
 
 
 def _probability(weights: Weights, told: Evidence) -> float:
@@ -114,9 +133,20 @@ def _probability(weights: Weights, told: Evidence) -> float:
     return 1 / (1 + math.exp(-odds))
 
 
-def _is_by_model(hit: Scored) -> bool:
-    """Whether the question itself does not speak for it, or a model has read it."""
-    return "rerank" in hit.why or "+expansion" in hit.why and not BY_ITSELF & hit.why.keys()
+def _is_vouched(hit: Scored, question: Question) -> bool:
+    """Whether something else than its evidence speaks for it."""
+    if "rerank" in hit.why:
+        return hit.why["rerank"] >= FITTING
+    is_of_model = "+expansion" in hit.why and not BY_ITSELF & hit.why.keys()
+    return is_of_model or _is_called(hit.candidate, question.text)
+
+
+def _is_called(candidate: Candidate, text: str) -> bool:
+    """Whether the text is nothing but words, and the candidate has them all: "Okafor?"."""
+    said = words(text)
+    return len(content_words(text)) == len(said) <= CALLED and set(said) <= set(
+        words(_plain(candidate))
+    )
 
 
 def evidence(hits: Sequence[Scored], question: Question, found: Found) -> list[Evidence]:
@@ -137,20 +167,27 @@ class _Asked:
         self._noise, self._unit = noise, near - noise
         self._nearest = self._nearness(found.nearest[0]) if found.nearest else 0.0
         self._most = next(iter(found.matches.values()), 1.0) or 1.0
-        self._parts, self._unknown = _parts(question, found)
-        inner = {name.casefold() for name in INNER_CAPITAL.findall(question.text)}
-        self._names = inner - question.named - TIMES - {"i"}
+        nouns = {word for kind in question.kinds for word in words_of(kind)}
+        self._of_kinds = {_beginning(word) for word in nouns}
+        self._parts, self._unknown = _parts(question, found, self._of_kinds)
+        self._tails = _tails(question)
+        inner = {name.casefold() for name in INNER_CAPITAL.findall(question.asked)}
+        self._names = inner - question.named - TIMES - nouns - {"i"}
         numbers = set(NUMBER.findall(question.text))
         self._years = {number for number in numbers if YEAR.fullmatch(number)}
         self._numbers = set() if TIMES & set(question.words) else numbers - self._years
         self._has_kind = sought(question.text)
+        self._kinds = question.kinds
 
     def of(self, candidate: Candidate) -> Evidence:
         text = _plain(candidate)
         share = rarest = around = 0.0
         context = (candidate.source_context or "").casefold()
+        named = not self._kinds.isdisjoint(
+            kinds_in(candidate.content[:READ]) if self._kinds else ()
+        )
         for sought_for, part in self._parts:
-            if sought_for in text:
+            if self._is_in(text, sought_for) or named and sought_for in self._of_kinds:
                 share += part
                 continue
             rarest = max(rarest, part)
@@ -171,6 +208,10 @@ class _Asked:
             lacking=float(self._is_lacking(candidate)),
             turn=self._turn,
         )
+
+    def _is_in(self, text: str, stem: str) -> bool:
+        tail = self._tails.get(stem)
+        return stem in text or tail is not None and tail in text
 
     def _nearness(self, id: str) -> float:
         if self._found.scale is None or id not in self._found.cosines:
@@ -199,9 +240,12 @@ class _Asked:
         return len(told) < READ and not self._has_kind(told)
 
 
-def _parts(question: Question, found: Found) -> tuple[list[tuple[str, float]], float]:
+def _parts(
+    question: Question, found: Found, of_kinds: Collection[str]
+) -> tuple[list[tuple[str, float]], float]:
     """The question's words as one looks for them in a text, each with its part of their rarity;
-    and the part of those that none of COUNTED candidates has."""
+    and the part of those that none of COUNTED candidates has; the kind asked for counts as had.
+    """
     said = "".join([f" {one.content[:HEAD]}" for one in found.candidates[:COUNTED]]).casefold()
     asking = {word.casefold() for groups in HOW.findall(question.text) for word in groups}
     left_out = TIMES | question.named | asking
@@ -211,8 +255,18 @@ def _parts(question: Question, found: Found) -> tuple[list[tuple[str, float]], f
     counts = {stem: said.count(stem) for stem in stems}
     rarity = {stem: math.log(1 + (COUNTED + 1) / (count + 1)) for stem, count in counts.items()}
     total = sum(rarity.values()) or 1.0
-    unknown = sum(rarity[stem] for stem, count in counts.items() if count == 0) / total
+    unknown = sum(
+        rarity[stem] for stem, count in counts.items() if count == 0 and stem not in of_kinds
+    )
+    unknown /= total
     return [(stem, one / total) for stem, one in rarity.items()], unknown
+
+
+def _tails(question: Question) -> dict[str, str]:
+    """The ends of long German words, by stem: an Ersatzschlüssel is a Zweitschlüssel."""
+    if language_of(question.text) != "de":
+        return {}
+    return {_beginning(word): word[-TAIL:] for word in question.words if len(word) >= COMPOUND}
 
 
 def _is_talk(hits: Sequence[Candidate], found: Found) -> bool:

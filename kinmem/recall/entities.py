@@ -5,11 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from kinmem.models import Found, Scored
+from kinmem.models import THE_USER, Found, Scored
 from kinmem.recall.formula import Formula
 from kinmem.recall.fuse import meaning
-from kinmem.rules.relations import THE_USER
-from kinmem.store.graph import Graph
+from kinmem.store.graph import Graph, Key, Spoken
 from kinmem.text import folded
 
 WORD = re.compile(r"[^\W_][\w&'’-]*")
@@ -34,17 +33,26 @@ def about(text: str, graph: Graph, now: datetime) -> dict[str, float]:
     of the relation, for what is about one that it is related to.
     """
     names = list(dict.fromkeys(_names(text)))
-    found = [one for one in graph.find(names) if one.key.folded != THE_USER] if names else []
+    spoken = graph.spoken_of(names, MOST_NAMED + 1, ABOUT) if names else []
+    spoken = [one for one in spoken if one.key.folded != THE_USER][:MOST_NAMED]
+    near = {one.key: _near(one, now) for one in spoken}
+    latest = graph.latest({key for some in near.values() for key in some}, NEXT_TO)
     shares: dict[str, float] = {}
-    for one in found[:MOST_NAMED]:
-        own = 1 / (1 + math.log(max(1, one.memories)))
-        _raise(shares, graph.memories([one.key], ABOUT), own)
-        related = ((edge.strength(now), edge.other(one.key)) for edge in graph.edges([one.key]))
-        near = [(strength, key) for strength, key in related if key.folded != THE_USER]
-        for strength, key in sorted(near, reverse=True)[:MOST_NEXT]:
-            if strength >= STRONG:
-                _raise(shares, graph.memories([key], NEXT_TO), own * HOP * strength)
+    for one in spoken:
+        own = 1 / (1 + math.log(max(1, one.mentions)))
+        _raise(shares, one.memories, own)
+        for key, strength in near[one.key].items():
+            _raise(shares, latest.get(key, ()), own * HOP * strength)
     return shares
+
+
+def _near(one: Spoken, now: datetime) -> dict[Key, float]:
+    """Those that it is most strongly related to, and how strongly."""
+    related = sorted(
+        ((edge.strength(now), edge.other(one.key)) for edge in one.edges), reverse=True
+    )
+    strong = [(how, key) for how, key in related if key.folded != THE_USER and how >= STRONG]
+    return {key: how for how, key in reversed(strong[:MOST_NEXT])}
 
 
 def _raise(shares: dict[str, float], ids: Sequence[str], share: float) -> None:

@@ -7,6 +7,8 @@ the English "one" is a number word: in the other languages it is the article.
 import re
 from collections.abc import Iterator
 
+from kinmem.rules.pattern import late
+
 MONEY, TIME, MASS, LENGTH = "money", "time", "mass", "length"
 VOLUME, HEAT, SHARE = "volume", "heat", "share"
 COUNT, DATE = "count", "date"
@@ -53,7 +55,7 @@ IN_WORDS = (
     r"|undici|dodici|venti|trenta|quaranta|cinquanta|cento|mezz[oa]|nessun[oa]?|dois|duas|três"
     r"|quatro|sete|oito|dez|doze|vinte|trinta|quarenta|cinquenta|cem|mei[oa]|vári[oa]s|nenhum"
 )
-NUMBER = re.compile(
+NUMBER = late(
     rf"(?P<money>[€$£¥] ?)?(?:(?P<clock>\b\d\d?:\d\d\b)|(?P<digits>\d+(?:[.,]\d+)*)"
     rf"|\b(?:{IN_WORDS})\b)(?P<ordinal>(?:st|nd|rd|th)\b)?"
     r"(?:[ -]?(?P<next>°[cf]?|[%€$£¥]|per cent|[^\W\d_]+))?(?: (?P<second>[^\W\d_]+))?",
@@ -66,7 +68,7 @@ MONTHS = frozenset(
     octubre noviembre diciembre gennaio febbraio aprile maggio giugno luglio settembre ottobre
     dicembre janeiro fevereiro março maio junho julho setembro outubro dezembro""".split()
 )
-YEAR = re.compile(r"(?:19|20)\d\d")
+YEAR = late(r"(?:19|20)\d\d")
 BETWEEN = frozenset("a an the of per and or to in at for on by with from".split())
 """What stands between a number and a unit that is not its own: 17.50 an hour is no time."""
 

@@ -19,6 +19,7 @@ from kinmem.rules.grammar import (
     PASSED,
     SAME,
 )
+from kinmem.rules.pattern import late
 from kinmem.rules.vocabulary import COMMON
 
 Kind = Literal["word", "name", "number", "unit", "date", "break", "question"]
@@ -31,7 +32,7 @@ class Lexeme(NamedTuple):
 
 
 # Scripts written without spaces: each sign is a word of its own.
-UNSPACED = re.compile(
+UNSPACED = late(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 )
 _TYPOGRAPHY = str.maketrans(
@@ -40,7 +41,7 @@ _TYPOGRAPHY = str.maketrans(
 )
 
 # Each repetition is possessive, bounded, or of a class of its own: time grows with the length only.
-_LEXEME = re.compile(
+_LEXEME = late(
     r"""
       (?P<amount>(?<![\w.])(?:(?P<currency>[$€£¥])\s?)?(?P<digits>-?\d++(?:[.,:'/-]\d++)*+)
         (?:\s?(?P<half>[apAP])\.?[mM]\b\.?|(?P<unit>%|°\w|[€$£¥]|[^\W\d_]{1,12}))?
@@ -57,9 +58,9 @@ _LEXEME = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_CODE = re.compile(r"""["'(\[<`*]*+(?:--?[A-Za-z]|\.\w|[^\s@\\_=/]*+[\\_=/])""")
-_SLASHED_CAPITALS = re.compile(r"[A-Z]++(?:/[A-Z]++)++")
-_BRITISH = re.compile(r"(?<=[a-z]{4})is(?=(?:e|ed|es|ing|ation)$)")
+_CODE = late(r"""["'(\[<`*]*+(?:--?[A-Za-z]|\.\w|[^\s@\\_=/]*+[\\_=/])""")
+_SLASHED_CAPITALS = late(r"[A-Z]++(?:/[A-Z]++)++")
+_BRITISH = late(r"(?<=[a-z]{4})is(?=(?:e|ed|es|ing|ation)$)")
 _PAST = ("ied", "ed")
 _PRESENT = ("ing", "ies", "es", "s", "e", "y")
 CACHED = 40
@@ -121,7 +122,7 @@ def _prepared(text: str) -> str:
     return text if text.isascii() else UNSPACED.sub(r" \g<0> ", text)
 
 
-_DOES_NOT = re.compile(r"\bdoes(?:n't| not) ([a-z]{2,20})\b")
+_DOES_NOT = late(r"\bdoes(?:n't| not) ([a-z]{2,20})\b")
 
 
 def third_person(verb: str) -> str:

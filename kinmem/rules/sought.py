@@ -24,16 +24,17 @@ from kinmem.rules.counted import (
     amounts,
 )
 from kinmem.rules.evidence import TIMES
+from kinmem.rules.pattern import late
 from kinmem.text import STOP_WORDS, words
 
 Test = Callable[[str], bool]
 Tests = Callable[[str], Test]
 """Made for a question."""
 
-CAPITAL = re.compile(r"\b[^\W\d_a-zß-ÿ][\w-]+")
+CAPITAL = late(r"\b[^\W\d_a-zß-ÿ][\w-]+")
 CLOSES = ".!?:"
 STOPS = frozenset().union(*STOP_WORDS.values())
-DOES = re.compile(r" (?:is|was|has|had|and|can|will|[a-z]{2,}(?:s|ed))\b")
+DOES = late(r" (?:is|was|has|had|and|can|will|[a-z]{2,}(?:s|ed))\b")
 
 
 def sought(question: str) -> Test | None:
@@ -49,13 +50,13 @@ def sought(question: str) -> Test | None:
 
 def _saying(pattern: str) -> Tests:
     """Answered by what matches."""
-    told = re.compile(pattern, re.IGNORECASE)
+    told = late(pattern, re.IGNORECASE)
     return lambda question: lambda text: bool(told.search(text))
 
 
 def _counting(kinds: Iterable[str], or_saying: str = r"(?!)") -> Tests:
     """Answered by a number of one of these kinds, or by what matches."""
-    accepted, told = frozenset(kinds), re.compile(or_saying, re.IGNORECASE)
+    accepted, told = frozenset(kinds), late(or_saying, re.IGNORECASE)
     return lambda question: (
         lambda text: bool(told.search(text)) or not accepted.isdisjoint(amounts(text))
     )
@@ -63,7 +64,7 @@ def _counting(kinds: Iterable[str], or_saying: str = r"(?!)") -> Tests:
 
 def _naming(pattern: str = r"(?!)") -> Tests:
     """Answered by a name that the question does not have, or by what matches."""
-    told = re.compile(pattern, re.IGNORECASE)
+    told = late(pattern, re.IGNORECASE)
 
     def made(question: str) -> Test:
         known = TIMES.union(words(question))
@@ -91,7 +92,7 @@ def _names_other(text: str, known: frozenset[str]) -> bool:
     return False
 
 
-HOW_MANY = re.compile(
+HOW_MANY = late(
     r"\b(?:how many|wie ?viele|combien d(?:e |['’])|cu[aá]nt[oa]s|quant[iea]|quant[oa]s)\s*"
     r"(?P<what>[^\W\d_]+)",
     re.IGNORECASE,
@@ -134,7 +135,7 @@ WHAT_IS = (
 )
 WHICH = r"\b(?:what|which) (?:\w+ )?"
 KINDS = [
-    (re.compile(asked, re.IGNORECASE), made)
+    (late(asked, re.IGNORECASE), made)
     for asked, made in (
         (rf"{WHAT_IS}(?:(?:tele)?phone|mobile) number\b", _saying(PHONE)),
         (rf"{WHAT_IS}e-?mail(?: address)?\b", _saying("@")),

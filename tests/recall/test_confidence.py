@@ -12,6 +12,7 @@ from benchmarks.abstention import (
     ask,
     calibration_error,
     halves,
+    nonsense,
     separation,
     with_strange,
 )
@@ -76,7 +77,75 @@ def test_misses_do_not_count_as_used(service: Service) -> None:
 def test_nonsense_finds_neither_hits_nor_misses(service: Service) -> None:
     answer = told(service).recall(NONSENSE)
 
+    assert (answer.hits, answer.misses, answer.abstained) == ([], [], True)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["????", "🦄🦄🦄", "x", "q?", "a b c", "the of and a", "it", "und der die", "no no no"],
+)
+def test_what_asks_for_nothing_finds_nothing(service: Service, question: str) -> None:
+    told(service).memorize("No x, no q: a unicorn of the family is it 🦄.")
+
+    answer = service.recall(question)
+
+    assert (answer.hits, answer.misses, answer.abstained) == ([], [], True)
+
+
+@pytest.mark.parametrize("question", ["Where am I?", "room B-4", "B-4", "乌"])
+def test_short_questions_that_ask_for_something_find_it(service: Service, question: str) -> None:
+    told(service).memorize("Where I am: in room B-4, with 乌龙茶.")
+
+    assert service.recall(question).hits
+
+
+def test_nonsense_finds_hardly_anything_among_many_memories(service: Service) -> None:
+    """The half of our own nonsense that was not looked at; word salads are words."""
+    (conversation,) = (one for one in abstention_set() if one.name == halves("notes")["unseen"][0])
+    service.memorize_many(note["content"] for note in conversation.notes)
+    assert service.settle(60)
+    questions = nonsense("unseen")
+
+    answered = [one.text for one in questions if service.recall(one.text).hits]
+
+    assert len(questions) > 100
+    assert len(answered) < 0.1 * len(questions)
+
+
+@pytest.mark.parametrize(
+    ("memory", "question"),
+    [
+        ("Error ERR_X41 means that the valve is stuck.", "ERR_X41"),
+        ("Error ERR_X41 means that the valve is stuck.", "What is ERR_X41?"),
+        ("The test rig is called qux-7 and stands in hall 3.", "qux-7"),
+        ("The licence key is KJ8F-22QP-XX9Z.", "KJ8F-22QP-XX9Z"),
+        ("Our landlord is Mr. Okafor.", "Okafor?"),
+        ("My chess rating is 1543.", "1543"),
+        ("I don't eat meat, eggs or dairy.", "Am I vegan?"),
+        ("Die Miete beträgt 900 Euro.", "Was kostet die Wohnung?"),
+        ("Der Zweitschlüssel hängt hinter dem Boiler.", "Wo ist der Ersatzschlüssel?"),
+    ],
+)
+def test_rare_names_and_words_that_nobody_knows_are_found(
+    service: Service, memory: str, question: str
+) -> None:
+    told(service).memorize(memory)
+
+    assert memory in [hit.memory.content for hit in service.recall(question).hits]
+
+
+def test_of_an_empty_memory_nothing_is_missed(service: Service) -> None:
+    answer = service.recall(KNOWN)
+
     assert (answer.hits, answer.misses, answer.abstained) == ([], [], False)
+
+
+def test_misses_come_by_how_likely_they_answer(service: Service) -> None:
+    for question in (UNKNOWN, "What is the surname of Tobias?", "How old is Mrs Okafor's train?"):
+        answer = told(service).recall(question)
+        sure = [hit.confidence for hit in answer.misses]
+
+        assert sure == sorted(sure, reverse=True)
 
 
 @pytest.mark.parametrize(
