@@ -84,11 +84,10 @@ class EntityNotFound(KinmemError):
 
     code = "not_found"
 
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"nothing is known by the name {name!r};"
-            " try another spelling, or recall it by a question"
-        )
+    def __init__(self, name: str, like: Sequence[str] = ()) -> None:
+        names = " or ".join(map(repr, like))
+        meant = f"did you mean {names}? If not," if like else "try another spelling, or"
+        super().__init__(f"nothing is known by the name {name!r}; {meant} recall it by a question")
 
 
 class VersionConflict(KinmemError):

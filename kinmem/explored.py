@@ -20,7 +20,7 @@ class Related(Wire):
     type: str
     strength: float
     memory_ids: list[str]
-    ended: Annotated[str | None, Field(description="since when it holds no more")] = None
+    ended: Annotated[str | None, Field(description="since when no memory in use says so")] = None
 
     @classmethod
     def told(cls, one: "knowledge.Relation", service: "Service", name: str | None = None) -> Self:
@@ -46,7 +46,13 @@ class Explored(Wire):
     type: Annotated[
         str, Field(description="subject: no entity, only what memories are filed under")
     ]
-    aliases: list[str] | None = None
+    past: Annotated[
+        bool | None, Field(description="only superseded or archived memories tell of it")
+    ] = None
+    aliases: Annotated[list[str] | None, Field(description="other names merged into it")] = None
+    called: Annotated[
+        dict[str, list[str]] | None, Field(description="by alias: memories that call it so")
+    ] = None
     salience: float | None = None
     count: Annotated[int, Field(description="memories about it")]
     first: str | None = None
@@ -63,7 +69,9 @@ class Explored(Wire):
         return cls(
             name=card.name,
             type=card.type,
+            past=card.is_past or None,
             aliases=list(card.aliases) or None,
+            called={alias: list(ids[:MOST_IDS]) for alias, ids in card.called.items()} or None,
             salience=round(card.salience, 2) or None,
             count=card.memories,
             first=stamp(card.first, zone),

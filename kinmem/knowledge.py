@@ -3,19 +3,26 @@
 Everything here follows from memories that the Kin sees, as they are now.
 """
 
-from collections.abc import Collection
+import difflib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from kinmem.errors import EntityNotFound, InvalidInput
-from kinmem.models import Filters, Memory
+from kinmem.models import Filters, Memory, State
 from kinmem.rules.border import checked_subject
 from kinmem.rules.relations import seen_from_target
 from kinmem.store.base import Store
-from kinmem.store.graph import Edge, Key, Known
+from kinmem.store.graph import Edge, Key, Known, Reach
+from kinmem.text import folded
 
 MOST_RELATIONS = 20
 MOST_MEMORIES = 10
+MOST_LIKE = 3
+"""Names that are offered for one that is not known, """
+MOST_LOOKED_AT = 1000
+"""of so many, the most told of."""
+PAST = (State.SUPERSEDED, State.ARCHIVED)
 MOST_HOPS = 5
 """Of a way between two (Keyoku)."""
 MOST_VISITED = 100
@@ -51,9 +58,10 @@ class Card:
     type: str
     """Of the entity; subject for what memories are only filed under."""
     aliases: tuple[str, ...]
+    """Other names, which were merged into this one; the most frequent first."""
     salience: float
     memories: int
-    """How many are about it."""
+    """How many are about it. If it is past, so are they."""
     first: datetime | None
     last: datetime | None
     relations: list[Relation]
@@ -64,6 +72,10 @@ class Card:
     """Those of the entities it is related to."""
     also: tuple[str, ...] = ()
     """Others that are called so, with their types."""
+    called: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By each alias the ids of the memories that call it so, the latest first."""
+    is_past: bool = False
+    """Whether only superseded and archived memories are about it: nothing told here holds now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,29 +92,47 @@ def explore(store: Store, name: str, now: datetime, *, depth: int = 1) -> Card:
     """What is known about the entity of that name or alias, else about the subject.
 
     `depth` 2 tells the relations of those it is related to as well, 20 relations in all. Of several
-    entities the one that most memories are about. Raises EntityNotFound.
+    entities the one that most memories are about. What nothing in use is about any more is told as
+    past. Raises EntityNotFound.
     """
     if depth not in (1, 2):
         raise InvalidInput(f"depth {depth} is neither 1 nor 2")
     wanted = _wanted(name)
-    found = store.graph.find([wanted])
-    if not found:
-        return _subject(store, wanted)
+    if found := store.graph.find([wanted]):
+        return _card(store, found, now, "once", depth)
+    if card := _subject(store, wanted):
+        return card
+    if found := store.graph.find([wanted], "ever"):
+        return _card(store, found, now, "ever")
+    if card := _subject(store, wanted, PAST):
+        return card
+    raise EntityNotFound(name, _like(store, wanted))
+
+
+def _card(
+    store: Store, found: Sequence[Known], now: datetime, reach: Reach, depth: int = 1
+) -> Card:
+    """Of the first; `reach` is how far back its relations are told."""
     known, *others = found
-    relations = _seen([known.key], store.graph.edges([known.key], ended=True), now)
+    is_past = reach == "ever"
+    shown: Reach = "ever" if is_past else "now"
+    relations = _seen([known.key], store.graph.edges([known.key], reach), now)
     next_to = _neighbours(store, known.key, now) if depth == 2 else []
+    about = store.graph.memories([known.key], MOST_MEMORIES, shown)
     return Card(
         known.name,
         known.key.type,
         known.aliases,
-        known.salience(now),
+        0.0 if is_past else known.salience(now),
         known.memories,
         known.first,
         known.last,
         relations[:MOST_RELATIONS],
-        _latest(store, store.graph.memories([known.key], MOST_MEMORIES)),
+        _latest(store, about),
         next_to[: MOST_RELATIONS - len(relations[:MOST_RELATIONS])],
         tuple(f"{other.name} ({other.key.type})" for other in others),
+        store.graph.called(known.key, shown),
+        is_past,
     )
 
 
@@ -148,18 +178,41 @@ def _wanted(name: str) -> str:
 
 
 def _entity(store: Store, name: str) -> Known:
-    found = store.graph.find([_wanted(name)])
+    wanted = _wanted(name)
+    found = store.graph.find([wanted]) or store.graph.find([wanted], "ever")
     if not found:
-        raise EntityNotFound(name)
+        raise EntityNotFound(name, _like(store, wanted))
     return found[0]
 
 
-def _subject(store: Store, name: str) -> Card:
-    memories = store.page(Filters(subject=name), "newest", MOST_MEMORIES).memories
+def _subject(store: Store, name: str, states: tuple[State, ...] | None = None) -> Card | None:
+    """What is filed under the name, in one of these states; None: what is in use."""
+    memories = store.page(Filters(subject=name, states=states), "newest", MOST_MEMORIES).memories
     if not memories:
-        raise EntityNotFound(name)
+        return None
     times = [memory.said_at for memory in memories]
-    return Card(name, "subject", (), 0.0, len(memories), min(times), max(times), [], memories)
+    return Card(
+        name,
+        "subject",
+        (),
+        0.0,
+        len(memories),
+        min(times),
+        max(times),
+        [],
+        memories,
+        is_past=states is not None,
+    )
+
+
+def _like(store: Store, name: str) -> list[str]:
+    """Known names that have a word of this one, or are spelt nearly so; three at most."""
+    wanted = folded(name)
+    known = {one.key.folded: one.name for one in store.graph.most_told(MOST_LOOKED_AT)}
+    words = set(wanted.split())
+    near = [plain for plain in known if words & set(plain.split())]
+    near += difflib.get_close_matches(wanted, known, MOST_LIKE)
+    return [known[plain] for plain in dict.fromkeys(near)][:MOST_LIKE]
 
 
 def _neighbours(store: Store, key: Key, now: datetime) -> list[Relation]:

@@ -1,15 +1,11 @@
 """The MCP server: instructions, tools, resources, prompts and completion over a Kin's service."""
 
-import json
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
+from collections.abc import Collection, Sequence
 from typing import Annotated, Any
 
 import anyio.to_thread
 from mcp.server import CacheHint, MCPServer
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
-from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
@@ -23,12 +19,10 @@ from pydantic import Field, ValidationError
 
 from kinmem import __version__
 from kinmem.calls import ServiceFor, current_call, identify
-from kinmem.errors import EntityNotFound, KinmemError, MemoryNotFound
-from kinmem.explored import Explored
-from kinmem.maps import Graph, Timeline
-from kinmem.strict import in_short
+from kinmem.errors import KinmemError
+from kinmem.misuse import in_short
+from kinmem.resources import add_resources
 from kinmem.tools import tools
-from kinmem.wire import Memory, as_json
 
 INSTRUCTIONS = """\
 kinmem is your long-term memory. It outlives this conversation.
@@ -99,68 +93,10 @@ def build(
         ],
         log_level="WARNING",
     )
-    _add_resources(server)
+    add_resources(server)
     _add_prompts(server)
     _add_completion(server)
     return server
-
-
-def _add_resources(server: MCPServer[Any]) -> None:
-    @server.resource("kinmem://memories/{id}", title="One memory", mime_type="application/json")
-    def memory(id: str) -> str:
-        """A memory with its whole content, tags and version."""
-        with _told_to_client():
-            service = current_call().service
-            return _compact(as_json(Memory.full(service.get(id), service)))
-
-    @server.resource(
-        "kinmem://memories/{id}/chunks/{number}", title="Part of a document", mime_type="text/plain"
-    )
-    def chunk(id: str, number: int) -> str:
-        """One chunk of a document, by its number from 1."""
-        with _told_to_client():
-            return current_call().service.chunk(id, number)
-
-    @server.resource("kinmem://stats", title="Statistics", mime_type="application/json")
-    def stats() -> str:
-        """How many memories there are, and how far their vectors reach."""
-        with _told_to_client():
-            return json.dumps(asdict(current_call().service.stats()), default=str)
-
-    @server.resource("kinmem://entities/{name}", title="An entity", mime_type="application/json")
-    def entity(name: str) -> str:
-        """Somebody or something: aliases, relations both ways, the latest memories about it."""
-        with _told_to_client():
-            service = current_call().service
-            return _compact(as_json(Explored.of(*service.explore(name), service)))
-
-    @server.resource("kinmem://graph", title="Memory graph", mime_type="application/json")
-    def graph() -> str:
-        """The best connected memories, whom they are about and what joins them, to be drawn."""
-        with _told_to_client():
-            service = current_call().service
-            return _compact(as_json(Graph.of(service.graph(), service.clock())))
-
-    @server.resource("kinmem://timeline/{day}", title="Timeline", mime_type="application/json")
-    def timeline(day: str) -> str:
-        """What happened on a day (2026-05-08), in a month (2026-05) or a year, in order."""
-        with _told_to_client():
-            service = current_call().service
-            return _compact(as_json(Timeline.of(service.timeline(day=day, limit=200), service)))
-
-    @server.resource("kinmem://context", title="Latest conversation", mime_type="text/markdown")
-    def latest_context() -> str:
-        """The conversation spoken in last: summaries of old turns, then the latest ones."""
-        with _told_to_client():
-            return current_call().service.context(exact=False)
-
-    @server.resource(
-        "kinmem://context/{session}", title="One conversation", mime_type="text/markdown"
-    )
-    def context(session: str) -> str:
-        """A conversation, compacted: it only grows until old turns are summarised again."""
-        with _told_to_client():
-            return current_call().service.context(session, exact=False)
 
 
 def _add_prompts(server: MCPServer[Any]) -> None:
@@ -251,17 +187,3 @@ async def _refuse_bad_prompts(
         cause = getattr(error.__cause__, "__cause__", None)
         wrong = in_short(cause, ["subject"]) if isinstance(cause, ValidationError) else str(error)
         raise MCPError(INVALID_PARAMS, wrong) from error
-
-
-@contextmanager
-def _told_to_client() -> Iterator[None]:
-    try:
-        yield
-    except (MemoryNotFound, EntityNotFound) as error:
-        raise ResourceNotFoundError(str(error)) from error
-    except KinmemError as error:
-        raise ResourceError(f"{error.code}: {error}") from error
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -4,11 +4,10 @@ The SDK's own tools drop unknown arguments, show pydantic's titles and `anyOf nu
 answer bad arguments with pydantic's three lines per field, and send null for what is not there.
 """
 
-import difflib
 import inspect
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, cast, get_args, get_origin
 
@@ -23,6 +22,7 @@ from typing_extensions import get_type_hints
 
 from kinmem.calls import current_call
 from kinmem.errors import InvalidInput, KinmemError
+from kinmem.misuse import in_short
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +82,9 @@ class StrictTool(Tool):
         try:
             checked = model.model_validate(given)
         except ValidationError as error:
-            raise InvalidInput(in_short(error, list(self.parameters["properties"]))) from None
+            raise InvalidInput(
+                in_short(error, list(self.parameters["properties"]), model)
+            ) from None
         return {name: getattr(checked, name) for name in checked.model_fields_set}
 
 
@@ -176,22 +178,3 @@ def _unquoted(value: Any) -> Any:
         except (ValueError, RecursionError):
             return value
     return value
-
-
-def in_short(error: ValidationError, names: Sequence[str]) -> str:
-    """What is wrong, in one sentence that repeats no values; `names` are the valid ones."""
-    return "; ".join(_told(problem, names) for problem in error.errors(include_url=False)[:3])
-
-
-def _told(problem: Any, names: Sequence[str]) -> str:
-    where = ".".join(str(part) for part in problem["loc"])
-    match problem["type"]:
-        case "missing":
-            return f"{where} is missing"
-        case "extra_forbidden" | "unexpected_keyword_argument":
-            (nearest,) = difflib.get_close_matches(str(problem["loc"][-1]), names, n=1, cutoff=0.0)
-            return f"there is no argument {where[:60]!r}; did you mean {nearest!r}?"
-        case "literal_error":
-            return f"{where} must be one of {problem['ctx']['expected']}"
-        case _:
-            return f"{where} {problem['msg']}".replace(" Input should", " must").strip()

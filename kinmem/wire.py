@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import AliasGenerator, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
+from kinmem.clock import moment
 from kinmem.rules.when import age_in_words
 from kinmem.strict import Answer
 from kinmem.text import cut
@@ -145,7 +146,8 @@ class Memory(Wire):
         """The same with all of the text, unless it is a document longer than most can read."""
         view = cls.whole(memory, service)
         if memory.metadata.get("characters", 0) <= FULL_CHARACTERS:
-            view.content, view.excerpt, view.truncated = service.text(memory.id), None, None
+            text = service.store.documents.readable(memory.id)
+            view.content, view.excerpt, view.truncated = text, None, None
         return view
 
 
@@ -326,24 +328,32 @@ class Recorded(Wire):
 class SleptStep(Wire):
     step: str
     seconds: float
-    counts: dict[str, int] | None = None
+    counts: Annotated[dict[str, int] | None, Field(description="what it did")] = None
+    would: Annotated[dict[str, int] | None, Field(description="in a dry run instead")] = None
+
+    @classmethod
+    def of(cls, run: "Run", step: str) -> Self:
+        counts = dict(run.counted(step)) or None
+        told = {"would": counts} if run.is_dry else {"counts": counts}
+        return cls(step=step, seconds=round(run.seconds[step], 3), **told)
 
 
 class Slept(Wire):
     """What each step did, or in a dry run would do; and what went wrong."""
 
-    started_at: str | None
+    started_at: str
+    dry_run: bool | None = None
     steps: list[SleptStep]
     problems: list[str] | None = None
 
     @classmethod
     def of(cls, run: "Run", zone: tzinfo) -> Self:
-        steps = [
-            SleptStep(step=step, seconds=round(seconds, 3), counts=dict(run.counted(step)) or None)
-            for step, seconds in run.seconds.items()
-        ]
-        started = stamp(run.started_at, zone)
-        return cls(started_at=started, steps=steps, problems=list(run.problems) or None)
+        return cls(
+            started_at=moment(run.started_at, zone),
+            dry_run=run.is_dry or None,
+            steps=[SleptStep.of(run, step) for step in run.seconds],
+            problems=list(run.problems) or None,
+        )
 
 
 def stamp(when: datetime | None, zone: tzinfo) -> str | None:
@@ -353,7 +363,7 @@ def stamp(when: datetime | None, zone: tzinfo) -> str | None:
     local = when.astimezone(zone)
     if local.time().replace(tzinfo=None) == local.time().min:
         return local.date().isoformat()
-    return local.isoformat(timespec="seconds")
+    return moment(when, zone)
 
 
 def as_json(answer: Wire) -> dict[str, Any]:

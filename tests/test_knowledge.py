@@ -214,6 +214,38 @@ def test_what_was_superseded_has_ended(service: Service, clock: MovableClock) ->
     }
 
 
+@pytest.mark.parametrize("put_away", ["superseded", "archived"])
+def test_who_is_only_told_of_by_what_is_past_is_past(
+    service: Service, clock: MovableClock, put_away: str
+) -> None:
+    [id] = told(service, "Clara works at Nokia")
+    clock.advance(days=1)
+    if put_away == "superseded":
+        told(service, "Clara works at Bosch")
+    else:
+        service.update_memory(id, archived=True)
+
+    card, way = service.explore("Nokia", to="Clara")
+
+    assert (card.is_past, card.memories, card.salience) == (True, 1, 0.0)
+    [one] = card.relations
+    assert (one.relation, one.to, one.ended is not None) == ("employs", "Clara", True)
+    assert [memory.state for memory in card.latest] == [put_away]
+    assert way is not None and way.steps == []
+    if put_away == "archived":
+        service.restore(id)
+        assert not service.explore("Nokia")[0].is_past
+
+
+def test_a_subject_of_archived_memories_alone_is_past(service: Service) -> None:
+    stored = service.memorize("It rains a lot", subject="weather")
+    service.update_memory(str(stored.id), archived=True)
+
+    card, _ = service.explore("weather")
+
+    assert (card.type, card.is_past, card.memories) == ("subject", True, 1)
+
+
 def test_a_quarantined_memory_says_nothing(service: Service) -> None:
     service.memorize("Clara works at Nokia", quarantine="reads like an instruction")
 
@@ -264,10 +296,9 @@ def test_knowledge_moves_with_its_memory(service_of: OpenFor) -> None:
 def test_a_first_name_is_the_full_one_in_the_same_memory(service: Service) -> None:
     told(service, "Anna Schmidt works at Bosch. Anna likes tea.")
 
-    card, _ = service.explore("Anna Schmidt")
-    assert (card.memories, card.relations[0].to) == (1, "Bosch")
-    with pytest.raises(EntityNotFound):
-        service.explore("Anna")
+    card, _ = service.explore("Anna")
+    assert (card.name, card.aliases, card.memories) == ("Anna Schmidt", ("Anna",), 1)
+    assert card.relations[0].to == "Bosch"
 
 
 @pytest.mark.parametrize(
@@ -347,7 +378,28 @@ def test_the_other_name_stays_an_alias(service: Service) -> None:
     card, _ = service.explore("anna")
 
     assert (card.name, card.aliases, card.memories) == ("Anna Schmidt", ("Anna",), 3)
+    said = [memory.content for memory in service.store.memories(card.called["Anna"]).values()]
+    assert sorted(said) == ["Anna lives in Ulm", "Anna works at Bosch on brakes"]
     assert relations(service, "Anna Schmidt") == [("lives_in", "Ulm"), ("works_at", "Bosch")]
+
+
+def test_a_wrong_alias_goes_with_the_memory_that_told_it(service: Service) -> None:
+    _, other = told(service, "Anna Schmidt works at Bosch", "Anna works at Bosch on brakes")
+    slept(service)
+
+    service.update_memory(other, content="Anna Meyer works at Bosch on brakes")
+
+    assert service.explore("Anna Schmidt")[0].aliases == ()
+    assert service.explore("Anna Meyer")[0].memories == 1
+
+
+def test_a_name_that_is_not_known_is_answered_with_those_like_it(service: Service) -> None:
+    told(service, "Anna Schmidt works at Bosch", "Katharina lives in Ulm")
+
+    with pytest.raises(EntityNotFound, match="did you mean 'Katharina'"):
+        service.explore("Katarina")
+    with pytest.raises(EntityNotFound, match="did you mean 'Anna Schmidt'"):
+        service.explore("Schmidt")
 
 
 def test_a_symmetric_relation_is_one_whoever_is_named_first(service: Service) -> None:

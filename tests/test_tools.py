@@ -326,9 +326,9 @@ async def test_a_review_names_duplicates_and_tells_how_far_it_is(
         ),
         pytest.param("recall", {"query": "x", "kin": "bob"}, "no argument 'kin'", id="another kin"),
         pytest.param(
-            "recall", {"query": "x", "limit": 0}, "limit must be greater", id="out of range"
+            "recall", {"query": "x", "limit": 0}, "limit must be at least 1", id="out of range"
         ),
-        pytest.param("recall", {"query": ["x"]}, "query must be a valid string", id="type"),
+        pytest.param("recall", {"query": ["x"]}, "query must be text, not a list", id="type"),
         pytest.param("recall", {"query": "x", "mode": "best"}, "'relevance'", id="enum"),
         pytest.param("recall", {"query": " \n"}, "query is empty", id="empty"),
         pytest.param("recall", {"query": "x" * 9000}, "too_large: query has 9,000", id="too large"),
@@ -337,7 +337,7 @@ async def test_a_review_names_duplicates_and_tells_how_far_it_is(
         pytest.param(
             "memorize", {"content": "x", "items": [{"content": "y"}]}, "either content", id="both"
         ),
-        pytest.param("memorize", {"items": []}, "items List should have at least 1", id="no items"),
+        pytest.param("memorize", {"items": []}, "items must have at least 1", id="no items"),
         pytest.param(
             "memorize", {"items": [{"content": "y"}] * 101}, "at most 100", id="too many items"
         ),
@@ -448,6 +448,56 @@ async def test_resources_show_a_memory_and_the_state_of_all(
             with pytest.raises(MCPError) as error:
                 await client.read_resource(uri)
             assert error.value.error.code == -32602
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("timeline/bogus", "invalid: day: 'bogus' is not a date or time; write a date such as"),
+        ("timeline/2026-13", "a month such as 2026-05, a year"),
+        ("memories/m9", "not_found: no memory of yours has the id 'm9'"),
+        ("memories/m9/chunks/1", "not_found: no memory"),
+        ("memories/m9/chunks/first", "invalid: a chunk has a whole number"),
+        ("entities/Nobody", "not_found: nothing is known by the name 'Nobody'"),
+        ("entities/%20", "invalid: name is empty"),
+        ("entities/" + "x" * 300, "too_large: "),
+        ("nothing", "Unknown resource"),
+    ],
+)
+@ERAS
+async def test_a_resource_that_cannot_be_meant_is_an_invalid_parameter(
+    client_of: Callable[..., Client], era: str, address: str, told: str
+) -> None:
+    async with client_of(era=era) as client:
+        with pytest.raises(MCPError) as refused:
+            await client.read_resource(f"kinmem://{address}")
+
+    assert refused.value.error.code == -32602
+    assert told in refused.value.error.message
+    assert refused.value.error.data == {"uri": f"kinmem://{address}"}
+
+
+async def test_a_chunk_that_is_not_there_is_an_invalid_parameter(
+    client_of: Callable[..., Client],
+) -> None:
+    async with client_of() as client:
+        stored = await answer(client, "memorize", content="Bob likes go")
+        with pytest.raises(MCPError, match="has no chunk 9") as refused:
+            await client.read_resource(f"kinmem://memories/{stored['id']}/chunks/9")
+
+    assert refused.value.error.code == -32602
+
+
+async def test_the_statistics_tell_times_as_the_wire_does_and_nothing_that_is_not_there(
+    client_of: Callable[..., Client], service_of: Callable[..., Service]
+) -> None:
+    async with client_of() as client:
+        before = json.loads(text_of((await client.read_resource("kinmem://stats")).contents[0]))
+        service_of("ana").sleep(["tag"])
+        after = json.loads(text_of((await client.read_resource("kinmem://stats")).contents[0]))
+
+    assert "last_sleep" not in before
+    assert after["last_sleep"]["started_at"] == "2026-06-15T12:00:00+00:00"
 
 
 @ERAS

@@ -2,7 +2,10 @@
 
 Exit code   when
 0           done; nothing found is also an answer
-1           it could not be done: storage_*, model, config, internal; review: without its model only
+1           it could not be done: storage_*, model, config, server, internal;
+            review: without its model only;
+            sleep: a step failed, or another process was at it;
+            or whoever read the output has gone (kinmem list | head)
 2           the command line cannot be meant: an unknown option, a missing argument (usage)
 3           refused: invalid, too_large, unreadable, not_found, conflict, refused
 4           doctor --strict: nothing is broken, but something wants a look
@@ -14,6 +17,7 @@ What `kinmem --help` needs is imported at the top, everything else by the comman
 and completion must not wait for mcp, numpy or a model. tests/cli/test_start.py holds us to it.
 """
 
+import codecs
 import os
 import sys
 from collections.abc import Sequence
@@ -21,14 +25,12 @@ from collections.abc import Sequence
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code. The console script `kinmem`."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = _typed() if arguments is None else list(arguments)
     if words[:1] == ["hook"]:  # every prompt waits for it
         from kinmem.hooks import main as hook
 
         return hook(words[1:])
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a Latin-1 terminal must not end us
+    _prepare_streams()
     try:
         return _run(words)
     except BrokenPipeError:  # kinmem list --all | head
@@ -40,6 +42,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from kinmem.cli.failure import report
 
         return report(error, as_json="--json" in words)
+
+
+def _typed() -> list[str]:
+    """The words of the command line, which the locale C makes Python take for ASCII."""
+    if not _is_ascii(sys.getfilesystemencoding()):
+        return sys.argv[1:]
+    return [os.fsencode(word).decode("utf-8", "backslashreplace") for word in sys.argv[1:]]
+
+
+def _is_ascii(encoding: str) -> bool:
+    return codecs.lookup(encoding).name == "ascii"
+
+
+def _prepare_streams() -> None:
+    """What a terminal cannot show must not end us, nor what it cannot say be lost."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    if hasattr(sys.stdin, "reconfigure") and _is_ascii(sys.stdin.encoding):
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")
 
 
 def _run(words: list[str]) -> int:

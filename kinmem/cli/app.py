@@ -18,6 +18,7 @@ from kinmem.cli import (
 )
 from kinmem.cli import options as take
 from kinmem.cli.here import Here
+from kinmem.cli.terminal import json_text
 
 HELP = """Lasting memory for AI agents: an MCP server, and the same verbs for people.
 
@@ -43,7 +44,9 @@ def before(
     if version:
         from kinmem.cli.engine import versions
 
-        typer.echo(", ".join(f"{name} {found}" for name, found in versions().items()))
+        found = versions()
+        line = ", ".join(f"{name} {version}" for name, version in found.items())
+        typer.echo(json_text(found) if as_json else line)
         raise typer.Exit
     if ctx.invoked_subcommand is None:
         if sys.stdin.isatty():

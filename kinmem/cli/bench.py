@@ -34,11 +34,20 @@ def bench(
     run += [word for name in embedder or [] for word in ("--embedder", name)]
     with TemporaryDirectory() as folder:
         numbers = Path(folder) / "numbers.json"
-        quiet = subprocess.DEVNULL if here.json else None
-        done = subprocess.run([*run, "--json", str(numbers)], cwd=ROOT, stdout=quiet, check=False)
+        quiet = subprocess.PIPE if here.json else None
+        done = subprocess.run(
+            [*run, "--json", str(numbers)], cwd=ROOT, stdout=quiet, stderr=quiet, check=False
+        )
         if here.json and numbers.exists():
             typer.echo(numbers.read_text(encoding="utf-8"))
+        elif here.json:
+            raise typer.BadParameter(_last_line(done.stderr))
     raise typer.Exit(done.returncode)
+
+
+def _last_line(said: bytes) -> str:
+    lines = said.decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "the benchmarks ended without numbers"
 
 
 def _compare(here: Here, names: Sequence[str]) -> None:
@@ -49,7 +58,7 @@ def _compare(here: Here, names: Sequence[str]) -> None:
     from kinmem.wiring import embedder_named, scratch_store
 
     if len(names) != 2:
-        raise InvalidInput("--embedder is given twice, or with what is to be measured")
+        raise InvalidInput("two are compared: --embedder is given twice; one alone goes with WHICH")
     settings = here.settings()
     embedders = [embedder_named(name, settings) for name in names]
     with here.memory(resident=False) as memory:

@@ -43,7 +43,7 @@ DEGRADED = {
 def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Iterator[RenderableType]:
     """The hits of a recall, or its misses, best first, each with its reasons if asked for."""
     told = answer.misses if answer.abstained else answer.hits
-    if answer.abstained:
+    if answer.misses:
         yield Text("Nothing remembered answers this. The nearest misses:", style="yellow")
     best = told[0].score if told else 0.0
     for place, hit in enumerate(told, 1):

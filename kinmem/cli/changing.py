@@ -1,7 +1,7 @@
 """memorize, update, forget, restore: what changes a memory."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -98,13 +98,7 @@ def update(
         archived=archived,
     )
     changes |= _cleared(clear or [])
-
-    def change(memory: "Service", id: str) -> "Memory":
-        links = list(_links(memory, link or (), unlink or ()))
-        also = {"links": links} if links else {}
-        return memory.update_memory(id, if_version=if_version, **changes, **also)
-
-    _change(here, memory_id, change)
+    _change(here, memory_id, _changing(changes, link or (), unlink or (), if_version))
 
 
 @command(app, rich_help_panel=PANEL)
@@ -148,6 +142,17 @@ def forget(
 def restore(here: Here, memory_id: take.Id) -> None:
     """Bring back a memory that was forgotten or archived."""
     _change(here, memory_id, lambda memory, id: memory.restore(id))
+
+
+def _changing(
+    changes: dict[str, Any], link: Sequence[str], unlink: Sequence[str], if_version: int | None
+) -> "Callable[[Service, str], Memory]":
+    def change(memory: "Service", id: str) -> "Memory":
+        links = list(_links(memory, link, unlink))
+        also = {"links": links} if links else {}
+        return memory.update_memory(id, if_version=if_version, **changes, **also)
+
+    return change
 
 
 def _change(here: Here, typed: str, change: "Callable[[Service, str], Memory]") -> None:

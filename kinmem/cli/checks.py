@@ -29,12 +29,15 @@ SYNCED = re.compile(r"(?i)dropbox|onedrive|google ?drive|icloud|mobile documents
 FIRST_RELEASE = 1_780_000_000  # seconds; no clock that is right shows less
 
 
+Status = Literal["ok", "warning", "error"]
+
+
 @dataclass(frozen=True)
 class Check:
     """One line of the doctor's: what was looked at, how it is, and what helps."""
 
     name: str
-    status: Literal["ok", "warning", "error"]
+    status: Status
     told: str
     remedy: str | None = None
 

@@ -8,19 +8,25 @@ from rich.text import Text
 
 from kinmem.cli.pages import short_id
 from kinmem.cli.terminal import columns, one_line, safe
+from kinmem.models import LIVE
 
 if TYPE_CHECKING:
     from kinmem.knowledge import Card, Relation, Way
     from kinmem.service import Service
 
 QUIET = "dim"
+MOST_SHOWN = 5
+"""Memories that call it by one alias."""
 
 
 def entity_card(card: "Card", way: "Way | None", memory: "Service") -> Iterator[RenderableType]:
     """Its names, relations, neighbours and latest memories, and the way to another."""
     yield Text(safe(card.name), style="bold").append(f"  {card.type}", style=QUIET)
-    if card.aliases:
-        yield Text(f"also called {safe(', '.join(card.aliases))}", style=QUIET)
+    if card.is_past:
+        yield Text("Nothing told here holds now: no memory in use is about it.", style="yellow")
+    for alias in card.aliases:
+        where = ", ".join(short_id(id) for id in card.called.get(alias, ())[:MOST_SHOWN])
+        yield Text(f"also called {safe(alias)}, merged into this name: {where}", style=QUIET)
     if card.also:
         yield Text(f"others of that name: {safe(', '.join(card.also))}", style=QUIET)
     yield Text(_known(card, memory), style=QUIET)
@@ -36,7 +42,8 @@ def entity_card(card: "Card", way: "Way | None", memory: "Service") -> Iterator[
     if way is not None:
         yield Text(_told(way))
     for one in card.latest:
-        yield Text(f"{short_id(one.id)}  {one_line(one.content)}")
+        mark = "" if one.state in LIVE else f"({one.state}) "
+        yield Text(f"{short_id(one.id)}  {mark}{one_line(one.content)}")
 
 
 def _row(one: "Relation") -> tuple[str, str, str, str]:

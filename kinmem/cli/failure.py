@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 
 import typer
 
@@ -9,6 +10,14 @@ from kinmem.cli.terminal import json_text, safe
 from kinmem.errors import KinmemError
 
 REFUSED = frozenset({"invalid", "too_large", "unreadable", "not_found", "conflict", "refused"})
+
+PLAINLY = (
+    (r"Value error, ", ""),
+    (r"Input should be a valid integer.*", "it must be a whole number"),
+    (r"Input should be a valid number.*", "it must be a number"),
+    (r"Input should be greater than or equal to (\S+)", r"it must be at least \1"),
+)
+"""What typer takes over from pydantic, and how people say it."""
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +65,9 @@ def _told(error: Exception) -> tuple[str, str, bool]:
 
 def _usage(error: typer.TyperException) -> str:
     message = " ".join(error.format_message().split()).rstrip(".")
+    for said, meant in PLAINLY:
+        message = re.sub(said, meant, message)
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "kinmem"
-    return f"{message}; {command} --help lists what it takes"
+    end = "" if message.endswith("?") else ";"
+    return f"{message}{end} {command} --help lists what it takes"

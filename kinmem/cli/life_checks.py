@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from kinmem.cli.checks import Check
+from kinmem.cli.checks import Check, Status
 from kinmem.models import Asked, Filters, Living, Memory
 from kinmem.rules.tags import telling
 from kinmem.text import content_words
@@ -93,10 +93,13 @@ def life(service: "Service", embedder: "Embedder | None") -> Iterator[Check]:
     settled = [one for one in own if max(one.created_at, one.content_updated_at) < until]
     if settled:
         yield _tags(settled, sleep)
-        yield _tiers(service, sleep)
         yield _links(service, settled, sleep)
         yield _summaries(service, {one.id for one in settled}, sleep)
+    elif own:
+        told = f"all {len(own):,} are new; the sleep cycle will tag, link and summarise them"
+        yield Check("upkeep", "ok", told)
     if own:
+        yield _tiers(service, sleep)
         yield from _search(service, own, embedder)
 
 
@@ -117,27 +120,38 @@ def _tags(memories: Sequence[Memory], sleep: Sleep) -> Check:
 
 
 def _tiers(service: "Service", sleep: Sleep) -> Check:
-    """Everything stuck in the hot tier: used all the time, or nobody has sorted it since."""
-    cooled = service.clock() - COOLS
-    living = [one for one in service.store.life.living() if one.created_at < cooled]
+    """Everything stuck in the hot tier: used all the time, or nobody has sorted it since. Said of
+    few memories as well, but only complained about if sorting is late."""
+    living = service.store.life.living()
     tiers = Counter(one.tier for one in living)
-    told = ", ".join(f"{count:,} {tier}" for tier, count in tiers.most_common()) or "all are new"
-    if len(living) < FEW or tiers["hot"] <= MOST_HOT * len(living):
+    told = ", ".join(f"{count:,} {tier}" for tier, count in tiers.most_common())
+    cooled = service.clock() - COOLS
+    older = [one for one in living if one.created_at < cooled]
+    hot = [one for one in older if one.tier == "hot"]
+    if not older:
+        new = "all were stored in the last four days, which keeps what was sorted hot"
+        return Check("tiers", "ok", f"{told}; {new}")
+    if len(hot) <= MOST_HOT * len(older):
         return Check("tiers", "ok", told)
-    hot = [one for one in living if one.tier == "hot"]
-    since = service.clock() - RECENTLY
-    used = [one for one in hot if _last_use(one) > since]
+    why, remedy = _why_hot(hot, service.clock(), sleep)
+    is_trouble = remedy is not None and (len(older) >= FEW or sleep.is_late("tier"))
+    status: Status = "warning" if is_trouble else "ok"
+    return Check("tiers", status, f"{told}; {why}", remedy if is_trouble else None)
+
+
+def _why_hot(hot: Sequence[Living], now: datetime, sleep: Sleep) -> tuple[str, str | None]:
+    """Why so much of what is older is hot, and what helps; None: that is as it should be."""
+    used = [one for one in hot if _last_use(one) > now - RECENTLY]
     if len(used) > len(hot) / 2:
-        remedy = "they cool once nothing reads them for four days: kinmem list --sort used"
-        why = f"{told}; {len(used):,} of the hot ones were used in the last three days"
-        return Check("tiers", "warning", f"{why}, by people or by a program", remedy)
+        return (
+            f"{len(used):,} of the hot ones were used in the last three days, by people or by a"
+            " program",
+            "they cool once nothing reads them for four days: kinmem list --sort used",
+        )
     if sleep.is_late("tier"):
-        return Check("tiers", "warning", f"{told}; {sleep.why('tier')}", "kinmem sleep tier")
+        return sleep.why("tier"), "kinmem sleep tier"
     reason, count = Counter(one.tier_reason for one in hot).most_common(1)[0]
-    told = f"{told}; {count:,} of them for the reason {reason}"
-    if reason in HELPS:
-        return Check("tiers", "warning", told, HELPS[reason])
-    return Check("tiers", "ok", told)
+    return f"{count:,} of them for the reason {reason}", HELPS.get(str(reason))
 
 
 HELPS = {

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from kinmem.cli.tables import table_of
 from kinmem.cli.terminal import one_line
+from kinmem.clock import moment
 from kinmem.turns import Message, Run, Session
 
 Row = Mapping[str, Any]
@@ -16,7 +17,7 @@ SHOWN = 80
 """Characters of a message in a table."""
 
 
-def session_rows(sessions: Sequence[Session]) -> list[dict[str, Any]]:
+def session_rows(sessions: Sequence[Session], zone: tzinfo) -> list[dict[str, Any]]:
     return [
         {
             "session": session.name,
@@ -24,8 +25,8 @@ def session_rows(sessions: Sequence[Session]) -> list[dict[str, Any]]:
             "place": session.place,
             "turns": session.turns,
             "messages": session.messages,
-            "from": session.first_at.isoformat(),
-            "to": session.last_at.isoformat(),
+            "from": moment(session.first_at, zone),
+            "to": moment(session.last_at, zone),
         }
         for session in sessions
     ]
@@ -45,7 +46,7 @@ def message_rows(messages: Sequence[Message], zone: tzinfo) -> list[dict[str, An
             "turn": message.turn,
             "who": message.who,
             "text": message.text,
-            "at": message.said_at.astimezone(zone).isoformat(timespec="seconds"),
+            "at": moment(message.said_at, zone),
             "state": _state(message),
             "problem": message.problem,
         }
@@ -54,8 +55,6 @@ def message_rows(messages: Sequence[Message], zone: tzinfo) -> list[dict[str, An
 
 
 def message_table(rows: Sequence[Row]) -> RenderableType:
-    if not rows:
-        return Text("Nothing.")
     told = [
         (row["at"][:16], row["who"], one_line(row["text"])[:SHOWN], row["problem"] or row["state"])
         for row in rows
@@ -66,9 +65,9 @@ def message_table(rows: Sequence[Row]) -> RenderableType:
 def run_row(run: Run, zone: tzinfo) -> dict[str, Any]:
     return {
         "kind": run.kind,
-        "at": run.started_at.astimezone(zone).isoformat(timespec="seconds"),
+        "at": moment(run.started_at, zone),
         "seconds": round((run.finished_at - run.started_at).total_seconds(), 3),
-        "counts": dict(run.counts),
+        "would" if run.is_dry else "counts": dict(run.counts),
         "steps": dict(run.seconds),
         "problems": list(run.problems),
     }
@@ -97,7 +96,7 @@ def step_table(run: Run) -> Iterator[RenderableType]:
         for step, seconds in run.seconds.items()
     ]
     if told:
-        yield table_of(("step", "took", "done"), told)
+        yield table_of(("step", "took", "would do" if run.is_dry else "done"), told)
     for problem in run.problems:
         yield Text(one_line(problem), style="yellow")
 

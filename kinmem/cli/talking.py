@@ -15,7 +15,7 @@ def sessions(here: Here, limit: take.SessionLimit = 20) -> None:
     from kinmem.cli.talk import session_rows, session_table
 
     with here.memory(resident=False) as memory:
-        rows = session_rows(memory.sessions(limit))
+        rows = session_rows(memory.sessions(limit), memory.settings.general.zone)
     here.tell(rows, session_table(rows))
 
 
@@ -36,7 +36,7 @@ def turns(
             session = latest[0].name if latest else None
         said = memory.parked() if parked else memory.turns(session) if session else []
         rows = message_rows(said, memory.settings.general.zone)
-    here.tell(rows, message_table(rows))
+    here.tell(rows, message_table(rows) if rows else _nothing(session, parked=parked))
 
 
 @command(app, rich_help_panel=PANEL)
@@ -46,8 +46,10 @@ def context(here: Here, session: take.Session = None) -> None:
         text = memory.context(session)
     if here.json:
         here.tell({"context": text})
+    elif text:
+        typer.echo(text)
     else:
-        typer.echo(text or "Nothing was said yet.")
+        here.tell(None, _nothing(session))
 
 
 @command(app, rich_help_panel=PANEL)
@@ -79,6 +81,8 @@ def sleep(
         if stays is not None:
             stays.wait(memory.settings.inject.linger_minutes)
             stays.close()
+    if run is not None and run.problems:
+        raise typer.Exit(1)
 
 
 @command(app, rich_help_panel=PANEL)
@@ -90,3 +94,11 @@ def runs(here: Here, limit: take.SessionLimit = 20) -> None:
         zone = memory.settings.general.zone
         rows = [run_row(run, zone) for run in memory.runs(limit)]
     here.tell(rows, run_table(rows))
+
+
+def _nothing(session: str | None, *, parked: bool = False) -> str:
+    if parked:
+        return "Nothing is parked: all that was said was learned from, or waits."
+    if session is None:
+        return "Nothing was said yet. kinmem install connects a client's hooks."
+    return f"Nothing was said in a session {session!r}; kinmem sessions lists them."

@@ -64,17 +64,20 @@ def say(*renderables: "RenderableType", width: int | None = None) -> None:
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> "Iterator[Text]":
-    """One line per row, its last cell as long as it is: a terminal shows what fits of it."""
+    """One line per row, its last cell as long as it is: a terminal shows what fits of it, on a
+    line of its own where too little would fit."""
     from rich.cells import cell_len, set_cell_size
     from rich.text import Text
 
     overflow: OverflowMethod = "ellipsis" if sys.stdout.isatty() else "ignore"
     shown = [[one_line(cell) for cell in row] for row in (head, *rows)]
     widths = [min(max(map(cell_len, column)), WIDEST) for column in zip(*shown, strict=True)]
+    left = console().width - sum(widths[:-1]) - 2 * len(widths[:-1])
+    gap = "  " if left >= min(widths[-1], WIDEST) else "\n  "
     for place, (*cells, last) in enumerate(shown):
         fitted = [set_cell_size(cell, width) for cell, width in zip(cells, widths, strict=False)]
         style = "" if place else "dim"
-        yield Text("  ".join([*fitted, last]), style, no_wrap=True, overflow=overflow)
+        yield Text("  ".join(fitted) + gap + last, style, no_wrap=True, overflow=overflow)
 
 
 def _escaped(match: re.Match[str]) -> str:

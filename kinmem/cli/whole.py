@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import RenderableType
 from rich.table import Table
@@ -25,11 +25,12 @@ GROUPS = {
     "worth": "importance confidence pinned set_priority",
     "source": "speaker channel trust client session turn_id model source source_ref",
     "life": "state state_at occurred_at valid_from valid_to expires_at superseded_by",
-    "use": "recalled_count recalled_at stability",
+    "use": "recalled_count recalled_at",
     "times": "created_at content_updated_at scored_at deleted_at",
     "change": "version generation",
 }
 LONGEST = 60
+SHOWN_HELD = 10
 # What follows from other changes.
 UNTOLD = frozenset({"content_hash", "content_updated_at", "evidence", "language"})
 
@@ -57,6 +58,10 @@ def everything(one: "Memory", events: "Sequence[Event]", memory: "Service") -> d
     told = {**known((f.name, getattr(one, f.name)) for f in fields(one)), "history": history}
     from kinmem.wire import as_json, linked
 
+    if summary := memory.store.summaries.of([one.id]).get(one.id):
+        told["summary"] = summary
+    if held := [part._asdict() for part in held_parts(one, memory)]:
+        told["held"] = held
     if links := linked(one, memory):
         told["links"] = [as_json(link) for link in links]
     found = memory.vitals(one.id)
@@ -72,6 +77,9 @@ def whole_card(
 ) -> Iterator[RenderableType]:
     """The memory and its history for people."""
     yield Text(safe(one.content), style="bold")
+    if summary := memory.store.summaries.of([one.id]).get(one.id):
+        yield Text(f"in short: {one_line(summary)}")
+    yield from _held(one, memory)
     grid = Table.grid(padding=(0, 2))
     for group, names in GROUPS.items():
         known = [(name, getattr(one, name)) for name in names.split()]
@@ -87,6 +95,39 @@ def whole_card(
         yield Text(
             f"  {_told(event.at, memory)}  {event.action} by {event.kin}{changes_told(event)}"
         )
+
+
+class HeldPart(NamedTuple):
+    """A chunk of a document that is not recalled."""
+
+    chunk: int
+    place: str
+    why: str
+    text: str
+
+
+def held_parts(one: "Memory", memory: "Service") -> list[HeldPart]:
+    if not one.holds_back:
+        return []
+    return [
+        HeldPart(number, str(place), place.held, one_line(text))
+        for number, (place, text) in enumerate(memory.store.documents.parts(one.id, most=-1), 1)
+        if place.held
+    ]
+
+
+def _held(one: "Memory", memory: "Service") -> Iterator[RenderableType]:
+    """What of it is not recalled, and how it would be."""
+    held = held_parts(one, memory)
+    if not held:
+        return
+    yield Text(f"held back, never recalled ({len(held)} chunks):", style="yellow")
+    for part in held[:SHOWN_HELD]:
+        where = f"chunk {part.chunk} {one_line(part.place)}".rstrip()
+        yield Text(f"  {where}, {part.why}: {_short(part.text)}", style="yellow")
+    if len(held) > SHOWN_HELD:
+        yield Text(f"  and {len(held) - SHOWN_HELD:,} more", style="yellow")
+    yield Text("kinmem review names the issue; --apply ISSUE --keep ID releases them.", style=QUIET)
 
 
 def _stand(grid: Table, found: "Vitals | None", memory: "Service") -> None:

@@ -232,6 +232,21 @@ def test_explore_says_where_no_way_is_known(kinmem: Kinmem, memorized: Memorized
     assert "No way of five relations" in kinmem("explore", "clara", "--to", "Ulm").out
 
 
+def test_explore_tells_aliases_and_what_is_past(kinmem: Kinmem, memorized: Memorized) -> None:
+    memorized("Anna Schmidt works at Bosch. Anna likes tea.")
+    old = memorized("Tom lives in Ulm")
+    kinmem("update", old, "--archive")
+
+    known, past = kinmem("explore", "anna"), kinmem("explore", "Tom")
+
+    assert "also called Anna, merged into this name: " in known.out
+    assert kinmem("explore", "anna", "--json").json["aliases"] == ["Anna"]
+    assert "Nothing told here holds now" in past.out
+    assert re.search(r"lives in +Ulm +\S+ +until 20", past.out)
+    assert "(archived) Tom lives in Ulm" in past.out
+    assert kinmem("explore", "Tom", "--json").json["past"] is True
+
+
 def test_explore_of_nobody_names_the_next_step(kinmem: Kinmem) -> None:
     ran = kinmem("explore", "Zora")
 

@@ -65,6 +65,56 @@ def test_what_was_stored_a_moment_ago_is_no_trouble(service_of: Open) -> None:
     assert {check.status for check in found(service).values()} <= {"ok"}
 
 
+def test_a_small_young_memory_is_told_why_all_is_hot(service_of: Open, clock: MovableClock) -> None:
+    service = service_of("ana", resident=False)
+    filled(service, 12)
+    service.sleep()
+
+    at_once = found(service)
+    clock.advance(hours=3)
+    later = found(service)
+
+    for checks in (at_once, later):
+        assert {check.status for check in checks.values()} == {"ok"}
+        assert checks["tiers"].told == (
+            "12 hot; all were stored in the last four days, which keeps what was sorted hot"
+        )
+    assert "all 12 are new" in at_once["upkeep"].told
+    assert "upkeep" not in later
+
+
+def test_a_small_memory_that_is_used_is_told_so_without_complaint(
+    service_of: Open, clock: MovableClock
+) -> None:
+    service = service_of("ana", resident=False)
+    ids = filled(service, 12)
+    clock.advance(days=6)
+    for id in ids:
+        service.get(id)
+    service.sleep()
+
+    tiers = found(service)["tiers"]
+
+    assert (tiers.status, tiers.remedy) == ("ok", None)
+    assert tiers.told.startswith("12 hot; 12 of the hot ones were used in the last three days")
+
+
+def test_a_small_memory_that_nobody_has_sorted_since_is_a_trouble(
+    service_of: Open, clock: MovableClock
+) -> None:
+    service = service_of("ana", resident=False)
+    filled(service, 12)
+    service.sleep()
+    clock.advance(days=10)
+
+    tiers = found(service)["tiers"]
+
+    assert (tiers.status, tiers.remedy) == ("warning", "kinmem sleep tier")
+    assert tiers.told == "12 hot; that step ran last on 2026-06-15 12:00 UTC"
+    service.sleep(["tier"])
+    assert found(service)["tiers"].status == "ok"
+
+
 @pytest.mark.parametrize(
     ("every", "why"),
     [(0, "KINMEM_SLEEP_EVERY is 0"), (60, "has not run yet")],

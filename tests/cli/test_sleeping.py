@@ -31,5 +31,7 @@ def test_a_dry_run_of_the_command_is_not_recorded(kinmem: Kinmem) -> None:
 
     ran = kinmem("sleep", "--dry-run", "--json")
 
-    assert ran.json["counts"]["tag.seen"] == 1
+    assert ran.json["would"]["tag.seen"] == 1
+    assert "counts" not in ran.json
+    assert "would do" in kinmem("sleep", "--dry-run").out
     assert kinmem("runs", "--json").json == []

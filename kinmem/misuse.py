@@ -1,0 +1,193 @@
+"""Arguments that cannot be meant, told in the words of whoever gave them, and what was meant."""
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from typing_extensions import get_type_hints, is_typeddict
+
+MOST_TOLD = 3
+"""Faults of one call."""
+ALIKE = 0.6
+"""Similarity from which a name may be a slip of another."""
+UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+OTHER_WORDS: Mapping[str, Sequence[str]] = {
+    "memory_id": ("id", "memory", "memoryid", "uuid", "key"),
+    "id": ("memory_id", "memory", "to", "target"),
+    "content": ("text", "memory", "body", "fact", "statement", "note", "value", "message", "data"),
+    "items": ("memories", "facts", "notes", "contents", "statements"),
+    "query": ("question", "q", "text", "search", "prompt", "keywords", "input", "topic"),
+    "limit": ("k", "n", "top_k", "topk", "count", "max", "max_results", "size", "page_size", "num"),
+    "cursor": ("page", "offset", "next", "skip", "start", "nextcursor", "after", "token"),
+    "since": ("from", "start", "start_date", "begin", "min_date", "newer_than"),
+    "until": ("to", "end", "end_date", "before", "max_date", "older_than"),
+    "as_of": ("at", "date", "on", "time", "valid_at"),
+    "occurredAt": ("date", "time", "at", "when", "timestamp", "happened_at", "event_date"),
+    "expires": ("ttl", "expiry", "expires_at", "valid_until", "expiration"),
+    "sourceContext": ("source", "context", "origin", "reason", "provenance"),
+    "category": ("type", "kind", "class"),
+    "subject": ("entity", "name", "about", "who", "person", "user", "user_id", "topic", "query"),
+    "importance": ("weight", "rating", "score", "severity"),
+    "scope": ("visibility", "shared", "private", "public"),
+    "tags": ("labels", "keywords", "topics"),
+    "sort": ("order", "order_by", "sort_by", "by"),
+    "state": ("status",),
+    "mode": ("profile", "ranking", "ranking_profile", "strategy"),
+    "explain": ("why", "verbose", "debug", "details"),
+    "include_archived": ("archived", "all", "archive"),
+    "erase": ("permanent", "permanently", "hard", "purge", "force", "delete", "for_good"),
+    "relation": ("type", "kind", "relationship", "label"),
+    "links": ("link", "related", "relations", "edges"),
+    "if_version": ("version", "expected_version", "etag"),
+    "apply": ("issues", "issue", "issue_ids", "accept", "ids", "id", "resolve", "fix"),
+    "refuse": ("dismiss", "ignore", "reject", "skip"),
+    "keep": ("winner", "memory_id"),
+    "session": ("session_id", "conversation", "conversation_id", "thread", "thread_id", "chat"),
+    "prompt": ("user", "text", "question", "input", "message", "content", "user_message"),
+    "answer": ("assistant", "response", "reply", "output", "assistant_message", "completion"),
+    "tool_outputs": ("tools", "tool_results", "tool_calls", "outputs"),
+    "tool": ("name", "tool_name", "function"),
+    "text": ("output", "result", "content", "value"),
+    "name": ("entity", "query", "subject", "id", "who", "of", "person", "topic"),
+    "to": ("target", "other", "until", "destination"),
+    "day": ("date", "when", "month", "year", "on", "time", "period"),
+    "steps": ("only", "tasks", "names"),
+    "dry_run": ("preview", "simulate", "check", "test"),
+}
+"""What else people and models call an argument; the first that the tool has is what they meant."""
+KINDS = {
+    "string": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "list": "a list",
+    "tuple": "a list",
+    "dict": "an object",
+}
+"""By the beginning of pydantic's error types."""
+BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+
+
+def in_short(error: ValidationError, names: Sequence[str], shape: Any = None) -> str:
+    """What is wrong, in one sentence that repeats no values.
+
+    `names` are the valid ones; `shape` is the model they stand in, for those of objects within.
+    """
+    problems = error.errors(include_url=False)
+    meant = {_meant(problem, _names_at(problem, names, shape)) for problem in problems}
+    told = [
+        _told(problem, _names_at(problem, names, shape))
+        for problem in problems
+        if not (problem["type"].startswith("missing") and problem["loc"] in meant)
+    ]
+    return "; ".join(told[:MOST_TOLD])
+
+
+def nearest(word: str, names: Iterable[str]) -> str | None:
+    """The name that was meant by this word, if any is likely to be."""
+    plain = {_plain(name): name for name in names}
+    given = _plain(word)
+    if given in plain:
+        return plain[given]
+    for name in plain.values():
+        if given in map(_plain, OTHER_WORDS.get(name, ())):
+            return name
+    alike = difflib.get_close_matches(given, plain, n=1, cutoff=ALIKE)
+    return plain[alike[0]] if alike else None
+
+
+def _meant(problem: Any, names: Sequence[str]) -> tuple[Any, ...]:
+    """The place that an unknown argument was meant for; empty for any other problem."""
+    if problem["type"] not in UNKNOWN:
+        return ()
+    *above, last = problem["loc"]
+    return (*above, nearest(str(last), names))
+
+
+def _told(problem: Any, names: Sequence[str]) -> str:
+    where, kind, context = _place(problem["loc"]), problem["type"], problem.get("ctx", {})
+    if kind.startswith("missing"):
+        return f"{where} is missing"
+    if kind in UNKNOWN:
+        return _unknown(problem, names)
+    if kind in ("literal_error", "enum"):
+        return f"{where} must be one of {context['expected']}"
+    if kind in ("too_short", "too_long"):
+        most = "at least" if kind == "too_short" else "at most"
+        return f"{where} must have {most} {context.get('min_length', context.get('max_length'))}"
+    for sign, words in BOUNDS.items():
+        if sign in context:
+            return f"{where} must be {words} {context[sign]:g}"
+    said = KINDS.get(kind.partition("_")[0])
+    if said and not kind.startswith("string_too"):
+        return f"{where} must be {said}, not {_given(problem['input'])}"
+    return f"{where} {problem['msg']}".replace(" Input should", " must").strip()
+
+
+def _unknown(problem: Any, names: Sequence[str]) -> str:
+    place = _place(problem["loc"])
+    named = place if len(place) <= 60 else f"{place[:60]}…"
+    meant = nearest(str(problem["loc"][-1]), names)
+    if meant is None:
+        return f"there is no argument {named!r}; there are {', '.join(names)}"
+    return f"there is no argument {named!r}; did you mean {meant!r}?"
+
+
+def _place(loc: Sequence[str | int]) -> str:
+    """Where in the arguments: items[0].content."""
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)
+    return "".join(parts).lstrip(".")
+
+
+def _given(value: Any) -> str:
+    match value:
+        case bool():
+            return "true or false"
+        case int() | float():
+            return "a number"
+        case str():
+            return "text"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+        case None:
+            return "null"
+        case _:
+            return "that"
+
+
+def _names_at(problem: Any, names: Sequence[str], shape: Any) -> Sequence[str]:
+    """The valid names where the problem is: those of an object within a list have their own."""
+    if len(problem["loc"]) < 2 or not (isinstance(shape, type) and issubclass(shape, BaseModel)):
+        return names
+    fields = {field.alias or name: field for name, field in shape.model_fields.items()}
+    field = fields.get(str(problem["loc"][0]))
+    inner = _object_in(field.annotation) if field else None
+    return _keys(inner) if inner else names
+
+
+def _object_in(annotation: Any) -> Any:
+    """The typed dictionary somewhere in an annotation."""
+    if is_typeddict(annotation):
+        return annotation
+    inner = (_object_in(part) for part in get_args(annotation) if get_origin(annotation))
+    return next(filter(None, inner), None)
+
+
+def _keys(shape: Any) -> list[str]:
+    """Of a typed dictionary, as they are sent."""
+    hints = get_type_hints(shape, include_extras=True)
+    return [_alias(hint) or name for name, hint in hints.items()]
+
+
+def _alias(hint: Any) -> str | None:
+    told = (part.alias for part in get_args(hint) if isinstance(part, FieldInfo))
+    return next(told, None)
+
+
+def _plain(word: str) -> str:
+    """Without case, dashes and underscores."""
+    return "".join(sign for sign in word.casefold() if sign.isalnum())
