@@ -55,6 +55,8 @@ Mode = Literal[
 
 ROLES = frozenset({"user", "assistant", "tool", "system"})
 """What a speaker may be instead of somebody with a name."""
+THE_USER = "the user"
+"""The entity that whoever says "I" is, without a name."""
 
 
 class State(StrEnum):
@@ -69,6 +71,10 @@ class State(StrEnum):
 
 
 LIVE = (State.ACTIVE, State.STALE)
+
+
+HELD_BACK = "held"
+"""In ingest_metadata: how many chunks of a document are held back. Without it none is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +126,6 @@ class Memory:
 
     recalled_count: int = 0
     recalled_at: datetime | None = None
-    stability: float = 1.0
 
     created_at: datetime
     content_updated_at: datetime
@@ -154,6 +159,11 @@ class Memory:
     def is_document(self) -> bool:
         """Whether its content is only how a longer text begins, which is read by its parts."""
         return "parts" in self.metadata
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether it is a document parts of which must not be recalled before it is released."""
+        return HELD_BACK in self.ingest_metadata
 
     @property
     def turns(self) -> tuple[str, ...]:
@@ -326,7 +336,7 @@ class Living(NamedTuple):
     content_updated_at: datetime
     expires_at: datetime | None
     links: int = 0
-    """With other memories, in either direction."""
+    """With living own memories, and of a private one with what others share."""
     recent_links: int = 0
     """Those of the last week."""
     scored_at: datetime | None = None
@@ -399,7 +409,7 @@ class Answer:
     degraded: tuple[str, ...] = ()
     """What could not be used: embedding (no model), pending (some memories have no vector yet)."""
     abstained: bool = False
-    """Something was found, but nothing that is likely to answer: then there are no hits."""
+    """Something is stored, and nothing of it is likely to answer: then there are no hits."""
     misses: list[Hit] = field(default_factory=list)
     """If it abstained, the best of what was found, three at most."""
     asked: str | None = None
@@ -489,6 +499,8 @@ class Entity:
 
     name: str
     type: EntityType = "other"
+    alias: str | None = None
+    """Another name that the memory has for it as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -557,7 +569,7 @@ class Passage:
     """The headings it stands under: "Budget > Priorities"."""
     page: int | None = None
     held: str = ""
-    """Why it must never be recalled; empty: it may."""
+    """Why it must not be recalled before somebody has released it; empty: it may."""
 
     def __str__(self) -> str:
         page = "" if self.page is None else f"page {self.page}"

@@ -98,11 +98,16 @@ def clean(text: str, what: str, limit: int) -> str:
         raise TooLarge(what, size, limit)
     if plain and text.replace("\n", "").isprintable() and (text := text.strip()):
         return text
-    text = LONE_SURROGATES.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
-    text = unicodedata.normalize("NFC", CONTROLS.sub("", text)).strip()
+    text = storable(text).strip()
     if not VISIBLE.search(text):
         raise InvalidInput(f"{what} is empty; say in a few words what it is")
     return text
+
+
+def storable(text: str) -> str:
+    """NFC, a line feed after each line, without control characters; U+FFFD for lone surrogates."""
+    text = LONE_SURROGATES.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return unicodedata.normalize("NFC", CONTROLS.sub("", text))
 
 
 def sentences(text: str) -> list[str]:

@@ -64,21 +64,26 @@ class Message:
         return self.speaker or self.role
 
 
+CLIENT = "client"
+"""Author of the summaries that clients make when they compact their context."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """A summary that stands for the oldest turns of a session."""
+    """A summary that stands for the oldest turns of a session, or is a client's own."""
 
     id: int = 0
     session: str
     summary: str
     model: str
-    """Who wrote it: a model's name, or extractive; client for a client's own summary."""
+    """Who wrote it: a model's name, extractive, or CLIENT."""
     first: int
     last: int
     """Ids of the messages it reaches from and to."""
     seen: int = 0
     """Id of the session's latest message when it was made."""
     turns: int
+    """How many it stands for; a client's stands beside them."""
     depth: int = 0
     """0: made from turns; above: from summaries."""
     created_at: datetime
@@ -135,7 +140,7 @@ class Conflict:
     mode: str
     """The conflict mode in force when it was found."""
     reason: str
-    status: Literal["open", "kept_newer", "kept_older", "merged", "kept_both"] = "open"
+    status: Literal["open", "kept_newer", "kept_older", "merged", "kept_both", "undone"] = "open"
     at: datetime | None = None
     id: int = 0
 
@@ -158,8 +163,8 @@ class Batch:
     """Groups the history lines, so that they can be undone together."""
 
 
-RunKind = Literal["cycle", "sleep"]
-"""After turns and in pauses; or the steps of the sleep cycle."""
+RunKind = Literal["cycle", "sleep", "dry"]
+"""After turns and in pauses; the steps of the sleep cycle; or those counted only, not recorded."""
 PARTS_OF_LEARN = ("reduce.", "summarise.", "extract.")
 
 
@@ -177,6 +182,11 @@ class Run:
     """How long each step took."""
     problems: tuple[str, ...] = ()
     """Steps that failed, and why. The others were done."""
+
+    @property
+    def is_dry(self) -> bool:
+        """Whether it only counted what would be done."""
+        return self.kind == "dry"
 
     def counted(self, step: str) -> Mapping[str, int]:
         """What one step did, by what it counts; the parts of `learn` count under their names."""

@@ -62,7 +62,7 @@ def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> "Iterato
 
     Nothing is loaded: words find what fits, and somebody else has to learn from what is said.
     """
-    from kinmem.compact.pipeline import Compact
+    from kinmem.compact.spill import Spill
     from kinmem.conversation import Conversation
     from kinmem.inject.pipeline import Inject
     from kinmem.llm.absent import NoEmbedder
@@ -72,10 +72,11 @@ def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> "Iterato
     with closing(SqliteStore(settings.home, settings.general.kin, clock)) as store:
         recall = Recall(store, [NoEmbedder()], settings, clock)
         limit = settings.recall.max_relevant
+        spill = Spill(settings.home, settings.general.kin, settings.compact)
         yield Conversation(
             store,
             Inject(store.journal, settings, clock),
-            Compact(store.journal, None, settings, clock),
+            lambda message: spill(message, clock()),
             lambda prompt, recent, seconds: recall(
                 prompt, limit, Filters(), recent=recent, seconds=seconds
             ),

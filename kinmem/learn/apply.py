@@ -11,6 +11,7 @@ from kinmem.learn.reconcile import Flag, Keep, Merge, Outdated, Replace, Skip, V
 from kinmem.models import Chunks, ConflictMode, Memory, State, Stored
 from kinmem.rules.evidence import evidence
 from kinmem.rules.occasion import begins
+from kinmem.rules.periods import periods
 from kinmem.rules.similarity import content_hash
 from kinmem.turns import Change, Conflict
 
@@ -76,7 +77,8 @@ def decided(decide_and_apply: Callable[[], Result]) -> Result:
 
 def ended(memory: Memory, by: Memory) -> dict[str, Any]:
     """Fields of what was so until `by` began, or for no time if that began earlier."""
-    until = max(begins(memory), begins(by))
+    began = begins(by) if by.valid_to is None else min(begins(by), by.valid_to)
+    until = max(begins(memory), began)
     return {"state": State.SUPERSEDED, "superseded_by": by.id, "valid_to": until}
 
 
@@ -106,6 +108,8 @@ def _merged(known: Memory, new: Memory, content: str, chunks: Chunks | None, rea
         "manual_tags": tuple(dict.fromkeys((*known.manual_tags, *new.manual_tags))),
         "metadata": _both_turns(known, new),
     }
+    if periods(content) and begins(new) < begins(known):
+        fields["valid_from"] = begins(new)
     fields = {name: value for name, value in fields.items() if value != getattr(known, name)}
     read = reread(known, fields)
     return Change(known.id, fields, "updated", reason, known.version, chunks, knowledge=read)

@@ -8,7 +8,7 @@ from datetime import tzinfo
 
 from kinmem.errors import InvalidInput
 from kinmem.learn import findings as read
-from kinmem.learn.findings import Finding, Findings
+from kinmem.learn.findings import Finding, Findings, citing
 from kinmem.learn.grounds import Grounds
 from kinmem.learn.told import (
     MOST_BEFORE,
@@ -51,7 +51,7 @@ def ask(
     if not any(message.role in ("user", "assistant") for message in turn):
         return []
     case = _Case.of(turn, before, known)
-    found = model.answer(case.prompt(zone), Findings)
+    found = model.answer(case.prompt(zone), case.shape)
     notes = []
     for finding in found.items[:MOST_FINDINGS]:
         try:
@@ -86,6 +86,11 @@ class _Case:
             aliased("k", known[:MOST_KNOWN]),
             Grounds(messages, before),
         )
+
+    @property
+    def shape(self) -> type[Findings]:
+        """What may be answered."""
+        return citing([*self.turn, *self.before], {one.who for one in self.turn.values()})
 
     def prompt(self, zone: tzinfo) -> str:
         return render(

@@ -12,12 +12,13 @@ from datetime import tzinfo
 
 from kinmem.models import ROLES, Category, Entity, Note
 from kinmem.rules import talk_words
+from kinmem.rules.about import about, is_unreal, refers_back
 from kinmem.rules.cues import category_of, without_asking
 from kinmem.rules.dated import dated
 from kinmem.rules.importance import importance
 from kinmem.rules.naming import entities
 from kinmem.rules.prose import own_prose
-from kinmem.rules.talk import ADDRESSED, Said, asks_help, is_offer, is_own, is_small, said
+from kinmem.rules.talk import ADDRESSED, SURE, Said, asks_help, is_offer, is_own, is_small, said
 from kinmem.text import sentences, words
 from kinmem.turns import Message
 
@@ -28,6 +29,8 @@ LEAST_ANSWER = 0.9
 """The same for what answers a question, which says what it is about."""
 LEAST_OF_USER = 1.1
 """The same for what is told an assistant, who is told little for the sake of talking."""
+OF_OTHERS = 0.7
+"""What lasts of somebody or something else that is named is short as a rule: "Ana likes dogs"."""
 CUED = 0.4
 LASTING = frozenset({"identity", "preference", "decision", "relationship", "plan", "event"})
 """Kinds whose cues make what a user tells more worth keeping."""
@@ -40,11 +43,15 @@ LOOKED_AT = 800
 QUESTION = 120
 """Characters of a question that are kept; a longer one is cut at a word."""
 REQUEST = 160
+CONTEXT = 160
+"""Characters of what stands before a statement that tell what it is about."""
 LONGEST = 600
 """Characters after which a new note begins; embedders read about 800 at once."""
 MARKS = '.!?…:;,"”»)'
 ASKER = re.compile(r"\b(?:I|me|my)\b")
 """Who asks what he himself should do asks nothing about the other."""
+HE = re.compile(r"\b[Hh]e\b")
+"""An English he is no Spanish "he"."""
 FRAGMENT = 8
 """Words; so short an answer without a verb is understood only behind its question."""
 
@@ -95,7 +102,8 @@ class _Listener:
         if question and (first := next(groups, None)):
             yield self._note(message, first, question, led=short or bool(_person(message)))
         for group in groups:
-            yield self._note(message, group, _own_request(message, parts))
+            context = _own_request(message, parts) or _said_before(group[0], message, parts, last)
+            yield self._note(message, group, context)
 
     def _asked(self, last: Message) -> Question | None:
         """The question at the end of a message, unless it is one of politeness."""
@@ -124,6 +132,8 @@ class _Listener:
         statement = _joined([without_asking(one.text) for one in group])
         content = f"{question.text} {statement}" if question and led else statement
         category, confidence = _kind(group)
+        if category == "knowledge" and about(statement).lasts:
+            category = "fact"
         named = entities(content, self._names)
         return Note(
             content=dated(content, message.said_at.astimezone(self._zone)),
@@ -165,11 +175,17 @@ def _joined(texts: Sequence[str]) -> str:
 
 
 def _is_worth(one: Said, message: Message, question: Question | None) -> bool:
-    category, confidence = category_of(one.text, _own(one))
+    own = _own(one)
+    if one.telling < SURE and is_unreal(one.text, one.whole, own=is_own(HE.sub("", one.text))):
+        return False
+    category, confidence = category_of(one.text, own)
+    value = one.telling
+    if about(one.text).lasts and not (_person(message) and refers_back(one.text)):
+        value += OF_OTHERS
     if _person(message):
         sure = category in LIKED and confidence >= SURELY
-        return one.telling + CUED * sure >= (LEAST_ANSWER if question else LEAST)
-    return one.telling + CUED * (category in LASTING) >= LEAST_OF_USER
+        return value + CUED * sure >= (LEAST_ANSWER if question else LEAST)
+    return value + CUED * (category in LASTING) >= LEAST_OF_USER
 
 
 def _is_fragment(first: Sequence[Said], question: Question) -> bool:
@@ -182,11 +198,12 @@ def _is_fragment(first: Sequence[Said], question: Question) -> bool:
 
 
 def _groups(telling: Sequence[Said], message: Message) -> Iterator[list[Said]]:
-    """What is told together: a named person's turn; of a user's, sentences of one kind."""
+    """What is told together: a named person's turn; of a user's, sentences of one kind and of the
+    same one."""
     group: list[Said] = []
-    kind = None
+    kind: tuple[Category, str | None] | None = None
     for one in telling:
-        new = None if _person(message) else category_of(one.text, _own(one))[0]
+        new = None if _person(message) else _of_what(one, kind)
         if group and (new != kind or sum(len(other.text) for other in group) > LONGEST):
             yield group
             group = []
@@ -194,6 +211,28 @@ def _groups(telling: Sequence[Said], message: Message) -> Iterator[list[Said]]:
         kind = new
     if group:
         yield group
+
+
+def _of_what(one: Said, before: tuple[Category, str | None] | None) -> tuple[Category, str | None]:
+    """Its kind, and whom it is about: he is who was spoken of right before."""
+    subject = before[1] if before and refers_back(one.text) else about(one.text).subject
+    return category_of(one.text, _own(one))[0], subject
+
+
+def _said_before(
+    first: Said, message: Message, parts: Sequence[Said], last: Message | None
+) -> Question | None:
+    """What tells what a statement is about: a user's sentence before it; where "she" and "it" need
+    it, that of whoever spoke before."""
+    at = next(at for at, one in enumerate(parts) if one is first)
+    if at and (not _person(message) or refers_back(first.text)):
+        return Question(_cut(parts[at - 1].text, CONTEXT), message.turn)
+    if at or last is None or last.role not in ("user", "assistant"):
+        return None
+    if not refers_back(first.text):
+        return None
+    told = [one for one in said(own_prose(last.text[-LOOKED_AT:])) if words(one.text)]
+    return Question(_cut(told[-1].text, CONTEXT), last.turn) if told else None
 
 
 def _own_request(message: Message, parts: Sequence[Said]) -> Question | None:
@@ -211,9 +250,13 @@ def _turns(message: Message, question: Question | None) -> tuple[str, ...]:
 
 
 def _subject(statement: str, own: bool, message: Message, named: Sequence[Entity]) -> str | None:
-    """The speaker, if known by name, of what is said about oneself; else whom it begins with."""
+    """The speaker, if known by name, of what is said about oneself; else whom or what it begins
+    with. A user without a name is no subject: that it is his is known by the speaker."""
+    person, found = _person(message), about(statement)
+    if found.subject is not None and not (own and person and not found.lasts):
+        return found.subject
     if own:
-        return _person(message)
+        return None if person and refers_back(statement) else person
     return next((one.name for one in named if statement.startswith(one.name)), None)
 
 

@@ -5,17 +5,17 @@ speakers or times is taken on trust.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Self, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from kinmem.errors import InvalidInput
 from kinmem.llm.reply import fitting
-from kinmem.models import CATEGORIES, ROLES, Entity, EntityType, Relation
+from kinmem.models import CATEGORIES, ROLES, THE_USER, Entity, EntityType, Relation
 from kinmem.rules.border import checked_context, checked_subject, checked_time
-from kinmem.rules.relations import THE_USER, settled
+from kinmem.rules.relations import settled
 from kinmem.text import clean, folded
 from kinmem.turns import Message
 
@@ -101,6 +101,25 @@ class Findings(BaseModel):
     """What a model finds in one turn."""
 
     items: Annotated[list[Finding], BeforeValidator(fitting(Finding))]
+
+
+def citing(known: Collection[str], speakers: Collection[str]) -> type[Findings]:
+    """Findings as an answer that may be mended: where none cites an id that is known, or one of
+    the speakers, the model has lost what it was shown."""
+
+    class Cited(Findings):
+        @model_validator(mode="after")
+        def _cites(self) -> Self:
+            if self.items and not any(map(is_cited, self.items)):
+                raise ValueError(f"turn must hold ids of the turn: {', '.join(known)[:200]}")
+            return self
+
+    def is_cited(one: Finding) -> bool:
+        ids = {id.strip().casefold() for id in one.turn}
+        return not ids.isdisjoint(known) or one.speaker in speakers
+
+    Cited.__name__ = Findings.__name__
+    return Cited
 
 
 def content_of(told: str) -> str:

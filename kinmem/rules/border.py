@@ -116,7 +116,8 @@ def checked_time(
         return parse_time(checked_text(value, what), zone, end=end).astimezone(UTC)
     except (ValueError, OverflowError) as error:
         raise InvalidInput(
-            f"{what}: {error}; write a date such as 2026-05-08 or a time such as 2026-05-08T14:30"
+            f"{what}: {error}; write a date such as 2026-05-08, a month such as 2026-05, a year, or"
+            " a time such as 2026-05-08T14:30"
         ) from error
 
 

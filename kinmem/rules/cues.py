@@ -1,7 +1,9 @@
 """What kind of memory a sentence is, by its wording. English first, five languages beside it."""
 
 from kinmem.models import Category
+from kinmem.rules.done import DONE, MOVED, is_over
 from kinmem.rules.pattern import Pattern
+from kinmem.rules.standing import ORDERS
 
 Cue = tuple[Category, float, Pattern]
 KIN = (
@@ -29,7 +31,9 @@ def _cue(category: Category, confidence: float, patterns: str) -> Cue:
 
 
 STANDING = Pattern(
-    r"\W*(?:please |bitte |hey,? |and |also,? )*(?:(?:can|could|would|will) you (?:please |also )*"
+    r"\W*(?:please |bitte |hey,? |and |also,? "
+    r"|(?:dear )?(?:assistant|claude|chatgpt|gemini|copilot)[,:] )*"
+    r"(?:(?:can|could|would|will) you (?:please |also )*"
     r"(?:remember|note) that|always(?! (?:happy|glad|great|nice|a pleasure"
     r"|good|here|been|there|fun|love|look)\b)|never(?! (?:mind|been|thought|knew|heard|had|seen"
     r"|tried|give|gave|lose|stop|a dull|too|know)\b)|from now on|whenever|every time i"
@@ -40,7 +44,8 @@ STANDING = Pattern(
     r"|[aà] partir de maintenant"
     r"|recuerda|no olvides|ten en cuenta|a partir de ahora|siempre|nunca"
     r"|ricorda(?:ti)?|non dimenticare|tieni presente|d['’]ora in poi|sempre|mai"
-    r"|lembre?(?:-se|-te)?|n[aã]o (?:te )?esque[cç]as?|a partir de agora)\b"
+    r"|lembre?(?:-se|-te)?|n[aã]o (?:te )?esque[cç]as?|a partir de agora"
+    rf"|{ORDERS})\b"
 )
 """A wish or a fact that is told to be kept."""
 ASKED_TO_KEEP = Pattern(
@@ -61,12 +66,20 @@ CORRECTS = Pattern(
     r"|.*\b(?:no longer|not? \w+ any ?more|anymore|nicht mehr|ne \w+ plus|ya no|non \w+ pi[uù]"
     r"|j[aá] n[aã]o|n[aã]o \w+ mais)\b"
 )
-TO_DO = Pattern(r"\W*(?:please )?(?:remember|don['’]t forget|do not forget) to\b")
+TO_DO = Pattern(
+    r"\W*(?:please )?(?:remember|don['’]t forget|do not forget) to\b(?! (?:always|never)\b)"
+)
 HEDGED = Pattern(
     r"\b(?:maybe|might|perhaps|i think|i guess|probably|not sure|vielleicht|vermutlich|peut-être"
     r"|quiz[aá]s?|forse|talvez)\b"
 )
 
+LIKES = Pattern(
+    r"\b(?:likes|loves|hates|prefers|enjoys|dislikes|adores|can['’]t stand|mag|liebt|hasst"
+    r"|bevorzugt"
+    r"|aime|aiment|adore|déteste|préfère|gustan?|encantan?|odian?|prefiere|piace|piacciono|amano?"
+    r"|preferisce|gosta|adora|odeia|prefere)\b"
+)
 CUES: tuple[Cue, ...] = (
     _cue(
         "decision",
@@ -140,7 +153,8 @@ CUES: tuple[Cue, ...] = (
         r"|can['’]t wait (?:to|for)|deadline|(?:my|our) (?:goal|plan|next)\b"
         r"|planning (?:to|on|a)\b|due (?:on|by)\b"
         r"|ich (?:werde|plane|m[oö]chte|will)|wir (?:werden|planen|m[oö]chten|wollen)"
-        r"|habe(?:n)? vor|n[aä]chste[nrs]? (?:woche|monat|jahr|sommer)|[uü]bermorgen"
+        r"|habe(?:n)? vor(?:,| (?:zu \w|\w+zu\w+))|n[aä]chste[nrs]? (?:woche|monat|jahr|sommer)"
+        r"|[uü]bermorgen"
         r"|je (?:vais|compte|pr[eé]vois|voudrais)\b|(?:on va|nous allons) \w+|j['’]aimerais"
         r"|prochaine?\b|demain"
         r"|(?:voy|vamos) a\b|(?:pienso|planeo|quiero|quisiera|pretendo)\b"
@@ -202,13 +216,13 @@ CUES: tuple[Cue, ...] = (
         r"|gestern|letzte[nrs]? \w+|vor (?:\w+ )?(?:tagen|wochen|monaten|jahren|einem|einer)"
         r"|(?:ich|wir) (?:habe|haben|bin|sind|war|waren|hatte|hatten|ging)\b"
         r"|hier(?: soir)?,? (?:j|on|nous|il|elle)|(?:semaine|mois|ann[eé]e) derni[eè]re?"
-        r"|il y a \w+|j['’]ai \w+(?:[eé]|u|is|it)\b|je suis (?:all[eé]e?|parti|venu|arriv[eé])"
+        r"|il y a \w+|j['’]ai \w+(?:é|u|is|it)\b|je suis (?:all[eé]e?|parti|venu|arriv[eé])"
         r"|(?:nous avons|on a) \w+(?:[eé]|u|is|it)\b"
         r"|ayer|anoche|pasad[oa]\b|hace (?:un|una|dos|tres|\d+)"
         r"|(?:fui|fuimos|tuve|compr[eé]|conoc[ií]|empec[eé]|visit[eé]|me mud[eé]|hice|vi)\b"
         r"|ieri|scors[oa]|(?:ho|abbiamo) \w+(?:ato|uto|ito|sto|tto)\b"
         r"|(?:sono|siamo) (?:andat|partit|stat)\w"
-        r"|ontem|passad[oa]\b|(?:comprei|visitei|comecei|conheci|estive|fiz|viajei)\b",
+        rf"|ontem|passad[oa]\b|(?:comprei|visitei|comecei|conheci|estive|fiz|viajei)\b|{DONE}",
     ),
     _cue(
         "context",
@@ -240,9 +254,16 @@ def category_of(text: str, own: bool) -> tuple[Category, float]:
         return "preference", 0.9
     doubt = 0.1 * bool(HEDGED.search(text))
     told = 0.9 if ASKED_TO_KEEP.match(text) else 0.0
+    over = is_over(text)
     for category, confidence, pattern in CUES:
+        if over and category in ("identity", "plan"):
+            continue
         if pattern.search(text):
             return category, max(confidence, told) - doubt
+    if not own and LIKES.search(text):
+        return "preference", max(0.7, told) - doubt
+    if not own and MOVED.search(text):
+        return "event", max(0.65, told) - doubt
     if not own and STATES.search(text):
         return "knowledge", max(0.55, told) - doubt
     return "fact", max(0.6, told) - doubt

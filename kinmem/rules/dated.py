@@ -11,17 +11,21 @@ from datetime import date, datetime, timedelta
 from functools import cache
 from typing import NamedTuple
 
-from kinmem.rules.dated_words import NUMBERS, SPOKEN, WILL
+from kinmem.rules.dated_names import is_name, is_one_of_several
+from kinmem.rules.dated_words import NUMBERS, SPOKEN, WAS, WILL
 from kinmem.rules.pattern import Pattern
 from kinmem.rules.when_calendar import (
+    DAY,
     MEANINGS,
     MONTH,
     WEEK,
     WINTER,
+    YEAR,
     Slots,
     Stretch,
     day_of,
     month_of,
+    same_day,
 )
 from kinmem.rules.when_phrases import WINDOW, Anchor, Grammar, Plain, likely_languages
 from kinmem.rules.when_words import Language
@@ -33,16 +37,19 @@ RELATIVE = frozenset(
 )
 HINT = Pattern(
     r"\b(?:today|tonight|\w+day|\w+tag|mittwoch|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche"
-    r"|lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|\w+d[iì]|sabato|domenica|\w+-feira"
+    r"|lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|\w+d[iì]|sabato|domenica"
+    r"|\w+-feira"
     r"|(?:on the|am|le|el|d[ií]a) \d{1,2}(?:st|nd|rd|th)?|from (?:now|today)"
     r"|coming|ce|cet|end|ende|fin\w*"
     r"|tonight|yesterday|tomorrow|ago|last|next|this|past|previous|in (?:a|an"
     r"|\w{1,10}) \w+"
-    r"|heute|gestern|vorletzt\w*|[uü]bern[aä]chst\w*|vorgestern|morgen|[uü]bermorgen|vor|letzt\w*|vorig\w*|n[aä]chst\w*|kommend\w*"
+    r"|heute|gestern|vorletzt\w*|[uü]bern[aä]chst\w*|vorgestern|morgen|[uü]bermorgen|vor"
+    r"|letzt\w*|vorig\w*|n[aä]chst\w*|kommend\w*"
     r"|dies\w*|aujourd|hier|avant-hier|demain|apr[eè]s-demain|derni\w*|prochain\w*|il y a|dans"
     r"|ce|cette|hoy|ayer|anteayer|anoche|ma[nñ]ana|pasad[oa]|pr[oó]xim[oa]|hace|dentro|viene"
     r"|est[ae]"
-    r"|oggi|ieri|domani|dopodomani|scors[oa]|passat[oa]|prossim[oa]|fa|tra|fra|quest\w*"
+    r"|oggi|ieri|avantieri|altroieri|antier|domani|dopodomani|scors[oa]|passat[oa]|prossim[oa]"
+    r"|fa|tra|fra|quest\w*"
     r"|hoje|ontem|anteontem|amanh[aã]|passad[oa]|h[aá]|atr[aá]s|vem|daqui|n?ess?[ae])\b"
 )
 
@@ -56,25 +63,71 @@ def dated(text: str, said: datetime) -> str:
         return text
     plain = Plain.of(text)
     for language in likely_languages(plain):
-        marks = dict(_marks(plain, language, said.date()))
+        marks = dict(_marks(text, plain, language, said.date()))
         if marks:
             return _marked(text, plain, marks)
     return text
 
 
-def _marks(plain: Plain, language: Language, today: date) -> Iterator[tuple[int, str]]:
+def _marks(text: str, plain: Plain, language: Language, today: date) -> Iterator[tuple[int, str]]:
     """Places in the plain text and what is to stand there."""
     speech = _spoken(language)
-    tense = Tense(speech.speaks_of_past(plain), speaks_of_future(plain, language))
-    for anchor in speech.anchors(plain.text):
-        if speech.not_before.match(plain.text, anchor.end) or plain.text[anchor.end :][:2] == " (":
+    tense = Tense(
+        speech.speaks_of_past(plain) or _tells_what_was(text, language),
+        speaks_of_future(plain, language),
+    )
+    for anchor, behind in _joined(speech.anchors(plain.text), plain):
+        last = behind or anchor
+        if speech.not_before.match(plain.text, last.end) or plain.text[last.end :][:2] == " (":
             continue
-        if not _is_sure(anchor, plain, speech, tense):
+        if is_name(anchor, text, plain, language) or not _is_sure(anchor, plain, speech, tense):
             continue
         try:
-            yield anchor.end, _spelled(_stretch(anchor, today, tense))
+            stretch = _stretch(anchor, today, tense)
+            yield last.end, _spelled(_further(behind, stretch, language) if behind else stretch)
         except (ValueError, OverflowError):  # beyond the calendar
             continue
+
+
+def _joined(anchors: list[Anchor], plain: Plain) -> Iterator[tuple[Anchor, Anchor | None]]:
+    """Each time, and how far from it the one is that is meant: tomorrow in a week."""
+    taken: Anchor | None = None
+    for at, anchor in enumerate(anchors):
+        if anchor is taken:
+            continue
+        behind = anchors[at + 1] if at + 1 < len(anchors) else None
+        is_pair = (
+            behind is not None
+            and anchor.meaning in DAYS
+            and behind.meaning in AWAY
+            and plain.text[anchor.end : behind.start] == " "
+        )
+        taken = behind if is_pair else None
+        yield anchor, taken
+
+
+DAYS = frozenset({"today", "yesterday", "day before yesterday", "tomorrow", "overmorrow"})
+AWAY = {"in units": 1, "ago": -1}
+COUNTED_BOTH = {8: 7, 15: 14}
+"""Eight days from today are a week, where the first is counted as well: not in English."""
+
+
+def _further(away: Anchor, base: Stretch, language: Language) -> Stretch:
+    """The very day so many units on from a day, or before it."""
+    n = away.slots.n
+    if away.slots.unit == DAY:
+        n = COUNTED_BOTH.get(n, n) if language.name != "en" else n
+    return _exactly(replace(away.slots, n=AWAY[away.meaning] * n), base[0].date())
+
+
+def _tells_what_was(text: str, language: Language) -> bool:
+    """Whether a verb of it has the ending of a past tense: I arrived, llegué, ich bin gefahren."""
+    return _past_of(language).search(text.casefold()) is not None
+
+
+@cache
+def _past_of(language: Language) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{WAS[language.name]})(?!\w)")
 
 
 class Tense(NamedTuple):
@@ -94,6 +147,7 @@ def _is_sure(anchor: Anchor, plain: Plain, speech: Grammar, tense: Tense) -> boo
     if anchor.meaning == "weekday":
         link = speech.link.search(plain.text, max(0, anchor.start - WINDOW), anchor.start)
         on = link is None or link.lastgroup == "in"
+        on = on and not is_one_of_several(anchor, plain)
         return tense.past and on and not speech.refuses(plain.text, [anchor])
     if anchor.meaning == "in units":  # "it took me", "finished in two days": so long
         return tense.future or not tense.past
@@ -128,6 +182,13 @@ def _stretch(anchor: Anchor, today: date, tense: Tense) -> Stretch:
 def _on(unit: int, count: int, today: date) -> Stretch:
     """The whole day, week, month or year so many of them on."""
     return MEANINGS["ago"](Slots(n=-count, unit=unit), today)
+
+
+def _exactly(slots: Slots, day: date) -> Stretch:
+    """The very day so many units on."""
+    if slots.unit in (DAY, WEEK):
+        return day_of(day + timedelta(days=slots.n * (7 if slots.unit == WEEK else 1)))
+    return day_of(same_day(day, slots.n * (12 if slots.unit == YEAR else 1)))
 
 
 def _coming_weekday(slots: Slots, today: date) -> Stretch:
@@ -202,6 +263,9 @@ COMING: dict[str, Callable[[Slots, date], Stretch]] = {
     "year and a half ago": lambda slots, today: _on(MONTH, -18, today),
     "in a year and a half": lambda slots, today: _on(MONTH, 18, today),
     "in units": lambda slots, today: _on(slots.unit, slots.n, today),
+    "units from today": lambda slots, today: _exactly(slots, today),
+    "units from tomorrow": lambda slots, today: _exactly(slots, today + timedelta(days=1)),
+    "a week from today": lambda slots, today: day_of(today + timedelta(weeks=1)),
     "next weekday": lambda slots, today: _weekday_of(1, slots, today),
     "coming weekday": _coming_weekday,
     "this weekday": _coming_weekday,

@@ -25,6 +25,40 @@ WILL = {
 }
 """Whatever else looks back in a sentence, something in it is to come."""
 
+WAS = {
+    "en": r"(?:^|(?<=[,;.] )|(?<= and )|(?<= but ))(?:(?:i|we|he|she|they|it|you"
+    r"|(?:my|our|his|her|their|the) \w+(?: \w+)?|\w+) )?(?:also |just |finally |then |both |all )?"
+    r"(?!need|indeed|feed|seed|speed|bleed|breed|exceed|proceed|succeed|wicked|hundred|sacred)"
+    r"(?:\w{3,}ed|left|lost|found|won|broke|fell|drove|flew|rode|ran|swam|slept|spent|paid|taught"
+    r"|caught|brought|built|sent|kept|held|became|woke|chose)(?! to be\b)",
+    "de": r"(?:habe?|hat|haben|hast)\b[^.?!]{1,80}\b(?:\w{0,12}ge\w{2,20}(?:t|en)|\w{3,20}iert"
+    r"|(?:ver|be|er|ent|zer|unter|über)(?:\w{2,16}t|\w{0,8}(?:schrieben|nommen|standen|loren|lassen"
+    r"|gessen|gonnen|kommen"
+    r"|schieden)))"
+    r"|(?:bin|ist|sind|bist)\b[^.?!]{1,80}\b(?!eingeladen|geladen|offen"
+    r"|verlassen)(?:\w{0,6}ge\w{2,16}en"
+    r"|\w{0,4}gereist|\w{0,4}gewandert|passiert|verreist)",
+    "fr": r"(?:ai|as|a|avons|avez|ont)(?: pas| déjà| enfin| aussi| bien| tout| beaucoup){0,2} "
+    r"(?:\w{1,18}(?:é|i|u|is|it|ert)(?:e?s?))|(?:suis|es|est|sommes|sont)(?: pas| déjà"
+    r"| enfin){0,1} "
+    r"(?:allé|parti|venu|arrivé|entré|sorti|tombé|monté|resté|rentré|revenu|devenu|retourné|passé)"
+    r"e?s?",
+    "es": r"(?!(?:café|aquí|allí|ahí|así|también|bebé|comité|puré|esté|josé|andré|habré|sabré"
+    r"|sólo)\b)"
+    r"\w{1,18}(?<!ar)(?<!er)(?<!ir)(?<!dr)(?<!rr)(?:é|í|ó)|fue|fui|tuve|tuvo|estuve|hice|hizo|dije"
+    r"|dijo|vi|vio|puse|traje|vine|vino|\w{2,18}(?:aron|ieron|aste)",
+    "it": r"(?:ho|ha|hai|abbiamo|hanno)(?: già| anche| finalmente| appena| non){0,1} \w{2,18}"
+    r"(?:ato|uto|ito|sto|tto|so|rto|nto)|(?:sono|è|siamo)(?: già| appena){0,1} "
+    r"(?:andat|partit|arrivat|venut|tornat|uscit|stat|rimast|cadut|salit|diventat)[oaie]",
+    "pt": r"(?!(?:lei|rei|sei|hei)\b)\w{2,18}(?<!ar)(?<!er)(?<!ir)ei|(?!(?:sou|vou|estou"
+    r"|dou)\b)\w{2,18}ou"
+    r"|(?!(?:meu|seu|teu|museu|europeu)\b)\w{2,18}eu|\w{2,18}iu|fui|foi|tive|estive|fiz|vi|viu|vim"
+    r"|trouxe|pus|\w{2,18}(?:aram|eram|iram)|(?:vend|com|beb|part|dorm|perd|conhec|nasc|aprend"
+    r"|assist|decid|sub|escrev)i",
+}
+"""Verbs in a past tense by their endings, in lower case and with accents; what is to come, or only
+said to be agreed upon ("ich bin verabredet"), is none."""
+
 SPOKEN: dict[str, dict[str, tuple[str, ...]]] = {
     "en": {
         "tomorrow": ("tomorrow{part}",),
@@ -41,7 +75,9 @@ SPOKEN: dict[str, dict[str, tuple[str, ...]]] = {
         "in half a year": ("in (?:half a year|a half year)(?:'s time)?",),
         "year and a half ago": ("(?:a|one) year and a half ago", "one and a half years ago"),
         "in a year and a half": ("in (?:a|one) year and a half", "in one and a half years"),
-        "in units": ("in {n} {unit}(?:'s?)?(?: time)?", "{n} {unit} from (?:now|today)"),
+        "in units": ("in {n} {unit}(?:'s?)?(?: time)?", "{n} {unit} from now"),
+        "units from today": ("{n} {unit} from today",),
+        "units from tomorrow": ("{n} {unit} from tomorrow",),
         "next weekday": ("(?:on )?next {weekday}{part}",),
         "coming weekday": ("(?:on )?(?:this |the )?coming {weekday}{part}",),
         "this weekday": ("this {weekday}{part}",),
@@ -98,6 +134,7 @@ SPOKEN: dict[str, dict[str, tuple[str, ...]]] = {
     "fr": {
         "tomorrow": ("(?<!apres-)demain{part}",),
         "overmorrow": ("apres-demain",),
+        "a week from today": ("(?:d')?aujourd'hui en huit(?: jours)?",),
         "next unit": ("(?:la |le |l')?{period} prochaine?",),
         "next weekend": ("(?:le )?week-?end prochain",),
         "weekends ago": ("il y a {n} week-?ends?",),
@@ -118,8 +155,16 @@ SPOKEN: dict[str, dict[str, tuple[str, ...]]] = {
         "end of this unit": ("(?:la )?fin de (?:ce |cette ){month_or_year}",),
     },
     "es": {
-        "tomorrow": ("(?<!la )(?<!esta )(?<!pasado )manana{part}",),
-        "overmorrow": ("pasado manana",),
+        "tomorrow": (
+            "(?<!la )(?<!esta )(?<!pasado )(?<!cada )(?<!una )(?<!toda )(?<!de )(?<!otra )"
+            "(?<!tarde a )"
+            "(?<!aquella )(?<!esa )(?<!misma )(?<!cualquier )(?<!alguna )(?<!buena )(?<!noche y )"
+            "(?<!noche a )(?<!tarde y )(?<!media )manana"
+            "(?! (?:y|e|o) (?:tarde|noche))(?!, (?:tarde|noche)){part}",
+            "(?<=reunion de )manana",
+        ),
+        "overmorrow": ("pasado manana{part}",),
+        "a week from today": ("(?:de )?hoy en ocho(?: dias)?",),
         "next unit": ("(?:la |el )?proxim[oa] {period}", "(?:la |el )?{period} que viene"),
         "next weekend": (
             "(?:el )?(?:proximo fin de semana|fin de semana que viene|fin de semana proximo)",
@@ -157,7 +202,7 @@ SPOKEN: dict[str, dict[str, tuple[str, ...]]] = {
         "next season": ("(?:la |il |l')?prossim[oa] {season}", "(?:la |l')?{season} prossim[oa]"),
     },
     "pt": {
-        "tomorrow": ("(?<!depois de )amanha",),
+        "tomorrow": ("(?<!depois de )amanha{part}",),
         "overmorrow": ("depois de amanha",),
         "next unit": ("(?:n?[ao] )?proxim[oa] {period}", "(?:n?[ao] )?{period} que vem"),
         "in units": ("(?:daqui a|em) {n} {unit}",),

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from kinmem.models import ROLES, Entity, EntityType, Knowledge, Relation
+from kinmem.models import ROLES, THE_USER, Entity, EntityType, Knowledge, Relation
 from kinmem.rules.naming import entities as named_in
 from kinmem.rules.pattern import Pattern
 from kinmem.rules.relation_forms import NAME
 from kinmem.rules.relation_words import ENDS, PEOPLES
-from kinmem.rules.relations import SILENT, THE_USER, is_name, relations
+from kinmem.rules.relations import SILENT, is_name, relations
 from kinmem.text import folded, sentences
 
 MOST = 12
@@ -58,15 +58,19 @@ def together(found: Iterable[Entity], said: Sequence[Relation], origin: str = "r
     once: dict[str, Entity] = {}
     for one in found:
         key = folded(one.name)
-        if key not in once or once[key].type == "other":
-            once[key] = Entity(once.get(key, one).name, one.type)
+        known = once.get(key, one)
+        type = one.type if known.type == "other" else known.type
+        once[key] = Entity(known.name, type, known.alias or one.alias)
     whole = {key: _whole(once[key], once.values()) for key in once}
     said = tuple(
         replace(one, source=whole[folded(one.source)].name, target=whole[folded(one.target)].name)
         for one in said
     )
     ends = {folded(name) for one in said for name in (one.source, one.target)}
-    kept = {folded(one.name): one for one in whole.values()}
+    kept: dict[str, Entity] = {}
+    for one in whole.values():
+        if one.alias or folded(one.name) not in kept:
+            kept[folded(one.name)] = one
     ordered = sorted(kept, key=lambda key: key not in ends)
     most = max(MOST, len(ends))
     relating = tuple(one for one in said if folded(one.source) != folded(one.target))
@@ -80,7 +84,7 @@ def _whole(one: Entity, others: Iterable[Entity]) -> Entity:
     begin = folded(one.name) + " "
     longer = [other for other in others if folded(other.name).startswith(begin)]
     fits = len(longer) == 1 and "person" in (one.type, longer[0].type)
-    return Entity(longer[0].name, "person") if fits else one
+    return Entity(longer[0].name, "person", alias=one.name) if fits else one
 
 
 def _ends(said: Iterable[Relation]) -> list[Entity]:

@@ -4,10 +4,11 @@ import json
 import re
 from typing import Any
 
+from kinmem.rules.pattern import late
 from kinmem.text import folded
 
 ERASED = "[erased]"
-OWN_ENDS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+OWN_ENDS = late(r"[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Scripts that write words without blanks between them, or endings right behind a name."""
 GENITIVE = r"(?:['’]?s)?"
 SHORTEST = 2
@@ -68,5 +69,5 @@ class Mention:
 def _pattern(name: str) -> re.Pattern[str]:
     words = r"\s+".join(re.escape(word) for word in name.split())
     if OWN_ENDS.search(name):
-        return re.compile(words, re.IGNORECASE)
-    return re.compile(rf"(?<!\w){words}{GENITIVE}(?!\w)", re.IGNORECASE)
+        return late(words, re.IGNORECASE)
+    return late(rf"(?<!\w){words}{GENITIVE}(?!\w)", re.IGNORECASE)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from kinmem.rules import talk_words
 from kinmem.rules.cues import CORRECTS, STANDING
 from kinmem.rules.evidence import PROPER, TIMES
-from kinmem.rules.pattern import Pattern
+from kinmem.rules.pattern import Pattern, late
 from kinmem.text import STOP_WORDS, sentences, words
 
 SPACE = r"(?:\s*[,!.;:…–—]+\s*|\s+[-–—]\s*|[-–—]\s+|\s*$)"
@@ -20,8 +20,8 @@ AT_START = Pattern(
 )
 LOOSE_START = Pattern(rf"(?:{talk_words.LOOSE})\s+(?=\S)")
 BEFORE_NAME = frozenset("hey hi thanks oh wow yeah ok okay hallo ciao hola salut oi".split())
-NAME_AT_START = re.compile(r"([A-Z]\w+)(?:\s*[,!.…]+\s*|\s+[-–—]\s*)")
-NAME_AT_END = re.compile(r",?\s+([A-Z]\w+)([.!?…]*)$")
+NAME_AT_START = late(r"([A-Z]\w+)(?:\s*[,!.…]+\s*|\s+[-–—]\s*)")
+NAME_AT_END = late(r",?\s+([A-Z]\w+)([.!?…]*)$")
 TAG_QUESTION = Pattern(
     r",? (?:right|you know|okay|ok|lol|haha|oder|nicht wahr|hein|n['’]est-ce pas|verdad|vero|n[eé])"
     r"(?=[.!?…]*$)"
@@ -46,18 +46,18 @@ COURTESY = Pattern(rf"\b(?:{talk_words.COURTESY})\b")
 """Wisdom and politeness, of which nothing is asked later."""
 SMALL_QUESTION = Pattern(rf"(?:{talk_words.SMALL_QUESTIONS})\W*$")
 OFFER = Pattern(rf"(?:{talk_words.OFFERS})\b")
-CLAUSE_END = re.compile(
+CLAUSE_END = late(
     r"\s+[-–—]+\s+|\s*[—–]\s*|;\s+|(?<=\w)- +"
     r"|(?:, (?:and |but |so )?| and | but )(?=(?:it|that|this|which)"
     r"(?:['’]s| is| was| has| feels?| felt| made| makes| looks?| sounds?)\b)",
 )
-ABBREVIATED = re.compile(
+ABBREVIATED = late(
     r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|vs|e\.g|i\.e|z\.B|bzw|ca|Nr|Sra?|Dra|Mme|[A-Z]\.[A-Z])\. *$"
 )
 ATTACHED = Pattern(r"\[(?:photo|image|picture|video|attachment|gif|sticker|file)\b[^\]]*\]")
 """What a client puts in place of something shown; not the speaker's words."""
 NUMBER = Pattern(rf"\d[\d.,:]*|\b(?:{talk_words.NUMBERS})\b")
-TITLE = re.compile(r"[\"“«][^\"”»]{2,60}[\"”»]")
+TITLE = late(r"[\"“«][^\"”»]{2,60}[\"”»]")
 FUNCTION = STOP_WORDS["en"] | {"would", "could", "yeah", "oh", "hey", "hi"}
 
 # Chosen on three LoCoMo conversations (26, 41, 43). Left out one by one, on all five, recall@10

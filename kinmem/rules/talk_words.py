@@ -96,6 +96,15 @@ ELIDED = (
     r"|taking|making|hearing|knowing|keeping|spending|finding|helping|wishing|looking|sending)\b)"
     r"\w{3,}ing(?! .*\b(?:is|are|can|was|were|makes?|made|must|gives?|brings?|helps?|really|looks?"
     r"|sounds?|seems?|feels?)\b|['’]s))\b"
+    r"|(?:(?:anteayer|antes de ayer|ayer|anoche|hoy|ya|luego|después|también|hace \w+ \w+"
+    r"|la semana pasada|el \w+ pasado)(?: por la \w+)?,? )?(?:(?:no|me|nos|lo|la|los|las|le"
+    r"|les) ){0,2}"
+    r"(?!(?:aquí|allí|ahí|así|también|bebé|qué|porqué|café)\b)\w{2,18}(?<!ar)(?<!er)(?<!ir)[éí]\b"
+    r"|(?:(?:anteontem|ontem|hoje|já|depois|também|há \w+ \w+|na semana passada"
+    r"|n[oa] \w+ passad[oa])"
+    r"(?: de manhã| à \w+)?,? )?(?:(?:não|me|nos|lhe) ){0,2}"
+    r"(?:(?!(?:b|dr|zw|fr|dab|poliz|vorb|s|h|l|r|taip|pomp|vorr|potr|dovr|avr|sapr)ei\b)\w{2,18}ei"
+    r"|(?:vend|perd|part|com|beb|conhec|nasc|aprend|assist|decid|sub|escrev|ca|sa)i|\w{2,18}ámos)\b"
 )
 COURTESY = _either(
     r"we all|let['’]s(?! (?:go|stick) with)|we can|we could|you can|you never know|one another"

@@ -11,6 +11,7 @@ from kinmem.models import (
 from kinmem.rules.border import checked_count
 from kinmem.service.parts import Parts
 from kinmem.service.views import MOST_LISTED
+from kinmem.text import storable
 from kinmem.turns import Run
 from kinmem.undo import Undone
 from kinmem.upkeep.steps import chosen
@@ -44,6 +45,7 @@ class Care(Parts):
         """Take back what was done: a write by its number, a batch by its name, the last change of a
         memory by its id, or the `last` things done on purpose. See kinmem.undo.Undo."""
         self._background.await_ready()
+        what = storable(what) if isinstance(what, str) else what
         undone = self._undo(what, last=last, cascade=cascade, dry_run=dry_run)
         if undone.batch:
             self.store.life.renew(undone.became)

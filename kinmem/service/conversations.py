@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
+from kinmem.rules.border import checked_count
 from kinmem.service.parts import Parts, Time
+from kinmem.service.views import MOST_LISTED
 from kinmem.turns import Happening, Message, Observed, Session
 
 
@@ -24,13 +26,15 @@ class Conversations(Parts):
         place: str | None = None,
         agent: str | None = None,
         tell: bool = True,
+        again: bool = False,
     ) -> Observed:
         """Keep one thing said, durably; learn from it later. A prompt is answered with notes,
         unless `tell` is false.
 
         `event` is prompt, answer, tool (its name in `tool`, the call's id in `part`) or summary (a
         client's own of what it drops). The same said again in one turn is kept once. What a
-        sub-agent says (`agent`) is ignored. `place` is the folder the session works in.
+        sub-agent says (`agent`) is ignored. `place` is the folder the session works in. `again`: a
+        prompt without an id was perhaps told before it was answered, too.
         """
         if agent:
             return Observed("ignored", reason="said by a sub-agent")
@@ -46,6 +50,7 @@ class Conversations(Parts):
             client=client,
             place=place,
             tell=tell,
+            again=again,
         )
         if observed.status == "stored":
             self._background.wake()
@@ -96,7 +101,7 @@ class Conversations(Parts):
 
     def sessions(self, limit: int = 50) -> list[Session]:
         """The conversations observed, the latest first."""
-        return self.store.journal.sessions(limit)
+        return self.store.journal.sessions(checked_count(limit, "limit", 1, MOST_LISTED))
 
     def turns(self, session: str) -> list[Message]:
         """All that was said in a session, in order."""

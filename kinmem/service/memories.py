@@ -28,7 +28,7 @@ from kinmem.rules.links import checked_links
 from kinmem.service.parts import QUERY_BYTES, Parts, Time
 from kinmem.store.base import Sort
 from kinmem.store.undo import batch_name
-from kinmem.text import clean
+from kinmem.text import clean, storable
 from kinmem.upkeep.summarize import summarize_these
 
 BATCH = 100
@@ -101,9 +101,9 @@ class Memories(Parts):
         """
         return self.add(Given(data=data, **details))
 
-    def add(self, given: Given) -> Stored:
-        """The same of a document as it is handed over."""
-        stored = self.documents.add(given)
+    def add(self, given: Given, batch: str | None = None) -> Stored:
+        """The same of a document as it is handed over; what has one `batch` is undone at once."""
+        stored = self.documents.add(given, batch)
         if stored.id and stored.status in ("created", "updated") and not self._summary_model:
             summarize_these(self.store, [stored.id], None)
         self._background.wake()
@@ -202,7 +202,7 @@ class Memories(Parts):
 
     def forget_about(self, name: str) -> Forgetting:
         """All that is remembered about somebody or something; its `erase` removes it for good."""
-        return Forgetting(self.store, self.settings.home, name, self._recall.clear)
+        return Forgetting(self.store, self.settings.home, storable(name), self._recall.clear)
 
     def list_memories(
         self,

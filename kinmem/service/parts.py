@@ -69,25 +69,12 @@ class Parts:
         self._undo = Undo(store, embedder, self._bin_time, clock)
         self._review = Reviewer(store, embedder, models.review, settings, clock)
         self._compact = Compact(store.journal, models.compacting, settings, clock)
+        inject = Inject(store.journal, settings, clock)
         self._conversation = Conversation(
-            store,
-            Inject(store.journal, settings, clock),
-            self._compact,
-            self._fitting,
-            settings,
-            clock,
+            store, inject, self._compact.spill, self._fitting, settings, clock
         )
-        learn = Learn(store, embedder, models.extraction, settings, clock)
         self._vectors = Vectors(store, embedders, self._memorize)
-        self._cycle = Cycle(
-            store.journal,
-            Outbox(store, learn, settings, clock),
-            self._compact,
-            Upkeep(store, embedder, models, settings, clock),
-            self._vectors.step,
-            Nights(store.journal, settings.upkeep.sleep_every, clock),
-            clock,
-        )
+        self._cycle = self._cycle_of(embedder, models)
         self._work = Work(store, self._vectors, self._cycle, self._bin_time, clock)
         self._background = Background(
             self._work.prepare,
@@ -96,6 +83,20 @@ class Parts:
             resident=resident,
         )
         self._background.start()
+
+    def _cycle_of(self, embedder: Embedder, models: ChatModels) -> Cycle:
+        """What is done after each turn, and in the night."""
+        store, settings, clock = self.store, self.settings, self.clock
+        learn = Learn(store, embedder, models.extraction, settings, clock)
+        return Cycle(
+            store.journal,
+            Outbox(store, learn, settings, clock),
+            self._compact,
+            Upkeep(store, embedder, models, settings, clock),
+            self._vectors.step,
+            Nights(store.journal, settings.upkeep.sleep_every, clock),
+            clock,
+        )
 
     @property
     def kin(self) -> str:

@@ -1,7 +1,9 @@
 """Relative times get their dates; what could mean two things, or none, stays as it was said."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -135,6 +137,31 @@ def test_the_calendar_is_kept_at_its_edges(said: datetime, marked: str) -> None:
     before, _, rest = marked.partition(" (")
 
     assert dated(before + rest.partition(")")[2], said) == marked
+
+
+CORPORA = Path(__file__).parent / "corpora"
+SUNDAY = datetime(2026, 11, 22, 10)
+
+
+def told_on_a_day() -> list[tuple[datetime, str]]:
+    """Each marked sentence of the corpus, and when it is said."""
+    told, day = [], SAID
+    for line in (CORPORA / "dated.txt").read_text().splitlines()[1:]:
+        if line.startswith("@ "):
+            day = datetime.fromisoformat(f"{line[2:]}T10:00")
+        else:
+            told.append((day, line))
+    return told
+
+
+@pytest.mark.parametrize(("said", "marked"), told_on_a_day())
+def test_of_months_years_and_weeks_the_right_day_is_meant(said: datetime, marked: str) -> None:
+    assert dated(re.sub(r" \([\d/-]+\)", "", marked), said) == marked
+
+
+@pytest.mark.parametrize("text", (CORPORA / "undated.txt").read_text().splitlines()[1:])
+def test_a_habit_a_title_and_a_holiday_have_no_date(text: str) -> None:
+    assert dated(text, SUNDAY) == text
 
 
 @pytest.mark.parametrize(
