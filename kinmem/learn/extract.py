@@ -138,7 +138,7 @@ class _Listener:
         return Note(
             content=dated(content, message.said_at.astimezone(self._zone)),
             category=category,
-            subject=_subject(statement, led or any(map(_own, group)), message, named),
+            subject=_subject(statement, led or any(map(_is_of_self, group)), message, named),
             importance=importance(statement, category),
             source_context=None if led or question is None else question.text,
             occurred_at=message.said_at,
@@ -161,6 +161,15 @@ def _own(one: Said) -> bool:
     return is_own(one.text)
 
 
+def _is_of_self(one: Said) -> bool:
+    """Whether it speaks of the speaker and of nobody else by name."""
+    return _is_said_by_me(one) and not about(one.text).lasts
+
+
+def _is_said_by_me(one: Said) -> bool:
+    return is_own(HE.sub("", one.text))
+
+
 def _kind(group: Sequence[Said]) -> tuple[Category, float]:
     """That of its surest sentence, and how sure it is."""
     kinds = (category_of(one.text, _own(one)) for one in group)
@@ -176,7 +185,7 @@ def _joined(texts: Sequence[str]) -> str:
 
 def _is_worth(one: Said, message: Message, question: Question | None) -> bool:
     own = _own(one)
-    if one.telling < SURE and is_unreal(one.text, one.whole, own=is_own(HE.sub("", one.text))):
+    if one.telling < SURE and is_unreal(one.text, one.whole, own=_is_said_by_me(one)):
         return False
     category, confidence = category_of(one.text, own)
     value = one.telling
@@ -252,11 +261,10 @@ def _turns(message: Message, question: Question | None) -> tuple[str, ...]:
 def _subject(statement: str, own: bool, message: Message, named: Sequence[Entity]) -> str | None:
     """The speaker, if known by name, of what is said about oneself; else whom or what it begins
     with. A user without a name is no subject: that it is his is known by the speaker."""
-    person, found = _person(message), about(statement)
-    if found.subject is not None and not (own and person and not found.lasts):
-        return found.subject
-    if own:
-        return None if person and refers_back(statement) else person
+    if own and (person := _person(message)):
+        return person
+    if (subject := about(statement).subject) is not None or own:
+        return subject
     return next((one.name for one in named if statement.startswith(one.name)), None)
 
 

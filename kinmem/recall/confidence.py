@@ -124,7 +124,7 @@ def judge(
     bar = settings.abstain_below * (SHARE_IF_WEAK if is_weak else 1.0)
     if not settings.abstain or found.noise < 0 or any(_is_vouched(hit, question) for hit in hits):
         bar = 0.0
-    least = 0.0 if is_weak else bar / FILLER
+    least = 0.0 if is_weak or question.was else bar / FILLER
     return confidences, max(confidences, default=1.0) < bar, least
 
 

@@ -47,7 +47,7 @@ OF_RELATIVE = Pattern(
 OF_THING = Pattern(
     rf"(?:(?:{THE}|{MINE}) ?\b(?P<what>(?:(?!of\b|and\b|in\b)[\w-]+ ){{0,2}}?(?:{told.THING}))"
     rf"|(?:project|projekt|projet|proyecto|progetto|projeto) (?P<who>{WORD}(?: {WORD})?))"
-    rf"(?: (?P<how>{told.SET_UP})|(?= (?:{told.GOES})\b|['’]s ))"
+    rf"(?: (?!{told.TROUBLE})(?P<how>{told.SET_UP})|(?= (?:{told.GOES})\b|['’]s ))"
 )
 PLURAL = Pattern(r"\b(deploy|deployment|release|build|pipeline|server|backup|service|sprint)s$")
 UNREAL = Pattern(rf"\W*(?:{told.UNREAL})")

@@ -125,6 +125,12 @@ SET_UP = _either(
     r"(?:precisa|requer|usa|corre|roda|custa|começa|termina|fica|escuta)\b",
 )
 """How a thing is set up, which lasts; that it fails does not."""
+TROUBLE = (
+    r"(?:needs?|has|have|takes) (?:an? |some |many |to be |too )?(?:bugs?|errors?|issues?|typos?"
+    r"|problems?|leaks?|restart\w*|fix\w*|debug\w*|refactor\w*|help|work|cleanup|long|crashed|failed"
+    r"|stopped|gone|changed)\b"
+)
+"""What passes."""
 
 GOES = (
     r"is|are|was|were|isn['’]t|aren['’]t|has|had|will|must|should|can|happens?|goes|comes|got|gets"

@@ -6,6 +6,7 @@ By words and tables (change_words.py), in six languages; where these say nothing
 import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
+from itertools import takewhile
 from os.path import commonprefix
 from typing import NamedTuple
 
@@ -199,6 +200,8 @@ def of_same_one(before: Side, clause: Side, now: Side) -> bool:
     )
     if not heir and (named_first(before) - theirs or named_first(clause) - ours):
         return False
+    if not heir and _are_two(full_name(before), full_name(clause)):
+        return False
     if _owners(clause) - ours or _owners(before) - theirs:
         return False
     if _TEAMS & set(clause.head) - ours and not SELF & set(clause.words[:1]):
@@ -211,6 +214,11 @@ def of_same_one(before: Side, clause: Side, now: Side) -> bool:
     if THIRD.isdisjoint(clause.words[:1]) or _HE_SPANISH.match(clause.text):
         return True
     return bool(THIRD & ours or before.names & theirs or named_first(before))
+
+
+def _are_two(name: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Anna Schmidt and Anna Weber, not Anna and Anna Schmidt."""
+    return name[: len(other)] != other[: len(name)]
 
 
 _TEAMS = frozenset(
@@ -234,20 +242,29 @@ def _names_somebody(side: Side) -> bool:
     return bool((SELF | THIRD | _THEIRS | KIN) & set(side.head) or named_first(side))
 
 
-@lru_cache(maxsize=2048)
 def named_first(side: Side) -> frozenset[str]:
     """The name that a statement begins with: a capital, and what somebody does or is behind it.
 
-    A verb begins one as well, where nobody needs to say who does it.
+    Of Anna Schmidt it is Anna. A verb begins one as well, where nobody needs to say who does it.
     """
+    return frozenset(full_name(side)[:1])
+
+
+LONGEST_NAME = 3
+
+
+@lru_cache(maxsize=2048)
+def full_name(side: Side) -> tuple[str, ...]:
+    """The same with the names that follow it: Anna, Schmidt."""
     at = 1 if side.words[:1] in (("a",), ("o",)) else 0
-    first, then = side.words[at : at + 1], side.words[at + 1 : at + 2]
-    if not then or not first or first[0] not in side.names or first[0] in STOPS | VERBS:
-        return frozenset()
-    if any(pattern.fullmatch(first[0]) for pattern in (*_TELLING, signs.CUE)):
-        return frozenset()
+    name = tuple(takewhile(side.names.__contains__, side.words[at : at + LONGEST_NAME]))
+    then = side.words[at + len(name) : at + len(name) + 1]
+    if not then or not name or name[0] in STOPS | VERBS:
+        return ()
+    if any(pattern.fullmatch(name[0]) for pattern in (*_TELLING, signs.CUE)):
+        return ()
     acts = then[0] in DOING or any(pattern.match(then[0]) for pattern in (*TURNED.values(), ENDING))
-    return frozenset(first) if acts else frozenset()
+    return name if acts else ()
 
 
 _TELLING = (

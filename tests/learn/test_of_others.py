@@ -253,6 +253,8 @@ Rewrite this: Tom loves Anna.
 Give me a story in which Tom loves Anna.
 Hamlet is a play.
 The build failed again.
+The app has a bug.
+The server needs a restart.
 Katzen sind Tiere.
 Kühe fressen Gras.
 Stell dir vor, Lena hasst Spinat.
