@@ -24,8 +24,8 @@ from kinmem.learn.reconcile import (
 )
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import Memory
-from kinmem.rules.restating import restated
-from kinmem.rules.similarity import Ladder, content_hash
+from kinmem.rules.change.restating import restated
+from kinmem.rules.same.similarity import Ladder, content_hash
 
 NOW = datetime(2026, 6, 15, tzinfo=UTC)
 LEAST_KEPT = 0.97

@@ -21,7 +21,7 @@ from kinmem.learn.extract import extract
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import ROLES, Memory, Note
-from kinmem.rules.when import parse_time
+from kinmem.rules.time.when import parse_time
 from kinmem.service import Service
 from kinmem.turns import Message
 

@@ -14,7 +14,7 @@ from kinmem.inject.block import strip_blocks
 from kinmem.inject.pipeline import SUMMARY_SHARE, Inject
 from kinmem.models import Answer, Filters, Memory
 from kinmem.rules.border import checked_subject, checked_time
-from kinmem.rules.secrets import redacted, without_private
+from kinmem.rules.secrets.secrets import redacted, without_private
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import VISIBLE, clean, storable

@@ -9,7 +9,7 @@ from pathlib import Path
 from kinmem.bytescan import Place, Scan
 from kinmem.errors import InvalidInput
 from kinmem.models import Memory
-from kinmem.rules.mention import SHORTEST, Mention
+from kinmem.rules.names.mention import SHORTEST, Mention
 from kinmem.store.base import Store
 
 logger = logging.getLogger(__name__)

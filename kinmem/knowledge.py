@@ -11,7 +11,7 @@ from datetime import datetime
 from kinmem.errors import EntityNotFound, InvalidInput
 from kinmem.models import Filters, Memory, State
 from kinmem.rules.border import checked_subject
-from kinmem.rules.relations import seen_from_target
+from kinmem.rules.names.relations import seen_from_target
 from kinmem.store.base import Store
 from kinmem.store.graph import Edge, Key, Known, Reach
 from kinmem.text import folded

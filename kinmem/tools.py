@@ -17,7 +17,7 @@ from kinmem.explored import Explored
 from kinmem.maps import Timeline
 from kinmem.models import Category, Mode, Note, Scope, State
 from kinmem.rules.links import MOST_LINKS, Relation
-from kinmem.rules.speech import is_users
+from kinmem.rules.talk.speech import is_users
 from kinmem.strict import StrictTool, tool, without_nulls
 from kinmem.turns import Happening
 from kinmem.upkeep.steps import StepName

@@ -14,7 +14,7 @@ from kinmem.learn.knowledge import reread
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import chunks_of, embedded
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory, Scope, State
-from kinmem.rules.mention import ERASED
+from kinmem.rules.names.mention import ERASED
 from kinmem.store.base import Store
 from kinmem.store.undo import COMPUTED, batch_name, components, heirs
 from kinmem.turns import Batch, Change

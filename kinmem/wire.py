@@ -7,7 +7,7 @@ from pydantic import AliasGenerator, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
 from kinmem.clock import moment
-from kinmem.rules.when import age_in_words
+from kinmem.rules.time.when import age_in_words
 from kinmem.strict import Answer
 from kinmem.text import cut
 

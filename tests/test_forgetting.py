@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kinmem.errors import InvalidInput, MemoryNotFound
-from kinmem.rules.mention import Mention
+from kinmem.rules.names.mention import Mention
 from kinmem.service import Service
 from kinmem.turns import Snapshot
 from tests.conftest import MovableClock

@@ -13,7 +13,7 @@ from kinmem.cli.explain import explanation
 from kinmem.cli.maps import connected
 from kinmem.cli.pages import short_id
 from kinmem.cli.terminal import columns, one_line, safe
-from kinmem.rules.when import age_in_words
+from kinmem.rules.time.when import age_in_words
 
 if TYPE_CHECKING:
     from kinmem.models import Answer, Forgotten, Hit, Memory, Page, Review, Stored

@@ -1,8 +1,8 @@
 """The most telling sentences of a talk: its summary where no model writes one. Pure, and the same
 every time.
 
-What is telling is judged as learning judges it (rules/talk.py). Nothing is reworded: a line is what
-somebody said, with who and when; relative days have their date beside them.
+What is telling is judged as learning judges it (rules/talk/talk.py). Nothing is reworded: a line is
+what somebody said, with who and when; relative days have their date beside them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,11 +12,11 @@ from itertools import pairwise
 from kinmem.compact.inert import who
 from kinmem.compact.turns import Turn
 from kinmem.models import ROLES
-from kinmem.rules.cues import category_of
-from kinmem.rules.dated import dated
 from kinmem.rules.evidence import evidence
-from kinmem.rules.prose import own_prose
-from kinmem.rules.talk import Said, is_offer, is_own, is_small, said, telling
+from kinmem.rules.talk.cues import category_of
+from kinmem.rules.talk.prose import own_prose
+from kinmem.rules.talk.talk import Said, is_offer, is_own, is_small, said, telling
+from kinmem.rules.time.dated import dated
 from kinmem.text import estimated_tokens, sentences
 from kinmem.turns import Message
 

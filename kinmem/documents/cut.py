@@ -17,7 +17,7 @@ from kinmem.documents.orders import Told, orders
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import Window, before_letter
 from kinmem.models import Chunks, Memory, Passage
-from kinmem.rules.instructions import suspicious
+from kinmem.rules.orders.instructions import suspicious
 
 SIZE = 1200
 OVERLAP = 120

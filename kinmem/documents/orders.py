@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
-from kinmem.rules.instructions import hints, may_be_suspicious, suspicious
+from kinmem.rules.orders.instructions import hints, may_be_suspicious, suspicious
 
 TOGETHER = 3
 """Sentences in which an order may be worded that none of them alone gives."""

@@ -24,9 +24,9 @@ from kinmem.rules.border import (
     checked_tags,
     checked_time,
 )
-from kinmem.rules.instructions import suspicious
-from kinmem.rules.quarantine import HELD, opening, released
-from kinmem.rules.similarity import content_hash
+from kinmem.rules.orders.instructions import suspicious
+from kinmem.rules.orders.quarantine import HELD, opening, released
+from kinmem.rules.same.similarity import content_hash
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import clean

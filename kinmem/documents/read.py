@@ -9,7 +9,7 @@ from kinmem.documents.html import read_html
 from kinmem.documents.nouns import FILE_BYTES, TEXT_BYTES, Document, Given, Kind
 from kinmem.documents.pdf import read_pdf
 from kinmem.errors import TooLarge, Unreadable
-from kinmem.rules.instructions import suspicious
+from kinmem.rules.orders.instructions import suspicious
 from kinmem.text import VISIBLE, cut
 
 MARKDOWN = frozenset((".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd"))

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from kinmem.errors import InvalidInput
-from kinmem.rules.secrets import keys_in, redacted
+from kinmem.rules.secrets.secrets import keys_in, redacted
 
 Secrets = Literal["refuse", "redact", "allow"]
 MOST_LINES = 5

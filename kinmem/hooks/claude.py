@@ -4,7 +4,7 @@ from kinmem.hooks import speech
 from kinmem.hooks.fields import Fields, digest
 from kinmem.hooks.heard import Compacted, Ended, Heard, Opened, Reply, Said
 from kinmem.hooks.transcript import last_answer
-from kinmem.rules.speech import is_users
+from kinmem.rules.talk.speech import is_users
 
 CLIENT = "claude-code"
 EMPTIED = ("compact", "clear")

@@ -3,7 +3,7 @@
 from kinmem.hooks import speech
 from kinmem.hooks.fields import Fields
 from kinmem.hooks.heard import Compacted, Ended, Heard, Opened, Reply, Said
-from kinmem.rules.speech import is_users
+from kinmem.rules.talk.speech import is_users
 
 CLIENT = "gemini-cli"
 TOLD = ("SessionStart", "BeforeAgent")

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from kinmem.inject.disarm import disarmed
 from kinmem.models import CATEGORIES, Memory
-from kinmem.rules.when import age_in_words, spoken_date
+from kinmem.rules.time.when import age_in_words, spoken_date
 
 NAME = "kinmem-notes"
 OPENING, CLOSING = f"<{NAME}>", f"</{NAME}>"

@@ -17,7 +17,7 @@ from kinmem.inject.block import (
 from kinmem.inject.choose import fitting, within_budget
 from kinmem.inject.disarm import disarmed
 from kinmem.models import LIVE, Answer, Memory
-from kinmem.rules.when import age_in_words
+from kinmem.rules.time.when import age_in_words
 from kinmem.settings import Settings
 from kinmem.store.journal import Journal
 from kinmem.text import estimated_tokens

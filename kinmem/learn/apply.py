@@ -9,10 +9,10 @@ from kinmem.errors import MemoryNotFound, VersionConflict
 from kinmem.learn.knowledge import reread
 from kinmem.learn.reconcile import Flag, Keep, Merge, Outdated, Replace, Skip, Verdict
 from kinmem.models import Chunks, ConflictMode, Memory, State, Stored
+from kinmem.rules.change.occasion import begins
+from kinmem.rules.change.periods import periods
 from kinmem.rules.evidence import evidence
-from kinmem.rules.occasion import begins
-from kinmem.rules.periods import periods
-from kinmem.rules.similarity import content_hash
+from kinmem.rules.same.similarity import content_hash
 from kinmem.turns import Change, Conflict
 
 MOST_TURNS = 3

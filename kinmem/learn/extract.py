@@ -11,14 +11,23 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from kinmem.models import ROLES, Category, Entity, Note
-from kinmem.rules import talk_words
-from kinmem.rules.about import about, is_unreal, refers_back
-from kinmem.rules.cues import category_of, without_asking
-from kinmem.rules.dated import dated
 from kinmem.rules.importance import importance
-from kinmem.rules.naming import entities
-from kinmem.rules.prose import own_prose
-from kinmem.rules.talk import ADDRESSED, SURE, Said, asks_help, is_offer, is_own, is_small, said
+from kinmem.rules.names.naming import entities
+from kinmem.rules.talk import talk_words
+from kinmem.rules.talk.about import about, is_unreal, refers_back
+from kinmem.rules.talk.cues import category_of, without_asking
+from kinmem.rules.talk.prose import own_prose
+from kinmem.rules.talk.talk import (
+    ADDRESSED,
+    SURE,
+    Said,
+    asks_help,
+    is_offer,
+    is_own,
+    is_small,
+    said,
+)
+from kinmem.rules.time.dated import dated
 from kinmem.text import sentences, words
 from kinmem.turns import Message
 

@@ -15,7 +15,7 @@ from kinmem.errors import InvalidInput
 from kinmem.llm.reply import fitting
 from kinmem.models import CATEGORIES, ROLES, THE_USER, Entity, EntityType, Relation
 from kinmem.rules.border import checked_context, checked_subject, checked_time
-from kinmem.rules.relations import settled
+from kinmem.rules.names.relations import settled
 from kinmem.text import clean, folded
 from kinmem.turns import Message
 

@@ -29,7 +29,7 @@ from kinmem.models import (
     Vector,
     Vectors,
 )
-from kinmem.rules.echo import Echoes
+from kinmem.rules.same.echo import Echoes
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import content_words

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kinmem.models import Knowledge, Memory, Note
-from kinmem.rules.entities import read, together
+from kinmem.rules.names.entities import read, together
 
 
 def knowledge_of(note: Note, memory: Memory) -> Knowledge:

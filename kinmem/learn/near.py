@@ -5,10 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import chunks_of, embedded, is_surely_one
 from kinmem.models import Asked, Chunks, Filters, Memory, State, Vector
-from kinmem.rules.changes import changed, telling
-from kinmem.rules.occasion import begins
-from kinmem.rules.restating import restated
-from kinmem.rules.similarity import Ladder
+from kinmem.rules.change.changes import changed, telling
+from kinmem.rules.change.occasion import begins
+from kinmem.rules.change.restating import restated
+from kinmem.rules.same.similarity import Ladder
 from kinmem.settings import LearnSettings
 from kinmem.store.base import Store
 from kinmem.text import words

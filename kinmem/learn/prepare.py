@@ -26,9 +26,9 @@ from kinmem.rules.border import (
     checked_time,
 )
 from kinmem.rules.evidence import evidence
-from kinmem.rules.secrets import keys_in, redacted
-from kinmem.rules.similarity import content_hash
-from kinmem.rules.when import spoken_end
+from kinmem.rules.same.similarity import content_hash
+from kinmem.rules.secrets.secrets import keys_in, redacted
+from kinmem.rules.time.when import spoken_end
 
 # How far a memory is believed follows from the way it came in, never from what it says of itself.
 TRUST: Mapping[Channel, float] = {

@@ -6,18 +6,18 @@ from datetime import datetime, time, timedelta
 from typing import Literal
 
 from kinmem.models import LIVE, ConflictMode, Memory
-from kinmem.rules.atoms import contrast, is_content
-from kinmem.rules.clash import Clash, clash
-from kinmem.rules.occasion import (
+from kinmem.rules.change.clash import Clash, clash
+from kinmem.rules.change.occasion import (
     begins,
     of_one,
     same_occasion,
     speaker_of,
     states_as_much,
 )
-from kinmem.rules.periods import Period, joined, periods
-from kinmem.rules.restating import restated
-from kinmem.rules.similarity import Kinship, Ladder, compare, contains
+from kinmem.rules.change.periods import Period, joined, periods
+from kinmem.rules.change.restating import restated
+from kinmem.rules.same.atoms import contrast, is_content
+from kinmem.rules.same.similarity import Kinship, Ladder, compare, contains
 from kinmem.text import sentences, words
 
 ConflictKind = Literal["contradiction", "update", "temporal", "partial"]
@@ -96,7 +96,7 @@ def reconcile(
 
     Skip before Merge before what contradicts. Nothing is skipped or merged where an atom, the
     subject, the speaker or the occasion differs. What contradicts gives way as `mode` says, if
-    that is clear (rules/clash.py); it is never another Kin's, of the other scope or pinned: then,
+    that is clear (change/clash.py); it is never another Kin's, of the other scope or pinned: then,
     and in doubt, Flag. `updates` is the id of a neighbour that it is known to correct. Dates in
     merged texts are in the zone of `now`.
     """

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kinmem.models import ROLES, Note
-from kinmem.rules.instructions import overriding, suspicious
-from kinmem.rules.secrets import redacted
+from kinmem.rules.orders.instructions import overriding, suspicious
+from kinmem.rules.secrets.secrets import redacted
 from kinmem.text import content_words, sentences
 from kinmem.turns import Message
 

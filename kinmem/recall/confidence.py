@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from kinmem.models import Candidate, Found, Scored, State
 from kinmem.recall.question import Question
+from kinmem.rules.change.kinds import kinds_in, words_of
 from kinmem.rules.evidence import TIMES
-from kinmem.rules.kinds import kinds_in, words_of
 from kinmem.rules.sought import sought
 from kinmem.settings import RecallSettings
 from kinmem.text import content_words, language_of, words

@@ -13,7 +13,7 @@ from kinmem.models import Scored
 from kinmem.recall.expand import imagined, variations
 from kinmem.recall.rerank import rerank
 from kinmem.recall.rewrite import Recent, completed, rewritten
-from kinmem.rules.followup import needs_context
+from kinmem.rules.talk.followup import needs_context
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
 from kinmem.text import folded

@@ -6,9 +6,9 @@ from datetime import datetime
 
 from kinmem.models import Filters
 from kinmem.recall.formula import Formula
-from kinmem.rules.kinds import asked_for
+from kinmem.rules.change.kinds import asked_for
 from kinmem.rules.pattern import late
-from kinmem.rules.when import Interval, followed, spoken_interval, spoken_past
+from kinmem.rules.time.when import Interval, followed, spoken_interval, spoken_past
 from kinmem.text import STOP_WORDS, content_words, folded, words
 
 # Words about the asking and the conversation, never about the thing asked for: in BEAM people ask

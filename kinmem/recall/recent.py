@@ -6,7 +6,7 @@ from kinmem.clock import Clock
 from kinmem.models import LIVE, Answer, Filters
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.rewrite import Recent
-from kinmem.rules.followup import needs_context
+from kinmem.rules.talk.followup import needs_context
 from kinmem.store.base import Store
 
 MOST = 500

@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Sequence
 from kinmem.errors import Unusable
 from kinmem.llm.base import ChatModel
 from kinmem.prompts import render
-from kinmem.rules.followup import carried_over
-from kinmem.rules.lexemes import UNSPACED
+from kinmem.rules.same.lexemes import UNSPACED
+from kinmem.rules.talk.followup import carried_over
 from kinmem.text import content_words, words
 from kinmem.turns import Message
 

@@ -9,7 +9,7 @@ from kinmem.llm.deadline import Deadline
 from kinmem.models import Asked, Filters, Found, Vector
 from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question
-from kinmem.rules.kinds import names_of
+from kinmem.rules.change.kinds import names_of
 from kinmem.store.base import Store
 
 LACKING = 0.005

@@ -12,7 +12,7 @@ from dataclasses import replace
 from kinmem.llm.base import Embedder
 from kinmem.models import Candidate, Found
 from kinmem.recall.question import Question
-from kinmem.rules.lexemes import UNSPACED
+from kinmem.rules.same.lexemes import UNSPACED
 from kinmem.text import STOP_WORDS, content_words, language_of, words
 
 LETTERS_PER_PIECE = 3.5

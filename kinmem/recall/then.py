@@ -7,7 +7,7 @@ from typing import Any
 
 from kinmem.errors import MemoryNotFound
 from kinmem.models import Hit
-from kinmem.rules.periods import so_on
+from kinmem.rules.change.periods import so_on
 from kinmem.store.base import Store
 
 LONGEST = 1200
@@ -51,7 +51,7 @@ def as_it_was(hit: Hit, moment: datetime, words: Sequence[str], store: Store) ->
 
 def _passage(text: str, words: Sequence[str]) -> str:
     """The one with most of the words; the first of equals."""
-    from kinmem.rules.instructions import suspicious  # late: a hook does without
+    from kinmem.rules.orders.instructions import suspicious  # late: a hook does without
 
     wanted = set(words)
 

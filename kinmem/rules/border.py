@@ -7,7 +7,7 @@ from typing import Any, cast, get_args
 
 from kinmem.errors import InvalidInput
 from kinmem.models import CATEGORIES, Category, Filters, Scope, State
-from kinmem.rules.when import parse_expiry, parse_time
+from kinmem.rules.time.when import parse_expiry, parse_time
 from kinmem.text import clean
 
 CONTENT_BYTES = 64 * 1024

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from kinmem.models import Memory
-from kinmem.rules.mention import Mention
+from kinmem.rules.names.mention import Mention
 
 
 @dataclass(frozen=True)

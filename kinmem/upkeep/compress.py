@@ -8,8 +8,8 @@ from itertools import combinations
 from kinmem.clock import Clock
 from kinmem.llm.base import Embedder
 from kinmem.models import Memory
-from kinmem.rules.proof import unproved
-from kinmem.rules.similarity import Kinship, Ladder, compare, contains
+from kinmem.rules.same.proof import unproved
+from kinmem.rules.same.similarity import Kinship, Ladder, compare, contains
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import sentences

@@ -15,8 +15,8 @@ from kinmem.llm.base import ChatModel, Embedder
 from kinmem.models import CATEGORIES, Category, Memory
 from kinmem.prompts import render
 from kinmem.rules.border import checked_subject
-from kinmem.rules.proof import unproved
-from kinmem.rules.similarity import normalised
+from kinmem.rules.same.proof import unproved
+from kinmem.rules.same.similarity import normalised
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import folded, sentences

@@ -11,7 +11,7 @@ from rapidfuzz.distance import OSA
 
 from kinmem.clock import Clock
 from kinmem.models import THE_USER, Scope
-from kinmem.rules.entities import read
+from kinmem.rules.names.entities import read
 from kinmem.store.base import Store
 from kinmem.store.graph import Key, Named
 from kinmem.upkeep.allowance import Allowance

@@ -2,9 +2,9 @@
 
 from itertools import product
 
-from kinmem.rules.clash import clash
-from kinmem.rules.similarity import Kinship, Ladder, compare
-from kinmem.rules.statements import read
+from kinmem.rules.change.clash import clash
+from kinmem.rules.same.similarity import Kinship, Ladder, compare
+from kinmem.rules.same.statements import read
 from kinmem.text import sentences
 
 ALIKE = 0.6

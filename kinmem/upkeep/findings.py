@@ -13,7 +13,7 @@ from kinmem.llm.reply import fitting
 from kinmem.models import Issue, IssueKind, Memory, Progress
 from kinmem.prompts import render
 from kinmem.rules.border import checked_content
-from kinmem.rules.proof import unproved
+from kinmem.rules.same.proof import unproved
 from kinmem.text import clean, folded
 from kinmem.upkeep.issues import Suggestion, issue_of
 

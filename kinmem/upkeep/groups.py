@@ -10,7 +10,7 @@ from itertools import product
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import chunks_of
 from kinmem.models import LIVE, Filters, Memory, Scope
-from kinmem.rules.atoms import atoms
+from kinmem.rules.same.atoms import atoms
 from kinmem.store.base import Store
 from kinmem.text import folded
 from kinmem.upkeep.apart import Apart, Pair

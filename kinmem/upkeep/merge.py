@@ -12,12 +12,12 @@ from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import SIZE, chunks_of
 from kinmem.models import Category, Chunks, Draft, Knowledge, Memory, State
-from kinmem.rules.atoms import atoms
 from kinmem.rules.border import CONTEXT_BYTES, TAGS, checked_content
-from kinmem.rules.entities import read, together
+from kinmem.rules.change.occasion import OF_ITS_TIME
 from kinmem.rules.evidence import evidence
-from kinmem.rules.occasion import OF_ITS_TIME
-from kinmem.rules.similarity import content_hash, normalised
+from kinmem.rules.names.entities import read, together
+from kinmem.rules.same.atoms import atoms
+from kinmem.rules.same.similarity import content_hash, normalised
 from kinmem.store.base import Store
 from kinmem.text import sentences
 from kinmem.turns import Batch, Change

@@ -11,9 +11,9 @@ from kinmem.llm.chunks import chunks_of, embedded
 from kinmem.models import Chunks, Issue, Memory, Scope, State
 from kinmem.rules.border import checked_content
 from kinmem.rules.evidence import evidence
-from kinmem.rules.proof import unproved
-from kinmem.rules.quarantine import released
-from kinmem.rules.similarity import content_hash
+from kinmem.rules.orders.quarantine import released
+from kinmem.rules.same.proof import unproved
+from kinmem.rules.same.similarity import content_hash
 from kinmem.store.base import Store
 from kinmem.turns import Batch, Change
 from kinmem.upkeep.issues import STEP, issue_id, refusal

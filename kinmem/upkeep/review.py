@@ -20,10 +20,10 @@ from kinmem.models import (
     State,
 )
 from kinmem.retention import Fading, retention
-from kinmem.rules.clash import clash
-from kinmem.rules.occasion import of_one, same_occasion, worded_otherwise
-from kinmem.rules.similarity import Kinship, Ladder, compare, contains
-from kinmem.rules.when import age_in_words
+from kinmem.rules.change.clash import clash
+from kinmem.rules.change.occasion import of_one, same_occasion, worded_otherwise
+from kinmem.rules.same.similarity import Kinship, Ladder, compare, contains
+from kinmem.rules.time.when import age_in_words
 from kinmem.store.base import Store
 from kinmem.text import content_words, folded
 from kinmem.upkeep.findings import MOST_ASKED, findings_of

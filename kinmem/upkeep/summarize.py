@@ -11,8 +11,8 @@ from kinmem.errors import InvalidInput, MemoryNotFound, ModelError
 from kinmem.llm.base import ChatModel
 from kinmem.models import Memory
 from kinmem.prompts import render
-from kinmem.rules.instructions import suspicious
-from kinmem.rules.secrets import redacted
+from kinmem.rules.orders.instructions import suspicious
+from kinmem.rules.secrets.secrets import redacted
 from kinmem.rules.summary import summary
 from kinmem.store.base import Store
 from kinmem.store.summaries import EXTRACTIVE, Summary

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from kinmem.llm.base import Calibration, Purpose
+from kinmem.llm.pieces import Window
 from kinmem.models import Filters, Memory, State, Vectors
 from kinmem.service import Service
 from kinmem.settings import load
@@ -39,6 +40,9 @@ class TinyEmbedder:
 
     def warm(self) -> None:
         """Nothing to load."""
+
+    def window(self, limit: int, overlap: int = 0) -> Window:
+        return Window(limit, limit, len, overlap)
 
     def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
         return [text]

@@ -8,8 +8,8 @@ import pytest
 from benchmarks import now as benchmark
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import Filters, State
-from kinmem.rules.changes import changed, telling
-from kinmem.rules.when import spoken_end, spoken_past
+from kinmem.rules.change.changes import changed, telling
+from kinmem.rules.time.when import spoken_end, spoken_past
 from kinmem.service import Service
 
 WEDNESDAY = datetime(2026, 6, 17, 12, tzinfo=UTC)

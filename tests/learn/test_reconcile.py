@@ -15,7 +15,7 @@ from kinmem.learn.reconcile import (
     reconcile,
 )
 from kinmem.models import Memory, State
-from kinmem.rules.similarity import Ladder, content_hash
+from kinmem.rules.same.similarity import Ladder, content_hash
 
 LADDER = Ladder(duplicate=0.9, near=0.85)
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinmem.rules.atoms import DIFFERS, atoms, contrast
-from kinmem.rules.similarity import Kinship, Ladder, compare
+from kinmem.rules.same.atoms import DIFFERS, atoms, contrast
+from kinmem.rules.same.similarity import Kinship, Ladder, compare
 
 LADDER = Ladder()
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.rules.clash import clash
-from kinmem.rules.similarity import Ladder
+from kinmem.rules.change.clash import clash
+from kinmem.rules.same.similarity import Ladder
 
 CORPORA = Path(__file__).parent / "corpora"
 LADDER = Ladder(duplicate=0.9, near=0.85, related=0.4)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.rules.dated import dated
+from kinmem.rules.time.dated import dated
 from kinmem.service import Service
 from tests.conftest import MovableClock
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.rules.echo import Echoes
+from kinmem.rules.same.echo import Echoes
 
 CORPORA = Path(__file__).parent / "corpora"
 

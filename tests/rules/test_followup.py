@@ -2,7 +2,7 @@
 
 import pytest
 
-from kinmem.rules.followup import carried_over, needs_context
+from kinmem.rules.talk.followup import carried_over, needs_context
 
 FOLLOW_UPS = """
 And when does he start?

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.rules.instruction_needs import Index, needs
-from kinmem.rules.instruction_signs import SIGNS
-from kinmem.rules.instructions import (
+from kinmem.rules.orders.instructions import (
     _plain,
     _spelled,
     _with_classes,
@@ -20,6 +18,8 @@ from kinmem.rules.instructions import (
     overriding,
     suspicious,
 )
+from kinmem.rules.orders.needs import Index, needs
+from kinmem.rules.orders.signs import SIGNS
 
 CORPORA = Path(__file__).parent / "corpora"
 

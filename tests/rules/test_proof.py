@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinmem.rules.proof import unproved
+from kinmem.rules.same.proof import unproved
 from kinmem.text import sentences
 
 SOURCES = (

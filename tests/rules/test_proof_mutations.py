@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kinmem.rules.proof import unproved
+from kinmem.rules.same.proof import unproved
 from kinmem.text import sentences
 
 TEXTS = {

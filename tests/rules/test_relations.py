@@ -10,8 +10,8 @@ from time import perf_counter
 import pytest
 
 from kinmem.models import Relation
-from kinmem.rules.relation_words import RELATIONS
-from kinmem.rules.relations import relations, seen_from_target, settled
+from kinmem.rules.names.relation_words import RELATIONS
+from kinmem.rules.names.relations import relations, seen_from_target, settled
 
 CORPUS = Path(__file__).parent / "corpora" / "relations.txt"
 Said = frozenset[tuple[str, str, str]]

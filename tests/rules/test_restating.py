@@ -4,7 +4,7 @@ from time import perf_counter
 
 import pytest
 
-from kinmem.rules.restating import restated
+from kinmem.rules.change.restating import restated
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.rules.secrets import REMOVED, keys_in, redacted, without_private
+from kinmem.rules.secrets.secrets import REMOVED, keys_in, redacted, without_private
 
 CORPORA = Path(__file__).parent / "corpora"
 ALPHABETS = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinmem.rules.similarity import (
+from kinmem.rules.same.similarity import (
     Kinship,
     Ladder,
     compare,

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kinmem.rules.when import (
+from kinmem.rules.time.calendar import MEANINGS
+from kinmem.rules.time.phrases import grammar
+from kinmem.rules.time.when import (
     Interval,
     age_in_words,
     parse_duration,
@@ -17,9 +19,7 @@ from kinmem.rules.when import (
     spoken_date,
     spoken_interval,
 )
-from kinmem.rules.when_calendar import MEANINGS
-from kinmem.rules.when_phrases import grammar
-from kinmem.rules.when_words import LANGUAGES
+from kinmem.rules.time.words import LANGUAGES
 
 BERLIN = ZoneInfo("Europe/Berlin")
 WEDNESDAY = datetime(2023, 6, 14, 15, 0, tzinfo=BERLIN)

@@ -14,7 +14,7 @@ import apsw
 
 from kinmem.errors import MemoryNotFound
 from kinmem.models import Memory
-from kinmem.rules.mention import Mention
+from kinmem.rules.names.mention import Mention
 from kinmem.store.delta import delta
 from kinmem.store.forgetting import Traces
 from kinmem.store.sqlite.book import Book

@@ -8,7 +8,7 @@ from typing import Any
 
 from kinmem.clock import Clock
 from kinmem.models import LIVE, Knowledge, Memory, Scope
-from kinmem.rules.relation_words import SYMMETRIC
+from kinmem.rules.names.relation_words import SYMMETRIC
 from kinmem.store.graph import MOST_ALIASES, Edge, Key, Known, Named, Reach, Surroundings
 from kinmem.store.sqlite import entities
 from kinmem.store.sqlite.book import Book

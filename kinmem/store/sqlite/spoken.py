@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from kinmem.models import Scope
-from kinmem.rules.relation_words import SYMMETRIC
+from kinmem.rules.names.relation_words import SYMMETRIC
 from kinmem.store.graph import Edge, Key, Spoken
 from kinmem.store.sqlite.book import Book
 from kinmem.store.sqlite.connection import Row

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from kinmem.models import ROLES, Memory
 from kinmem.rules.pattern import late
-from kinmem.rules.when import spoken_date
+from kinmem.rules.time.when import spoken_date
 
 CJK = late("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
 SHARP = late(r"(?<=\b[A-Za-z])#(?!\w)")

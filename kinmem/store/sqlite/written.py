@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from kinmem.rules.mention import Mention
+from kinmem.rules.names.mention import Mention
 from kinmem.store.sqlite.rows import FIELDS, as_text
 
 SAID = (
