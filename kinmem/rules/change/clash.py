@@ -84,7 +84,7 @@ def _between(before: Restated, now: Restated, cosine: float, ladder: Ladder) -> 
     single = len(gaps) == 1
     if not now.corrects and (len(gaps) > MOST_GAPS or not _is_told(pair, gaps)):
         return None
-    if gaps and _adds_up(pair, gaps[0]):
+    if gaps and _adds_up(pair, gaps[0], begins_with_thing=bool(_DEFINITE.match(before.text))):
         return None
     if compare(before.text, now.text, cosine, ladder) is Kinship.CONTRADICTS:
         if not single:
@@ -223,10 +223,11 @@ def _is_told(pair: Contrast, gaps: Sequence[Gap]) -> bool:
     )
 
 
-def _adds_up(pair: Contrast, gap: Gap) -> bool:
+def _adds_up(pair: Contrast, gap: Gap, *, begins_with_thing: bool) -> bool:
     """Whether both may be so whatever the value: I have a dog, a cat; I speak Thai, French.
 
-    How many there are of a thing does not add up: we have two children, three children.
+    How many there are of a thing does not add up: we have two children, three children. What
+    stands behind "the" or "my" is no verb: the support ends.
     """
     at, lost, gained = gap
     if not _ALSO.isdisjoint(pair.gained):
@@ -234,7 +235,12 @@ def _adds_up(pair: Contrast, gap: Gap) -> bool:
     if not _DENYING.isdisjoint({*lost, *gained}) or opposed(lost, gained):
         return False
     before = pair.left.words[:at]
-    verbs = [place for place, word in enumerate(before) if not _VERBS.isdisjoint(_stems(word))]
+    verbs = [
+        place
+        for place, word in enumerate(before)
+        if not _VERBS.isdisjoint(_stems(word))
+        and (not begins_with_thing if place == 0 else not _DEFINITE.match(f"{before[place - 1]} "))
+    ]
     if all(_ADDING.isdisjoint(_stems(before[place])) for place in verbs):
         return before[-1:] == ("with",) and "be" not in before
     counts = verbs[-1] == at - 1 and lost[:1] and gained[:1]
