@@ -32,6 +32,9 @@ FORMERS = 3
 """What is so no longer, by which what is so may be found."""
 SURE = 0.6
 """From this confidence on nothing that gave way needs to be asked."""
+ANSWERS_A_PART = frozenset({"+entity", "+words"})
+"""Asked for two things, what tells of one is unlikely to answer both: Where do I live, and what is
+my dog called? It shares a word or a name with the question."""
 NO_MODELS = ChatModels()
 
 
@@ -127,7 +130,9 @@ class Recall:
         question = inquiry.question
         read = self._read(kept, confidences)
         if not abstained:
-            read = [hit for hit in read if hit.confidence >= least or "+entity" in hit.why]
+            read = [
+                hit for hit in read if hit.confidence >= least or ANSWERS_A_PART & hit.why.keys()
+            ]
         hits = former_first(read, question.until, asked=question.was is not None)
         if moment:
             hits = [as_it_was(hit, moment, words, self._store) for hit in hits]

@@ -12,7 +12,15 @@ def _any(*patterns: str) -> re.Pattern[str]:
     return late("|".join(rf"(?<!\w)(?:{pattern})(?!\w)" for pattern in patterns))
 
 
+_DONE = (
+    r"(?:ho|ha|abbiamo|hanno) \w{2,18}(?:at|ut|it)o|vivi|viviste|vivimos|trabaje|trabajaste|"
+    r"estudie|estudiaste|estuve|estuviste|tuve|tuviste|usaste|fui|"
+    r"morei|moraste|trabalhei|trabalhaste|estudei|estive|tive|usei"
+)
+"""What I did and you did, in Italian, Spanish and Portuguese."""
+
 LOOKING_BACK = _any(
+    _DONE,
     r"did|was(?! (?:muss|mussen|soll|sollen|kann|konnen|darf|will|ist|sind|hat|habe|haben|macht|"
     r"mache|"
     r"machen|brauch\w*|koste\w*|steht|gibt|wird|werde|mag|ich|wir|bedeutet|lauft|fur)\b)|were|had|"
@@ -85,9 +93,8 @@ OF_NOW = _any(
 """It asks how things are."""
 
 PAST_FORM = _any(
-    r"(?<!am )(?<!is )(?<!are )(?<!i'm )(?<!we're )(?!need|indeed|bed|red|speed|feed)\w{2,}ed|"
-    r"(?:ho|ha|abbiamo|hanno) \w{2,18}(?:at|ut|it)o|vivi|trabaje|estudie|estuve|tuve|fui|vivimos|"
-    r"morei|trabalhei|estudei|estive|tive|usei|"
+    r"(?<!am )(?<!is )(?<!are )(?<!i'm )(?<!we're )(?!need|indeed|bed|red|speed|feed)\w{2,}ed",
+    _DONE,
     r"went|came|took|got|kept|ran|held|spent|taught|led|sat|stood|rode|drove|wrote|\w+'d"
 )
 """Told of the past, besides those: in English -ed, in Spanish and Portuguese what I did."""
