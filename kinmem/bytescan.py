@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from kinmem.text import INVISIBLE
+
 BLOCK = 1 << 24
-LONGEST = 256
+LONGEST = 4096
 """Bytes that are read again at the start of the next block."""
 REACH = 40
 """Bytes on either side that are looked at for the word in which a name stands."""
@@ -38,9 +40,8 @@ class Scan:
     """Searches files for the spellings of a name, and for pieces of texts."""
 
     def __init__(self, spellings: Collection[str], erased: Sequence[str]) -> None:
-        forms = {form for name in spellings for form in (name, json.dumps(name)[1:-1])}
-        names = b"|".join(re.escape(form.encode()) for form in sorted(forms))
-        self._name = re.compile(names, re.IGNORECASE)
+        forms = {form.encode().lower() for name in spellings for form in _written(name)}
+        self._name = re.compile(b"|".join(map(re.escape, sorted(forms))))
         self.probes = list(dict.fromkeys(_probes(erased)))[:MOST_PROBES]
         texts = b"|".join(re.escape(probe.encode()) for probe in self.probes)
         self._texts = re.compile(texts) if texts else None
@@ -76,7 +77,8 @@ class Scan:
         return words, texts
 
     def _words(self, block: bytes) -> Iterator[str]:
-        """The words around each place of the name."""
+        """The words around each place of the name, without invisible characters."""
+        block = _unseen().sub(b"", block.lower())
         for hit in self._name.finditer(block):
             start, end = hit.span()
             if end - start >= SHORT or _is_text(block, start, end):
@@ -85,6 +87,30 @@ class Scan:
                 assert before is not None and after is not None  # they match nothing as well
                 word = before.group() + hit.group() + after.group()
                 yield word.decode("utf-8", "replace").lower()
+
+
+@cache
+def _unseen() -> re.Pattern[bytes]:
+    """Invisible characters, as they may stand in a file."""
+    found = INVISIBLE.findall("".join(map(chr, (*range(0xD800), *range(0xE000, 0xE1000)))))
+    return re.compile(_any_of({form.encode() for one in found for form in _written(one)}))
+
+
+def _written(text: str) -> tuple[str, str]:
+    return text, json.dumps(text)[1:-1]
+
+
+def _any_of(forms: Collection[bytes]) -> bytes:
+    """A pattern that looks at each byte once, none of the forms being the start of another."""
+    ends: dict[int, set[bytes]] = {}
+    for form in filter(None, forms):
+        ends.setdefault(form[0], set()).add(form[1:])
+    starts: dict[bytes, bytes] = {}
+    for byte, rest in sorted(ends.items()):
+        ending = _any_of(rest)
+        starts[ending] = starts.get(ending, b"") + rb"\x%02x" % byte
+    parts = [b"[%b]%b" % (bytes, ending) for ending, bytes in starts.items()]
+    return b"(?:%b)" % b"|".join(parts) if parts else b""
 
 
 def _is_text(block: bytes, start: int, end: int) -> bool:

@@ -46,9 +46,9 @@ class Forgetting:
 
     def __init__(self, store: Store, home: Path, name: str, done: Callable[[], None]) -> None:
         """`done` is called when something was erased. Raises InvalidInput for a useless name."""
-        if len(name.strip()) < SHORTEST:
-            raise InvalidInput(f"{name!r} is too short to tell what is about it; name it in full")
         self.mention = Mention(name)
+        if len(self.mention.name) < SHORTEST:
+            raise InvalidInput(f"{name!r} is too short to tell what is about it; name it in full")
         self._store = store
         self._home = home
         self._done = done
@@ -76,8 +76,9 @@ class Forgetting:
         """Erase all of it for good, then search every file for what may be left."""
         texts = [text for one in self.memories for text in (one.content, one.source_context or "")]
         forgetting = self._store.forgetting
+        blanked = forgetting.counts(self.mention, self.memories)
         erased = forgetting.erase([memory.id for memory in self.memories])
-        blanked = forgetting.blank(self.mention)
+        forgetting.blank(self.mention)
         deleted = tuple(name for name in self.files if self._deleted(name))
         self._done()
         scan = Scan(self.mention.spellings(), texts)

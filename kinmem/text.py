@@ -11,6 +11,12 @@ from kinmem.errors import InvalidInput, TooLarge
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # A text of zero-width characters alone looks like none.
 VISIBLE = re.compile("[^\\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+# What Unicode calls default ignorable, and marks of annotations: drawn as nothing, also in words.
+INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
+)
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
 # A sentence ends with its mark (and closing quotes or brackets) before white space, or with a line;

@@ -21,6 +21,8 @@ from kinmem.turns import Batch, Change
 
 AUTOMATIC = frozenset({"recalibrated", "pruned", "purged", "faded", "revived", "expired"})
 """Actions of time and use: they go with what they were done to, and nobody need be asked."""
+PUTS_AWAY = frozenset({"faded", "pruned", "expired"})
+"""Those of them by which a memory is recalled less or not at all."""
 OF_UPKEEP = AUTOMATIC | {"consolidated", "compressed"}
 SETTLING = "settle "
 """How batches begin in which what was stored unseen was compared; they follow from storing it."""
@@ -114,12 +116,17 @@ class Undo:
         return lines
 
     def _latest_of(self, id: str) -> list[Event]:
-        """What the latest write did to a memory and to what belongs with it."""
+        """What the latest write did to a memory and to what belongs with it; of upkeep's, only what
+        has put the memory away."""
         lines = [line for line in in_force(self._store.past.about([id])) if not line.reverts]
         mine = [line for line in lines if not _is_automatic(line)] or lines
+        states = [line for line in lines if "state" in line.after]
         if not mine:
             return []
-        return components(self._store.past.write(mine[-1].write), [id])
+        latest = mine[-1].write
+        if states and states[-1].action in PUTS_AWAY:
+            latest = max(latest, states[-1].write)
+        return components(self._store.past.write(latest), [id])
 
     def _latest(self, count: int) -> list[Event]:
         """The lines of so many things done last, each a batch or a write of its own."""
@@ -261,6 +268,8 @@ class Undo:
             differs = {name for name, value in stored.items() if left[name] != value} - COMPUTED
             after = [line for line in about[id] if line.write > lines[-1].write]
             by_time = {name for line in after if _is_automatic(line) for name in line.after}
+            if any(map(_lets_last, after)):
+                by_time.add("expires_at")
             if differs - by_time:
                 found += [line for line in after if differs & line.after.keys()][-1:]
         return found
@@ -331,6 +340,8 @@ class Undo:
         for line in reversed(lines):
             before |= line.before
         fields = self._store.past.fields(before)
+        if lines[-1].action == "expired":
+            fields["expires_at"] = None  # as of what is restored: else recall would leave it out
         if fields.get("state") == State.DELETED and fields.get("deleted_at"):
             # Not for the next purge: it has just been put there.
             oldest = self._clock() - self._window
@@ -446,6 +457,11 @@ def _is_since(line: Event, write: int) -> bool:
 
 def _is_automatic(line: Event) -> bool:
     return line.action in AUTOMATIC
+
+
+def _lets_last(line: Event) -> bool:
+    """Whether it is the undo of an expiry, which takes the end away with it; see Undo._fields."""
+    return bool(line.reverts) and "state" in line.after and line.after.get("expires_at", 0) is None
 
 
 def _is_merging(line: Event) -> bool:

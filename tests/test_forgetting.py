@@ -1,5 +1,6 @@
 """forget --about: all that names somebody is gone, to the last byte, and nothing else is."""
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -245,6 +246,49 @@ def test_a_line_break_before_a_name_hides_it_nowhere(home: Path, ana: Service) -
     assert stands_in(home, MARK) == []
 
 
+UNSEEN = [
+    *("\u00ad", "\u034f", "\u200b", "\u200c", "\u200d", "\u200e", "\u202e", "\u2060", "\u3164"),
+    *("\ufe0f", "\ufeff", "\U000e0041"),
+]
+
+
+def test_what_nobody_sees_hides_no_name(home: Path, ana: Service) -> None:
+    texts = [f"Room {n} is kept by Zorb{unseen}lax" for n, unseen in enumerate(UNSEEN)]
+    ana.memorize_many(texts)
+    edited = str(ana.memorize("Zor\u200bblax has the key").id)
+    ana.update_memory(edited, content="Nobody has the key")
+    ana.observe("prompt", "talk", "1", "Did Zor\U000e0041blax call?")
+
+    proof = ana.forget_about("Zor\u2060blax").erase()
+
+    left = [one.content for one in ana.list_memories(limit=100).memories]
+    assert (proof.erased, left) == (len(UNSEEN), ["Nobody has the key"])
+    assert proof.places == ()
+    assert stands_in(home, "Zor") == []
+
+
+def test_the_proof_sees_what_nobody_sees(home: Path, ana: Service) -> None:
+    left = [f"Zorb{unseen}lax was here" for unseen in UNSEEN]
+    (home / "left.txt").write_text("\n".join([*left, *map(json.dumps, left)]), encoding="utf-8")
+
+    places = ana.forget_about(MARK).erase().places
+
+    assert [(place.file, place.count) for place in places] == [("left.txt", 2 * len(UNSEEN))]
+
+
+def test_everything_said_that_goes_is_counted_once(ana: Service) -> None:
+    for turn in range(1, 4):
+        ana.observe("prompt", f"{MARK}-talk", str(turn), f"{MARK} called, {turn}", place=f"/{MARK}")
+        ana.observe("answer", f"{MARK}-talk", str(turn), "I see.")
+    ana.record_turn("talk", "Remember that Zorblax hates coriander.", "Noted.")
+    ana.sleep()
+
+    plan = ana.forget_about(MARK)
+
+    assert plan.counts["turns"] == 8
+    assert plan.erase().blanked["turns"] == 8
+
+
 @pytest.mark.parametrize(
     ("name", "text", "is_named"),
     [
@@ -257,6 +301,10 @@ def test_a_line_break_before_a_name_hides_it_nowhere(home: Path, ana: Service) -
         pytest.param("C++", "written in c++", True, id="signs"),
         pytest.param("小明", "昨天小明来了", True, id="no blanks between words"),
         pytest.param("Straße", "die STRASSE", True, id="sharp s"),
+        pytest.param("Bob", "we met Bo\u00adb there", True, id="a soft hyphen within"),
+        pytest.param("Bob", "a bob\u2060sled race", False, id="joined to a longer word"),
+        pytest.param("New York", "New\u200bYork in May", True, id="parted without width"),
+        pytest.param("B\u200dob", "I met bob", True, id="asked for with a joiner"),
     ],
 )
 def test_a_name_is_found_as_people_write_it(name: str, text: str, is_named: bool) -> None:

@@ -83,6 +83,8 @@ def test_random_writes_undone_in_reverse_give_the_first_state(
     assert linked(memory) == first_links
     assert problems(memory.store) == []
     clock.advance(days=200)
+    memory.sleep(["purge"])
+    clock.advance(days=1)
     memory.sleep(["purge", "embed"])
     assert rows(memory) == first_rows
 
@@ -147,8 +149,10 @@ def test_an_import_is_undone_as_a_whole(memory: Service, clock: MovableClock) ->
 
     assert len(undone.writes) == 3
     assert visible(memory) == first
-    clock.advance(days=91)
     memory.sleep(["purge"])
+    for days in (91, 1):
+        clock.advance(days=days)
+        memory.sleep(["purge"])
     assert rows(memory)[0][:3] == (0, 0, 0)
 
 
@@ -237,6 +241,53 @@ def test_undoing_goes_further_back_each_time(memory: Service) -> None:
     memory.undo()
     with pytest.raises(InvalidInput, match="nothing to undo"):
         memory.undo()
+
+
+def test_what_time_has_done_last_is_taken_back_before_the_creation(
+    memory: Service, clock: MovableClock
+) -> None:
+    id = str(memory.memorize("Dan waits for tea", category="ephemeral", importance=1).id)
+    clock.advance(days=10)
+    memory.sleep(["retain"])
+    assert memory.get(id).state == State.ARCHIVED
+
+    assert memory.undo(id).became == {id: "back"}
+
+    assert memory.get(id).state == State.ACTIVE
+    clock.advance(days=29)
+    memory.sleep(["retain"])
+    assert memory.get(id).state == State.ACTIVE
+    assert memory.undo(id).became == {id: "gone"}
+
+
+def test_what_has_expired_is_found_again_once_that_is_undone(
+    memory: Service, clock: MovableClock
+) -> None:
+    id = str(memory.memorize("Dan has lent his bike to Bob", expires="3d").id)
+    clock.advance(days=4)
+    memory.sleep(["expire"])
+
+    assert memory.undo(id).became == {id: "back"}
+
+    memory.sleep(["expire"])
+    assert [hit.memory.id for hit in memory.recall("who has the bike?").hits] == [id]
+    memory.undo(memory.history(id)[0].write)
+    assert memory.get(id).state == State.DELETED
+
+
+def test_what_was_used_again_has_nothing_of_time_to_take_back(
+    memory: Service, clock: MovableClock
+) -> None:
+    id = str(memory.memorize("Dan waits for tea", category="context", importance=5).id)
+    clock.advance(days=28)
+    memory.sleep(["retain"])
+    assert memory.get(id).state == State.STALE
+    memory.recall("who waits for tea?")
+    memory.store.flush_use()
+    memory.store.life.renew([id], used=True)
+    assert memory.history(id)[0].action == "revived"
+
+    assert memory.undo(id).became == {id: "gone"}
 
 
 def test_several_last_things_are_undone_at_once(memory: Service) -> None:
@@ -402,7 +453,9 @@ def test_the_last_thing_was_done_to_what_is_still_there(
 ) -> None:
     gone = str(memory.memorize("Bob drinks tea").id)
     memory.forget(gone)
-    clock.advance(days=89)
+    clock.advance(days=80)
+    memory.sleep(["purge"])
+    clock.advance(days=9)
     kept = str(memory.memorize("Cleo bakes cake").id)
     memory.memorize("Dan paints doors")
     memory.update_memory(kept, pinned=True)

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 CALLED = {
-    "turns": "things said in conversations",
-    "snapshots": "summaries of conversations",
-    "history": "lines of the history",
-    "shown": "notes that sessions were shown",
-    "entities": "entities",
-    "links": "links",
-    "memories": "memories by where they come from",
-    "old_texts": "earlier versions of documents",
-    "conflicts": "contradictions",
-    "runs": "reports",
+    "turns": ("thing said in conversations", "things said in conversations"),
+    "snapshots": ("summary of a conversation", "summaries of conversations"),
+    "history": ("line of the history", "lines of the history"),
+    "shown": ("note that a session was shown", "notes that sessions were shown"),
+    "entities": ("entity", "entities"),
+    "links": ("link", "links"),
+    "memories": ("memory by where it comes from", "memories by where they come from"),
+    "old_texts": ("earlier version of a document", "earlier versions of documents"),
+    "conflicts": ("contradiction", "contradictions"),
+    "runs": ("report", "reports"),
 }
-"""What tables hold, for people."""
+"""What tables hold, for people: of one row, of several."""
 
 
 def forget_about(here: Here, name: str, *, yes: bool, dry_run: bool) -> None:
@@ -96,13 +96,17 @@ def _plan_cards(found: "Forgetting", memory: "Service") -> Iterator[RenderableTy
     for one in found.memories[:SHOWN]:
         yield Text(f"  {short_id(one.id)}  {one_line(one.content)} ({whose(one, memory)})")
     if len(found.memories) > SHOWN:
-        yield Text(f"  and {len(found.memories) - SHOWN:,} more memories")
+        more = len(found.memories) - SHOWN
+        yield Text(f"  and {more:,} more {'memory' if more == 1 else 'memories'}")
     yield from (Text(f"  {told}") for told in _elsewhere(found.counts))
     yield from (Text(f"  the file {one_line(file)}") for file in found.files)
     if found.others:
+        count = len(found.others)
+        named = "1 memory that another Kin shares names"
+        named = named if count == 1 else f"{count:,} memories that other Kins share name"
         yield Text(
-            f"{len(found.others)} memories that other Kins share name it as well; only they may"
-            f" change these: {', '.join(map(short_id, found.others[:SHOWN]))}",
+            f"{named} it as well; only they may change what is theirs:"
+            f" {', '.join(map(short_id, found.others[:SHOWN]))}",
             style="yellow",
         )
     yield from _staying(found.copies, found.kept, name)
@@ -113,14 +117,14 @@ def _proof_cards(proof: "Proof", name: str) -> Iterator[RenderableType]:
     yield Text(f"Erased for good: {memories}.", style="green")
     yield from (Text(f"  {told}") for told in _elsewhere(proof.blanked))
     yield from (Text(f"  the file {one_line(file)}") for file in proof.deleted)
-    files = f"{len(proof.searched)} files searched byte by byte"
+    count = len(proof.searched)
+    files = f"{count:,} {'file' if count == 1 else 'files'} searched byte by byte"
     if not proof.places:
         yield Text(f"{files}: nothing of it is left.", style="green")
     for place in proof.places:
         what = one_line(name) if place.what == "name" else "an erased text"
-        yield Text(
-            f"{files}: {what} is still in {place.file}, {place.count} times.", style="yellow"
-        )
+        times = "once" if place.count == 1 else f"{place.count:,} times"
+        yield Text(f"{files}: {what} is still in {place.file}, {times}.", style="yellow")
     if proof.others:
         told = ", ".join(map(short_id, proof.others[:SHOWN]))
         yield Text(f"Other Kins share memories that name it: {told}.", style="yellow")
@@ -145,4 +149,5 @@ def _staying(copies: Sequence[Path], kept: Sequence[str], name: str) -> Iterator
 
 def _elsewhere(counts: Mapping[str, int]) -> Iterator[str]:
     for table, count in counts.items():
-        yield f"{count:,} {CALLED.get(table, f'rows of {table}')}"
+        one, several = CALLED[table]
+        yield f"{count:,} {one if count == 1 else several}"

@@ -48,6 +48,7 @@ class Care(Parts):
         what = storable(what) if isinstance(what, str) else what
         undone = self._undo(what, last=last, cascade=cascade, dry_run=dry_run)
         if undone.batch:
+            self._told_anew(undone.became)
             self.store.life.renew(undone.became)
             self._background.wake()
         return undone

@@ -170,6 +170,9 @@ class Memories(Parts):
             knowledge=reread(old, fields),
             batch=batch,
         )
+        if "content" in changes:
+            self._told_anew([memory_id])
+            changed = self.store.get(memory_id)
         return self._renewed(memory_id) if RANKED & changes.keys() else changed
 
     def _checked(self, old: Memory, told: dict[str, Any]) -> tuple[dict[str, Any], Chunks | None]:

@@ -1,6 +1,6 @@
 """What a Kin's memory consists of, put together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Self
@@ -22,12 +22,17 @@ from kinmem.recall.recent import RecentAnswers
 from kinmem.recall.rewrite import Recent
 from kinmem.settings import Settings
 from kinmem.store.base import Store
+from kinmem.store.summaries import SHORT
 from kinmem.undo import Undo
 from kinmem.upkeep.nights import Nights
 from kinmem.upkeep.pipeline import Upkeep
 from kinmem.upkeep.reviewing import Reviewer
+from kinmem.upkeep.summarize import summarize_these
+from kinmem.upkeep.tag import tag_these
 from kinmem.work import Vectors, Work
 
+AT_ONCE = 4000
+"""Characters; the summary by rules of what is longer takes over 5 ms."""
 QUERY_BYTES = 8 * 1024
 NO_MODELS = ChatModels()
 
@@ -127,6 +132,16 @@ class Parts:
         """With the priority, and if it must not wait the tier, that follow from a change."""
         self.store.life.renew([memory_id])
         return self.store.get(memory_id)
+
+    def _told_anew(self, ids: Iterable[str]) -> None:
+        """Make what is told of changed texts, as far as nobody has to wait for it; upkeep does the
+        rest."""
+        found = self.store.memories(list(ids)).values()
+        rewritten = [one for one in found if one.kin == self.kin and one.tagged_at is None]
+        tag_these(self.store, rewritten, self.clock)
+        if self._summary_model is None:
+            long = [one.id for one in rewritten if SHORT < len(one.content) <= AT_ONCE]
+            summarize_these(self.store, long, None)
 
     def _fitting(self, query: str, recent: Recent, seconds: float) -> Answer:
         """What a prompt brings to mind; use is counted for what is then told."""

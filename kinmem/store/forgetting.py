@@ -1,6 +1,6 @@
 """What kinmem asks of a database about everything that it holds of one name."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -36,8 +36,12 @@ class Forgetting(Protocol):
         """Store.erase for many; how many were there."""
         ...
 
-    def blank(self, mention: Mention) -> Mapping[str, int]:
-        """Remove what still names it from everything but memories; how many rows, by table."""
+    def counts(self, mention: Mention, memories: Sequence[Memory]) -> Mapping[str, int]:
+        """How many rows of what else name it, or go with these memories of it, by table."""
+        ...
+
+    def blank(self, mention: Mention) -> None:
+        """Remove what still names it from everything but memories."""
         ...
 
     def compact(self) -> None:

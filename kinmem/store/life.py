@@ -24,6 +24,10 @@ class Life(Protocol):
         with them what is superseded or quarantined."""
         ...
 
+    def binned_after(self, moment: datetime) -> list[Living]:
+        """Those in the bin since a moment later than that, in no order."""
+        ...
+
     def came_by(self, ids: Collection[str]) -> dict[str, tuple[str, datetime]]:
         """What gave each of these its state last, and when: the action of a history line."""
         ...

@@ -8,6 +8,8 @@ from kinmem.models import Memory
 
 EXTRACTIVE = "extractive"
 """Who wrote a summary that rules have put together."""
+SHORT = 300
+"""Characters; what is not longer is hardly more than two sentences."""
 
 
 @dataclass(frozen=True, slots=True)

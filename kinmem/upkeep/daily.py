@@ -17,6 +17,8 @@ BEHIND = timedelta(days=1)
 AHEAD = timedelta(days=400)
 SETTLED = timedelta(days=30)
 """What is younger may have been stored by the same wrong clock, and proves nothing."""
+UNDONE = timedelta(days=30)
+"""For which what somebody has undone is not done again."""
 TOGETHER = 200
 """Changes in one transaction."""
 
@@ -55,26 +57,27 @@ class Calendar:
 
     def __init__(self, now: datetime) -> None:
         self._now = now
-        self._newest: datetime | None = None
         self._settled: datetime | None = None
+        self._all = self._early = 0
 
     def saw(self, memory: Memory | Living) -> None:
         """Take in when it was stored, rewritten and used."""
+        self._all += 1
+        self._early += memory.created_at > self._now + BEHIND
         for at in (memory.created_at, memory.content_updated_at, memory.recalled_at):
-            if at is None:
-                continue
-            self._newest = max(self._newest or at, at)
-            if at <= self._now - SETTLED:
+            if at is not None and at <= self._now - SETTLED:
                 self._settled = max(self._settled or at, at)
 
     def check(self) -> None:
-        """Raises WrongClock if the newest time is more than a day ahead of now, or if nothing
+        """Raises WrongClock if half of them were stored more than a day ahead of now, or if nothing
         happened in the 400 days up to a month ago: then the clock has jumped, or nobody was here
         for a year.
 
-        Without memories older than a month nothing speaks against the clock.
+        What a clock that was ahead for a while has stored or used is less than half, and holds up
+        nothing: by a clock that is behind, little is old. Without memories older than a month
+        nothing speaks against the clock.
         """
-        is_behind = self._newest is not None and self._now < self._newest - BEHIND
+        is_behind = self._early > 0 and 2 * self._early >= self._all
         is_ahead = self._settled is not None and self._now - self._settled > AHEAD
         if is_behind or is_ahead:
             raise WrongClock
@@ -95,6 +98,11 @@ def is_believed(memories: Iterable[Memory | Living], now: datetime) -> bool:
     except WrongClock:
         return False
     return True
+
+
+def is_undone(came_by: tuple[str, datetime] | None, now: datetime) -> bool:
+    """Whether what gave a memory its state is an undo that upkeep is still to respect."""
+    return came_by is not None and came_by[0] == "undone" and now - came_by[1] < UNDONE
 
 
 def change_all(

@@ -19,6 +19,7 @@ from kinmem.rules.names.entities import read, together
 from kinmem.rules.same.atoms import atoms
 from kinmem.rules.same.similarity import content_hash, normalised
 from kinmem.store.base import Store
+from kinmem.store.undo import batch_name
 from kinmem.text import sentences
 from kinmem.turns import Batch, Change
 from kinmem.upkeep.groups import Group, day_of, one_day
@@ -80,7 +81,7 @@ class Wording:
 
 
 class Merge:
-    """Lets a new memory supersede a group."""
+    """Lets new memories supersede groups, which can be undone one by one or all at once."""
 
     def __init__(
         self, store: Store, embedder: Embedder, step: str, clock: Clock, zone: tzinfo
@@ -90,6 +91,7 @@ class Merge:
         self._step = step
         self._clock = clock
         self._zone = zone
+        self._run = batch_name(step)
 
     def __call__(self, group: Group, wording: Wording) -> Outcome:
         """If one of the group says it already, that one supersedes the others. changed: one was
@@ -101,7 +103,7 @@ class Merge:
         said = content_hash(text)
         kept = next((memory for memory in group.memories if memory.content_hash == said), None)
         if kept is not None:
-            return self._apply(_keeping(group, kept, self._step, now))
+            return self._apply(self._keeping(group, kept, now))
         memory = _merged(group.memories, replace(wording, text=text), now, self._zone)
         draft = Draft(memory, Chunks((text,)), knowledge=self._knowledge(group, memory))
         if self._store.same_statements([draft]) != [None]:
@@ -114,9 +116,17 @@ class Merge:
                 drafts=[draft],
                 changes=_gone(group.memories, memory.id, self._step, now),
                 parents={memory.id: [source.id for source in group.memories]},
-                name=f"{self._step} {memory.id}",
+                name=self._run,
             )
         )
+
+    def _keeping(self, group: Group, kept: Memory, now: datetime) -> Batch:
+        """One of the group stays and takes over what the others are worth."""
+        others = [memory for memory in group.memories if memory.id != kept.id]
+        why = f"{self._step}: stands for {', '.join(memory.id for memory in others)}"
+        change = Change(kept.id, _worth(group.memories), "consolidated", why, kept.version)
+        gone = _gone(others, kept.id, self._step, now)
+        return Batch(scope=kept.scope, changes=[change, *gone], name=self._run)
 
     def _apply(self, batch: Batch) -> Outcome:
         try:
@@ -139,21 +149,6 @@ def _gone(memories: Sequence[Memory], heir: str, step: str, now: datetime) -> li
         Change(memory.id, fields, action, f"{step}: merged into {heir}", memory.version)
         for memory in memories
     ]
-
-
-def _keeping(group: Group, kept: Memory, step: str, now: datetime) -> Batch:
-    """One of the group stays and takes over what the others are worth."""
-    others = [memory for memory in group.memories if memory.id != kept.id]
-    gained = _worth(group.memories)
-    names = [memory.id for memory in others]
-    change = Change(
-        kept.id, gained, "consolidated", f"{step}: stands for {', '.join(names)}", kept.version
-    )
-    return Batch(
-        scope=kept.scope,
-        changes=[change, *_gone(others, kept.id, step, now)],
-        name=f"{step} {kept.id}",
-    )
 
 
 def _worth(memories: Sequence[Memory]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from kinmem.clock import Clock
 from kinmem.models import LIVE, Living, Memory, State
 from kinmem.store.base import Store
 from kinmem.upkeep.allowance import Allowance
-from kinmem.upkeep.daily import TOGETHER, change_all, check_clock, once_a_day
+from kinmem.upkeep.daily import TOGETHER, change_all, check_clock, is_undone, once_a_day
 from kinmem.upkeep.recalibrate import TOLD
 
 STEP = "prune"
@@ -19,8 +19,9 @@ def prune(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]
     """Put own memories into the bin that hardly matter and were never used; counts pruned.
 
     Importance at most 1 after 60 days, at most 2 after 90. Never what is pinned, shared, has no
-    importance, or was told by a person, itself or a memory it was merged from. They can be restored
-    for KINMEM_PURGE_DAYS. At most once a day, and not by a clock that cannot be right.
+    importance, or was told by a person, itself or a memory it was merged from; not for 30 days what
+    somebody brought back by undo. They can be restored for KINMEM_PURGE_DAYS. At most once a day,
+    and not by a clock that cannot be right.
     """
     now = clock()
     once_a_day(
@@ -41,10 +42,12 @@ def _prune(store: Store, now: datetime, allowance: Allowance, counts: Counter[st
     for start in range(0, len(idle), TOGETHER):
         if allowance.is_over():
             return
+        part = idle[start : start + TOGETHER]
+        came_by = store.life.came_by([one.id for one in part])
         gone = [
             (one, fields, "of little importance and never used")
-            for one in idle[start : start + TOGETHER]
-            if not was_told(store, one.id)
+            for one in part
+            if not (is_undone(came_by.get(one.id), now) or was_told(store, one.id))
         ]
         counts["pruned"] += change_all(store, gone, "pruned", allowance)
 

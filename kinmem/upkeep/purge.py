@@ -27,10 +27,11 @@ def purge(
     """Erase own memories that were forgotten longer than `kept` ago; counts purged.
 
     It cannot be undone: nothing is done by a clock that cannot be right (counted as clock), nor for
-    a day where nobody has looked into the bin for 30: time may have passed, or the clock has leapt.
+    a day where nobody has looked into the bin for 30, or ever: time may have passed, or the clock
+    has leapt.
     """
     now = clock()
-    has_leapt = store.in_bin(now) > 0 and _has_leapt(store.journal, now, allowance.dry_run)
+    has_leapt = _has_leapt(store.journal, now, allowance.dry_run)
     if not store.in_bin(now - kept):
         return
     if has_leapt:
@@ -49,12 +50,10 @@ def purge(
 
 
 def _has_leapt(journal: Journal, now: datetime, dry_run: bool) -> bool:
-    """Whether it is less than a day that the time went on by more than 30 at once; notes the time.
-
-    Of the first look nothing can be said.
-    """
+    """Whether it is less than a day that the time went on by more than 30 at once, or was noted for
+    the first time; notes the time."""
     at, last, leapt = int(now.timestamp()), journal.mark(SEEN), journal.mark(LEAPT)
-    if last and at - last > LEAP:
+    if not last or at - last > LEAP:
         leapt = at
         if not dry_run:
             journal.set_mark(LEAPT, leapt)

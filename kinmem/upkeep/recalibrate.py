@@ -16,15 +16,17 @@ USES_A_DAY = 0.1
 YOUNGEST = timedelta(days=7)
 REST = timedelta(days=10)
 """Between two moves of one memory: the largest is 0.3, so it moves by 0.9 in 30 days at most."""
-TOLD = ("user", "explicit")
-"""Channels whose importance a person has given."""
+UNUSED_DAYS = 30
+"""Up to which nothing sinks (DESIGN 9)."""
+TOLD = ("user", "explicit", "import")
+"""Channels by which a person tells something, a file added by hand too, and rates it."""
 
 
 def recalibrate(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]) -> None:
     """Move the importance of own memories by their use, at most once a day; counts up and down.
 
-    Uses are measured against one in ten days (KinBot's later table): from twice as many +0.2; none
-    in over 30 days -0.3; under a third, in over 14 days, -0.2. Never below 1 or above 10, never
+    Uses are measured against one in ten days (KinBot's later table): from twice as many +0.2; in
+    over 30 days none -0.3, under a third -0.2. Never below 1 or above 10, never
     twice within ten days. Pinned ones stay, those without importance, and what a person has rated.
     `scored_at` alone tells when it was done; nothing is done by a clock that cannot be right.
     """
@@ -72,8 +74,6 @@ def _step(uses: int, days: float) -> float:
     ratio = uses / (USES_A_DAY * days)
     if ratio >= 2:
         return 0.2
-    if ratio >= 1:
+    if ratio >= 0.3 or days <= UNUSED_DAYS:
         return 0.0
-    if uses == 0 and days > 30:
-        return -0.3
-    return -0.2 if ratio < 0.3 and days > 14 else 0.0
+    return -0.2 if uses else -0.3

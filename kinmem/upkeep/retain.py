@@ -10,7 +10,7 @@ from kinmem.retention import fading, last_used, retention
 from kinmem.settings.life import LifeSettings
 from kinmem.store.base import Store
 from kinmem.upkeep.allowance import Allowance
-from kinmem.upkeep.daily import TOGETHER, is_believed
+from kinmem.upkeep.daily import TOGETHER, is_believed, is_undone
 from kinmem.upkeep.prune import was_told
 from kinmem.upkeep.recalibrate import TOLD
 
@@ -18,8 +18,6 @@ AHEAD = timedelta(days=1)
 """By which a state is of a clock that was wrong: clocks differ by less."""
 RESTS = timedelta(days=1)
 """In the archive, before the bin: a clock that jumps takes nothing from recall into it."""
-UNDONE = timedelta(days=30)
-"""For which what somebody has undone is not done again."""
 
 
 def retain(
@@ -66,9 +64,9 @@ def _meant(store: Store, fates: Sequence[Fate], now: datetime) -> list[Fate]:
     came_by = store.life.came_by([fate.memory.id for fate in fates])
     meant = []
     for fate in fates:
-        action, at = came_by.get(fate.memory.id, ("created", fate.memory.created_at))
-        is_undone = action == "undone" and now - at < UNDONE and fate.state != State.ACTIVE
-        if not (is_undone or _stays_archived(store, fate, action)):
+        last = came_by.get(fate.memory.id)
+        is_kept = fate.state != State.ACTIVE and is_undone(last, now)
+        if not (is_kept or _stays_archived(store, fate, last[0] if last else "created")):
             meant.append(fate)
     return meant
 

@@ -1,9 +1,11 @@
 """A step of upkeep: memories get their automatic tags, and after a week have them refreshed."""
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import timedelta
 
 from kinmem.clock import Clock
+from kinmem.models import Memory
 from kinmem.rules.tags import auto_tags
 from kinmem.store.base import Store
 from kinmem.upkeep.allowance import Allowance
@@ -31,8 +33,15 @@ def tag(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]) 
         if allowance.is_over():
             return
         part = due[start : start + TOGETHER]
-        tags = {memory.id: auto_tags(memory) for memory in part}
-        if not allowance.dry_run:
-            rounds.tagged(tags, {memory.id: memory.content_hash for memory in part}, clock())
+        if allowance.dry_run:
+            changed = sum(auto_tags(memory) != memory.auto_tags for memory in part)
+        else:
+            changed = tag_these(store, part, clock)
         counts["seen"] += len(part)
-        counts["changed"] += sum(tags[memory.id] != memory.auto_tags for memory in part)
+        counts["changed"] += changed
+
+
+def tag_these(store: Store, memories: Sequence[Memory], clock: Clock) -> int:
+    """Tag these own memories; how many have other tags now."""
+    tags = {memory.id: auto_tags(memory) for memory in memories}
+    return store.rounds.tagged(tags, {one.id: one.content_hash for one in memories}, clock())

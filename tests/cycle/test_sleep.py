@@ -219,7 +219,7 @@ def test_a_dry_run_counts_and_changes_nothing(
     service.forget(gone)
     service.observe("prompt", "s", "1", "I have four bicycles in Lyon.")
     service.observe("answer", "s", "1", "Good.")
-    service.sleep(["learn", "embed"])
+    service.sleep(["learn", "embed", "purge"])
     service.memorize_many(["Clara grows red roses in her garden in Lyon, and tulips."])
     service.observe("prompt", "s", "2", "I like trains best.")
     service.observe("answer", "s", "2", "Good.")
@@ -331,6 +331,25 @@ def test_after_a_long_time_away_the_bin_is_emptied_a_day_later(
     clock.advance(days=1)
 
     assert service.sleep(["purge"]).counts["purge.purged"] == 1
+
+
+@pytest.mark.parametrize("slept", [True, False], ids=["an empty bin", "no bin yet"])
+@pytest.mark.parametrize("days", [100, 300])
+def test_a_bin_that_nobody_has_looked_into_is_not_emptied_at_once(
+    service: Service, clock: MovableClock, slept: bool, days: int
+) -> None:
+    told = [str(service.memorize(f"Jar {n} holds honey from hive {n}.").id) for n in range(25)]
+    if slept:
+        service.sleep()
+    for id in told[:20]:
+        service.forget(id)
+    clock.advance(days=days)
+
+    assert service.sleep().counts["purge.clock"] == 1
+
+    assert service.stats().counts["state"][State.DELETED] == 20
+    clock.advance(days=1)
+    assert service.sleep(["purge"]).counts["purge.purged"] == 20
 
 
 # reports

@@ -15,7 +15,7 @@ from kinmem.cli import main
 from kinmem.service import Service
 from tests.processes import REPOSITORY, run
 
-ROUNDS = int(os.environ.get("SLEEP_KILLS", "25"))
+ROUNDS = int(os.environ.get("SLEEP_KILLS", "10"))
 SECONDS = 2.4 * ROUNDS
 """After which no more rounds are begun, on a machine that is busy; one takes a second."""
 SLEEPER = """

@@ -45,7 +45,9 @@ def used(bench: Bench, id: str, times: int) -> None:
         pytest.param(10, 2, 5.2, id="twice as often as expected"),
         pytest.param(10, 1, 5.0, id="as often as expected"),
         pytest.param(31, 0, 4.7, id="never in over thirty days"),
-        pytest.param(20, 0, 4.8, id="never in over two weeks"),
+        pytest.param(20, 0, 5.0, id="never in two weeks"),
+        pytest.param(30, 0, 5.0, id="never in thirty days"),
+        pytest.param(31, 1, 5.0, id="once in thirty days"),
         pytest.param(50, 1, 4.8, id="seldom"),
         pytest.param(12, 0, 5.0, id="never in less than two weeks"),
     ],
@@ -161,6 +163,7 @@ def test_the_bin_gives_back_what_was_pruned(bench: Bench, clock: Any) -> None:
     [
         pytest.param({"channel": "explicit"}, id="explicit"),
         pytest.param({"channel": "user"}, id="told by the user"),
+        pytest.param({"channel": "import"}, id="a file that was added"),
         pytest.param({"scope": "shared"}, id="shared"),
     ],
 )
@@ -243,6 +246,42 @@ def test_a_clock_behind_what_is_stored_prunes_nothing(bench: Bench, clock: Any) 
 
     assert pruned(bench) == {"clock": 1}
     assert recalibrated(bench) == {"clock": 1}
+
+
+def test_a_moment_by_a_clock_that_was_ahead_holds_up_nothing(bench: Bench, clock: Any) -> None:
+    ids = [bench.keep(f"Clara mentioned cloud {n}.", importance=1.2) for n in range(3)]
+    clock.advance(days=3650)
+    bench.keep("Bob stored this by the wrong clock.", importance=5)
+    used(bench, ids[0], 1)
+    assert pruned(bench) == {"clock": 1}
+    clock.advance(days=-3650 + 61)
+
+    assert recalibrated(bench)["clock"] == 0
+    assert pruned(bench) == {"pruned": 2}
+    assert bench.state(ids[0]) == State.ACTIVE
+
+
+def test_a_clock_far_ahead_is_not_believed_for_what_it_stored_before(
+    bench: Bench, clock: Any
+) -> None:
+    bench.keep("Clara mentioned the weather.", importance=1)
+    clock.advance(days=3650)
+    bench.keep("Bob stored this by the wrong clock.", importance=5)
+    clock.advance(days=10)
+
+    assert pruned(bench) == {"clock": 1}
+
+
+def test_what_somebody_undoes_is_not_pruned_again_for_a_while(bench: Bench, clock: Any) -> None:
+    id = bench.keep("Clara mentioned the weather.", importance=1)
+    clock.advance(days=61)
+    assert pruned(bench)["pruned"] == 1
+    assert bench.service.undo(id).became == {id: "back"}
+
+    clock.advance(days=29)
+    assert pruned(bench)["pruned"] == 0
+    clock.advance(days=2)
+    assert pruned(bench)["pruned"] == 1
 
 
 def test_an_empty_memory_has_nothing_to_move(bench: Bench) -> None:

@@ -160,3 +160,26 @@ def test_the_time_that_somebody_names_is_kept(bench: Bench) -> None:
     (merged,) = bench.live()
     assert "roses in her garden (2019-03-01)." in merged.content
     assert "tulips in her garden (2021-03-01)." in merged.content
+
+
+def test_all_merges_of_a_run_are_undone_at_once_or_one_by_one(bench: Bench) -> None:
+    apart = {
+        *(bench.keep(text) for text in ("Clara grows roses at home.", "Clara grows red roses.")),
+        *(
+            bench.keep(text, scope="shared")
+            for text in ("Otto bakes bread.", "Otto bakes rye bread.")
+        ),
+    }
+    assert run(bench)["merged"] == 2
+    merged = {one.id for one in bench.live()}
+    last = bench.service.history(limit=1)[0]
+    assert last.batch is not None
+
+    one = bench.service.undo(last.write)
+    assert len(one.writes) == 1
+    assert len(merged & {memory.id for memory in bench.live()}) == 1
+    bench.service.undo(one.batch)
+    assert {memory.id for memory in bench.live()} == merged
+
+    assert len(bench.service.undo(last.batch).writes) == 3
+    assert {memory.id for memory in bench.live()} == apart

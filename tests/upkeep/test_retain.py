@@ -210,6 +210,7 @@ def test_what_somebody_undoes_is_not_done_again_for_a_while(bench: Bench, clock:
         pytest.param({}, {"tags": ["house"]}, State.STALE, id="tagged by hand is not archived"),
         pytest.param({"channel": "explicit"}, {}, State.ARCHIVED, id="told is not binned"),
         pytest.param({"channel": "user"}, {}, State.ARCHIVED, id="told by the user is not binned"),
+        pytest.param({"channel": "import"}, {}, State.ARCHIVED, id="a file is not binned"),
         pytest.param({"scope": "shared"}, {}, State.ARCHIVED, id="shared is not binned"),
         pytest.param({}, {"archived": True}, State.ARCHIVED, id="archived by a person"),
     ],
@@ -396,6 +397,37 @@ def test_brought_back_with_a_new_end_it_has_that_end(bench: Bench, clock: Any, l
 
     assert memory.state == State.ACTIVE
     assert memory.expires_at == clock() + timedelta(days=5)
+
+
+@pytest.mark.parametrize("state", [State.ACTIVE, State.SUPERSEDED, State.QUARANTINED])
+def test_what_expired_by_a_clock_that_was_ahead_is_as_it_was(
+    bench: Bench, clock: Any, state: State
+) -> None:
+    end = clock() + timedelta(days=30)
+    id = bench.keep("Clara has lent her bike to Bob.", state=state, expires_at=end)
+    clock.advance(days=365)
+    assert expired(bench) == {"expired": 1}
+    clock.advance(days=-365)
+
+    assert expired(bench, Allowance(dry_run=True)) == {state: 1}
+    assert expired(bench) == {state: 1}
+
+    assert (bench.state(id), bench.store.get(id).deleted_at) == (state, None)
+    assert bench.service.history(id)[0].action == "revived"
+    assert expired(bench) == {}
+    clock.advance(days=30)
+    assert expired(bench) == {"expired": 1}
+
+
+def test_what_somebody_forgot_by_a_clock_that_was_ahead_stays_forgotten(
+    bench: Bench, clock: Any, lent: str
+) -> None:
+    clock.advance(days=2)
+    bench.service.forget(lent)
+    clock.advance(days=-2)
+
+    assert expired(bench) == {}
+    assert bench.state(lent) == State.DELETED
 
 
 def test_uses_that_were_only_noted_count(bench: Bench, clock: Any) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from kinmem.errors import ModelError
 from kinmem.service import Service
+from kinmem.service.parts import AT_ONCE
 from kinmem.store.summaries import EXTRACTIVE
 from kinmem.upkeep.allowance import Allowance
 from kinmem.upkeep.summarize import Told, summarize, summarize_these
@@ -48,16 +49,43 @@ def test_a_long_memory_gets_a_summary_and_a_short_one_none(service: Service) -> 
     assert service.store.summaries.due(10) == []
 
 
-def test_it_is_made_anew_when_the_content_changes(service: Service, clock: Any) -> None:
-    id = service.memorize(LONG).id or ""
+def test_a_long_text_that_is_edited_has_none_until_it_is_made_anew(service: Service) -> None:
+    long = LONG * (AT_ONCE // len(LONG) + 1)
+    id = service.memorize(long).id or ""
     service.summarize()
-    clock.advance(days=1)
+    assert "Lyon" in service.store.summaries.of([id])[id]
 
-    service.update_memory(id, content=LONG.replace("Lyon", "Turin"))
+    service.update_memory(id, content=long.replace("Lyon", "Turin"))
 
+    assert service.store.summaries.of([id]) == {}
     assert service.store.summaries.due(10) == [id]
     service.summarize()
     assert "Lyon" not in service.store.summaries.of([id])[id]
+
+
+def test_a_text_that_is_edited_is_told_anew_at_once_and_undo_does_too(service: Service) -> None:
+    id = service.memorize(LONG).id or ""
+    service.summarize()
+    before = service.store.summaries.of([id])[id]
+
+    service.update_memory(id, content=LONG.replace("Lyon", "Turin"))
+    after = service.store.summaries.of([id])[id]
+    service.undo(id)
+
+    assert after == before.replace("Lyon", "Turin") != before
+    assert service.store.summaries.of([id])[id] == before
+    assert service.store.summaries.due(10) == []
+
+
+def test_the_chunks_of_a_document_that_is_edited_lose_theirs(service: Service) -> None:
+    text = "\n\n".join(f"## Part {n}\n\n{LONG}" for n in range(4))
+    id = service.add_document(text, name="a.md").id or ""
+    assert "Lyon" in str(service.store.summaries.parts(id))
+
+    service.update_memory(id, content=text.replace("Lyon", "Turin"))
+
+    assert "Lyon" not in str(service.store.summaries.parts(id))
+    assert "Lyon" not in str(service.store.summaries.of([id]))
 
 
 def test_it_is_made_anew_and_shorter_in_the_archive(service: Service) -> None:
@@ -141,7 +169,7 @@ def test_what_is_edited_while_the_model_answers_stays_due(service: Service) -> N
 
     class Slow(Scripted):
         def answer(self, prompt: str, shape: Any, *, deadline: float | None = None) -> Any:
-            service.update_memory(id, content=LONG.replace("Lyon", "Turin"))
+            service.update_memory(id, content=LONG.replace("Lyon", "Turin") * 20)
             return super().answer(prompt, shape)
 
     assert summarize_these(service.store, [id], Slow(Told(summary="They leave Lyon."))) == 0

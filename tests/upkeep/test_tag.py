@@ -53,16 +53,29 @@ def test_what_is_tagged_is_left_alone_for_a_week(bench: Bench, clock: Any) -> No
     assert tagged(bench) == {"seen": 1, "changed": 0}
 
 
-def test_an_edit_makes_it_due_at_once(bench: Bench, clock: Any) -> None:
+def test_an_edit_takes_its_tags_and_makes_it_due(bench: Bench) -> None:
     id = bench.keep("Clara grows roses.")
     tagged(bench)
-    clock.advance(minutes=1)
-    bench.service.update_memory(id, content="Clara grows tulips.")
+    new = bench.draft("Clara grows tulips.").memory
+    bench.store.update(id, {"content": new.content, "content_hash": new.content_hash})
     bench.service.update_memory(bench.keep("Otto sings."), importance=3)
 
+    assert bench.store.get(id).auto_tags == ()
     assert tagged(bench)["changed"] == 2
-    assert "tulips" in bench.store.get(id).auto_tags
-    assert "roses" not in bench.store.get(id).auto_tags
+    assert bench.store.get(id).auto_tags == ("tool", "clara", "grows", "tulips")
+
+
+def test_whoever_edits_and_undoes_sees_no_tag_of_another_text(bench: Bench) -> None:
+    id = bench.keep("Clara grows roses.")
+    tagged(bench)
+    before = bench.store.get(id).auto_tags
+
+    edited = bench.service.update_memory(id, content="Clara grows tulips.")
+    bench.service.undo(id)
+
+    assert edited.tags == ("tool", "clara", "grows", "tulips")
+    assert bench.store.get(id).auto_tags == before
+    assert tagged(bench) == {}
 
 
 def test_a_refresh_takes_twenty_the_longest_ago_first(bench: Bench, clock: Any) -> None:

@@ -162,9 +162,11 @@ class Book:
         changes: Mapping[str, Any],
         chunks: Chunks | None,
     ) -> Memory:
-        """Set fields, raise the version, keep words and chunks in step. Writes no history line."""
-        if "content_hash" in changes:  # its tags and links are to be looked at again
-            changes = {**changes, "tagged_at": None, "linked_at": None}
+        """Set fields, raise the version, keep words and chunks in step; what was made of a former
+        text goes. Writes no history line."""
+        if "content" in changes or "content_hash" in changes:
+            changes = {**changes, "auto_tags": (), "tagged_at": None, "linked_at": None}
+            db.execute("DELETE FROM summaries WHERE memory = ?", (row,))
         new = replace(old, **changes, version=old.version + 1)
         said = parts.text_of(db, row) if chunks is not None and old.is_document else ""
         names = [*changes, "version"]

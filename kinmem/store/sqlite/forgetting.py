@@ -29,11 +29,14 @@ from kinmem.store.sqlite.written import (
     Written,
     changes,
 )
+from kinmem.text import INVISIBLE
 
 if TYPE_CHECKING:
     from kinmem.store.sqlite.store import SqliteStore
 
 WORD = re.compile(r"\w+")
+LEARNED_FROM = "(session, turn) IN (SELECT value ->> 0, value ->> 1 FROM json_each(:turns))"
+"""Turns that are blanked with the memories learned from them."""
 
 
 class Version(NamedTuple):
@@ -68,13 +71,27 @@ class SqliteForgetting:
                 else:
                     others.append(memory.id)
         visible = self._store.memories(others).keys()
-        counts: Counter[str] = Counter()
-        for book, text, where in self._elsewhere():
-            counts[text.table] += _count(book.database, mention, text, where, self._store.kin)
-        counts["old_texts"] = sum(v.is_own and mention.is_in(v.text) for v in self._versions())
         return Traces(
-            memories, sorted(visible), +counts, self._spills(mention, memories), self._kept(mention)
+            memories,
+            sorted(visible),
+            self.counts(mention, memories),
+            self._spills(mention, memories),
+            self._kept(mention),
         )
+
+    def counts(self, mention: Mention, memories: Sequence[Memory]) -> Mapping[str, int]:
+        found: Counter[str] = Counter()
+        wanted = {"kin": self._store.kin, "turns": _turns_of(memories)}
+        for book in self._books:
+            with _asking(book.database, mention) as db:
+                for table in dict.fromkeys(one.table for one in WRITTEN):
+                    if book is self._own or table in SHARED:
+                        rows = _touched(table, book is self._own)
+                        sql = f"SELECT count(*) FROM {table} WHERE {rows}"
+                        count: Any = db.execute(sql, wanted).get
+                        found[table] += count
+        found["old_texts"] = sum(v.is_own and mention.is_in(v.text) for v in self._versions())
+        return +found
 
     def _kept(self, mention: Mention) -> tuple[str, ...]:
         """Columns whose words are kinmem's own in which the name is one."""
@@ -89,27 +106,23 @@ class SqliteForgetting:
         return tuple(sorted(found))
 
     def _spills(self, mention: Mention, memories: Sequence[Memory]) -> tuple[str, ...]:
-        turns = [[m.session, turn] for m in memories if m.session for turn in m.turns]
         with _asking(self._own.database, mention) as db:
             rows: Any = db.execute(
-                """
+                f"""
                 SELECT DISTINCT spill FROM turns WHERE spill IS NOT NULL AND (
                     mentions(text, session) OR speaker IS NOT speaker(speaker)
-                    OR (session, turn) IN (
-                        SELECT value ->> 0, value ->> 1 FROM json_each(?)
-                    )
+                    OR {LEARNED_FROM}
                 )
                 """,
-                (json.dumps(turns),),
+                {"turns": _turns_of(memories)},
             ).fetchall()
         return tuple(sorted(spill for (spill,) in rows))
 
     def erase(self, ids: Collection[str]) -> int:
         return self._store.erase_all(ids)
 
-    def blank(self, mention: Mention) -> Mapping[str, int]:
-        done: Counter[str] = Counter()
-        done["old_texts"] = self._drop_versions(mention)
+    def blank(self, mention: Mention) -> None:
+        self._drop_versions(mention)
         for book, text, where in self._elsewhere():
             table, column, change = text
             with book.changing() as db, _functions(db, mention):
@@ -118,11 +131,9 @@ class SqliteForgetting:
                     sql = f"DELETE FROM {table} {rows}"
                 else:
                     sql = f"UPDATE OR IGNORE {table} SET {column} = {change}({column}) {rows}"
-                db.execute(sql, {"kin": self._store.kin} if ":kin" in where else {})
-                done[table] += db.changes()
+                db.execute(sql, {"kin": self._store.kin})
         for book in self._books:
             book.database.truncate_wal()
-        return +done
 
     def former(self, mention: Mention) -> Mapping[Path, int]:
         return Counter(
@@ -146,7 +157,7 @@ class SqliteForgetting:
                     text, is_whole = "\n".join(_words_of(change)), False
                 yield Version(book, id, version, at, text, bool(is_own), is_whole)
 
-    def _drop_versions(self, mention: Mention) -> int:
+    def _drop_versions(self, mention: Mention) -> None:
         """Drop earlier versions of own documents that name it."""
         naming = {
             (one.memory, one.version)
@@ -155,7 +166,6 @@ class SqliteForgetting:
         }
         for id in {id for id, _ in naming}:
             self._tell_anew(id, {version for memory, version in naming if memory == id})
-        return len(naming)
 
     def _tell_anew(self, id: str, dropped: Collection[str]) -> None:
         """Drop these versions of a document; others that are told by them are told by its text."""
@@ -201,8 +211,9 @@ class SqliteForgetting:
         for book in self._books:
             for table, column in _texts(book.database):
                 for (text,) in book.database.rows(f"SELECT {column} FROM {table}"):
-                    if isinstance(text, str) and any(part in text.lower() for part in wanted):
-                        for word in WORD.findall(text.lower()):
+                    text = INVISIBLE.sub("", text).lower() if isinstance(text, str) else ""
+                    if any(part in text for part in wanted):
+                        for word in WORD.findall(text):
                             if any(part in word for part in wanted):
                                 yield word
 
@@ -262,11 +273,17 @@ def _texts(database: Database) -> list[tuple[str, str]]:
     )
 
 
-def _count(database: Database, mention: Mention, text: Written, where: str, kin: str) -> int:
-    with _asking(database, mention) as db:
-        sql = f"SELECT count(*) FROM {text.table} WHERE {text.names_it} AND {where}"
-        found: Any = db.execute(sql, {"kin": kin} if ":kin" in where else {}).get
-    return int(found)
+def _turns_of(memories: Sequence[Memory]) -> str:
+    """What LEARNED_FROM asks for."""
+    return json.dumps([[m.session, turn] for m in memories if m.session for turn in m.turns])
+
+
+def _touched(table: str, is_own: bool) -> str:
+    """Rows of a table that will be changed: in several columns or not, they are one each."""
+    names_it = [one.names_it for one in WRITTEN if one.table == table]
+    if table == "turns":
+        names_it.append(LEARNED_FROM)
+    return f"({' OR '.join(names_it)})" + ("" if is_own else " AND kin = :kin")
 
 
 @contextmanager

@@ -76,6 +76,17 @@ class SqliteLife:
         links, recent = self._links(own, whole=ids is None and expired_by is None)
         return [_living(row, links, recent) for row in rows]
 
+    def binned_after(self, moment: datetime) -> list[Living]:
+        bound = {"kin": self._kin, "after": time_text(moment)}
+        where = f"{OWN} AND m.state = 'deleted' AND m.deleted_at > :after"
+        return [
+            _living(row, {}, {})
+            for book in self._books.values()
+            for row in book.database.rows(
+                f"SELECT {COLUMNS} FROM memories m WHERE {where}", {**bound, **self._view(book)}
+            )
+        ]
+
     def _links(self, own: Collection[str], *, whole: bool) -> tuple[Links, Links]:
         """Of own memories, all of them if `whole`: how many links count, and how many recent ones.
 
@@ -262,6 +273,8 @@ def _line(fate: Fate, at: datetime) -> Line:
     after: dict[str, Any] = {"state": fate.state, "state_at": fate.since or at}
     if fate.state == State.DELETED:
         before["deleted_at"], after["deleted_at"] = None, at
+    elif fate.memory.state == State.DELETED:  # by a line as above, which sets both to one moment
+        before["deleted_at"], after["deleted_at"] = fate.memory.state_at, None
     return Line(fate.memory.id, fate.action, before, after, fate.reason)
 
 

@@ -11,16 +11,15 @@ from kinmem.models import Memory
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.filters import IS_LIVE, VISIBLE, View
 from kinmem.store.sqlite.rows import time_text
-from kinmem.store.summaries import Summary
+from kinmem.store.summaries import SHORT, Summary
 from kinmem.text import estimated_tokens
 
-SHORT = 300
-"""Characters; what is not longer is hardly more than two sentences."""
-# A summary that is made of the memory as it is. Of each memory one tells about all of them.
+# A summary that is made of the memory as it is; those of a former text went with it (Book.change).
+# Of each memory one tells about all of them.
 CURRENT = """
     EXISTS (
         SELECT 1 FROM summaries s WHERE s.memory = m.rowid AND s.scope = 'memory'
-        AND s.tier = m.tier AND s.created_at >= m.content_updated_at
+        AND s.tier = m.tier
     )
 """
 
