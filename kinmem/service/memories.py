@@ -171,7 +171,7 @@ class Memories(Parts):
             batch=batch,
         )
         if "content" in changes:
-            self._told_anew([memory_id])
+            self._told_anew([memory_id], tags=old.tagged_at is not None)
             changed = self.store.get(memory_id)
         return self._renewed(memory_id) if RANKED & changes.keys() else changed
 

@@ -133,12 +133,13 @@ class Parts:
         self.store.life.renew([memory_id])
         return self.store.get(memory_id)
 
-    def _told_anew(self, ids: Iterable[str]) -> None:
+    def _told_anew(self, ids: Iterable[str], *, tags: bool = True) -> None:
         """Make what is told of changed texts, as far as nobody has to wait for it; upkeep does the
-        rest."""
+        rest. No `tags` where sleep had given none yet."""
         found = self.store.memories(list(ids)).values()
         rewritten = [one for one in found if one.kin == self.kin and one.tagged_at is None]
-        tag_these(self.store, rewritten, self.clock)
+        if tags:
+            tag_these(self.store, rewritten, self.clock)
         if self._summary_model is None:
             long = [one.id for one in rewritten if SHORT < len(one.content) <= AT_ONCE]
             summarize_these(self.store, long, None)

@@ -181,5 +181,5 @@ def test_all_merges_of_a_run_are_undone_at_once_or_one_by_one(bench: Bench) -> N
     bench.service.undo(one.batch)
     assert {memory.id for memory in bench.live()} == merged
 
-    assert len(bench.service.undo(last.batch).writes) == 3
+    assert len(bench.service.undo(last.batch).writes) == 2
     assert {memory.id for memory in bench.live()} == apart

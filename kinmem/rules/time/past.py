@@ -95,7 +95,7 @@ OF_NOW = _any(
 PAST_FORM = _any(
     r"(?<!am )(?<!is )(?<!are )(?<!i'm )(?<!we're )(?!need|indeed|bed|red|speed|feed)\w{2,}ed",
     _DONE,
-    r"went|came|took|got|kept|ran|held|spent|taught|led|sat|stood|rode|drove|wrote|\w+'d"
+    r"went|came|took|got|kept|ran|held|spent|taught|led|sat|stood|rode|drove|wrote|\w+'d",
 )
 """Told of the past, besides those: in English -ed, in Spanish and Portuguese what I did."""
 UNTIL = _any(r"until|till|up to|through|bis|jusqu\w*|jusqu'\w+|hasta|fino|sino|ate")
