@@ -13,7 +13,7 @@ from kinmem.store.sqlite.vectors import ChunkVectors
 
 PLACES: dict[str, tuple[Any, str]] = {
     "understand": (pipeline, "understand"),
-    "nearest": (sqlite_search, "_nearest"),
+    "nearest": (sqlite_search, "_near"),
     "matching": (sqlite_search, "_matching"),
     "candidates": (sqlite_search, "_read"),
     "cosines": (ChunkVectors, "cosines"),

@@ -14,6 +14,7 @@ from benchmarks.baselines import Remembering
 from benchmarks.report import Table, Target, as_json
 from benchmarks.retrieval import BASELINES, KINMEM, MEASURES, Result, asked, means
 from benchmarks.scoring import ndcg_at, recall_at, reciprocal_rank
+from benchmarks.stages import PLACES
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.recall.formula import Formula
 
@@ -195,3 +196,10 @@ def test_a_table_is_markdown_and_a_report_json():
     ]
     report = as_json([table], [Target("speed", 2.0, 3.0), Target("hits", 0.5, 0.8, at_most=False)])
     assert [target["met"] for target in json.loads(json.dumps(report))["targets"]] == [True, False]
+
+
+@pytest.mark.parametrize("stage", PLACES)
+def test_the_stages_that_are_timed_are_there(stage: str) -> None:
+    place, name = PLACES[stage]
+
+    assert callable(getattr(place, name))
