@@ -74,8 +74,14 @@ def _run(words: list[str]) -> int:
     from typer.main import get_command
 
     from kinmem.cli.app import app
+    from kinmem.cli.terminal import UNLIMITED
 
-    code = get_command(app).main(words, prog_name="kinmem", standalone_mode=False)
+    on_terminal = sys.stdout.isatty()
+    app.rich_markup_mode = "rich" if on_terminal else None  # its frames end at some width
+    width = None if on_terminal else UNLIMITED
+    code = get_command(app).main(
+        words, prog_name="kinmem", standalone_mode=False, terminal_width=width
+    )
     return code if isinstance(code, int) else 0
 
 

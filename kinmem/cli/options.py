@@ -49,9 +49,12 @@ SourceContext = Annotated[
     str | None, option("--source-context", "TEXT", "Where it was learned, in a sentence or two.")
 ]
 OccurredAt = Annotated[
-    str | None, option("--occurred-at", "TIME", "When it happened or was said: 2026-05-08, yesterday.")
+    str | None,
+    option("--occurred-at", "TIME", "When it happened or was said: 2026-05-08, yesterday."),
 ]
-Expires = Annotated[str | None, option("--expires", "TIME", "When it ends: a time, 30d, tomorrow, in 3 days.")]
+Expires = Annotated[
+    str | None, option("--expires", "TIME", "When it ends: a time, 30d, tomorrow, in 3 days.")
+]
 NewTags = Annotated[list[str] | None, option("--tag -t", "TAG", "Repeat for several.")]
 Speaker = Annotated[str | None, option("--speaker", "NAME", "Who said it.")]
 
@@ -70,7 +73,10 @@ Tags = Annotated[
 Since = Annotated[
     str | None, option("--since", "TIME", "Not before: 2026-05, 2026-05-08T14:00, yesterday.")
 ]
-Until = Annotated[str | None, option("--until", "TIME", "Not after, the whole day included: 2026-05-08, last week.")]
+Until = Annotated[
+    str | None,
+    option("--until", "TIME", "Not after, the whole day included: 2026-05-08, last week."),
+]
 STATES = "active, stale, archived, deleted, superseded; else what is alive."
 State = Annotated[str | None, option("--state", "NAME", STATES)]
 
@@ -80,11 +86,15 @@ Depth = Annotated[int, option("--depth -d", "1|2", "2: the relations of its neig
 To = Annotated[str | None, option("--to", "NAME", "How it leads to this one.")]
 
 # timeline
-Day = Annotated[str | None, option("--day -d", "DAY", "A date, a month or a year: 2026-05, yesterday.")]
+Day = Annotated[
+    str | None, option("--day -d", "DAY", "A date, a month or a year: 2026-05, yesterday.")
+]
 
 # recall
 Limit = Annotated[int | None, option("--limit -n", "1-100", "At most so many.")]
-AsOf = Annotated[str | None, option("--as-of", "TIME", "Answer from what was true then: 2026-05, last year.")]
+AsOf = Annotated[
+    str | None, option("--as-of", "TIME", "Answer from what was true then: 2026-05, last year.")
+]
 MODES = "Ranking: relevance, recent, important, historical, comprehensive, balanced, kinbot, kore."
 Mode = Annotated[str | None, option("--mode", "NAME", MODES)]
 IncludeArchived = Annotated[bool, flag("--include-archived", "Archived memories too.")]

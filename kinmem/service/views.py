@@ -76,9 +76,7 @@ class Views(Parts):
         """
         zone = self.settings.general.zone
         now = self.clock()
-        page = timeline(
-            self.store, now, zone, subject=subject, day=day, limit=limit, cursor=cursor
-        )
+        page = timeline(self.store, now, zone, subject=subject, day=day, limit=limit, cursor=cursor)
         self.store.count_use([memory.id for memory in page.memories], now)
         return page
 
