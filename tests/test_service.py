@@ -1,5 +1,7 @@
 """What kinmem does, through the highest surface that every way in shares."""
 
+from datetime import datetime
+
 import pytest
 
 from kinmem.errors import InvalidInput, MemoryNotFound, TooLarge, VersionConflict

@@ -26,6 +26,8 @@ from collections.abc import Sequence
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code. The console script `kinmem`."""
     words = _typed() if arguments is None else list(arguments)
+    if os.environ.get("HOME") == "":  # means the root folder to Python, and no folder to anybody
+        del os.environ["HOME"]
     if words[:1] == ["hook"]:  # every prompt waits for it
         from kinmem.hooks import main as hook
 

@@ -181,7 +181,9 @@ Refuse = Annotated[
     list[str] | None, option("--refuse", "ISSUE", "Never raise this issue again; repeatable.")
 ]
 KeepMemory = Annotated[str | None, option("--keep", "ID", "The memory that stays.")]
-Client = Annotated[str, argument("CLIENT", "claude-code, codex, gemini, cursor or vscode.")]
+Client = Annotated[
+    str, argument("CLIENT", "claude-code, claude-desktop, codex, gemini, cursor, vscode.")
+]
 HookClient = Annotated[
     str | None,
     argument("CLIENT", "claude, codex, gemini, cursor or vscode; told by the input else."),

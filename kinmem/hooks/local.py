@@ -84,7 +84,7 @@ def address_of(path: str) -> Iterator[str]:
 
 
 def socket_path(home: "Path | str", kin: str) -> str | None:
-    """Where the socket of that Kin is; None if this system, or so long a path on it, allows none."""
+    """Where the socket of that Kin is; None if the system, or so long a path, allows none."""
     if not hasattr(socket, "AF_UNIX"):
         return None
     folder = os.path.join(home, "run")  # noqa: PTH118  (pathlib would cost a hook 3 ms)

@@ -1,7 +1,6 @@
 """The socket that hooks ask at."""
 
 import json
-import os
 import signal
 import socket
 import stat
