@@ -9,9 +9,18 @@ With options it is the same as `kinmem serve`, which also explains them: python 
 
 import sys
 
-from kinmem.errors import KinmemError
-from kinmem.serving import serve
-from kinmem.settings import load
+try:
+    import apsw  # noqa: F401  the first that a Python without the dependencies would miss
+    import mcp  # noqa: F401
+
+    from kinmem.errors import KinmemError
+    from kinmem.serving import serve
+    from kinmem.settings import load
+except ModuleNotFoundError as missing:
+    sys.exit(
+        f"kinmem: {sys.executable} has no package {missing.name!r}. Run `make demo` once in this"
+        " folder and start server.py with its .venv/bin/python, or use `uv run server.py`."
+    )
 
 
 def main() -> None:

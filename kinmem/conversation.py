@@ -97,7 +97,8 @@ class Conversation:
         kept = _fit_to_keep(text)
         if kept is None:
             return Observed("ignored", reason="nothing is left of it to keep")
-        said_at = checked_time(at, "at", self._settings.general.zone) or self._clock()
+        now = self._clock()
+        said_at = checked_time(at, "at", self._settings.general.zone, now=now) or now
         message = Message(
             session=session,
             turn=_name(turn, "turn") if turn else "",

@@ -148,8 +148,9 @@ class Services:
     def _open_quietly(self) -> None:
         try:
             self.get()
-        except Exception as error:
-            logging.getLogger(__name__).warning("the memory could not be opened: %s", error)
+        except Exception as error:  # no wonder, where the client has gone before it was open
+            level = logging.DEBUG if self._closed else logging.WARNING
+            logging.getLogger(__name__).log(level, "the memory could not be opened: %s", error)
 
     def _settings_of(self, name: str) -> Settings:
         """Another Kin may have its own table in config.toml."""

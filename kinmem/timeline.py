@@ -15,6 +15,7 @@ MOST = 200
 
 def timeline(
     store: Store,
+    now: datetime,
     zone: tzinfo,
     *,
     subject: str | None = None,
@@ -25,7 +26,7 @@ def timeline(
     """One page of what is visible, by the time when it happened or was said, the earliest first.
 
     Of a subject is what has it, and what is about somebody or something called so. `day` is a date,
-    a month (2026-05) or a year; what was superseded since is there as well.
+    a month (2026-05), a year, or yesterday; what was superseded since is there as well.
     """
     if not 1 <= limit <= MOST:
         raise InvalidInput(f"limit {limit} is not between 1 and {MOST}")
@@ -33,8 +34,8 @@ def timeline(
     filters = Filters(
         subject=subject,
         about=() if subject is None else _names(store, subject),
-        since=checked_time(day, "day", zone),
-        until=checked_time(day, "day", zone, end=True),
+        since=checked_time(day, "day", zone, now=now),
+        until=checked_time(day, "day", zone, end=True, now=now),
         states=SHOWN,
     )
     return store.page(filters, "said", limit, cursor)

@@ -43,6 +43,7 @@ HELLO = {
         "clientInfo": {"name": "raw", "version": "1"},
     },
 }
+PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
 ACCEPT = {"Accept": "application/json, text/event-stream", "Content_Type": "application/json"}
 ROUTES = [
     ("POST", "/mcp"),
@@ -107,10 +108,10 @@ def text_of(part: object) -> str:
 
 
 @contextmanager
-def running(home: Path, *kins: str, **environment: str) -> Iterator[Running]:
+def running(home: Path, *kins: str, code: str = "", **environment: str) -> Iterator[Running]:
     """A server on a free port; with tokens for these Kins."""
     tokens = {kin: Tokens(home).add(kin) for kin in kins}
-    process = start(home, **environment)
+    process = start(home, code, **environment)
     try:
         assert process.stderr
         told = process.stderr.readline().decode()
@@ -124,9 +125,9 @@ def running(home: Path, *kins: str, **environment: str) -> Iterator[Running]:
         process.stderr.close()
 
 
-def start(home: Path, **environment: str) -> subprocess.Popen[bytes]:
+def start(home: Path, code: str = "", **environment: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, str(ROOT / "server.py")],
+        [sys.executable, *(["-c", code] if code else [str(ROOT / "server.py")])],
         cwd=ROOT,
         env={
             **os.environ,
@@ -307,9 +308,51 @@ def test_without_a_valid_token_nothing_is_served(
 ) -> None:
     given = {} if authorization is None else {"Authorization": authorization}
     for route in ROUTES:
+        if route == ("GET", "/health") and authorization is None:
+            continue
         status, headers, _ = closed_server.ask(*route, HELLO, **given)
         assert status == 401
         assert headers["WWW-Authenticate"].startswith('Bearer realm="kinmem"')
+
+
+def test_health_without_a_token_tells_nothing_but_that_we_live(closed_server: Running) -> None:
+    status, _, text = closed_server.ask("GET", "/health")
+
+    assert (status, text) == (200, '{"status":"ok"}')
+    assert closed_server.status("POST", "/health", HELLO) == 401
+    assert closed_server.status("GET", "/health", Host="evil.example") == 421
+    assert closed_server.status("GET", "/health", Origin="https://a.b") == 403
+
+
+def test_a_session_that_nobody_uses_is_closed(tmp_path: Path) -> None:
+    with running(tmp_path, KINMEM_SESSION_MINUTES="0.02") as server:
+        opened = [server.ask("POST", "/mcp", HELLO)[1]["mcp-session-id"] for _ in range(3)]
+        latest = time.monotonic() + 60
+        while {
+            server.status("POST", "/mcp", PING, Mcp_Session_Id=session) for session in opened
+        } != {404}:
+            assert time.monotonic() < latest
+            time.sleep(1.5)
+        assert server.status("POST", "/mcp", HELLO) == 200
+
+
+def test_one_session_too_many_takes_the_place_of_the_oldest(tmp_path: Path) -> None:
+    code = (
+        "import kinmem.transports.http as http, runpy, sys\n"
+        "http.build_app.__defaults__ = (3,)\n"
+        "sys.argv = ['server.py']\n"
+        "runpy.run_path('server.py', run_name='__main__')\n"
+    )
+    with running(tmp_path, code=code) as server:
+        opened = [server.ask("POST", "/mcp", HELLO)[1]["mcp-session-id"] for _ in range(7)]
+        alive = [
+            server.status("POST", "/mcp", PING, Mcp_Session_Id=session) for session in opened[-2:]
+        ]
+        gone = [
+            server.status("POST", "/mcp", PING, Mcp_Session_Id=session) for session in opened[:3]
+        ]
+
+    assert (alive, gone) == ([200, 200], [404, 404, 404])
 
 
 def test_a_token_helps_neither_a_foreign_host_nor_a_foreign_page(closed_server: Running) -> None:
@@ -358,14 +401,14 @@ def endpoint(stream: http.client.HTTPResponse) -> str:
 
 def test_as_soon_as_there_was_a_token_this_machine_needs_one_too(tmp_path: Path) -> None:
     with running(tmp_path) as server:
-        assert server.status("GET", "/health") == 200
+        assert server.status("GET", "/nothing") == 404
         token = Tokens(tmp_path).add("ana")
-        assert server.status("GET", "/health") == 401
+        assert server.status("GET", "/nothing") == 401
         assert server.status("GET", "/health", Authorization=f"Bearer {token}") == 200
         Tokens(tmp_path).revoke(token.split("_")[1])
-        assert server.status("GET", "/health") == 401
+        assert server.status("GET", "/nothing") == 401
         (tmp_path / "tokens.json").write_text("{")
-        assert server.status("GET", "/health") == 503
+        assert server.status("GET", "/nothing") == 503
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])

@@ -1,5 +1,7 @@
 """What kinmem does, through the highest surface that every way in shares."""
 
+from datetime import datetime
+
 import pytest
 
 from kinmem.errors import InvalidInput, MemoryNotFound, TooLarge, VersionConflict
@@ -655,3 +657,62 @@ def test_what_expires_does_not_make_what_stays_a_duplicate(service, clock):
 
     assert stored.status == "created"
     assert contents(service.recall("gate code")) == ["The gate code is 4711"]
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "found"),
+    [
+        ("yesterday", None, ["of 14 June", "of 15 June"]),
+        (None, "yesterday", ["of 1 June", "of 14 June"]),
+        ("last week", "last week", ["of 14 June"]),
+        ("2 weeks ago", "3 days ago", ["of 1 June"]),
+        ("gestern", "heute", ["of 14 June", "of 15 June"]),
+        ("Sunday", None, ["of 14 June", "of 15 June"]),
+        ("14 June 2026", "14 June 2026", ["of 14 June"]),
+    ],
+)
+def test_times_are_understood_in_words(service, since, until, found):
+    for occurred_at, content in (
+        ("2 weeks ago", "The entry of 1 June"),
+        ("yesterday", "The entry of 14 June"),
+        ("today", "The entry of 15 June"),
+    ):
+        service.memorize(content, occurred_at=occurred_at)
+
+    page = service.list_memories(since=since, until=until, sort="said")
+
+    assert [one.content.removeprefix("The entry ") for one in page.memories] == found
+
+
+@pytest.mark.parametrize(
+    ("expires", "day"),
+    [
+        ("tomorrow", "2026-06-17"),
+        ("in 3 days", "2026-06-19"),
+        ("next week", "2026-06-29"),
+        ("Friday", "2026-06-20"),
+        ("in 2 months", "2026-08-16"),
+        ("übermorgen", "2026-06-18"),
+    ],
+)
+def test_an_end_may_be_told_in_words(service, expires, day):
+    id = service.memorize("The guest badge is 4471", expires=expires).id
+
+    assert service.get(id).expires_at == datetime.fromisoformat(f"{day}T00:00:00+00:00")
+
+
+@pytest.mark.parametrize("expires", ["yesterday", "last week", "when it rains"])
+def test_an_end_that_is_over_or_no_time_is_refused(service, expires):
+    with pytest.raises(InvalidInput, match="a time to come"):
+        service.memorize("The guest badge is 4471", expires=expires)
+
+
+def test_a_day_of_the_timeline_and_a_past_date_may_be_told_in_words(service, clock):
+    service.memorize("The studio moved to the harbour", occurred_at="2026-06-14")
+    service.memorize("The parking code is 1234")
+    clock.advance(days=1)
+
+    assert [one.content for one in service.timeline(day="the day before yesterday").memories] == [
+        "The studio moved to the harbour"
+    ]
+    assert service.recall("parking code", as_of="yesterday").hits

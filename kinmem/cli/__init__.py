@@ -26,6 +26,8 @@ from collections.abc import Sequence
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code. The console script `kinmem`."""
     words = _typed() if arguments is None else list(arguments)
+    if os.environ.get("HOME") == "":  # means the root folder to Python, and no folder to anybody
+        del os.environ["HOME"]
     if words[:1] == ["hook"]:  # every prompt waits for it
         from kinmem.hooks import main as hook
 
@@ -74,8 +76,14 @@ def _run(words: list[str]) -> int:
     from typer.main import get_command
 
     from kinmem.cli.app import app
+    from kinmem.cli.terminal import UNLIMITED
 
-    code = get_command(app).main(words, prog_name="kinmem", standalone_mode=False)
+    on_terminal = sys.stdout.isatty()
+    app.rich_markup_mode = "rich" if on_terminal else None  # its frames end at some width
+    width = None if on_terminal else UNLIMITED
+    code = get_command(app).main(
+        words, prog_name="kinmem", standalone_mode=False, terminal_width=width
+    )
     return code if isinstance(code, int) else 0
 
 

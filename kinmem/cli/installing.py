@@ -1,6 +1,5 @@
 """install, hook: kinmem in a client's configuration, and what its hooks call."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,27 +28,21 @@ def install(
     """Show how a client's configuration would change for hooks and server, or with --remove without
     them; --write does it."""
     from kinmem import install as installer
+    from kinmem.settings.loading import DEFAULT_HOME
 
     folder = Path(project).absolute() if project else None
     home = Path.home()
     if remove:
         changes = installer.plan_removal(client, home, folder)
     else:
-        kin = here.settings().general.kin
-        changes = installer.plan(client, home, folder, started_by(), kin)
+        from kinmem.install.starting import started_by
+
+        settings = here.settings()
+        memory = settings.home if settings.home != Path(DEFAULT_HOME).expanduser() else None
+        changes = installer.plan(client, home, folder, started_by(), settings.general.kin, memory)
     if write:
         installer.write(changes)
     here.tell(_rows(changes, written=write), *_shown(changes, client, write=write, remove=remove))
-
-
-def started_by() -> list[str]:
-    """The command that starts this very kinmem, as a client can call it from anywhere."""
-    script = Path(sys.executable).parent / "kinmem"
-    if script.exists() and "uv/archive" not in str(script):
-        return [str(script)]
-    if "uv/archive" in str(script):
-        return ["uvx", "kinmem"]  # a package that was installed in passing has no lasting path
-    return [sys.executable, "-m", "kinmem"]
 
 
 def _rows(changes: "list[FileChange]", *, written: bool) -> list[dict[str, Any]]:

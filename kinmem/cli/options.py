@@ -49,9 +49,12 @@ SourceContext = Annotated[
     str | None, option("--source-context", "TEXT", "Where it was learned, in a sentence or two.")
 ]
 OccurredAt = Annotated[
-    str | None, option("--occurred-at", "TIME", "When it happened or was said, e.g. 2026-05-08.")
+    str | None,
+    option("--occurred-at", "TIME", "When it happened or was said: 2026-05-08, yesterday."),
 ]
-Expires = Annotated[str | None, option("--expires", "TIME", "When it ends: a time, or 30d, 12h.")]
+Expires = Annotated[
+    str | None, option("--expires", "TIME", "When it ends: a time, 30d, tomorrow, in 3 days.")
+]
 NewTags = Annotated[list[str] | None, option("--tag -t", "TAG", "Repeat for several.")]
 Speaker = Annotated[str | None, option("--speaker", "NAME", "Who said it.")]
 
@@ -68,9 +71,12 @@ Tags = Annotated[
     list[str] | None, option("--tag -t", "TAG", "Repeat for several; all must be there.")
 ]
 Since = Annotated[
-    str | None, option("--since", "TIME", "Not before, e.g. 2026-05 or 2026-05-08T14:00.")
+    str | None, option("--since", "TIME", "Not before: 2026-05, 2026-05-08T14:00, yesterday.")
 ]
-Until = Annotated[str | None, option("--until", "TIME", "Not after; a date means the whole day.")]
+Until = Annotated[
+    str | None,
+    option("--until", "TIME", "Not after, the whole day included: 2026-05-08, last week."),
+]
 STATES = "active, stale, archived, deleted, superseded; else what is alive."
 State = Annotated[str | None, option("--state", "NAME", STATES)]
 
@@ -80,11 +86,15 @@ Depth = Annotated[int, option("--depth -d", "1|2", "2: the relations of its neig
 To = Annotated[str | None, option("--to", "NAME", "How it leads to this one.")]
 
 # timeline
-Day = Annotated[str | None, option("--day -d", "DAY", "A date, a month or a year: 2026-05.")]
+Day = Annotated[
+    str | None, option("--day -d", "DAY", "A date, a month or a year: 2026-05, yesterday.")
+]
 
 # recall
 Limit = Annotated[int | None, option("--limit -n", "1-100", "At most so many.")]
-AsOf = Annotated[str | None, option("--as-of", "TIME", "Answer from what was true then.")]
+AsOf = Annotated[
+    str | None, option("--as-of", "TIME", "Answer from what was true then: 2026-05, last year.")
+]
 MODES = "Ranking: relevance, recent, important, historical, comprehensive, balanced, kinbot, kore."
 Mode = Annotated[str | None, option("--mode", "NAME", MODES)]
 IncludeArchived = Annotated[bool, flag("--include-archived", "Archived memories too.")]
@@ -171,7 +181,9 @@ Refuse = Annotated[
     list[str] | None, option("--refuse", "ISSUE", "Never raise this issue again; repeatable.")
 ]
 KeepMemory = Annotated[str | None, option("--keep", "ID", "The memory that stays.")]
-Client = Annotated[str, argument("CLIENT", "claude-code, codex, gemini, cursor or vscode.")]
+Client = Annotated[
+    str, argument("CLIENT", "claude-code, claude-desktop, codex, gemini, cursor, vscode.")
+]
 HookClient = Annotated[
     str | None,
     argument("CLIENT", "claude, codex, gemini, cursor or vscode; told by the input else."),

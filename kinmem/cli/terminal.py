@@ -18,9 +18,9 @@ UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
-# What lines of a pipe or a file are laid out for; a terminal says its own width.
-PIPE_WIDTH = 120
-# No cell but the last of a line is wider.
+# Of lines in a pipe or a file, which nothing wraps or cuts; a terminal says its own width.
+UNLIMITED = 1_000_000
+# Cells are aligned up to this width. A terminal cuts all but the last of a line there.
 WIDEST = 20
 
 
@@ -44,19 +44,20 @@ def console(*, err: bool = False) -> "Console":
     from rich.console import Console
 
     stream = sys.stderr if err else sys.stdout
-    width = None if stream.isatty() else PIPE_WIDTH
+    width = None if stream.isatty() else UNLIMITED
     return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)
 
 
 def say(*renderables: "RenderableType", width: int | None = None) -> None:
-    """Write to stdout; lines that are not for a terminal end where their text ends."""
+    """Write to stdout, on a terminal at most `width` wide; elsewhere no line is wrapped or cut, and
+    each ends where its text ends."""
     from rich.console import Group
 
     out = console()
     with out.capture() as captured:
         for renderable in renderables:
             # A text printed by itself would forget that it must not be wrapped.
-            out.print(Group(renderable), width=width, crop=False)
+            out.print(Group(renderable), width=width if out.is_terminal else None, crop=False)
     told = captured.get()
     if not out.is_terminal:
         told = "".join(f"{line.rstrip()}\n" for line in told.splitlines())
@@ -64,18 +65,22 @@ def say(*renderables: "RenderableType", width: int | None = None) -> None:
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> "Iterator[Text]":
-    """One line per row, its last cell as long as it is: a terminal shows what fits of it, on a
-    line of its own where too little would fit."""
+    """One line per row. A terminal shows what fits of it, the last cell on a line of its own where
+    too little would fit; elsewhere every cell is whole."""
     from rich.cells import cell_len, set_cell_size
     from rich.text import Text
 
-    overflow: OverflowMethod = "ellipsis" if sys.stdout.isatty() else "ignore"
+    on_terminal = sys.stdout.isatty()
+    overflow: OverflowMethod = "ellipsis" if on_terminal else "ignore"
     shown = [[one_line(cell) for cell in row] for row in (head, *rows)]
     widths = [min(max(map(cell_len, column)), WIDEST) for column in zip(*shown, strict=True)]
     left = console().width - sum(widths[:-1]) - 2 * len(widths[:-1])
     gap = "  " if left >= min(widths[-1], WIDEST) else "\n  "
     for place, (*cells, last) in enumerate(shown):
-        fitted = [set_cell_size(cell, width) for cell, width in zip(cells, widths, strict=False)]
+        fitted = [
+            set_cell_size(cell, width if on_terminal else max(width, cell_len(cell)))
+            for cell, width in zip(cells, widths, strict=False)
+        ]
         style = "" if place else "dim"
         yield Text("  ".join(fitted) + gap + last, style, no_wrap=True, overflow=overflow)
 

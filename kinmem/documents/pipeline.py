@@ -147,7 +147,7 @@ class Documents:
             subject=checked_subject(given.subject),
             importance=checked_importance(given.importance),
             source_context=checked_context(given.source_context),
-            occurred_at=checked_time(given.occurred_at, "occurredAt", zone),
+            occurred_at=checked_time(given.occurred_at, "occurredAt", zone, now=now),
             expires_at=checked_expiry(given.expires, now, zone),
             manual_tags=checked_tags(given.tags),
             content=_opening(chunks),

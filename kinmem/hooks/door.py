@@ -13,7 +13,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from kinmem.hooks.local import MOST_BYTES, Answer, is_same_user, line_from
+from kinmem.hooks.local import MOST_BYTES, Answer, address_of, is_same_user, line_from
 
 PATIENCE_SECONDS = 5.0
 """For a client to send its line, and to take the answer."""
@@ -75,7 +75,8 @@ class Door:
         try:
             with suppress(FileNotFoundError):
                 os.unlink(path)  # noqa: PTH108  of a server that was killed: we have its lock
-            listener.bind(path)
+            with address_of(path) as address:
+                listener.bind(address)
             os.chmod(path, 0o600)  # noqa: PTH101
             listener.listen(128)  # who finds no place among them is refused at once
             listener.settimeout(ACCEPT_SECONDS)
@@ -152,7 +153,8 @@ class _Opened:
 def _knock(path: str) -> None:
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         client.settimeout(ACCEPT_SECONDS)
-        client.connect(path)
+        with address_of(path) as address:
+            client.connect(address)
 
 
 def _locked(path: str) -> int | None:

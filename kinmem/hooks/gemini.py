@@ -1,5 +1,7 @@
 """Gemini CLI: events and names of its own, no id for a turn."""
 
+import re
+
 from kinmem.hooks import speech
 from kinmem.hooks.fields import Fields
 from kinmem.hooks.heard import Compacted, Ended, Heard, Opened, Reply, Said
@@ -9,6 +11,10 @@ CLIENT = "gemini-cli"
 TOLD = ("SessionStart", "BeforeAgent")
 NO_RESPONSE = "[no response text]"
 """Gemini's own words when its agent said nothing."""
+
+HOOK_CONTEXT = r"<hook_context>(?:(?!</?hook_context>).)*</hook_context>"
+WRAPPED = re.compile(rf"\A(?:\s*{HOOK_CONTEXT})+|(?:{HOOK_CONTEXT}\s*)+\Z", re.DOTALL)
+"""What hooks have told, ours or others', and Gemini has put before or behind a prompt."""
 
 
 def hear(event: str, fields: Fields) -> list[Heard]:
@@ -21,7 +27,7 @@ def hear(event: str, fields: Fields) -> list[Heard]:
             gone = fields.text("source") == "clear"
             return [*([Compacted(session)] if gone else []), Opened(session)]
         case "BeforeAgent":
-            prompt = fields.text("prompt")
+            prompt = _prompt(fields)
             if prompt and is_users(prompt):
                 return [Said("prompt", session, None, prompt)]
         case "AfterAgent":
@@ -37,9 +43,14 @@ def hear(event: str, fields: Fields) -> list[Heard]:
     return []
 
 
+def _prompt(fields: Fields) -> str:
+    """What was said, without what hooks have added to it."""
+    return WRAPPED.sub("", fields.text("prompt") or "").strip()
+
+
 def _asked(fields: Fields, session: str) -> list[Said]:
     """The prompt that has been answered; it was heard before if a hook made the agent go on."""
-    prompt = fields.text("prompt")
+    prompt = _prompt(fields)
     if not prompt or not is_users(prompt) or fields.given.get("stop_hook_active") is True:
         return []
     return [Said("prompt", session, None, prompt, tell=False, again=True)]

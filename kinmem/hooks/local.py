@@ -9,7 +9,8 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ Answer: TypeAlias = Callable[[Request], dict[str, Any]]
 MOST_BYTES = 2 * 1024 * 1024
 """Of a line, in or out; what is longer goes the long way."""
 PATH_BYTES = 100
-"""The kernel's limit is 108 on Linux and 104 on macOS, with the NUL."""
+"""Of an address; the kernel's limit is 108 on Linux and 104 on macOS, with the NUL."""
+OPEN_FOLDERS = "/proc/self/fd"
+"""Where Linux shows each open folder under a short name, by which its files have one as well."""
 
 
 class Closeable(Protocol):
@@ -55,7 +58,8 @@ def ask_local(
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
             client.settimeout(timeout)
-            client.connect(path)
+            with address_of(path) as address:
+                client.connect(address)
             if not is_same_user(client):
                 return None
             client.sendall(line)
@@ -66,15 +70,29 @@ def ask_local(
     return parsed if isinstance(parsed, dict) else None
 
 
+@contextmanager
+def address_of(path: str) -> Iterator[str]:
+    """What to bind or connect a socket at that path to: no longer than the kernel allows."""
+    if len(os.fsencode(path)) <= PATH_BYTES:
+        yield path
+        return
+    folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)  # noqa: PTH120
+    try:
+        yield f"{OPEN_FOLDERS}/{folder}/{os.path.basename(path)}"  # noqa: PTH119
+    finally:
+        os.close(folder)
+
+
 def socket_path(home: "Path | str", kin: str) -> str | None:
-    """Where the socket of that Kin is; None if this system, or so long a path, allows none."""
+    """Where the socket of that Kin is; None if the system, or so long a path, allows none."""
     if not hasattr(socket, "AF_UNIX"):
         return None
     folder = os.path.join(home, "run")  # noqa: PTH118  (pathlib would cost a hook 3 ms)
     path = os.path.join(folder, f"{kin}.sock")  # noqa: PTH118
     if len(os.fsencode(path)) > PATH_BYTES or not kin.replace("-", "").replace("_", "").isalnum():
         path = os.path.join(folder, f"{_short(kin)}.s")  # noqa: PTH118
-    return path if len(os.fsencode(path)) <= PATH_BYTES else None
+    has_room = len(os.fsencode(path)) <= PATH_BYTES or os.path.isdir(OPEN_FOLDERS)  # noqa: PTH112
+    return path if has_room else None
 
 
 def _short(kin: str) -> str:

@@ -16,15 +16,21 @@ __all__ = ["ADVICE", "CLIENTS", "FileChange", "plan", "plan_removal", "write"]
 
 
 def plan(
-    client: str, home: Path, project: Path | None, command: Sequence[str], kin: str = "default"
+    client: str,
+    home: Path,
+    project: Path | None,
+    command: Sequence[str],
+    kin: str = "default",
+    memory: Path | None = None,
 ) -> list[FileChange]:
     """What to change so that the client uses kinmem; nothing if it does already.
 
     `project`: only there; None: wherever this user works. `command` starts kinmem, given without
-    arguments and best as an absolute path: clients may have another PATH.
+    arguments and best as an absolute path: clients may have another PATH. `memory` is the folder of
+    the memories, None where they usually are.
     Raises InvalidInput for an unknown client, ConfigError for a file that cannot be changed.
     """
-    return _changes(client, Wish(home, project, command, kin), _with)
+    return _changes(client, Wish(home, project, command, kin, memory), _with)
 
 
 def plan_removal(client: str, home: Path, project: Path | None) -> list[FileChange]:

@@ -5,14 +5,14 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from kinmem.errors import InvalidInput
 
-SECONDS = 5
-"""A hook answers in a tenth of a second, and ends itself after two."""
+SECONDS = 30
+"""A hook answers in a tenth of a second. It ends after two, on a busy machine after 20."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class Entry:
     value: Any
     listed: bool = False
     """Whether it is an item of the list at `keys`, else it is what stands there."""
+    unset: Mapping[str, Any] = field(default_factory=dict)
+    """What stands there besides, where nobody has set it."""
     frame: bool = False
     """Only there because the client asks for it (`version`); nobody's own."""
 
@@ -38,54 +40,56 @@ class Wish:
     command: Sequence[str]
     """How kinmem is started, without its arguments."""
     kin: str
+    memory: Path | None = None
+    """Where the memories are; None: where they usually are."""
 
     def hook(self, client: str) -> list[str]:
         """The command of a hook."""
-        return [*self.command, "hook", client, *self._kin]
+        return [*self.command, "hook", client, *self._whose]
 
     def server(self) -> dict[str, Any]:
         """The command that serves, as most clients write it."""
-        return {"command": self.command[0], "args": [*self.command[1:], "serve", *self._kin]}
+        return {"command": self.command[0], "args": [*self.command[1:], "serve", *self._whose]}
 
     def folder(self, name: str) -> Path:
         """A client's own folder, in the project or the user's home."""
         return (self.project or self.home) / name
 
     @property
-    def _kin(self) -> list[str]:
-        return [] if self.kin == "default" else ["--kin", self.kin]
+    def _whose(self) -> list[str]:
+        """Clients do not pass on this shell's environment; some do to hooks, but not to servers."""
+        kin = [] if self.kin == "default" else ["--kin", self.kin]
+        return [*kin, *(["--home", str(self.memory)] if self.memory else [])]
 
 
 def claude_code(wish: Wish) -> list[Entry]:
-    """Prompts and answers go straight to the server that is running; a hook of this kind cannot be
-    used at the start of a session, when it is not yet, nor should it be at the end."""
+    """Commands throughout. A hook that calls the server's own tool waits for a server that starts
+    cold with the session, and the first prompt would be lost to its time-out."""
     settings = wish.folder(".claude") / "settings.json"
     first, *rest = wish.hook("claude")
     command = {"type": "command", "command": first, "args": rest, "timeout": SECONDS}
-    handlers: dict[str, dict[str, Any]] = {
-        "SessionStart": command,
-        "UserPromptSubmit": _observe("prompt", cwd="${cwd}", source="${source}", text="${prompt}"),
-        "Stop": _observe("answer", cwd="${cwd}", text="${last_assistant_message}"),
-        "PreCompact": command,
-        "PostCompact": command,
-        "SessionEnd": command,
-    }
+    events = "SessionStart UserPromptSubmit Stop PreCompact PostCompact SessionEnd".split()
     servers = wish.project / ".mcp.json" if wish.project else wish.home / ".claude.json"
     return [
-        *_groups(settings, handlers),
+        *_groups(settings, dict.fromkeys(events, command)),
         Entry(servers, ("mcpServers", "kinmem"), {"type": "stdio", **wish.server()}),
     ]
 
 
 def codex(wish: Wish) -> list[Entry]:
-    """Its server stands in config.toml."""
+    """Its server stands in config.toml; its first turn waits for a server that is required."""
     folder = wish.folder(".codex")
     command = {"type": "command", "command": _line(wish.hook("codex")), "timeout": SECONDS}
     events = "SessionStart UserPromptSubmit Stop PreCompact PostCompact".split()
     ends = {**command, "timeout": 3}  # Codex waits no longer there
     return [
         *_groups(folder / "hooks.json", {**dict.fromkeys(events, command), "SessionEnd": ends}),
-        Entry(folder / "config.toml", ("mcp_servers", "kinmem"), wish.server()),
+        Entry(
+            folder / "config.toml",
+            ("mcp_servers", "kinmem"),
+            wish.server(),
+            unset={"required": True, "startup_timeout_sec": 30},
+        ),
     ]
 
 
@@ -122,7 +126,7 @@ def vscode(wish: Wish) -> list[Entry]:
     if wish.project:
         hooks, servers = wish.project / ".github", wish.project / ".vscode"
     else:
-        hooks, servers = wish.home / ".copilot", _vscode_user_folder(wish.home)
+        hooks, servers = wish.home / ".copilot", _applications_folder(wish.home) / "Code" / "User"
     path = hooks / "hooks" / "kinmem.json"
     command = {"type": "command", "command": _line(wish.hook("vscode")), "timeout": SECONDS}
     events = "SessionStart UserPromptSubmit Stop PreCompact".split()
@@ -132,8 +136,17 @@ def vscode(wish: Wish) -> list[Entry]:
     ]
 
 
+def claude_desktop(wish: Wish) -> list[Entry]:
+    """It has no hooks, and no settings of a project."""
+    if wish.project:
+        raise InvalidInput("claude-desktop has no settings of a project; leave out --project")
+    path = _applications_folder(wish.home) / "Claude" / "claude_desktop_config.json"
+    return [Entry(path, ("mcpServers", "kinmem"), wish.server())]
+
+
 CLIENTS: Mapping[str, Callable[[Wish], list[Entry]]] = {
     "claude-code": claude_code,
+    "claude-desktop": claude_desktop,
     "codex": codex,
     "gemini": gemini,
     "cursor": cursor,
@@ -141,6 +154,7 @@ CLIENTS: Mapping[str, Callable[[Wish], list[Entry]]] = {
 }
 ADVICE: Mapping[str, str] = {
     "claude-code": "Start a new session; /hooks and /mcp show what was added.",
+    "claude-desktop": "Quit Claude Desktop and start it again. Without hooks its agent must ask.",
     "codex": "Codex skips new hooks until you trust them: type /hooks once.",
     "gemini": "Start a new session; /hooks and /mcp show what was added.",
     "cursor": "Cursor takes notes at the start of a session only; later its agent must ask.",
@@ -160,7 +174,7 @@ def is_ours(value: Any) -> bool:
     """Whether a hook is one that kinmem has added, for whichever Kin and from wherever."""
     if not isinstance(value, dict):
         return False
-    if value.get("type") == "mcp_tool":
+    if value.get("type") == "mcp_tool":  # of earlier releases
         return (value.get("server"), value.get("tool")) == ("kinmem", "observe")
     command, args = value.get("command"), value.get("args", [])
     if not isinstance(command, str) or not isinstance(args, list):
@@ -176,21 +190,15 @@ def _groups(path: Path, handlers: Mapping[str, dict[str, Any]]) -> list[Entry]:
     ]
 
 
-def _observe(event: str, **fields: str) -> dict[str, Any]:
-    """Claude Code calls the tool of a server itself, and fills in what the hook would be sent."""
-    given = {"event": event, "session": "${session_id}", "prompt_id": "${prompt_id}", **fields}
-    tool = {"type": "mcp_tool", "server": "kinmem", "tool": "observe", "timeout": SECONDS}
-    return {**tool, "input": given}
-
-
 def _line(words: Sequence[str]) -> str:
     """The command as a shell reads it."""
     return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
-def _vscode_user_folder(home: Path) -> Path:
+def _applications_folder(home: Path) -> Path:
+    """Where programs with windows keep their settings."""
     if os.name == "nt":
-        return home / "AppData" / "Roaming" / "Code" / "User"
+        return home / "AppData" / "Roaming"
     if sys.platform == "darwin":
-        return home / "Library" / "Application Support" / "Code" / "User"
-    return home / ".config" / "Code" / "User"
+        return home / "Library" / "Application Support"
+    return home / ".config"

@@ -12,8 +12,10 @@ def with_entries(text: str, wanted: Sequence[Entry]) -> str:
         name = ".".join(entry.keys)
         there = table_in(text, name)
         kept = there if isinstance(there, dict) else {}
-        if kept != {**kept, **entry.value}:
-            text = with_table(text, name, entry.value)
+        wanted_there = {**entry.unset, **kept, **entry.value}
+        if kept != wanted_there:
+            new = {key: value for key, value in wanted_there.items() if kept.get(key) != value}
+            text = with_table(text, name, {**entry.value, **new})
     return text
 
 

@@ -116,6 +116,6 @@ def _loaded(text: str) -> dict[str, Any]:
         raise NotOurTable(f"it is no TOML: {error}") from error
 
 
-def _written(value: str | list[str]) -> str:
+def _written(value: str | int | list[str]) -> str:
     """A text or a list of texts: JSON's strings are TOML's, but for one character."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -78,7 +78,7 @@ def _told(note: Note, now: datetime, zone: tzinfo) -> dict[str, Any]:
         "subject": checked_subject(note.subject),
         "source_context": checked_context(note.source_context),
         "importance": checked_importance(note.importance),
-        "occurred_at": checked_time(note.occurred_at, "occurredAt", zone),
+        "occurred_at": checked_time(note.occurred_at, "occurredAt", zone, now=now),
         "manual_tags": checked_tags(note.tags),
         "expires_at": checked_expiry(note.expires, now, zone),
         "valid_to": spoken_end(content, now.astimezone(zone)),
@@ -172,7 +172,7 @@ def _changed(name: str, value: Any, old: Memory, now: datetime, zone: tzinfo) ->
         case "tags":
             return {"manual_tags": checked_tags(value or ())}
         case "occurred_at":
-            return {"occurred_at": checked_time(value, "occurredAt", zone)}
+            return {"occurred_at": checked_time(value, "occurredAt", zone, now=now)}
         case "expires":
             return {"expires_at": checked_expiry(value, now, zone)}
         case "priority":

@@ -7,6 +7,7 @@ from typing import Any, cast, get_args
 
 from kinmem.errors import InvalidInput
 from kinmem.models import CATEGORIES, Category, Filters, Scope, State
+from kinmem.rules.time.dated import named_stretch
 from kinmem.rules.time.when import parse_expiry, parse_time
 from kinmem.text import clean
 
@@ -105,9 +106,17 @@ def checked_tags(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def checked_time(
-    value: str | datetime | None, what: str, zone: tzinfo, *, end: bool = False
+    value: str | datetime | None,
+    what: str,
+    zone: tzinfo,
+    *,
+    end: bool = False,
+    now: datetime | None = None,
 ) -> datetime | None:
-    """In UTC; read in `zone` if it names none. `end` takes the end of a day, month or year."""
+    """In UTC; read in `zone` if it names none. `end` takes the end of a day, month or year.
+
+    With `now` it may be told in words as well: yesterday, last week, in 3 days.
+    """
     if value is None:
         return None
     try:
@@ -115,9 +124,11 @@ def checked_time(
             return (value if value.tzinfo else value.replace(tzinfo=zone)).astimezone(UTC)
         return parse_time(checked_text(value, what), zone, end=end).astimezone(UTC)
     except (ValueError, OverflowError) as error:
+        if now and (stretch := named_stretch(str(value), now.astimezone(zone))):
+            return stretch[end].replace(tzinfo=zone).astimezone(UTC)
         raise InvalidInput(
-            f"{what}: {error}; write a date such as 2026-05-08, a month such as 2026-05, a year, or"
-            " a time such as 2026-05-08T14:30"
+            f"{what}: {error}; write a date such as 2026-05-08, a month such as 2026-05, a year,"
+            f" a time such as 2026-05-08T14:30{', or yesterday, last week' if now else ''}"
         ) from error
 
 
@@ -130,7 +141,12 @@ def checked_expiry(value: str | datetime | None, now: datetime, zone: tzinfo) ->
     try:
         return parse_expiry(checked_text(value, "expires"), now, zone).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise InvalidInput(f"expires: {error}; write 30d, 12h or a time to come") from error
+        stretch = named_stretch(str(value), now.astimezone(zone), ahead=True)
+        if stretch and (end := stretch[1].replace(tzinfo=zone)) > now:
+            return end.astimezone(UTC)
+        raise InvalidInput(
+            f"expires: {error}; write 30d, 12h, a time to come, tomorrow or in 3 days"
+        ) from error
 
 
 def checked_filters(
@@ -145,16 +161,17 @@ def checked_filters(
     as_of: str | datetime | None = None,
     include_archived: bool = False,
     state: str | None = None,
+    now: datetime | None = None,
 ) -> Filters:
-    """`since` and `until` are inclusive: a date means the whole day."""
+    """`since` and `until` are inclusive: a date means the whole day. For `now` see checked_time."""
     filters = Filters(
         category=None if category is None else checked_category(category),
         subject=checked_subject(subject),
         scope=None if scope is None else checked_scope(scope),
         tags=checked_tags(tags),
-        since=checked_time(since, "since", zone),
-        until=checked_time(until, "until", zone, end=True),
-        as_of=checked_time(as_of, "as_of", zone, end=True),
+        since=checked_time(since, "since", zone, now=now),
+        until=checked_time(until, "until", zone, end=True, now=now),
+        as_of=checked_time(as_of, "as_of", zone, end=True, now=now),
         include_archived=include_archived,
         states=None if state is None else (checked_state(state),),
     )

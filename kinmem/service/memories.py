@@ -75,6 +75,7 @@ class Memories(Parts):
             until=until,
             as_of=as_of,
             include_archived=include_archived,
+            now=self.clock(),
         )
         self._background.await_ready()
         recent = partial(self._conversation.recent, session)
@@ -233,6 +234,7 @@ class Memories(Parts):
             since=since,
             until=until,
             state=state,
+            now=self.clock(),
         )
         return self.store.page(filters, sort, limit, cursor)
 

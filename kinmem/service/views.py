@@ -75,8 +75,9 @@ class Views(Parts):
         What was superseded since is among it, valid until its `valid_to`. It counts as use.
         """
         zone = self.settings.general.zone
-        page = timeline(self.store, zone, subject=subject, day=day, limit=limit, cursor=cursor)
-        self.store.count_use([memory.id for memory in page.memories], self.clock())
+        now = self.clock()
+        page = timeline(self.store, now, zone, subject=subject, day=day, limit=limit, cursor=cursor)
+        self.store.count_use([memory.id for memory in page.memories], now)
         return page
 
     def explore(

@@ -34,6 +34,13 @@ class ServerSettings:
         "KINMEM_HOST", "127.0.0.1", "Address for HTTP; any but a loopback one needs a token."
     )
     port: int = setting("KINMEM_PORT", 8765, "Port for HTTP; 0 takes a free one.", ge=0, le=65535)
+    session_minutes: float = setting(
+        "KINMEM_SESSION_MINUTES",
+        30,
+        "An HTTP session that nobody has used for so long is closed; its client opens another.",
+        ge=0.01,
+        le=10_080,
+    )
     allowed_hosts: str = setting(
         "KINMEM_ALLOWED_HOSTS",
         "",

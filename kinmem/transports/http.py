@@ -4,6 +4,7 @@ Who is served: without tokens, on a loopback address, anybody on this machine as
 once tokens exist, whoever has one as the token's Kin. Other addresses need a token from the start.
 """
 
+import math
 import os
 import signal
 import socket
@@ -16,17 +17,21 @@ from typing import Any, NoReturn
 
 import uvicorn
 from mcp.server import MCPServer
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kinmem.errors import ConfigError
 from kinmem.settings import ServerSettings, Settings
 from kinmem.tokens import Tokens
-from kinmem.transports.guard import Guard, KinOf, is_loopback
+from kinmem.transports.guard import HEALTH, Guard, KinOf, is_loopback
 
+MOST_SESSIONS = 1000
+"""Open at once; one more takes the place of the one that has been idle for longest."""
 BODY_BYTES = 8 * 1024 * 1024
 """A batch of 100 memories of 64 KiB each is about 7 MB."""
 SHUTDOWN_SECONDS = 2
@@ -47,7 +52,8 @@ def serve_http(
     refuse_open_door(settings.server.host, tokens)
     listening = _listen(settings.server)
     address = _url(listening)
-    app = build_app(server, _names(settings.server), _kin_of(settings, tokens))
+    idle = settings.server.session_minutes * 60
+    app = build_app(server, _names(settings.server), _kin_of(settings, tokens), idle)
     opened()
     sys.stderr.write(f"kinmem serves {address}/mcp and {address}/sse\n")
     _Uvicorn(_config(app)).run(sockets=[listening])
@@ -55,17 +61,45 @@ def serve_http(
     os._exit(0)
 
 
-def build_app(server: MCPServer[Any], hosts: Collection[str], kin_of: KinOf) -> Guard:
+def build_app(
+    server: MCPServer[Any],
+    hosts: Collection[str],
+    kin_of: KinOf,
+    idle_seconds: float,
+    most_sessions: int = MOST_SESSIONS,
+) -> Guard:
     """The ASGI application for one server: all routes behind one guard."""
     # The SDK compares prefixes, and nothing at all on other addresses; the guard is stricter.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     streamable = server.streamable_http_app(
-        max_request_body_size=BODY_BYTES, max_sessions=1000, transport_security=unchecked
+        max_request_body_size=BODY_BYTES,
+        session_idle_timeout=idle_seconds,
+        max_sessions=None,
+        transport_security=unchecked,
     )
     sse = server.sse_app(max_request_body_size=BODY_BYTES, transport_security=unchecked)
-    routes = [*streamable.routes, *sse.routes, Route("/health", _health)]
+    routes = [*streamable.routes, *sse.routes, Route(HEALTH, _health)]
     app = Starlette(routes=routes, lifespan=lambda _: server.session_manager.run())
-    return Guard(app, hosts, kin_of)
+    return Guard(_WithRoom(app, server.session_manager, most_sessions), hosts, kin_of)
+
+
+class _WithRoom:
+    """The app, with room for a client that opens a session: the SDK refuses it where too many are
+    open, though most of them may have been abandoned."""
+
+    def __init__(self, app: ASGIApp, manager: StreamableHTTPSessionManager, most: int) -> None:
+        self._app = app
+        self._manager = manager
+        self._most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        sessions = self._manager._server_instances  # the SDK offers no other way to them
+        if scope["type"] == "http" and len(sessions) >= self._most:
+            open_scopes = [one.idle_scope for one in sessions.values() if one.idle_scope]
+            idle = [one for one in open_scopes if one.deadline < math.inf and not one.cancel_called]
+            if idle:
+                min(idle, key=lambda one: one.deadline).cancel()
+        await self._app(scope, receive, send)
 
 
 def refuse_open_door(host: str, tokens: Tokens) -> None:

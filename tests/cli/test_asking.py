@@ -252,3 +252,12 @@ def test_explore_of_nobody_names_the_next_step(kinmem: Kinmem) -> None:
 
     assert ran.code != 0
     assert "nothing is known by the name 'Zora'; try another spelling" in ran.err
+
+
+def test_options_take_times_in_words(kinmem, memorized):
+    memorized("The boiler was serviced", "--occurred-at", "3 days ago", "--expires", "in 3 days")
+
+    assert kinmem("list", "--since", "last week").out
+    assert kinmem("list", "--since", "tomorrow").out == "Nothing fits.\n"
+    assert kinmem("timeline", "--day", "3 days ago", "--json").json["memories"]
+    assert kinmem("recall", "boiler", "--as-of", "today").code == 0

@@ -159,6 +159,6 @@ def test_a_narrow_terminal_shows_what_a_memory_says(
     kinmem: Kinmem, memorized: Memorized, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memorized("Clara keeps bees in Lyon and plays the cello.")
-    monkeypatch.setattr("kinmem.cli.terminal.PIPE_WIDTH", 40)
+    monkeypatch.setattr("kinmem.cli.terminal.UNLIMITED", 40)
 
     assert "\n  Clara keeps bees in Lyon" in kinmem("list").out

@@ -215,3 +215,34 @@ def test_colour_is_for_terminals_that_want_it(
 
     assert ("\x1b[32m" in out) == coloured
     assert "\x1b[" not in ran("recall", "peanuts", "--explain").stdout
+
+
+ODD_PLACES = [
+    {"COLUMNS": "20", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    {"COLUMNS": "80", "TERMINAL_WIDTH": "20", "TERM": "dumb", "HOME": ""},
+]
+
+
+@pytest.mark.parametrize("place", ODD_PLACES, ids=lambda place: "-".join(place))
+def test_what_is_not_for_a_terminal_is_the_same_everywhere(
+    tmp_path: Path, place: dict[str, str]
+) -> None:
+    """Nothing wraps, cuts or pads it, however narrow the terminal or long the place is."""
+    home = tmp_path / ("h" * 150)
+    content = f"The handbook lies at {'/srv/shared/handbooks' * 6} and is read by everybody"
+    subject = "the handbook of the northern branch office"
+    environment = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+    environment["KINMEM_HOME"] = str(home)
+    assert ran("memorize", content, "--subject", subject, env=environment).returncode == 0
+
+    for words in ("list", "recall handbook", "config", "list --help"):
+        usual = ran(*words.split(), env=environment).stdout.splitlines()
+        odd = ran(*words.split(), env={**environment, **place})
+
+        assert odd.returncode == 0, odd.stderr
+        assert odd.stdout.splitlines() == [line.rstrip() for line in usual]
+        if words in ("list", "recall handbook"):
+            assert any(content in line for line in usual)
+            assert any(subject in line for line in usual)
+        if words == "config":
+            assert any(f" {home} " in line for line in usual)

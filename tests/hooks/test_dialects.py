@@ -314,3 +314,29 @@ def test_of_a_huge_transcript_only_the_end_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", ["/nowhere", "/dev/zero", "/", "a\0b", "\ud800"], ids=repr)
 def test_what_is_no_transcript_gives_none(path: str) -> None:
     assert stopped(path) == []
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "<hook_context> </hook_context> Where does Clara live?",
+        "Where does Clara live?\n<hook_context>It is raining.</hook_context>",
+        "<hook_context>a</hook_context>\n<hook_context>b\nc</hook_context>\nWhere does Clara live?",
+    ],
+)
+@pytest.mark.parametrize("event", ["BeforeAgent", "AfterAgent"])
+def test_what_gemini_wraps_for_hooks_is_nobodys_prompt(prompt: str, event: str) -> None:
+    given = {"session_id": "s", "hook_event_name": event, "prompt": prompt}
+
+    said = heard(given, "gemini").heard[0]
+
+    assert isinstance(said, Said) and said.text == "Where does Clara live?"
+
+
+def test_a_prompt_may_speak_of_the_wrapper() -> None:
+    prompt = "Why does <hook_context>x</hook_context> stand in my prompt?"
+    given = {"session_id": "s", "hook_event_name": "BeforeAgent", "prompt": prompt}
+
+    (said,) = heard(given, "gemini").heard
+
+    assert isinstance(said, Said) and said.text == prompt

@@ -5,6 +5,7 @@ import os
 import shlex
 import stat
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from kinmem.hooks.dialects import CLIENTS as DIALECTS
 from kinmem.install import ADVICE, CLIENTS, plan, plan_removal, write
 from kinmem.install.clients import Wish, entries
 from kinmem.install.json_file import with_entries, without_entries
+from kinmem.install.starting import started_by
 
 COMMAND = ["/opt/kin mem/bin/kinmem"]
 
@@ -86,6 +88,7 @@ FILES: dict[str, dict[str, str]] = {
     "gemini": {".gemini/settings.json": GEMINI_SETTINGS},
     "cursor": {".cursor/hooks.json": CURSOR_HOOKS},
     "vscode": {".vscode/mcp.json": VSCODE_MCP},
+    "claude-desktop": {".config/Claude/claude_desktop_config.json": CLAUDE_STATE},
 }
 
 
@@ -102,14 +105,20 @@ def client(request: pytest.FixtureRequest, user: Path) -> str:
     """Each client, with a configuration that its user has written."""
     name = str(request.param)
     for path, text in FILES[name].items():
-        (user / path).parent.mkdir(exist_ok=True)
+        (user / path).parent.mkdir(parents=True, exist_ok=True)
         (user / path).write_bytes(text.encode())
     return name
 
 
-def install(client: str, user: Path, kin: str = "default", command: list[str] = COMMAND) -> int:
+def install(
+    client: str,
+    user: Path,
+    kin: str = "default",
+    command: list[str] = COMMAND,
+    memory: Path | None = None,
+) -> int:
     project = user if client == "vscode" else None
-    changes = plan(client, user, project, command, kin)
+    changes = plan(client, user, project, command, kin, memory)
     write(changes)
     return len(changes)
 
@@ -189,13 +198,13 @@ def test_each_hook_of_a_client_is_one_that_kinmem_understands(client: str, user:
         [handler["command"], *handler["args"]]
         if "args" in handler
         else shlex.split(handler["command"])
-        for entry in entries(client, Wish(user, user, COMMAND, "bob"))
+        for entry in entries(client, Wish(user, None, COMMAND, "bob"))
         if entry.listed
         for handler in entry.value.get("hooks", [entry.value])
         if "command" in handler
     ]
 
-    assert commands
+    assert commands or client == "claude-desktop"
     for command in commands:
         assert command[:2] == [*COMMAND, "hook"]
         assert command[2] in DIALECTS
@@ -206,11 +215,8 @@ def test_claude_code_is_wired_as_recommended(user: Path) -> None:
     install("claude-code", user)
 
     hooks = read(user / ".claude/settings.json")["hooks"]
-    start = {"type": "command", "command": COMMAND[0], "args": ["hook", "claude"], "timeout": 5}
-    assert hooks["SessionStart"] == [{"hooks": [start]}]
-    (prompt,) = hooks["UserPromptSubmit"][0]["hooks"]
-    assert (prompt["type"], prompt["server"], prompt["tool"]) == ("mcp_tool", "kinmem", "observe")
-    assert prompt["input"]["text"] == "${prompt}"
+    ours = {"type": "command", "command": COMMAND[0], "args": ["hook", "claude"], "timeout": 30}
+    assert all(groups == [{"hooks": [ours]}] for groups in hooks.values())
     assert set(hooks) == {
         *("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "PostCompact", "SessionEnd")
     }
@@ -218,11 +224,138 @@ def test_claude_code_is_wired_as_recommended(user: Path) -> None:
     assert server == {"type": "stdio", "command": COMMAND[0], "args": ["serve"]}
 
 
+def test_hooks_and_server_use_one_memory(client: str, user: Path) -> None:
+    before = files(user)
+    install(client, user, memory=Path("/data/team memory"))
+
+    wish = Wish(user, user if client == "vscode" else None, COMMAND, "default")
+    hooks = sum(entry.listed for entry in entries(client, wish))
+    text = b"".join(files(user).values()).decode()
+    assert text.count("/data/team memory") == hooks + 1
+    install(client, user)
+    assert "/data/team memory" not in b"".join(files(user).values()).decode()
+    remove(client, user)
+    assert files(user) == before
+
+
+def test_the_tool_hooks_of_an_earlier_release_go(user: Path) -> None:
+    install("claude-code", user)
+    path = user / ".claude/settings.json"
+    wanted = read(path)
+    old = json.loads(json.dumps(wanted))
+    for event in ("UserPromptSubmit", "Stop"):
+        tool = {"type": "mcp_tool", "server": "kinmem", "tool": "observe", "input": {}}
+        old["hooks"][event] = [{"hooks": [tool]}]
+    path.write_text(json.dumps(old))
+
+    install("claude-code", user)
+
+    assert read(path) == wanted
+
+
+# how it is started
+
+
+@pytest.fixture
+def running_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., list[str]]:
+    """The command of a kinmem whose environment is that folder, with those programs on PATH."""
+
+    def started(folder: Path, *programs: str, source: dict[str, Any] | None = None) -> list[str]:
+        (folder / "bin").mkdir(parents=True)
+        (folder / "bin" / "kinmem").touch()
+        tools = tmp_path / "tools"
+        tools.mkdir()
+        for name in programs:
+            (tools / name).write_text("#!/bin/sh\n")
+            (tools / name).chmod(0o755)
+        told = json.dumps(source) if source else None
+        package = type("Package", (), {"read_text": staticmethod(lambda name: told)})
+        monkeypatch.setattr("kinmem.install.starting.distribution", lambda name: package)
+        monkeypatch.setattr("sys.prefix", str(folder))
+        monkeypatch.setattr("sys.executable", str(folder / "bin" / "python"))
+        monkeypatch.setenv("PATH", str(tools))
+        return [word.replace(str(tools), "") for word in started_by()]
+
+    return started
+
+
+SOURCES = [
+    ({"url": "file:///home/ana/kin%20mem", "dir_info": {}}, "/home/ana/kin mem"),
+    (
+        {"url": "file:///tmp/kinmem-1-py3-none-any.whl", "archive_info": {}},
+        "/tmp/kinmem-1-py3-none-any.whl",
+    ),
+    (
+        {"url": "https://example.org/k.git", "vcs_info": {"vcs": "git", "commit_id": "a1"}},
+        "git+https://example.org/k.git",
+    ),
+    (
+        {
+            "url": "ssh://git@example.org/k",
+            "vcs_info": {"vcs": "git", "requested_revision": "v2", "commit_id": "a1"},
+        },
+        "git+ssh://git@example.org/k@v2",
+    ),
+    (
+        {"url": "https://example.org/kinmem.whl", "archive_info": {}},
+        "https://example.org/kinmem.whl",
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "told"), SOURCES)
+def test_what_uvx_was_started_from_is_carried_on(
+    running_in: Callable[..., list[str]], tmp_path: Path, source: dict[str, Any], told: str
+) -> None:
+    (tmp_path / "mycache").mkdir()
+    (tmp_path / "mycache" / "CACHEDIR.TAG").touch()
+    folder = tmp_path / "mycache" / "archive-v0" / "x1"
+
+    assert running_in(folder, "uvx", source=source) == ["/uvx", "--from", told, "kinmem"]
+
+
+def test_what_pipx_runs_in_passing_is_run_by_it_again(
+    running_in: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    source = {"url": "file:///home/ana/kinmem", "dir_info": {}}
+    found = running_in(tmp_path / "pipx" / ".cache" / "ab12", "pipx", source=source)
+
+    assert found == ["/pipx", "run", "--spec", "/home/ana/kinmem", "kinmem"]
+
+
+def test_of_an_index_the_name_is_enough(
+    running_in: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    (tmp_path / "CACHEDIR.TAG").touch()
+
+    assert running_in(tmp_path / "e" / "x1", "uvx") == ["/uvx", "kinmem"]
+
+
+def test_a_path_in_a_cache_is_never_written(
+    running_in: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    (tmp_path / "CACHEDIR.TAG").touch()
+
+    with pytest.raises(ConfigError, match="uv tool install"):
+        running_in(tmp_path / "e" / "x1")
+
+
+def test_what_is_installed_to_stay_is_started_by_its_path(
+    running_in: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    folder = tmp_path / "uv" / "tools" / "kinmem"
+
+    assert running_in(folder, "uvx") == [str(folder / "bin" / "kinmem")]
+
+
 def test_a_project_gets_files_of_its_own(user: Path, tmp_path: Path) -> None:
     project = tmp_path / "shop"
     for name in CLIENTS:
-        write(plan(name, user, project, COMMAND, "default"))
+        if name != "claude-desktop":
+            write(plan(name, user, project, COMMAND, "default"))
 
+    with pytest.raises(InvalidInput, match="leave out --project"):
+        plan("claude-desktop", user, project, COMMAND, "default")
     assert files(user) == {}
     assert set(files(project)) == {
         ".claude/settings.json",
@@ -246,7 +379,12 @@ def test_codex_keeps_its_comments(user: Path) -> None:
     text = config.read_text()
     assert text.startswith(CODEX_CONFIG)
     table = tomllib.loads(text)["mcp_servers"]["kinmem"]
-    assert table == {"command": COMMAND[0], "args": ["serve"]}
+    assert table == {
+        "command": COMMAND[0],
+        "args": ["serve"],
+        "required": True,
+        "startup_timeout_sec": 30,
+    }
 
 
 def test_what_a_user_added_to_our_server_stays(user: Path) -> None:
@@ -254,7 +392,7 @@ def test_what_a_user_added_to_our_server_stays(user: Path) -> None:
     install("gemini", user, command=["/old/kinmem"])
     config, gemini = user / ".codex/config.toml", user / ".gemini/settings.json"
     config.write_text(
-        config.read_text() + "startup_timeout_sec = 20\n\n[mcp_servers.kinmem.env]\nA = '1'\n"
+        config.read_text().replace("sec = 30", "sec = 90") + "\n[mcp_servers.kinmem.env]\nA = '1'\n"
     )
     document = read(gemini)
     document["mcpServers"]["kinmem"]["env"] = {"A": "1"}
@@ -266,7 +404,8 @@ def test_what_a_user_added_to_our_server_stays(user: Path) -> None:
     assert table == {
         "command": COMMAND[0],
         "args": ["serve"],
-        "startup_timeout_sec": 20,
+        "required": True,
+        "startup_timeout_sec": 90,
         "env": {"A": "1"},
     }
     assert read(gemini)["mcpServers"]["kinmem"]["env"] == {"A": "1"}
@@ -327,7 +466,7 @@ def test_toml_that_cannot_be_changed_by_lines_is_refused(user: Path, text: str) 
 
 
 def test_an_unknown_client_is_refused(user: Path) -> None:
-    with pytest.raises(InvalidInput, match="claude-code, codex"):
+    with pytest.raises(InvalidInput, match="claude-code, claude-desktop, codex"):
         plan("emacs", user, None, COMMAND, "default")
 
 

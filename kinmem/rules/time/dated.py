@@ -6,6 +6,7 @@ come, which questions never ask for. A date is ISO 8601; a stretch has a slash: 
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import cache
@@ -67,6 +68,32 @@ def dated(text: str, said: datetime) -> str:
         if marks:
             return _marked(text, plain, marks)
     return text
+
+
+def named_stretch(text: str, now: datetime, *, ahead: bool = False) -> Stretch | None:
+    """The stretch of wall-clock time that a text names which says nothing else: yesterday, next
+    week, in 3 days, vor zwei Wochen. None for any other text.
+
+    `now` is a moment in the zone of whoever wrote it. So many weeks, months or years from now, or
+    ago, are counted to the day. Of a weekday `ahead` takes the next instead of the latest one.
+    """
+    plain = Plain.of(text.strip())
+    found = set()
+    for language in likely_languages(plain):
+        anchors = _spoken(language).anchors(plain.text)
+        if [(anchor.start, anchor.end) for anchor in anchors] == [(0, len(plain.text))]:
+            with suppress(ValueError, OverflowError):  # beyond the calendar
+                found.add(_alone(anchors[0], now.date(), ahead))
+    return found.pop() if len(found) == 1 else None
+
+
+def _alone(anchor: Anchor, today: date, ahead: bool) -> Stretch:
+    """What a time means that stands by itself."""
+    if anchor.meaning in AWAY:
+        return _exactly(replace(anchor.slots, n=AWAY[anchor.meaning] * anchor.slots.n), today)
+    if anchor.meaning == "weekday" and ahead:
+        return _coming_weekday(anchor.slots, today)
+    return _stretch(anchor, today, Tense(past=not ahead, future=ahead))
 
 
 def _marks(text: str, plain: Plain, language: Language, today: date) -> Iterator[tuple[int, str]]:
