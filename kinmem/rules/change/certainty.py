@@ -51,7 +51,7 @@ def likely(known: str, new: str, cosine: float) -> bool:
     shared = {word for word in before.content if among(word, now.words)}
     if not shared:
         return False
-    if _last(before) in shared:
+    if _last(before) in shared and len(before.content) > 1 and before.words[1:]:
         return True
     enough = len(shared) >= SHARED * len(before.content)
     return enough and (len(shared) > 1 or _same_kind_of_amount(before, now))
@@ -60,9 +60,7 @@ def likely(known: str, new: str, cosine: float) -> bool:
 def _tells_change(now: Side) -> bool:
     told = (*events.TURNED.values(), events.ENDING)
     return (
-        is_cued(now)
-        or restated(now.said).corrects
-        or any(event.search(now.text) for event in told)
+        is_cued(now) or restated(now.said).corrects or any(event.search(now.text) for event in told)
     )
 
 

@@ -61,7 +61,7 @@ def clash(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | None:
     `cosine` is that of the texts, or of the known one and what the new one is restated as. What
     vetoes.py forbids is no clash; what is told in a long text, or ends what was done, is unclear.
     """
-    found = _clash(known, new, cosine, ladder)
+    found = excluding(known, new, cosine, ladder)
     if found is None:
         is_likely = likely(known, new, cosine) and veto(known, new) is None
         return Clash(False, "update", "may have changed since") if is_likely else None
@@ -72,7 +72,8 @@ def clash(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | None:
     return found
 
 
-def _clash(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | None:
+def excluding(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | None:
+    """The same before any veto, and only what the wording tells: for what must not be merged."""
     before, now = restated(known), restated(new)
     found = None
     if cosine >= ladder.related and not (before.ends and now.ends):

@@ -41,9 +41,13 @@ def veto(known: str, new: str) -> str | None:
     return next((reason for reason, forbids in VETOES if forbids(known, new)), None)
 
 
+def is_of_others(text: str) -> bool:
+    """Whether it is quoted, reported, imagined or joked."""
+    return bool(_QUOTATION.search(text)) or _is_reported(text) or is_unreal(text, text)
+
+
 def _is_of_others(known: str, new: str) -> bool:
-    """Whether the new one is quoted, reported, imagined or joked."""
-    return bool(_QUOTATION.search(new)) or _is_reported(new) or is_unreal(new, new)
+    return is_of_others(new)
 
 
 _QUOTATION = re.compile(
@@ -57,7 +61,9 @@ def _is_reported(text: str) -> bool:
     """Whether somebody else speaks behind a colon: my colleague said: I have two cats."""
     head, colon, rest = text.partition(": ")
     first = side_of(rest).words[:1]
-    return bool(colon and not ANNOUNCING.match(text) and len(head.split()) > 2 and set(first) & SELF)
+    return bool(
+        colon and not ANNOUNCING.match(text) and len(head.split()) > 2 and set(first) & SELF
+    )
 
 
 def _is_asked(known: str, new: str) -> bool:
@@ -144,7 +150,13 @@ def _is_same_frame(rule: Side, now: Side) -> bool:
 
 
 def happened(text: str) -> bool:
-    """Whether it tells what was done at some time, and not how something is."""
+    """Whether it tells what was done at some time, and not how something is.
+
+    Who moved to Oslo lives there: undated, that tells of a state.
+    """
+    said = restated(text)
+    if said.corrects and not side_of(text).found.dates:
+        text = said.text
     side = side_of(text)
     before = ("", *side.words)
     return bool(HAPPENED.search(text) or _DONE.search(text)) or any(
@@ -159,14 +171,17 @@ _DID = frozenset(map(folded, vocabulary.PAST)) - frozenset(
 )
 _NO_SUBJECT = (
     ARTICLES
-    | frozenset("is are be am being been was were isn't aren't not get gets newly to so very".split())
+    | frozenset(
+        "is are be am being been was were isn't aren't not get gets newly to so very".split()
+    )
     | frozenset(map(folded, grammar.PLACES))
 )
 """Before a participle these make it a quality: the shared drive, is based in."""
 _DONE = Pattern(
     r"\b(?:hat|haben|wurden?|hatten?)\b[^.?!,]{1,80}?\b(?:\w{0,10}ge\w{2,20}(?:t|en)|\w{3,20}iert"
     r"|(?:ver|be|er|ent|zer|über)\w{2,16}(?:t|en))(?=\W*$|[.,;!])"
-    r"|\b(?:a|ont) (?!lieu)\w{2,18}(?:é|u|it|is)e?s?\b|\b(?:ha|han|hanno) \w{2,18}(?:[aiu][dt]o|cho|sto|tto)\b"
+    r"|\b(?:a|ont) (?!lieu)\w{2,18}(?:é|u|it|is)e?s?\b"
+    r"|\b(?:ha|han|hanno) \w{2,18}(?:[aiu][dt]o|cho|sto|tto)\b"
     r"|\b\w{2,18}(?:ó|aron|ieron|aram|eram|iram|ámos)\b|\b\w{3,16}ou\b(?<!you)"
 )
 """The perfect and the preterite where they are told by their endings."""
@@ -196,7 +211,8 @@ def _habits(side: Side) -> frozenset[str]:
 
 
 _SINCE = re.compile(
-    r"\b(?:since|from|as of|starting|effective|ab|seit|depuis|dès|à partir|desde|a partir|dal?|das?)\b",
+    r"\b(?:since|from|as of|starting|effective|ab|seit|depuis|dès|à partir|desde|a partir|dal?"
+    r"|das?)\b",
     re.IGNORECASE,
 )
 _WHILE = re.compile(
