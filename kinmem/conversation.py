@@ -17,6 +17,7 @@ from kinmem.rules.border import checked_subject, checked_time
 from kinmem.rules.secrets.secrets import redacted, without_private
 from kinmem.settings import Settings
 from kinmem.store.base import Store
+from kinmem.store.doubts import newer_of
 from kinmem.text import VISIBLE, clean, storable
 from kinmem.turns import CLIENT, ROLE_OF, Happening, Message, Observed, Snapshot
 
@@ -120,7 +121,10 @@ class Conversation:
             return ""
         before = self._journal.shown(session, "").memories.keys()
         last = self._standing(session, place)
-        told = self._inject.opening(session, self._most_important(), last, self._store.kin)
+        memories = self._most_important()
+        doubtful = newer_of(self._store, {one.id for one in memories})
+        newer = {id: one.id for id, one in doubtful.items()}
+        told = self._inject.opening(session, memories, last, self._store.kin, newer)
         after = self._journal.shown(session, "").memories.keys()
         self._store.count_use(after - before, self._clock())
         return told

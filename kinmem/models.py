@@ -399,6 +399,8 @@ class Hit:
     """Where in its document the excerpt stands."""
     confidence: float = 1.0
     """How likely it is, 0 to 1, that it answers the question; see docs/recall.md."""
+    newer: str | None = None
+    """The id of a newer memory that may have taken its place, until a review has settled it."""
 
 
 @dataclass(frozen=True, slots=True)

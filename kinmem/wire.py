@@ -83,6 +83,9 @@ class Memory(Wire):
     age: Annotated[str, Field(description="since it was stored or its content edited")]
     state: str
     valid_until: Annotated[str | None, Field(description="it was so, or is so, until then")] = None
+    newer: Annotated[
+        str | None, Field(description="id of a newer memory that may have replaced it")
+    ] = None
     tags: list[str] | None = None
     pinned: bool | None = None
     priority: Annotated[float | None, Field(description="as it was set")] = None
@@ -137,6 +140,7 @@ class Memory(Wire):
             view.content, view.excerpt, view.truncated = memory.content, None, None
         view.summary = service.store.summaries.of([memory.id]).get(memory.id)
         view.version = memory.version
+        view.newer = service.newer(memory.id).get(memory.id)
         view.priority = memory.set_priority
         view.links = linked(memory, service)
         return view
@@ -191,6 +195,7 @@ class Recalled(Wire):
 
 def _found(hit: "models.Hit", service: "Service", explain: bool, *, missed: bool = False) -> Memory:
     view = Memory.brief(hit.memory, service, hit.excerpt)
+    view.newer = hit.newer
     if hit.part is not None:
         view.chunk, view.chunks, view.place = hit.part.number, hit.part.of, hit.part.place or None
     if explain or missed:
@@ -256,9 +261,11 @@ class Listed(Wire):
     @classmethod
     def of(cls, page: "models.Page", service: "Service") -> Self:
         views = [Memory.listed(memory, service) for memory in page.memories]
-        summaries = service.store.summaries.of([view.id for view in views])
+        ids = [view.id for view in views]
+        summaries, newer = service.store.summaries.of(ids), service.newer(*ids)
         for view in views:
             view.summary = summaries.get(view.id)
+            view.newer = newer.get(view.id)
         return cls(memories=views, next_cursor=page.next_cursor)
 
 

@@ -81,6 +81,8 @@ def memory_card(
         grid.add_row("", Text(f"{where}: {one_line(hit.part.place)}".rstrip(": "), style=QUIET))
     grid.add_row("" if place is None else str(place), Text(safe(content), style="bold"))
     grid.add_row("", Text(" · ".join(_facts(one, memory)), style=QUIET))
+    if (newer := memory.newer(one.id).get(one.id)) is not None:
+        grid.add_row("", Text(f"may be out of date, newer: {short_id(newer)}", style="yellow"))
     if one.source_context:
         grid.add_row("", Text(f"from: {one_line(one.source_context)}", style=QUIET))
     return grid
@@ -91,11 +93,13 @@ def listing(page: "Page", memory: "Service") -> Iterator[RenderableType]:
     if not page.memories:
         yield _nothing(memory)
         return
-    rows = []
+    rows, newer = [], memory.newer(*(one.id for one in page.memories))
     for one in page.memories:
         mark = "" if one.state == "active" else f"({one.state}) "
         what = (short_id(one.id), age(one.content_updated_at, memory), one.category)
         said = one.title if one.is_document and one.title else one.content
+        if one.id in newer:
+            mark += f"(newer: {short_id(newer[one.id])}) "
         rows.append((*what, one.subject or "", whose(one, memory), mark + said))
     yield from columns(("id", "age", "category", "subject", "whose", "content"), rows)
     if page.next_cursor is not None:

@@ -60,6 +60,8 @@ def everything(one: "Memory", events: "Sequence[Event]", memory: "Service") -> d
 
     if summary := memory.store.summaries.of([one.id]).get(one.id):
         told["summary"] = summary
+    if newer := memory.newer(one.id).get(one.id):
+        told["newer"] = newer
     if held := [part._asdict() for part in held_parts(one, memory)]:
         told["held"] = held
     if links := linked(one, memory):
@@ -79,6 +81,8 @@ def whole_card(
     yield Text(safe(one.content), style="bold")
     if summary := memory.store.summaries.of([one.id]).get(one.id):
         yield Text(f"in short: {one_line(summary)}")
+    if newer := memory.newer(one.id).get(one.id):
+        yield Text(f"may be out of date, newer: {newer}", style="yellow")
     yield from _held(one, memory)
     grid = Table.grid(padding=(0, 2))
     for group, names in GROUPS.items():

@@ -61,6 +61,8 @@ class Told:
     """Its score as a part of the best; None: nothing was asked."""
     changed: bool = False
     """Whether the session was shown an older version."""
+    newer: str | None = None
+    """The id of a newer memory that may have taken its place."""
 
 
 def block(lines: Sequence[str], *, first: bool) -> str:
@@ -77,8 +79,16 @@ def told_lines(told: Sequence[Told], kin: str, now: datetime) -> list[str]:
     """One line each; above three in groups, each under its heading.
 
     By subject if three in five have one: the largest group first, those without last, within a
-    group by importance. Else by category, in the order given.
+    group by importance. Else by category, in the order given. What may be out of date stands
+    behind what is newer, whatever its group.
     """
+    ids = {one.memory.id for one in told}
+    doubtful = [one for one in told if one.newer in ids]
+    lines = _lines([one for one in told if one.newer not in ids], kin, now)
+    return [*lines, *(line(one, kin, now) for one in doubtful)]
+
+
+def _lines(told: Sequence[Told], kin: str, now: datetime) -> list[str]:
     if len(told) <= GROUPED_ABOVE:
         return [line(one, kin, now) for one in told]
     with_subject = sum(one.memory.subject is not None for one in told)
@@ -133,6 +143,8 @@ def line(one: Told, kin: str, now: datetime, *, grouped_by_subject: bool = False
         parts.append(f"(subject: {disarmed(memory.subject, SUBJECT_LENGTH)})")
     if memory.source_context:
         parts.append(f"[context: {disarmed(memory.source_context, CONTEXT_LENGTH)}]")
+    if one.newer is not None:
+        parts.append(f"(may be out of date, newer: {one.newer})")
     if memory.valid_to is not None:
         tense = "was" if memory.valid_to <= now else "is"
         parts.append(f"({tense} so until {spoken_date(memory.valid_to)})")

@@ -77,7 +77,13 @@ class Inject:
         known = self._known(session, [*now.values(), *(hit.memory for hit in hits)])
         best = max((hit.score for hit in hits), default=1.0)
         fresh = [
-            Told(hit.memory, hit.excerpt or hit.memory.content, hit.score / best, changed)
+            Told(
+                hit.memory,
+                hit.excerpt or hit.memory.content,
+                hit.score / best,
+                changed,
+                newer=hit.newer,
+            )
             for hit in hits
             if (changed := known.news(hit.memory)) is not None
         ]
@@ -91,15 +97,21 @@ class Inject:
         memories: Sequence[Memory],
         summary: Snapshot | None,
         kin: str,
+        newer: Mapping[str, str] | None = None,
     ) -> str:
-        """A block for the start: the last summary, then as many memories as fit, in their order."""
+        """A block for the start: the last summary, then as many memories as fit, in their order.
+
+        `newer`: of memories that may be out of date the id of what may have taken their place.
+        """
         budget = self._settings.inject.opening_tokens
         if not self._settings.inject.inject or not budget:
             return ""
         known = self._known(session, memories)
         extra = self._summed_up(summary, session, int(SUMMARY_SHARE * budget))
         fresh = [
-            Told(memory, memory.content) for memory in memories if known.news(memory) is not None
+            Told(memory, memory.content, newer=(newer or {}).get(memory.id))
+            for memory in memories
+            if known.news(memory) is not None
         ]
         now = self._clock()
         used = sum(map(estimated_tokens, (*head(known.is_first), *extra)))

@@ -16,6 +16,7 @@ from kinmem.rules.change.occasion import (
 )
 from kinmem.rules.change.periods import Period, joined, periods
 from kinmem.rules.change.restating import restated
+from kinmem.rules.change.vetoes import is_of_others, is_rule, veto
 from kinmem.rules.same.atoms import contrast, is_content
 from kinmem.rules.same.similarity import Kinship, Ladder, compare, contains
 from kinmem.text import sentences, words
@@ -195,7 +196,9 @@ def _contradicted(
     clashes = []
     for known, cosine in neighbours:
         if known.id == updates:
-            clashes.append((known, Clash(True, "update", "corrects it")))
+            forbidden = veto(known.content, new.content)
+            told = "corrects it" if forbidden is None else f"is said to correct it, but {forbidden}"
+            clashes.append((known, Clash(forbidden is None, "update", told)))
         elif of_one(new, known):
             found = _excluding(known, new, cosine, ladder, mode, now)
             if found is not None:
@@ -263,6 +266,8 @@ def _is_for_a_while(new: Memory, known: Memory) -> bool:
 
 def _ended(new: Memory, neighbours: Sequence[Neighbour]) -> Replace | None:
     """What it says to be over, and was thought to be so still."""
+    if is_of_others(new.content):
+        return None
     over = tuple(
         known
         for known, _ in neighbours
@@ -278,9 +283,12 @@ def _was_over(new: Memory) -> bool:
 
 
 def _known_to_be_one(new: Memory, known: Memory) -> bool:
-    """Two speakers may mean different ones where nobody says whom."""
-    told = new.subject is not None and known.subject is not None
-    return told or speaker_of(new) == speaker_of(known)
+    """Two speakers may mean different ones where nobody says whom; a rule is its author's."""
+    if speaker_of(new) == speaker_of(known):
+        return True
+    if is_rule(known.content):
+        return False
+    return new.subject is not None and known.subject is not None
 
 
 def _flagged(

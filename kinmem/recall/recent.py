@@ -4,6 +4,7 @@ from collections import OrderedDict
 
 from kinmem.clock import Clock
 from kinmem.models import LIVE, Answer, Filters
+from kinmem.recall.newer import newer_first
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.rewrite import Recent
 from kinmem.rules.talk.followup import needs_context
@@ -32,7 +33,20 @@ class RecentAnswers:
         recent: Recent = list,
         seconds: float | None = None,
     ) -> Answer:
-        """See Recall. Answers that were degraded, or hang on a conversation, are not kept."""
+        """See Recall and newer_first. Answers that were degraded, or hang on a conversation, are not
+        kept; what is doubtful is looked up each time, since a review settles it."""
+        answer = self._answer(query, limit, filters, mode, recent, seconds)
+        return newer_first(answer, self._store, filters, limit)
+
+    def _answer(
+        self,
+        query: str,
+        limit: int,
+        filters: Filters,
+        mode: str | None,
+        recent: Recent,
+        seconds: float | None,
+    ) -> Answer:
         if needs_context(query, self._threshold):
             return self._recall(query, limit, filters, mode, recent, seconds)
         # Ages and recency change with the minute, all else with the revision.

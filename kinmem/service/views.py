@@ -15,6 +15,7 @@ from kinmem.models import (
 from kinmem.picture import Picture, picture
 from kinmem.rules.border import checked_count
 from kinmem.service.parts import Parts, Time
+from kinmem.store.doubts import newer_of
 from kinmem.text import folded
 from kinmem.timeline import timeline
 from kinmem.turns import Run
@@ -57,6 +58,11 @@ class Views(Parts):
     def vitals(self, memory_id: str) -> Vitals | None:
         """How an own memory stands: retention, tier and why, priority; None if it does not live."""
         return vitals(self.store, memory_id, self.settings.life, self.clock())
+
+    def newer(self, *memory_ids: str) -> dict[str, str]:
+        """Of those that may hold no longer the id of the newer memory that says otherwise."""
+        found = newer_of(self.store, memory_ids)
+        return {id: memory.id for id, memory in found.items()}
 
     def links(self, *memory_ids: str) -> dict[str, list[Connection]]:
         """What each of these memories is connected with; no key for what is with nothing."""

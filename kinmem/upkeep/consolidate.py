@@ -15,6 +15,7 @@ from kinmem.llm.base import ChatModel, Embedder
 from kinmem.models import CATEGORIES, Category, Memory
 from kinmem.prompts import render
 from kinmem.rules.border import checked_subject
+from kinmem.rules.change.vetoes import veto
 from kinmem.rules.same.proof import unproved
 from kinmem.rules.same.similarity import normalised
 from kinmem.settings import Settings
@@ -160,7 +161,11 @@ def _gives_way(statement: str, sources: Sequence[str]) -> bool:
     said = normalised(statement)
     return any(
         said in {normalised(sentence) for sentence in sentences(source)}
-        and any(exclude(statement, later) for later in sources[at:])
+        and any(
+            exclude(statement, sentence) and veto(statement, sentence) is None
+            for later in sources[at:]
+            for sentence in sentences(later)
+        )
         for at, source in enumerate(sources, start=1)
     )
 

@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from kinmem.rules.change.clash import clash
+from kinmem.rules.change.clash import excluding
 from kinmem.rules.same.similarity import Kinship, Ladder, compare
 from kinmem.rules.same.statements import read
 from kinmem.text import sentences
@@ -16,7 +16,7 @@ def exclude(earlier: str, later: str) -> bool:
     """Whether a sentence of the later text denies, turns round or replaces one of the earlier."""
     return any(
         compare(one, other, 1.0, LADDER) == Kinship.CONTRADICTS
-        or clash(one, other, 1.0, LADDER) is not None
+        or excluding(one, other, 1.0, LADDER) is not None
         or _denies(one, other)
         for one, other in product(sentences(earlier), sentences(later))
     )

@@ -22,9 +22,11 @@ from os.path import commonprefix
 from typing import Literal
 
 from kinmem.rules import grammar, vocabulary
+from kinmem.rules.change.certainty import doubt, likely
 from kinmem.rules.change.changes import changed
 from kinmem.rules.change.exchanged import beside
 from kinmem.rules.change.restating import Restated, restated
+from kinmem.rules.change.vetoes import veto
 from kinmem.rules.same.atoms import Contrast, Words, contrast, forms, is_content, opposed
 from kinmem.rules.same.similarity import SEPARATING, Kinship, Ladder, compare
 from kinmem.text import words
@@ -56,8 +58,22 @@ class Clash:
 def clash(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | None:
     """How what is said now excludes what is known; None: both may be so. Never raises.
 
-    `cosine` is that of the texts, or of the known one and what the new one is restated as.
+    `cosine` is that of the texts, or of the known one and what the new one is restated as. What
+    vetoes.py forbids is no clash; what is told in a long text, or ends what was done, is unclear.
     """
+    found = excluding(known, new, cosine, ladder)
+    if found is None:
+        is_likely = likely(known, new, cosine) and veto(known, new) is None
+        return Clash(False, "update", "may have changed since") if is_likely else None
+    if veto(known, new) is not None:
+        return None
+    if found.clear and (unclear := doubt(known, new)) is not None:
+        return Clash(False, found.kind, unclear)
+    return found
+
+
+def excluding(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | None:
+    """The same before any veto, and only what the wording tells: for what must not be merged."""
     before, now = restated(known), restated(new)
     found = None
     if cosine >= ladder.related and not (before.ends and now.ends):
@@ -178,14 +194,18 @@ def _one_value(pair: Contrast, gap: Gap, corrected: bool, definite: bool) -> Cla
     if _counts_others(pair, lost, gained):
         return None
     of_somebody = before[0] in pair.left.names or before[0] in grammar.PRONOUNS
+    has_verb = _has_verb(before, pair.left.names) or "be" in before
+    if not has_verb and sum(map(is_content, lost)) > 1:
+        return None  # what is said is another thing, and not another value
     if corrected and of_somebody and before[-1] in _IS:
         return None  # a role, a mood, a bond? changes.py tells them apart
     if corrected and (len(frame) >= 1 or before[0] in grammar.PRONOUNS):
         whose = bool(_DEFINITE.match(f"{before[0]} "))
-        said = len(before) - whose > 1 or _has_verb(before, pair.left.names) or "be" in before
+        said = len(before) - whose > 1 or has_verb
         alike = said and _opening(lost) == _opening(gained)
         return Clash(True, "update", "has another value now") if alike else None
     doing = any(word.endswith("ing") for word in (*lost, *gained))
+    doing = doing or any(word in grammar.PLACES for word in (*lost[1:], *gained[1:]))
     if before[-1] != "be" or not definite or doing or _RELATIVES & set(frame):
         return None
     return Clash(False, "contradiction", "two values of one thing")

@@ -291,7 +291,10 @@ def other_value(before: Side, clause: Side, now: Side) -> str | None:
     """A sign of change, and all but a value is the same."""
     if signs.PAST.search(clause.text) or before.amounts != amounts_of(clause):
         return None
-    standing = bool(signs.STANDING.search(now.text) or signs.NEW.search(now.text))
+    new = signs.NEW.search(now.text)
+    if new and not signs.CUE.search(now.text) and lacking(_next(now.text[new.end() :]), before):
+        return None  # a new job is no new name
+    standing = bool(signs.STANDING.search(now.text) or new)
     if ADDING & set(before.words) and not standing:
         return None
     gone = [*signs.CUE.finditer(clause.text), *_NEWS.finditer(clause.text)]
@@ -337,9 +340,15 @@ def _says_alike(
         rest = [sorted(set(side) - laid.lost - laid.gained) for side in (ours, theirs)]
         return len(laid.lost) == len(laid.gained) == 1 and rest[0] == rest[1]
     return all(
-        (a > 1 or not DOING.isdisjoint(ours[:a])) and _opening(ours[a:b]) == _opening(theirs[c:d])
+        (not DOING.isdisjoint(ours[:a]) or a > 1 and len(set(ours[a:b]) - STOPS) <= 1)
+        and _opening(ours[a:b]) == _opening(theirs[c:d])
         for _, a, b, c, d in gaps
     )
+
+
+def _next(text: str) -> list[str]:
+    """The first word."""
+    return WORD.findall(text)[:1]
 
 
 def _told(side: Side, gone: Iterable[re.Match[str]]) -> list[str]:

@@ -1,0 +1,58 @@
+"""Stage 6d: of two memories of which only one may hold, the newer one stands first."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from kinmem.models import Answer, Filters, Hit, Memory
+from kinmem.store.base import Store
+from kinmem.store.doubts import newer_of
+
+
+def newer_first(answer: Answer, store: Store, filters: Filters, limit: int) -> Answer:
+    """The answer with each doubtful hit marked and behind the newer one, which is fetched if it
+    fits the filters. As things stood at a moment, nothing is doubted."""
+    told = answer.misses if answer.abstained else answer.hits
+    if not told or filters.as_of is not None:
+        return answer
+    newer = newer_of(store, {hit.memory.id for hit in told})
+    if not newer:
+        return answer
+    absent = {one.id for one in newer.values()} - {hit.memory.id for hit in told}
+    fitting = _fitting(store, filters, absent)
+    marked = [
+        replace(hit, newer=newer[hit.memory.id].id) if hit.memory.id in newer else hit
+        for hit in told
+    ]
+    ordered = _ordered(
+        marked, {id: one for id, one in newer.items() if one.id not in absent - fitting}
+    )
+    if answer.abstained:
+        return replace(answer, misses=ordered[: len(told)])
+    return replace(answer, hits=ordered[: max(limit, 1)])
+
+
+def _fitting(store: Store, filters: Filters, ids: Collection[str]) -> set[str]:
+    if not ids:
+        return set()
+    asked = replace(filters, ids=tuple(ids))
+    return {memory.id for memory in store.page(asked, "newest", len(ids)).memories}
+
+
+def _ordered(hits: Sequence[Hit], newer: dict[str, Memory]) -> list[Hit]:
+    """Each newer one just before the first that it makes doubtful, or where it stood."""
+    by_id = {hit.memory.id: hit for hit in hits}
+    ordered: dict[str, Hit] = {}
+
+    def add(hit: Hit, before: frozenset[str]) -> None:
+        id = hit.memory.id
+        other = newer.get(id)
+        if other is not None and other.id not in ordered and other.id not in before:
+            first = by_id.get(other.id) or replace(
+                hit, memory=other, excerpt=None, part=None, newer=None
+            )
+            add(first, before | {id})
+        ordered.setdefault(id, hit)
+
+    for hit in hits:
+        add(hit, frozenset())
+    return list(ordered.values())
