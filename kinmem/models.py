@@ -340,6 +340,7 @@ class Living(NamedTuple):
     recent_links: int = 0
     """Those of the last week."""
     scored_at: datetime | None = None
+    speaker: str | None = None
 
 
 class Fate(NamedTuple):
@@ -450,7 +451,8 @@ class Stored:
     id: str | None = None
     """Where it stands now: on duplicate_of and merged_into an older memory, None when refused."""
     reason: str | None = None
-    """Why, for whatever is neither created nor a duplicate."""
+    """Why, for whatever is neither created nor a duplicate; of what was created, who else shares
+    the same text."""
     supersedes: tuple[str, ...] = ()
     """What is true no longer because of it."""
     conflicts: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from kinmem.learn.memorize import Memorize
 from kinmem.llm.base import Embedder
 from kinmem.models import Progress, Vector
 from kinmem.recall.search import choose
+from kinmem.settings.life import Prune
 from kinmem.store.base import Store
 from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
 from kinmem.upkeep.embed import Embed
@@ -113,19 +114,27 @@ class Work:
     """The parts of the background work, each of which may be cut short and is taken up again."""
 
     def __init__(
-        self, store: Store, vectors: Vectors, cycle: Cycle, bin_time: timedelta, clock: Clock
+        self,
+        store: Store,
+        vectors: Vectors,
+        cycle: Cycle,
+        bin_time: timedelta,
+        prune: Prune,
+        clock: Clock,
     ) -> None:
         self._store = store
         self._vectors = vectors
         self._cycle = cycle
         self._bin_time = bin_time
+        self._prune: Prune = prune
         self._clock = clock
 
     def prepare(self) -> None:
         """Load the models; empty the bin of what was there long: not every process lives to see a
         sleep cycle."""
         self._vectors.warm()
-        purge(self._store, self._bin_time, self._clock, WITHOUT_LIMIT, Counter())
+        kept, prune = self._bin_time, self._prune
+        purge(self._store, kept, prune, self._clock, WITHOUT_LIMIT, Counter())
 
     def part(self, background: Background) -> bool:
         """Counters, vectors and what they settle, then what was said. Whether more may be left."""

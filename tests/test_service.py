@@ -241,12 +241,85 @@ def test_others_private_memories_do_not_make_a_duplicate(service_of):
     assert service_of("bob").memorize("The merger is planned for May").status == "created"
 
 
-def test_what_another_kin_shared_is_known(service_of):
-    shared = service_of("ana").memorize("The office closes at six", scope="shared")
+RUNS = "The production database runs on host db7."
+HANDBOOK = "# Runbook\n\n" + "\n\n".join(
+    f"Step {n}: the nightly export writes partition {n} to the archive." for n in range(1, 40)
+)
 
-    stored = service_of("bob").memorize("The office closes at six")
 
-    assert (stored.status, stored.id) == ("duplicate_of", shared.id)
+def told_alone(service, text):
+    return service.memorize(text).id
+
+
+def told_in_a_batch(service, text):
+    [stored] = service.memorize_many([text])
+    assert service.settle(60)
+    return stored.id
+
+
+def added_as_a_file(service, text):
+    return service.add_document(text, name="runbook.md").id
+
+
+@pytest.mark.parametrize(
+    ("shared", "own", "tell"),
+    [
+        pytest.param(RUNS, RUNS, told_alone, id="the same"),
+        pytest.param(RUNS, "the production database runs on host db7", told_alone, id="nearly"),
+        pytest.param(RUNS, RUNS, told_in_a_batch, id="in a batch"),
+        pytest.param(RUNS, "The production database, it runs on host db7.", told_in_a_batch,
+                     id="nearly, in a batch"),
+        pytest.param(HANDBOOK, HANDBOOK, added_as_a_file, id="as a file"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("change", ["edits", "forgets", "erases", "hides"])
+def test_what_one_tells_is_ones_own_whatever_others_share(service_of, shared, own, tell, change):
+    mal, bob = service_of("mal"), service_of("bob")
+    share = mal.add_document if tell is added_as_a_file else mal.memorize
+    theirs = share(shared, scope="shared").id
+    assert mal.settle(60)
+
+    mine = tell(bob, own)
+    bob.sleep()
+    if change == "edits":
+        mal.update_memory(theirs, content="The production database runs on host evil.example.")
+    elif change == "hides":
+        mal.update_memory(theirs, scope="private")
+    else:
+        mal.forget(theirs, erase=change == "erases")
+
+    assert mine != theirs
+    memory = bob.get(mine)
+    assert (memory.kin, memory.state) == ("bob", "active")
+    asked = "what does the nightly export write?" if shared is HANDBOOK else "which host runs it?"
+    assert mine in {hit.memory.id for hit in bob.recall(asked).hits}
+
+
+def test_what_two_kins_say_is_found_once_as_ones_own(service_of):
+    mal, bob, eve = service_of("mal"), service_of("bob"), service_of("eve")
+    mal.memorize(RUNS, scope="shared")
+    told = bob.memorize(RUNS, scope="shared")
+
+    assert told.status == "created"
+    assert "mal" in told.reason
+    assert [hit.memory.id for hit in bob.recall("which host runs it?").hits] == [told.id]
+    assert len(eve.recall("which host runs it?").hits) == 1
+
+
+def test_what_each_says_of_himself_is_not_the_same(service_of):
+    mal, bob = service_of("mal"), service_of("bob")
+    mal.memorize("I live in Rome.", scope="shared")
+    bob.memorize("I live in Rome.")
+
+    assert len(bob.recall("who lives in Rome?").hits) == 2
+
+
+def test_a_review_never_asks_to_give_up_ones_own_for_what_another_shares(service_of):
+    service_of("mal").memorize(RUNS, scope="shared")
+    bob = service_of("bob")
+    bob.memorize(RUNS)
+
+    assert [issue.type for issue in bob.review_memories().issues] == []
 
 
 def test_a_batch_answers_for_each_item_and_refuses_one_alone(service):

@@ -124,7 +124,7 @@ class _Case:
             source_context=read.context_of(finding.source_context),
             occurred_at=read.occurred_of(finding.occurred_at, main.said_at, zone),
             speaker=speaker,
-            channel="extraction",
+            channel="user" if _is_said_by_person(speaker, cited) else "extraction",
             client=main.client,
             session=main.session,
             turns=tuple(dict.fromkeys(message.turn for message in cited))[:MOST_TURNS],
@@ -148,3 +148,7 @@ class _Case:
             return None
         memory = self.known.get(finding.updates.strip().casefold())
         return memory.id if memory else None
+
+
+def _is_said_by_person(speaker: str, cited: Sequence[Message]) -> bool:
+    return any(message.role == "user" and message.who == speaker for message in cited)

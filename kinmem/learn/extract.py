@@ -152,7 +152,7 @@ class _Listener:
             source_context=None if led or question is None else question.text,
             occurred_at=message.said_at,
             speaker=message.who,
-            channel="extraction",
+            channel="user",
             session=message.session,
             client=message.client,
             confidence=confidence,

@@ -138,7 +138,11 @@ class Memorize:
             again = self._verdicts.ended_before(draft.memory, vectors)
             if again is not None:
                 return Stored("duplicate_of", again, verdict.reason)
-        return self._stored(draft, verdict)
+        stored = self._stored(draft, verdict)
+        said_by = [f"{one.kin}'s {one.id}" for one, _ in near if _is_copy(one, draft.memory)]
+        if stored.status != "created" or not said_by:
+            return stored
+        return replace(stored, reason=f"says the same as {', '.join(said_by)}")
 
     def _stored(self, draft: Draft, verdict: Verdict) -> Stored:
         chunks = self._verdicts.merged_chunks(verdict, draft)
@@ -184,6 +188,11 @@ def _outdated(new: Memory, done: Deeds, by: Memory) -> Change:
     names = ("state", "superseded_by", "valid_to")
     fields = {name: getattr(done.memory, name) for name in names}
     return Change(new.id, fields, "superseded", f"outdated by {by.id}", new.version)
+
+
+def _is_copy(theirs: Memory, own: Memory) -> bool:
+    """Whether another Kin shares the same text, which may be changed or taken back any time."""
+    return theirs.kin != own.kin and theirs.content_hash == own.content_hash
 
 
 def _told(draft: Draft, id: str) -> Stored:

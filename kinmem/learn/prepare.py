@@ -97,7 +97,7 @@ def _origin(note: Note) -> dict[str, Any]:
         "session": note.session,
         "turn_id": note.turns[0] if note.turns else None,
         "model": note.model,
-        "source": "chat" if note.turns or note.channel == "extraction" else "tool",
+        "source": "chat" if note.turns or note.channel in ("user", "extraction") else "tool",
         "metadata": _metadata(note),
     }
 

@@ -33,8 +33,8 @@ class Verdicts:
         updates: str | None = None,
         told: bool = False,
     ) -> Verdict:
-        """See reconcile. Unless it was `told` directly, only one's own makes it superfluous:
-        others may take theirs back."""
+        """See reconcile. Only one's own makes it superfluous, since others may take theirs back;
+        unless it was `told` directly, only one that as many see."""
         known = [*neighbours, *self._corrected(updates, neighbours)]
         known += self.near.told_otherwise(new, {memory.id for memory, _ in known})
         now = self._clock().astimezone(self._zone)
@@ -44,7 +44,7 @@ class Verdicts:
                 before = self.near.ended_by(verdict.by, new)
                 clear = [one for one in before if excludes(one, new, self.near.ladder)]
                 return replace(verdict, before=tuple(clear))
-            if told or not isinstance(verdict, Skip) or _stands_for(verdict.known, new):
+            if not isinstance(verdict, Skip) or _stands_for(verdict.known, new, told=told):
                 return verdict
             gone = verdict.known.id
             known = [near for near in known if near[0].id != gone]
@@ -77,6 +77,7 @@ class Verdicts:
         return [] if memory is None or memory.state not in LIVE else [(memory, 0.0)]
 
 
-def _stands_for(older: Memory, new: Memory) -> bool:
-    """Whether the older one can replace the newer unasked: one's own, and seen by as many."""
-    return older.kin == new.kin and older.scope in (new.scope, "shared")
+def _stands_for(older: Memory, new: Memory, *, told: bool) -> bool:
+    """Whether the older one can replace the newer unasked: one's own, and seen by as many or told
+    directly."""
+    return older.kin == new.kin and (told or older.scope in (new.scope, "shared"))

@@ -21,7 +21,7 @@ from kinmem.recall.rewrite import Recent
 from kinmem.recall.search import Meaning, search, search_beside
 from kinmem.recall.sense import sensible
 from kinmem.recall.then import as_it_was
-from kinmem.recall.trim import trim
+from kinmem.recall.trim import trim, without_copies
 from kinmem.recall.weigh import weigh
 from kinmem.settings import Settings
 from kinmem.store.base import Store
@@ -121,7 +121,8 @@ class Recall:
         if profile.weighing == "bounded":
             scored = lift(scored, formula)
             scored = raised(scored, found, inquiry.entities, settings.entity_boost, formula)
-        return weigh(scored, inquiry.question, profile, settings, self._clock())
+        scored = weigh(scored, inquiry.question, profile, settings, self._clock())
+        return without_copies(scored, self._store.kin)
 
     def _answer(self, inquiry: Inquiry, found: Found, kept: Sequence[Scored]) -> Answer:
         """The memories, as they are to be shown; as misses, where they hardly answer."""

@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 from itertools import takewhile
 
-from kinmem.models import Scored
+from kinmem.models import Candidate, Scored
+from kinmem.rules.change.occasion import OF_ITS_TIME, SELF
+from kinmem.rules.same.similarity import normalised
 from kinmem.settings import RecallSettings
+from kinmem.text import folded, words
 
 # A hit that scores less than half of the one before it stands at the foot of a cliff.
 CLIFF = 0.5
@@ -28,3 +31,34 @@ def trim(scored: Sequence[Scored], limit: int, settings: RecallSettings) -> list
         if kept[at].score < CLIFF * kept[at - 1].score:
             return kept[:at]
     return kept
+
+
+def without_copies(scored: Sequence[Scored], kin: str) -> list[Scored]:
+    """Each statement once, though several Kins share it: the own one, else the best of the others.
+
+    What somebody says of himself, and what happened on another day, is another statement.
+    """
+    if all(one.candidate.kin == kin for one in scored):
+        return list(scored)
+    own = {_statement(one.candidate) for one in scored if one.candidate.kin == kin}
+    kept, seen = [], set[tuple[str, ...]]()
+    for one in scored:
+        said = _statement(one.candidate)
+        if one.candidate.kin != kin:
+            if said in own or said in seen:
+                continue
+            seen.add(said)
+        kept.append(one)
+    return kept
+
+
+def _statement(candidate: Candidate) -> tuple[str, ...]:
+    """What two candidates have in common that say the same of the same."""
+    text = normalised(candidate.content)
+    about_self = not SELF.isdisjoint(words(text)[:3])
+    return (
+        text,
+        folded(candidate.subject or ""),
+        candidate.kin if about_self else "",
+        candidate.said_at[:10] if candidate.category in OF_ITS_TIME else "",
+    )

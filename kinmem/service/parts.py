@@ -80,7 +80,8 @@ class Parts:
         )
         self._vectors = Vectors(store, embedders, self._memorize)
         self._cycle = self._cycle_of(embedder, models)
-        self._work = Work(store, self._vectors, self._cycle, self._bin_time, clock)
+        prune = settings.life.prune
+        self._work = Work(store, self._vectors, self._cycle, self._bin_time, prune, clock)
         self._background = Background(
             self._work.prepare,
             lambda: self._work.part(self._background),

@@ -1,9 +1,13 @@
 """How memories fade, and when that changes their state."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from kinmem.models import Curve
 from kinmem.settings.declare import setting
+
+Prune = Literal["off", "kinbot", "kybernesis"]
+"""What goes into the bin by itself of what nobody told."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,12 @@ class LifeSettings:
     delete_below: float = setting(
         "KINMEM_DELETE_BELOW",
         0.01,
-        "Retention below which what has faded into the archive goes into the bin; 0: none does.",
+        "Retention below which KINMEM_PRUNE=kybernesis empties the archive into the bin; 0: never.",
         ge=0,
         le=1,
+    )
+    prune: Prune = setting(
+        "KINMEM_PRUNE",
+        "off",
+        "What upkeep erases of what no person told: nothing, or as a seed does; docs/life.md.",
     )

@@ -98,7 +98,7 @@ class Store(Protocol):
     def add(self, drafts: Sequence[Draft], *, batch: str | None = None) -> list[str]:
         """Store all drafts, in order, in one transaction per scope; the ids under which they stand.
 
-        A draft whose statement is already live in the same scope is not stored again: its place
+        A draft whose statement this Kin has live in the same scope is not stored again: its place
         holds the id of the one that is. Drafts of one call are compared with each other as well.
         Chunks without vectors are pending. What has one `batch` can be undone together; see Past.
         """
@@ -143,12 +143,15 @@ class Store(Protocol):
         """
         ...
 
-    def in_bin(self, before: datetime) -> int:
-        """How many own memories were forgotten before that moment."""
+    def in_bin(self, before: datetime) -> list[str]:
+        """The own memories that were forgotten before that moment."""
         ...
 
-    def purge(self, before: datetime, limit: int | None = None) -> int:
-        """Erase own memories that were forgotten before that moment, at most so many; how many."""
+    def purge(
+        self, before: datetime, limit: int | None = None, spared: Collection[str] = ()
+    ) -> int:
+        """Erase own memories that were forgotten before that moment, at most so many and none that
+        is spared; how many."""
         ...
 
     def count_use(self, ids: Iterable[str], at: datetime) -> None:
@@ -180,7 +183,8 @@ class Store(Protocol):
         ...
 
     def same_statements(self, drafts: Sequence[Draft]) -> list[str | None]:
-        """For each draft the id of a live visible memory that states the same, own ones first.
+        """For each draft the id of a live memory of this Kin that states the same. What others
+        share counts for nothing: they may change it, or take it back.
 
         The same: equal content_hash and occurred_at, and a subject and a speaker, each unless the
         draft has none, that agree without regard to case.

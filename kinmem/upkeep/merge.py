@@ -43,7 +43,7 @@ def stated(group: Group, zone: tzinfo) -> list[str]:
 def _is_of_its_time(memory: Memory) -> bool:
     """Whether it is so of one moment. The time of what was learned from a conversation is that of
     the saying; who memorizes something and names a time means the time."""
-    is_named = memory.channel not in ("extraction", "consolidation")
+    is_named = memory.channel in ("explicit", "import")
     return memory.category in OF_ITS_TIME or is_named and memory.occurred_at is not None
 
 

@@ -65,8 +65,8 @@ class Upkeep:
             Step("retain", 60, partial(retain, store, self._settings.life, clock)),
             Step("tier", 60, partial(tier, store, clock)),
             Step("summaries", 300, partial(summarize, store, self._models.summary)),
-            Step("prune", 60, partial(prune, store, clock)),
-            Step("purge", 60, partial(purge, store, kept, clock)),
+            Step("prune", 60, partial(prune, store, self._settings.life.prune, clock)),
+            Step("purge", 60, partial(purge, store, kept, self._settings.life.prune, clock)),
             Step("sweep", 60, sweep),
             Step("housekeeping", 60, partial(housekeeping, store)),
         ]

@@ -5,24 +5,29 @@ from datetime import datetime, timedelta
 
 from kinmem.clock import Clock
 from kinmem.models import LIVE, Living, Memory, State
+from kinmem.settings.life import Prune
 from kinmem.store.base import Store
 from kinmem.upkeep.allowance import Allowance
 from kinmem.upkeep.daily import TOGETHER, change_all, check_clock, is_undone, once_a_day
-from kinmem.upkeep.recalibrate import TOLD
+from kinmem.upkeep.told import from_person, was_told
 
 STEP = "prune"
 KEPT = ((1.0, timedelta(days=60)), (2.0, timedelta(days=90)))
 """Importance up to which, and for how long unused (the seeds)."""
 
 
-def prune(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]) -> None:
+def prune(
+    store: Store, wanted: Prune, clock: Clock, allowance: Allowance, counts: Counter[str]
+) -> None:
     """Put own memories into the bin that hardly matter and were never used; counts pruned.
 
-    Importance at most 1 after 60 days, at most 2 after 90. Never what is pinned, shared, has no
-    importance, or was told by a person, itself or a memory it was merged from; not for 30 days what
-    somebody brought back by undo. They can be restored for KINMEM_PURGE_DAYS. At most once a day,
-    and not by a clock that cannot be right.
+    Only if it is wanted as KinBot does it: importance at most 1 after 60 days, at most 2 after 90.
+    Never what is pinned, shared, has no importance, or was told by a person, itself or a memory it
+    was merged from; not for 30 days what somebody brought back by undo. They can be restored for
+    KINMEM_PURGE_DAYS. At most once a day, and not by a clock that cannot be right.
     """
+    if wanted != "kinbot":
+        return
     now = clock()
     once_a_day(
         store.journal,
@@ -47,7 +52,7 @@ def _prune(store: Store, now: datetime, allowance: Allowance, counts: Counter[st
         gone = [
             (one, fields, "of little importance and never used")
             for one in part
-            if not (is_undone(came_by.get(one.id), now) or was_told(store, one.id))
+            if not (is_undone(came_by.get(one.id), now) or was_told(store, one))
         ]
         counts["pruned"] += change_all(store, gone, "pruned", allowance)
 
@@ -56,19 +61,7 @@ def is_idle(memory: Memory | Living, now: datetime) -> bool:
     """Whether a memory may be pruned, by what it says of itself."""
     if memory.importance is None or memory.pinned or memory.scope == "shared":
         return False
-    if memory.channel in TOLD or memory.recalled_count or memory.recalled_at:
+    if from_person(memory) or memory.recalled_count or memory.recalled_at:
         return False
     idle = now - max(memory.created_at, memory.content_updated_at)
     return any(memory.importance <= most and idle > time for most, time in KEPT)
-
-
-def was_told(store: Store, id: str) -> bool:
-    """Whether a person told one of those it was made from; what is gone may have been told."""
-    waiting, seen = store.parents(id), set[str]()
-    while waiting:
-        seen.update(waiting)
-        known = store.memories(waiting)
-        if any(id not in known or known[id].channel in TOLD for id in waiting):
-            return True
-        waiting = [parent for id in waiting for parent in store.parents(id) if parent not in seen]
-    return False

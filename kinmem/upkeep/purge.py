@@ -1,14 +1,17 @@
 """A step of upkeep: what has lain in the bin for long is erased."""
 
 from collections import Counter
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from kinmem.clock import Clock
 from kinmem.models import Filters, State
+from kinmem.settings.life import Prune
 from kinmem.store.base import Store
 from kinmem.store.journal import Journal
 from kinmem.upkeep.allowance import Allowance
 from kinmem.upkeep.daily import SETTLED, Calendar, WrongClock
+from kinmem.upkeep.told import BY_UPKEEP, was_told
 
 WITNESSES = 50
 """Memories whose times are held against the clock, of the latest and of the settled ones."""
@@ -22,17 +25,25 @@ LEAP, DAY = 30 * 86400, 86400
 
 
 def purge(
-    store: Store, kept: timedelta, clock: Clock, allowance: Allowance, counts: Counter[str]
+    store: Store,
+    kept: timedelta,
+    prune: Prune,
+    clock: Clock,
+    allowance: Allowance,
+    counts: Counter[str],
 ) -> None:
     """Erase own memories that were forgotten longer than `kept` ago; counts purged.
 
+    Only what a person has put into the bin, or let expire, and what `prune` has as it was wanted.
     It cannot be undone: nothing is done by a clock that cannot be right (counted as clock), nor for
     a day where nobody has looked into the bin for 30, or ever: time may have passed, or the clock
     has leapt.
     """
     now = clock()
     has_leapt = _has_leapt(store.journal, now, allowance.dry_run)
-    if not store.in_bin(now - kept):
+    binned = store.in_bin(now - kept)
+    spared = _spared(store, binned, prune)
+    if len(spared) == len(binned):
         return
     if has_leapt:
         counts["clock"] += 1
@@ -43,10 +54,18 @@ def purge(
         counts["clock"] += 1
         return
     if allowance.dry_run:
-        counts["purged"] += store.in_bin(now - kept)
+        counts["purged"] += len(binned) - len(spared)
         return
-    while not allowance.is_over() and (erased := store.purge(now - kept, TOGETHER)):
+    while not allowance.is_over() and (erased := store.purge(now - kept, TOGETHER, spared)):
         counts["purged"] += erased
+
+
+def _spared(store: Store, binned: Collection[str], prune: Prune) -> set[str]:
+    """What upkeep has put into the bin although nobody wanted it, or a person had told it."""
+    came_by = store.life.came_by(binned)
+    by_upkeep = [id for id in binned if id in came_by and came_by[id][0] in BY_UPKEEP]
+    known = store.memories(by_upkeep)
+    return {id for id in by_upkeep if prune == "off" or id in known and was_told(store, known[id])}
 
 
 def _has_leapt(journal: Journal, now: datetime, dry_run: bool) -> bool:

@@ -18,8 +18,8 @@ REST = timedelta(days=10)
 """Between two moves of one memory: the largest is 0.3, so it moves by 0.9 in 30 days at most."""
 UNUSED_DAYS = 30
 """Up to which nothing sinks (DESIGN 9)."""
-TOLD = ("user", "explicit", "import")
-"""Channels by which a person tells something, a file added by hand too, and rates it."""
+RATED = ("explicit", "import")
+"""Channels by which a person says what a memory is worth; of a turn its words say it."""
 
 
 def recalibrate(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]) -> None:
@@ -61,7 +61,7 @@ def _reason(memory: Living) -> str:
 def expected(memory: Memory | Living, now: datetime) -> float | None:
     """The importance that a memory's use speaks for; None where it is not to be moved."""
     age = now - memory.created_at
-    rated = memory.channel in TOLD
+    rated = memory.channel in RATED
     if memory.importance is None or memory.pinned or rated or age < YOUNGEST:
         return None
     if memory.scored_at is not None and now - memory.scored_at < REST:

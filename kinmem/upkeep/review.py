@@ -108,9 +108,16 @@ def _new(issues: Iterable[Issue], known: Mapping[str, Memory], refused: Refused)
     seen = set()
     for issue in issues:
         about = frozenset(issue.memory_ids)
+        if _crosses(issue, known):
+            continue
         if about not in seen and not refused.has(issue, [known[id] for id in about]):
             seen.add(about)
             yield issue
+
+
+def _crosses(issue: Issue, known: Mapping[str, Memory]) -> bool:
+    """Whether it would have one Kin's memory stand for another's, who may change it any time."""
+    return issue.type == "duplicate" and len({known[id].kin for id in issue.memory_ids}) > 1
 
 
 def _open_conflicts(store: Store, filters: Filters, known: dict[str, Memory]) -> Iterator[Issue]:

@@ -307,19 +307,28 @@ class StoreContract:
         assert store.same_statements([draft_of("the door is green")]) == [None]
         assert added(store, "the door is green") != old
 
-    def test_same_statements_are_those_that_the_kin_sees_own_ones_first(
-        self, store_of: OpenStore
-    ) -> None:
+    def test_same_statements_are_those_of_the_kin_alone(self, store_of: OpenStore) -> None:
         ana, ben = store_of("ana"), store_of("ben")
         added(ben, "his secret")
-        theirs = added(ben, "known to all", scope="shared")
+        added(ben, "known to all", scope="shared")
         added(ben, "known twice", scope="shared")
-        mine = added(ana, "known twice")
-        gone = added(ben, "taken back", scope="shared")
-        forgotten(ben, gone)
-        asked = ["his secret", "known to all", "known twice", "taken back"]
+        mine, told = added(ana, "known twice"), added(ana, "told to all", scope="shared")
+        forgotten(ana, added(ana, "taken back", scope="shared"))
+        asked = ["his secret", "known to all", "known twice", "told to all", "taken back"]
 
-        assert ana.same_statements([draft_of(text) for text in asked]) == [None, theirs, mine, None]
+        known = ana.same_statements([draft_of(text) for text in asked])
+
+        assert known == [None, None, mine, told, None]
+
+    def test_what_another_kin_shares_is_stored_again_as_ones_own(self, store_of: OpenStore) -> None:
+        ana, ben = store_of("ana"), store_of("ben")
+        theirs = added(ben, "known to all", scope="shared")
+
+        mine = added(ana, "known to all", scope="shared")
+        ben.erase(theirs)
+
+        assert mine != theirs
+        assert listed(ana) == [mine]
 
     # changing
 
@@ -1281,8 +1290,8 @@ def by_cosine(question: str, texts: dict[str, str]) -> list[str]:
 
 NOWHERE: set[str] = set()
 EVERYWHERE = {
-    "get", "history", "memories", "candidates", "page", "same_statements", "matches", "nearest",
-    "cosines", "first_vectors",
+    "get", "history", "memories", "candidates", "page", "matches", "nearest", "cosines",
+    "first_vectors",
 }  # fmt: skip
 
 
@@ -1292,7 +1301,6 @@ def seen(store: Store, id: str, content: str) -> set[str]:
         "memories": store.memories([id]).keys(),
         "candidates": {one.id for one in searched(store, content.split()).candidates},
         "page": listed(store),
-        "same_statements": store.same_statements([draft_of(content)]),
         "matches": found_by_words(store, *content.split()),
         "nearest": found_by_meaning(store, content),
         "cosines": store.cosines(vector_of(content), TINY, [id]),

@@ -232,8 +232,9 @@ class ThreeKins(RuleBasedStateMachine):
             assert set(nearest) == set(live)
             exact = {id for id in live if live[id].content == word}
             assert set(nearest[: len(exact)]) == exact
+            own = {id for id in exact if live[id].kin == store.kin}
             known = store.same_statements([draft_of(word)])[0]
-            assert known in exact if exact else known is None
+            assert known in own if own else known is None
 
     def details_agree(self, store: SqliteStore, kin: str, seen: dict[str, Known]) -> None:
         asked = [*self.known, "never was"]

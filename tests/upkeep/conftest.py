@@ -22,6 +22,14 @@ from kinmem.upkeep.compress import compress
 from kinmem.upkeep.consolidate import consolidate
 from kinmem.wiring import embedders
 
+OF_AN_ASSISTANT = {
+    "channel": "extraction",
+    "speaker": "assistant",
+    "category": "fact",
+    "scope": "private",
+}
+"""What a memory of the bench is, unless it says otherwise: what people tell never fades."""
+
 
 @dataclass
 class Bench:
@@ -50,7 +58,7 @@ class Bench:
             occurred_at=moment and moment.replace(tzinfo=UTC),
             created_at=now,
             content_updated_at=now,
-            **{"channel": "extraction", "category": "fact", "scope": "private", **fields},
+            **{**OF_AN_ASSISTANT, **fields},
         )
         texts = chunks_of(content, self.embedder)
         vectors = self.embedder.embed(texts) if vectors is None else vectors

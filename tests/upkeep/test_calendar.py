@@ -14,7 +14,7 @@ from kinmem.models import Memory, State
 from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
 from kinmem.upkeep.prune import prune
 from kinmem.upkeep.recalibrate import expected, recalibrate
-from tests.upkeep.conftest import Bench, all_of_it
+from tests.upkeep.conftest import OF_AN_ASSISTANT, Bench, all_of_it
 
 
 def recalibrated(bench: Bench) -> Counter[str]:
@@ -25,7 +25,7 @@ def recalibrated(bench: Bench) -> Counter[str]:
 
 def pruned(bench: Bench) -> Counter[str]:
     counts = Counter[str]()
-    prune(bench.store, bench.clock, WITHOUT_LIMIT, counts)
+    prune(bench.store, "kinbot", bench.clock, WITHOUT_LIMIT, counts)
     return counts
 
 
@@ -101,7 +101,6 @@ def test_nothing_moves_by_more_than_one_in_thirty_days(
     "fields",
     [
         pytest.param({"channel": "explicit"}, id="rated by a person"),
-        pytest.param({"channel": "user"}, id="told by a user"),
         pytest.param({"importance": None}, id="never rated"),
     ],
 )
@@ -174,6 +173,19 @@ def test_what_was_told_or_shared_is_never_pruned(
     clock.advance(days=300)
 
     assert pruned(bench)["pruned"] == 0
+
+
+@pytest.mark.parametrize("wanted", ["off", "kybernesis"])
+def test_nothing_is_pruned_unless_it_is_wanted_as_kinbot_does_it(
+    bench: Bench, clock: Any, wanted: Any
+) -> None:
+    bench.keep("Clara mentioned the weather.", importance=1)
+    clock.advance(days=300)
+    counts = Counter[str]()
+
+    prune(bench.store, wanted, clock, WITHOUT_LIMIT, counts)
+
+    assert counts == {}
 
 
 def test_what_was_pinned_or_used_is_never_pruned(bench: Bench, clock: Any) -> None:
@@ -293,7 +305,7 @@ def test_a_large_store_is_pruned_in_few_transactions(bench: Bench, clock: Any) -
         told.id
         for told in bench.service.memorize_many(
             [
-                {"content": f"Remark {n} about clouds", "channel": "extraction", "importance": 1}
+                {"content": f"Remark {n} about clouds", **OF_AN_ASSISTANT, "importance": 1}
                 for n in range(450)
             ]
         )
@@ -304,14 +316,19 @@ def test_a_large_store_is_pruned_in_few_transactions(bench: Bench, clock: Any) -
 
 
 @pytest.mark.parametrize(
-    ("step", "name"), [(recalibrate, "down"), (prune, "pruned")], ids=["recalibrate", "prune"]
+    ("step", "name"),
+    [
+        (recalibrate, "down"),
+        (lambda store, *rest: prune(store, "kinbot", *rest), "pruned"),
+    ],
+    ids=["recalibrate", "prune"],
 )
 def test_what_is_cut_short_goes_on_the_same_day(
     bench: Bench, clock: Any, step: Callable[..., None], name: str
 ) -> None:
     bench.service.memorize_many(
         [
-            {"content": f"Remark {n} about clouds", "channel": "extraction", "importance": 1.5}
+            {"content": f"Remark {n} about clouds", **OF_AN_ASSISTANT, "importance": 1.5}
             for n in range(450)
         ]
     )

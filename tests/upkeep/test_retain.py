@@ -13,9 +13,10 @@ from kinmem.settings.life import LifeSettings
 from kinmem.upkeep.allowance import Allowance
 from kinmem.upkeep.expire import expire
 from kinmem.upkeep.retain import retain
-from tests.upkeep.conftest import Bench, all_of_it
+from tests.upkeep.conftest import OF_AN_ASSISTANT, Bench, all_of_it
 
 DEFAULT = LifeSettings()
+PRUNES = LifeSettings(prune="kybernesis")
 REMARK: dict[str, Any] = {"category": "context", "importance": 5}
 """Stability 21 days by the default curve: stale after 26, archived after 49, gone after 97."""
 
@@ -57,7 +58,7 @@ def test_a_life_in_stages_each_of_them_told(bench: Bench, clock: Any) -> None:
     counted = []
     for days in (26, 24, 50):
         clock.advance(days=days)
-        counted.append(retained(bench))
+        counted.append(retained(bench, PRUNES))
 
     assert counted == [{"stale": 1}, {"archived": 1}, {"deleted": 1}]
     memory = bench.store.get(id)
@@ -100,7 +101,7 @@ def test_a_dry_run_counts_and_changes_nothing(bench: Bench, clock: Any) -> None:
 
 
 def test_what_is_cut_short_goes_on_in_the_next_run(bench: Bench, clock: Any) -> None:
-    notes = [{"content": f"Remark {n}", "channel": "extraction", **REMARK} for n in range(250)]
+    notes = [{"content": f"Remark {n}", **OF_AN_ASSISTANT, **REMARK} for n in range(250)]
     bench.service.memorize_many(notes)
     clock.advance(days=60)
     asked = iter([False, True])
@@ -156,7 +157,7 @@ def test_what_somebody_restores_stays_for_a_while(bench: Bench, clock: Any) -> N
     clock.advance(days=60)
     retained(bench)
     clock.advance(days=60)
-    assert retained(bench) == {"deleted": 1}
+    assert retained(bench, PRUNES) == {"deleted": 1}
 
     assert bench.service.restore(id).state == State.ACTIVE
 
@@ -208,11 +209,18 @@ def test_what_somebody_undoes_is_not_done_again_for_a_while(bench: Bench, clock:
     [
         pytest.param({}, {"pinned": True}, State.ACTIVE, id="pinned never fades"),
         pytest.param({}, {"tags": ["house"]}, State.STALE, id="tagged by hand is not archived"),
-        pytest.param({"channel": "explicit"}, {}, State.ARCHIVED, id="told is not binned"),
-        pytest.param({"channel": "user"}, {}, State.ARCHIVED, id="told by the user is not binned"),
-        pytest.param({"channel": "import"}, {}, State.ARCHIVED, id="a file is not binned"),
+        pytest.param({"channel": "explicit"}, {}, State.ACTIVE, id="told never fades"),
+        pytest.param({"channel": "user"}, {}, State.ACTIVE, id="a user's words never fade"),
+        pytest.param({"channel": "import"}, {}, State.ACTIVE, id="a file never fades"),
+        pytest.param({"speaker": "user"}, {}, State.ACTIVE, id="a user's, by the first release"),
+        pytest.param({"speaker": "Clara"}, {}, State.ACTIVE, id="Clara's, by the first release"),
+        pytest.param({"speaker": "tool"}, {}, State.DELETED, id="a tool's words"),
+        pytest.param({"speaker": "assistant"}, {}, State.DELETED, id="an assistant's words"),
         pytest.param({"scope": "shared"}, {}, State.ARCHIVED, id="shared is not binned"),
         pytest.param({}, {"archived": True}, State.ARCHIVED, id="archived by a person"),
+        pytest.param(
+            {"channel": "user"}, {"archived": True}, State.ARCHIVED, id="told, archived by a person"
+        ),
     ],
 )
 def test_how_far_what_is_protected_fades(
@@ -223,9 +231,38 @@ def test_how_far_what_is_protected_fades(
         bench.service.update_memory(id, **change)
     for _ in range(5):
         clock.advance(days=70)
-        retained(bench)
+        retained(bench, PRUNES)
 
     assert bench.state(id) == state
+
+
+def test_nothing_goes_into_the_bin_unless_it_is_wanted(bench: Bench, clock: Any) -> None:
+    id = bench.keep("Clara waits for the plumber.", **REMARK)
+    for _ in range(5):
+        clock.advance(days=70)
+        retained(bench)
+
+    assert bench.state(id) == State.ARCHIVED
+
+
+@pytest.mark.parametrize("action", ["faded", "pruned"])
+@pytest.mark.parametrize("state", [State.STALE, State.ARCHIVED, State.DELETED])
+def test_what_the_first_release_put_away_though_a_person_told_it_comes_back(
+    bench: Bench, clock: Any, state: State, action: str
+) -> None:
+    told = bench.keep("Our production database runs on Postgres 16.", speaker="user", **REMARK)
+    said = bench.keep("The plumber rings twice.", speaker="assistant", **REMARK)
+    clock.advance(days=60)
+    for id in (told, said):
+        gone = {"state": state, "deleted_at": clock() if state == State.DELETED else None}
+        bench.store.update(id, gone, action="faded" if state != State.DELETED else action)
+    clock.advance(days=1)
+
+    retained(bench)
+
+    assert bench.state(told) == State.ACTIVE
+    assert bench.state(said) != State.ACTIVE
+    assert told in {hit.memory.id for hit in bench.service.recall("the production database").hits}
 
 
 def test_others_memories_are_theirs(bench_of: Callable[..., Bench], clock: Any) -> None:
@@ -252,12 +289,18 @@ def test_what_is_neither_alive_nor_archived_is_left_alone(bench: Bench, clock: A
 @pytest.mark.parametrize(
     ("settings", "states"),
     [
-        pytest.param(LifeSettings(stale_below=0), ["active", "archived", "deleted"], id="no stale"),
+        pytest.param(
+            LifeSettings(stale_below=0, prune="kybernesis"), ["active", "archived", "deleted"],
+            id="no stale",
+        ),
         pytest.param(LifeSettings(archive_below=0), ["stale", "stale", "archived"], id="by days"),
         pytest.param(
             LifeSettings(archive_below=0, archive_stale_days=0), ["stale"] * 3, id="archive off"
         ),
-        pytest.param(LifeSettings(delete_below=0), ["stale", "archived", "archived"], id="bin off"),
+        pytest.param(
+            LifeSettings(delete_below=0, prune="kybernesis"), ["stale", "archived", "archived"],
+            id="bin off",
+        ),
         pytest.param(LifeSettings(curve="kinbot"), ["active"] * 3, id="a curve with a floor"),
         pytest.param(LifeSettings(curve="kore"), ["active", "active", "archived"], id="kore"),
         pytest.param(
@@ -307,7 +350,7 @@ def test_a_smaller_jump_bins_nothing_and_is_forgotten(bench: Bench, clock: Any) 
 
 
 def test_what_a_clock_that_was_ahead_archived_comes_back(bench: Bench, clock: Any) -> None:
-    told = [bench.keep("Clara waits for the plumber.", channel="explicit", **REMARK)]
+    told = [bench.keep("Clara waits for the plumber.", **REMARK)]
     told.append(bench.keep("Bob waits for the plumber.", **REMARK))
     clock.advance(days=300)
     assert retained(bench) == {"archived": 2}
@@ -438,7 +481,7 @@ def test_uses_that_were_only_noted_count(bench: Bench, clock: Any) -> None:
     assert retained(bench) == {}
 
 
-def test_a_merge_of_what_a_person_told_is_not_binned_either(bench: Bench, clock: Any) -> None:
+def test_a_merge_of_what_a_person_told_never_fades_either(bench: Bench, clock: Any) -> None:
     bench.keep("Clara grows roses in her garden.", channel="explicit", **REMARK)
     bench.keep("Clara grows tulips in her garden.", **REMARK)
     model = ScriptedModel(lambda prompt: {**all_of_it(prompt), "category": "context"})
@@ -446,6 +489,6 @@ def test_a_merge_of_what_a_person_told_is_not_binned_either(bench: Bench, clock:
     (merged,) = bench.live()
     for _ in range(3):
         clock.advance(days=130)
-        retained(bench)
+        retained(bench, PRUNES)
 
-    assert bench.state(merged.id) == State.ARCHIVED
+    assert bench.state(merged.id) == State.ACTIVE

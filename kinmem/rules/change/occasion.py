@@ -96,7 +96,7 @@ def says_again(known: Memory, new: Memory) -> bool:
     The time of what is learned from a conversation is that of the saying. Who memorizes something
     and names a time means the time.
     """
-    learned = new.channel == "extraction" or new.occurred_at is None
+    learned = new.channel in ("user", "extraction") or new.occurred_at is None
     return learned and OF_ITS_TIME.isdisjoint((known.category, new.category))
 
 

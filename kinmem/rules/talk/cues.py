@@ -227,13 +227,7 @@ CUES: tuple[Cue, ...] = (
     _cue(
         "context",
         0.6,
-        r"(?:right now|currently|at the moment|for now|so far)\b"
-        r"|(?:we|i)(?:['’]re|['’]m| are| am)? (?:use|using|run|running on|on version)\b"
-        r"|(?:the|this|our|my) (?:\w+ )?(?:project|repo|app|stack|codebase|team|company|backend"
-        r"|frontend|database|server)\b"
-        r"|(?:wir|ich) (?:nutzen?|verwenden?)\b"
-        r"|(?:nous utilisons|j['’]utilise|on utilise)"
-        r"|(?:uso|usamos|utilizo|usiamo|estamos usando)\b",
+        r"(?:right now|currently|at the moment|for now|so far)\b",
     ),
 )
 STATES = Pattern(

@@ -79,14 +79,15 @@ class Book:
         *,
         batch: str | None = None,
     ) -> list[str]:
-        """Store what no live memory here states yet; the ids under which the drafts stand."""
+        """Store what no live memory of its Kin here states yet; the ids under which the drafts
+        stand."""
         known = self._known_hashes(db, drafts)
         fresh: dict[str, list[Draft]] = {}
         ids = []
         for draft in drafts:
             memory = draft.memory
             alike = fresh.setdefault(memory.content_hash, [])
-            id = self.same(db, memory) if memory.content_hash in known else None
+            id = self.same(db, memory, memory.kin) if memory.content_hash in known else None
             id = id or next((o.memory.id for o in alike if _states_same(memory, o.memory)), None)
             if id is None:
                 alike.append(draft)
@@ -116,21 +117,21 @@ class Book:
         )
         return {hash for (hash,) in rows}
 
-    def same_all(self, drafts: Sequence[Draft]) -> list[str | None]:
-        """For each draft the id of a live memory here that states the same."""
+    def same_all(self, drafts: Sequence[Draft], kin: str) -> list[str | None]:
+        """For each draft the id of a live memory of this Kin here that states the same."""
         with self.database.reading() as db:
             known = self._known_hashes(db, drafts)
             return [
-                self.same(db, draft.memory) if draft.memory.content_hash in known else None
+                self.same(db, draft.memory, kin) if draft.memory.content_hash in known else None
                 for draft in drafts
             ]
 
-    def same(self, db: apsw.Connection, memory: Memory) -> str | None:
-        """The id of a live memory here that states the same; see Store.same_statements."""
+    def same(self, db: apsw.Connection, memory: Memory, kin: str) -> str | None:
+        """The id of a live memory of this Kin here that says so; see Store.same_statements."""
         return db.execute(  # type: ignore[no-any-return]
             f"""
             SELECT m.id FROM memories m
-            WHERE m.content_hash = :hash AND {IS_LIVE}
+            WHERE m.content_hash = :hash AND +m.kin = :kin AND {IS_LIVE}
                 AND (m.expires_at IS NULL OR (m.expires_at > :now AND m.expires_at >= :expires_at))
                 AND m.occurred_at IS :occurred_at
                 AND (:subject IS NULL OR m.subject = :subject COLLATE ANYCASE)
@@ -139,6 +140,7 @@ class Book:
             """,
             {
                 "hash": memory.content_hash,
+                "kin": kin,
                 "now": time_text(memory.created_at),
                 "occurred_at": column("occurred_at", memory.occurred_at),
                 "expires_at": column("expires_at", memory.expires_at),

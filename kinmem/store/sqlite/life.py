@@ -27,7 +27,7 @@ COLUMNS = """
     m.id, m.scope, m.version, m.category, m.importance, m.trust, m.channel, m.pinned,
     m.manual_tags IS NOT NULL, m.set_priority, m.priority, m.state, m.state_at, m.tier,
     m.tier_reason, m.recalled_count, m.recalled_at, m.created_at, m.content_updated_at,
-    m.expires_at, m.scored_at
+    m.expires_at, m.scored_at, m.speaker
 """
 # The plus keeps SQLite from looking up row by row, by an index, what is nearly the whole file.
 OWN = """
@@ -206,7 +206,7 @@ class SqliteLife:
 def _living(row: Row, links: Links, recent: Links) -> Living:
     (id, scope, version, category, importance, trust, channel, pinned, is_tagged, set_priority,
      priority, state, state_at, tier, reason, uses, used_at, created_at, updated_at, expires_at,
-     scored_at) = row  # fmt: skip
+     scored_at, speaker) = row  # fmt: skip
     return Living(
         id,
         scope,
@@ -231,6 +231,7 @@ def _living(row: Row, links: Links, recent: Links) -> Living:
         links.get(id, 0),
         recent.get(id, 0),
         moment(scored_at),
+        speaker,
     )
 
 

@@ -268,20 +268,7 @@ class SqliteStore:
             except StoreError as error:  # it is erased; only old pages wait a little longer
                 logger.warning("what was erased stays in a -wal file for now: %s", error)
 
-    def in_bin(self, before: datetime) -> int:
-        return len(self._binned(before))
-
-    def purge(self, before: datetime, limit: int | None = None) -> int:
-        erased = 0
-        for id in self._binned(before)[:limit]:
-            erased += self._erase([id], "purged")  # 0: another process purges as well
-        if erased:
-            self._empty_logs()
-        for book in self._books.values():
-            parts.drop_old_texts(book.database, self.kin, before)
-        return erased
-
-    def _binned(self, before: datetime) -> list[str]:
+    def in_bin(self, before: datetime) -> list[str]:
         return [
             id
             for book in self._books.values()
@@ -290,6 +277,18 @@ class SqliteStore:
                 (time_text(before), self.kin),
             )
         ]
+
+    def purge(
+        self, before: datetime, limit: int | None = None, spared: Collection[str] = ()
+    ) -> int:
+        erased = 0
+        for id in [id for id in self.in_bin(before) if id not in spared][:limit]:
+            erased += self._erase([id], "purged")  # 0: another process purges as well
+        if erased:
+            self._empty_logs()
+        for book in self._books.values():
+            parts.drop_old_texts(book.database, self.kin, before)
+        return erased
 
     def count_use(self, ids: Iterable[str], at: datetime) -> None:
         self._uses.count(ids, at)
@@ -342,7 +341,7 @@ class SqliteStore:
 
     def same_statements(self, drafts: Sequence[Draft]) -> list[str | None]:
         own, shared = (
-            [None if id in left else id for id in book.same_all(drafts)]
+            [None if id in left else id for id in book.same_all(drafts, self.kin)]
             for book, left in ((book, self._left(book)) for book in self._books.values())
         )
         return [mine or theirs for mine, theirs in zip(own, shared, strict=True)]
