@@ -35,8 +35,8 @@ class Near:
     @property
     def ladder(self) -> Ladder:
         known = self._embedder.calibration
-        duplicate = self._settings.duplicate_similarity or known.duplicate
-        return Ladder.calibrated(known.noise, known.near, duplicate)
+        chosen = self._settings.duplicate_similarity
+        return Ladder.calibrated(known.noise, known.near, known.duplicate, chosen)
 
     def chunks(self, content: str) -> Chunks:
         """The parts of a text, embedded."""

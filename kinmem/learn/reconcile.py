@@ -19,6 +19,7 @@ from kinmem.rules.change.restating import restated
 from kinmem.rules.change.vetoes import is_of_others, is_rule, veto
 from kinmem.rules.same.atoms import contrast, is_content
 from kinmem.rules.same.similarity import Kinship, Ladder, compare, contains
+from kinmem.rules.same.wordings import resembles
 from kinmem.text import sentences, words
 
 ConflictKind = Literal["contradiction", "update", "temporal", "partial"]
@@ -156,7 +157,9 @@ def _merged(
         match compare(known.content, new.content, cosine, ladder):
             case Kinship.CONTAINED if contains(new.content, known.content):
                 return Merge(known, new.content, "says all of it and more")
-            case Kinship.NEAR if mode == "merge":
+            case kinship if mode == "merge" and (
+                kinship is Kinship.NEAR or resembles(known.content, new.content, close=True)
+            ):
                 if (content := _joined(known.content, new.content)) is not None:
                     return Merge(known, content, "each says what the other does not")
     return None

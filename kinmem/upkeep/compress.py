@@ -8,8 +8,11 @@ from itertools import combinations
 from kinmem.clock import Clock
 from kinmem.llm.base import Embedder
 from kinmem.models import Memory
+from kinmem.rules.same.atoms import atoms, is_content
+from kinmem.rules.same.lexemes import stem
 from kinmem.rules.same.proof import unproved
 from kinmem.rules.same.similarity import Kinship, Ladder, compare, contains
+from kinmem.rules.same.wordings import resembles
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import sentences
@@ -34,7 +37,8 @@ def compress(
     counts: Counter[str],
     allowance: Allowance = WITHOUT_LIMIT,
 ) -> None:
-    """The more important memory's text, with the sentences that only the others have behind it.
+    """The text that says what all say; where none does, the more important memory's, with the
+    sentences behind it that only the others have. Records of different days stay apart.
 
     Added to `counts`, also before it fails: merged, refused (they contradict each other, or it
     would be too long), known already, changed meanwhile; read and left as Fresh.counts. A dry run
@@ -58,17 +62,26 @@ def compress(
 def _wording(group: Group, embedder: Embedder, zone: tzinfo) -> Wording | None:
     """None: they are to stay apart."""
     best = weightiest(group)
-    texts = dict(zip((memory.id for memory in group.memories), stated(group, zone), strict=True))
-    whole = united([texts[best.id], *(text for id, text in texts.items() if id != best.id)])
+    texts = [best.content, *(one.content for one in group.memories if one.id != best.id)]
+    whole = _shortest(texts)
     if (
         max(memory.generation for memory in group.memories) >= DEEPEST
+        or stated(group, zone) != [memory.content for memory in group.memories]
         or not fits(whole, embedder)
         or contradict(group.memories)
-        or unproved(whole, list(texts.values()), ())
+        or unproved(whole, texts, ())
     ):
         return None
     subjects = (memory.subject for memory in (best, *group.memories) if memory.subject)
     return Wording(whole, best.category, next(subjects, None))
+
+
+def _shortest(texts: Sequence[str]) -> str:
+    """The fullest of them if it says what the others do, else all that they say."""
+    for text in sorted(texts, key=len, reverse=True):
+        if united([text, *(one for one in texts if one != text)]) == text:
+            return text
+    return united(texts)
 
 
 def united(texts: Sequence[str]) -> str:
@@ -83,8 +96,19 @@ def united(texts: Sequence[str]) -> str:
 
 
 def _says(known: str, sentence: str) -> bool:
+    """Whether the known sentence can stand for the other, in whatever words, and loses nothing."""
     same = compare(known, sentence, 1.0, Ladder()) in (Kinship.SAME_TEXT, Kinship.DUPLICATE)
-    return same or contains(known, sentence)
+    if same or contains(known, sentence):
+        return True
+    is_alike = resembles(known, sentence, close=True) or _has_all_words(known, sentence)
+    return is_alike and not unproved(known, [known, sentence], ())
+
+
+def _has_all_words(known: str, sentence: str) -> bool:
+    ours, theirs = (
+        {stem(word) for word in atoms(text).words if is_content(word)} for text in (known, sentence)
+    )
+    return theirs <= ours
 
 
 def contradict(memories: Sequence[Memory]) -> bool:

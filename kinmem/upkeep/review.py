@@ -21,8 +21,14 @@ from kinmem.models import (
 )
 from kinmem.retention import Fading, retention
 from kinmem.rules.change.clash import clash
-from kinmem.rules.change.occasion import of_one, same_occasion, worded_otherwise
+from kinmem.rules.change.occasion import (
+    may_be_one,
+    of_one,
+    same_occasion,
+    worded_otherwise,
+)
 from kinmem.rules.same.similarity import Kinship, Ladder, compare, contains
+from kinmem.rules.same.wordings import extends, resembles
 from kinmem.rules.time.when import age_in_words
 from kinmem.store.base import Store
 from kinmem.text import content_words, folded
@@ -187,7 +193,7 @@ def _pairs(
     """Issues between two memories; each pair once."""
     known = {memory.id: memory for memory in memories}
     level = embedder.calibration
-    ladder = Ladder.calibrated(level.noise, level.near, duplicate or level.duplicate)
+    ladder = Ladder.calibrated(level.noise, level.near, level.duplicate, duplicate)
     seen = set()
     for one, other, cosine in _near(memories, store, embedder, ladder.related, progress):
         pair = tuple(sorted((one, other)))
@@ -222,16 +228,33 @@ def _near(
 
 def _between(one: Memory, other: Memory, cosine: float, ladder: Ladder) -> Iterator[Issue]:
     pair = (one, other)
-    match compare(one.content, other.content, cosine, ladder):
-        case Kinship.SAME_TEXT | Kinship.DUPLICATE if same_occasion(one, other):
-            richer = max(pair, key=lambda memory: len(memory.content)).content
-            yield issue_of("duplicate", pair, "say the same", "delete", richer)
-        case Kinship.CONTAINED if same_occasion(one, other):
-            whole = one if contains(one.content, other.content) else other
-            said = "one says all that the other does"
-            yield issue_of("duplicate", pair, said, "delete", whole.content)
-        case _ if of_one(one, other) or worded_otherwise(one, other):
-            yield from _contradiction(pair, cosine, ladder)
+    kinship = compare(one.content, other.content, cosine, ladder)
+    same = kinship in (Kinship.SAME_TEXT, Kinship.DUPLICATE)
+    whole = max(pair, key=lambda memory: len(memory.content)).content
+    if same and same_occasion(one, other):
+        yield issue_of("duplicate", pair, "say the same", "delete", whole)
+    elif kinship is Kinship.CONTAINED and same_occasion(one, other):
+        said = "one says all that the other does"
+        content = one.content if contains(one.content, other.content) else other.content
+        yield issue_of("duplicate", pair, said, "delete", content)
+    else:
+        may_exclude = of_one(one, other) or worded_otherwise(one, other)
+        clashes = list(_contradiction(pair, cosine, ladder)) if may_exclude else []
+        yield from clashes or _alike(pair, cosine, ladder, same)
+
+
+def _alike(
+    pair: tuple[Memory, Memory], cosine: float, ladder: Ladder, same: bool
+) -> Iterator[Issue]:
+    """A paraphrase, or one statement that goes on where the other ends; a person decides."""
+    earlier, later = sorted(pair, key=lambda memory: (memory.said_at, memory.id))
+    if not may_be_one(earlier, later) or earlier.expires_at != later.expires_at:
+        return
+    part, whole = sorted((earlier.content, later.content), key=len)
+    if same or cosine >= ladder.alike and resembles(whole, part, close=cosine >= ladder.near):
+        yield issue_of("duplicate", pair, "seem to say the same in other words", "merge", whole)
+    elif cosine >= ladder.alike and extends(whole, part):
+        yield issue_of("duplicate", pair, "one says more of the same", "merge", whole)
 
 
 def _contradiction(pair: tuple[Memory, Memory], cosine: float, ladder: Ladder) -> Iterator[Issue]:

@@ -135,11 +135,13 @@ def test_what_is_held_back_is_told_to_its_owner_only(bench_of: Callable[..., Ben
 
 
 def test_the_users_threshold_decides_what_is_a_duplicate(bench: Bench) -> None:
-    bench.keep(TEA[0])
-    bench.keep(TEA[1])
+    bench.keep("I don't eat pork")
+    bench.keep("Pork is something I do not eat")  # cosine 0.91
 
-    assert look(bench).issues == []
-    assert [issue.type for issue in look(bench, duplicate=0.5).issues] == ["duplicate"]
+    assert [one.description for one in look(bench).issues] == ["say the same"]
+    assert [one.description for one in look(bench, duplicate=0.8).issues] == ["say the same"]
+    (asked,) = look(bench, duplicate=0.95).issues
+    assert (asked.type, asked.suggestion) == ("duplicate", "merge")
 
 
 # settling

@@ -100,6 +100,12 @@ def says_again(known: Memory, new: Memory) -> bool:
     return learned and OF_ITS_TIME.isdisjoint((known.category, new.category))
 
 
+def may_be_one(earlier: Memory, later: Memory) -> bool:
+    """Whether both may be one statement: of the same by the same, and not of two days."""
+    is_once = same_time(earlier, later) or says_again(earlier, later)
+    return is_once and same_subject(earlier, later) and same_speaker(earlier, later)
+
+
 def states_as_much(known: Memory, new: Memory) -> bool:
     """Whether, their texts being the same, `known` makes `new` superfluous.
 

@@ -115,6 +115,7 @@ def _prepared(text: str) -> str:
     if not text.isascii():
         text = re.sub(r"(?<=\d)[\u00a0\u202f](?=\d{3})", ",", text)
         text = unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHY)
+    text = amounts.hours_in_digits(text)
     if re.search(r"\d", text):
         text = amounts.dates_in_iso(text)
     if "does" in text:

@@ -11,6 +11,7 @@ from hashlib import blake2b
 from kinmem.rules import grammar, vocabulary
 from kinmem.rules.same.atoms import Atoms, Contrast, contrast, is_content, opposed
 from kinmem.rules.same.lexemes import case_counts
+from kinmem.rules.same.wordings import reworded
 
 
 class Kinship(Enum):
@@ -38,15 +39,27 @@ class Ladder:
     duplicate: float = 0.95
     near: float = 0.85
     related: float = 0.60
+    reworded: float = 0.60
+    """Where every word is accounted for, the cosine says little: a passive may be far."""
 
     @classmethod
-    def calibrated(cls, noise: float, near: float, duplicate: float) -> "Ladder":
-        """Of an embedder for which unrelated texts stay below `noise`.
+    def calibrated(
+        cls, noise: float, near: float, duplicate: float, chosen: float | None = None
+    ) -> "Ladder":
+        """Of an embedder for which unrelated texts stay below `noise`; `chosen`: the user's own
+        cosine of duplicates, below which none is found.
 
-        A contradiction may be close to that: I live in Lyon, I live in Rome have 0.52.
+        A contradiction may be close to noise: I live in Lyon, I live in Rome have 0.52.
         """
+        duplicate = chosen or duplicate
         near = min(near, duplicate)
-        return cls(duplicate, near, min(noise + ABOVE_NOISE, near))
+        related = min(noise + ABOVE_NOISE, near)
+        return cls(duplicate, near, related, chosen or related)
+
+    @property
+    def alike(self) -> float:
+        """Half way from what is worth comparing to what is near."""
+        return (self.related + self.near) / 2
 
 
 SEPARATING = ("question", "modality", "tense", "quantity", "person", "order")
@@ -58,8 +71,8 @@ def compare(a: str, b: str, cosine: float, ladder: Ladder) -> Kinship:
     """How two texts relate. Symmetric; never raises, and no cosine outweighs a differing atom.
 
     The same text but for case, white space and marks is SAME_TEXT. If atoms differ, CONTRADICTS
-    from `related` on where not both can be so, else DIFFERENT. Otherwise, from `duplicate` on,
-    DUPLICATE if no word but articles and fillers is left over; from `near` on, CONTAINED if every
+    from `related` on where not both can be so, else DIFFERENT. DUPLICATE from `reworded` on, if only
+    the order or the voice differs (wordings.py), and from `duplicate` on, if no word but articles and fillers is left over; from `near` on, CONTAINED if every
     clause of the one stands in the other, else NEAR; else DIFFERENT.
     """
     ours, theirs = normalised(a), normalised(b)
@@ -67,6 +80,8 @@ def compare(a: str, b: str, cosine: float, ladder: Ladder) -> Kinship:
         return Kinship.SAME_TEXT
     if _marks(a) != _marks(b) or ours.casefold() == theirs.casefold():
         return Kinship.DIFFERENT  # a sign differs, or case where it counts
+    if cosine >= ladder.reworded and reworded(a, b):
+        return Kinship.DUPLICATE
     pair = contrast(a, b)
     if pair.differs():
         excluded = cosine >= ladder.related and _excluded(pair)

@@ -1,0 +1,50 @@
+"""Pairs told one after the other: which are one, which are asked about, and which stay two."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from kinmem.service import Service
+from kinmem.wiring import open_kin
+
+PAIRS = Path(__file__).parents[1] / "tests" / "corpora" / "same.jsonl"
+ONE = ("duplicate_of", "merged_into")
+
+
+def measure(pairs: Path = PAIRS) -> dict[str, Counter[str]]:
+    """By label: all, write (recognised when stored), review (listed as a duplicate later)."""
+    found: dict[str, Counter[str]] = {}
+    with TemporaryDirectory() as home, open_kin("ana", home) as service:
+        for pair in _read(pairs):
+            counts = found.setdefault(pair["label"], Counter())
+            counts.update(["all", *filter(None, [_became(service, pair["a"], pair["b"])])])
+    return found
+
+
+def _read(pairs: Path) -> Iterator[dict[str, str]]:
+    yield from map(json.loads, pairs.read_text(encoding="utf-8").splitlines())
+
+
+def _became(service: Service, a: str, b: str) -> str:
+    """How the second was recognised; nothing is left of either."""
+    stored = [service.memorize(a), service.memorize(b)]
+    try:
+        if stored[1].status in ONE:
+            return "write"
+        ids = {one.id for one in stored}
+        issues = service.review_memories().issues
+        same = [one for one in issues if one.type == "duplicate" and ids == set(one.memory_ids)]
+        return "review" if same else ""
+    finally:
+        for id in {one.id for one in stored if one.id}:
+            service.forget(id, erase=True)
+
+
+def table(pairs: Path = PAIRS) -> str:
+    """As Markdown."""
+    lines = ["| label | pairs | one at write | listed by review |", "| --- " * 4 + "|"]
+    for label, counts in measure(pairs).items():
+        lines.append(f"| {label} | {counts['all']} | {counts['write']} | {counts['review']} |")
+    return "\n".join(lines)
