@@ -1,0 +1,102 @@
+"""A message cut into the sentences that it consists of, each with its place in the message.
+
+Nothing is reworded: a statement is a slice of what was said. Quotations stay in one piece, however
+many sentences they hold, because who says them is told only once.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kinmem.rules.pattern import late
+from kinmem.text import SENTENCE_END
+
+FENCED = late(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
+LIST_MARK = late(r"(?:[-*•+]|\d{1,2}[.)]|#+)\s+")
+ABBREVIATED = late(
+    r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|vs|e\.g|i\.e|z\.B|bzw|ca|Nr|Sra?|Dra|Mme|[A-Z]\.[A-Z])\.\s*$"
+)
+ORDINAL = late(r"(?<![\w.,])\d{1,2}\.[^\S\n]+$")
+"""18. April: the number may be an ordinal, and joining two sentences costs less than cutting one."""
+QUOTATION = late("\"[^\"\\n]{3,}?\"(?!\\w)|“[^”]{3,}?”|„[^“”]{3,}?[“”]|«[^»]{3,}?»|‘[^’\\n]{12,}?’(?!\\w)")
+ATTACHED = late(r"\[(?:photo|image|picture|video|attachment|gif|sticker|file)\b[^\]]*\]")
+"""What a client puts in place of something shown; not the speaker's words."""
+LONGEST = 2000
+"""Characters of a sentence; whatever is longer is no talk."""
+LEAST_WORDS = 3
+"""Of a text in a program's message; a shorter one is a name or a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence or a line of a message."""
+
+    text: str
+    start: int
+    """Where it begins in the message."""
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+def statements(message: str) -> list[Statement]:
+    """The sentences in order, without code blocks; what is longer than 2,000 characters is left out."""
+    plain = FENCED.sub(_blank, message)
+    plain = ATTACHED.sub(_blank, plain)
+    return [one for one in _cut(plain) if len(one.text) <= LONGEST]
+
+
+def _blank(match: re.Match[str]) -> str:
+    """As many characters that end a line, so that places stay."""
+    return "\n" * len(match[0])
+
+
+def _cut(text: str) -> Iterator[Statement]:
+    """The slices between the ends of sentences, without white space and list marks around them."""
+    quoted = [match.span() for match in QUOTATION.finditer(text)]
+    begin = 0
+    for end in [*_ends(text, quoted), len(text)]:
+        part = text[begin:end]
+        start = begin + len(part) - len(part.lstrip())
+        if mark := LIST_MARK.match(text, start, end):
+            start = mark.end()
+        if kept := text[start:end].strip():
+            yield Statement(kept, start)
+        begin = end
+
+
+def _ends(text: str, quoted: list[tuple[int, int]]) -> Iterator[int]:
+    for match in SENTENCE_END.finditer(text):
+        end = match.end()
+        if not end or any(first < match.start() and end < last for first, last in quoted):
+            continue
+        head = text[max(0, end - 24) : end]
+        if "\n" not in match[0] and (ABBREVIATED.search(head) or ORDINAL.search(head)):
+            continue
+        yield end
+
+
+def in_json(message: str) -> list[tuple[str, str | None]] | None:
+    """The prose in a program's message, each text with its `type`; None: it is not JSON."""
+    stripped = message.strip()
+    if stripped[:1] not in "{[" or stripped[-1:] not in "}]":
+        return None
+    try:
+        return list(_texts(json.loads(stripped), None))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _texts(value: object, type: str | None) -> Iterator[tuple[str, str | None]]:
+    match value:
+        case str() if len(value.split()) >= LEAST_WORDS:
+            yield value, type
+        case list():
+            for item in value:
+                yield from _texts(item, type)
+        case dict():
+            own = value.get("type")
+            for item in value.values():
+                yield from _texts(item, own if isinstance(own, str) else type)
