@@ -11,7 +11,7 @@ from mcp.types import ToolAnnotations
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, with_config
 from typing_extensions import TypedDict, Unpack
 
-from kinmem.calls import Call
+from kinmem.calls import Call, Unhurried
 from kinmem.errors import InvalidInput
 from kinmem.explored import Explored
 from kinmem.maps import Timeline
@@ -33,6 +33,9 @@ from kinmem.wire import (
     Reviewed,
     Slept,
 )
+
+SLEEP_SECONDS = 40.0
+"""After which a call of sleep is answered; clients give up after 60."""
 
 Tags = tuple[str, ...]
 Importance = Annotated[float, Field(ge=1, le=10, description="1 mundane to 10 critical")]
@@ -166,10 +169,11 @@ def memorize(
         )
     if items:
         notes = [Note(**item, client=call.client) for item in items]
-        stored = call.service.memorize_many(notes)
+        stored = call.service.memorize_many(notes, progress=call.progress())
         return Memorized(items=[MemorizedItem.of(one) for one in stored])
     assert content is not None
-    return Memorized.of(call.service.memorize(content, **details, client=call.client))
+    stored = call.service.memorize(content, progress=call.progress(), **details, client=call.client)
+    return Memorized.of(stored)
 
 
 def update_memory(
@@ -348,8 +352,12 @@ def sleep(
 ) -> Slept:
     """Do the upkeep of the memory now: learn, expire, tag, link, merge, let fade, tidy up. It runs
     by itself from time to time; call it when somebody asks for it."""
-    run = call.service.sleep(steps or (), dry_run=dry_run, progress=call.progress())
-    return Slept.of(run, call.service.settings.general.zone)
+    service = call.service
+    work = Unhurried(
+        lambda progress: service.sleep(steps or (), dry_run=dry_run, progress=progress)
+    )
+    run = work.within(SLEEP_SECONDS, call.progress())
+    return Slept.of(run, service.settings.general.zone) if run else Slept.later(service)
 
 
 def _hints(*, reads: bool = False, destroys: bool = False) -> ToolAnnotations:

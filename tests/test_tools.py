@@ -549,3 +549,49 @@ async def test_ages_and_times_are_told_as_people_say_them(
 
         assert memory["age"] == "3d ago"
         assert memory["occurredAt"].startswith("2026-06-01T")
+
+
+async def test_memorize_tells_how_far_a_document_and_a_batch_are(
+    client_of: Callable[..., Client],
+) -> None:
+    told: list[tuple[float, float | None, str | None]] = []
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message))
+
+    document = "\n\n".join(f"# Part {n}\n\nThe pump {n} stands in room {n}." for n in range(3000))
+    items = [{"content": f"The valve {n} is in hall {n}."} for n in range(40)]
+    async with client_of() as client:
+        for given in ({"content": document}, {"items": items}):
+            result = await client.call_tool("memorize", given, progress_callback=on_progress)
+            assert not result.is_error
+        await anyio.sleep(0.05)  # a notification may arrive after the answer
+
+    assert {message for _, _, message in told} == {"characters read", "memories"}
+    assert (40, 40, "memories") in told
+
+
+async def test_a_sleep_that_takes_long_goes_on_and_says_so(
+    service_of: Callable[..., Service], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kinmem.tools.SLEEP_SECONDS", 0.0)
+    service = service_of("ana")
+    for number in range(20):
+        service.memorize(f"The pump {number} stands in hall {number} beside the boiler")
+    async with Client(build(lambda _: service, sets=["upkeep"])) as client:
+        told = await answer(client, "sleep", steps=["tag"])
+
+    assert told["steps"] == [] and "goes on in the background" in told["goingOn"]
+    with anyio.fail_after(60):
+        while not any("tag" in run.seconds for run in service.runs()):
+            await anyio.sleep(0.05)
+
+
+async def test_a_sleep_that_is_soon_done_tells_what_it_did(
+    service_of: Callable[..., Service],
+) -> None:
+    service = service_of("ana")
+    async with Client(build(lambda _: service, sets=["upkeep"])) as client:
+        told = await answer(client, "sleep", steps=["tag"])
+
+    assert [step["step"] for step in told["steps"]] == ["tag"] and "goingOn" not in told
