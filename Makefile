@@ -1,6 +1,6 @@
 # `make demo` and `make test` need nothing but Python 3.11+ and the package index: each sets up .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix docs bench compare-kore conformance claude-code live clean
+.PHONY: help demo test check fix docs bench compare-kore conformance claude-code live lowest clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -52,8 +52,14 @@ live: $(READY) ## Ask real providers; needs their keys in the environment
 	@$(RUN) pytest -q -m live
 	@$(BIN)/python scripts/evaluate_prompts.py
 
+lowest: $(READY) ## Run the fast tests with the lowest versions that pyproject.toml allows
+	@$(RUN) pip install -qq uv
+	@$(BIN)/uv venv -q --clear .lowest --python $(BIN)/python
+	@$(BIN)/uv pip install -q --python .lowest/bin/python --resolution lowest-direct --editable . --group dev
+	@.lowest/bin/python -m pytest -q -n auto -m 'not slow and not live' $(TESTS)
+
 clean: ## Take away what make has set up
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	rm -rf .venv .lowest .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
 
 # Set up, or set up again when the dependencies may have changed.
 $(READY): pyproject.toml

@@ -27,7 +27,7 @@ BENCHMARKS = (
         "updates",
         "reembedding",
     ),
-    *("latency", "throughput", "sleeping", "life", "cold-start", "tool-list"),
+    *("latency", "throughput", "sleeping", "life", "cold-start", "tool-list", "tool-choice"),
 )
 OF_EMBEDDERS = ("ablation", "embedders")
 """Those that measure any embedder; the second only when it is asked for."""

@@ -4,14 +4,19 @@ The Kin is the process' own, or over HTTP the one that the bearer token names; a
 choose it. `identify` notes the caller of each message, tools and resources ask `current_call`.
 """
 
+import threading
 import time
+from collections import deque
 from collections.abc import Callable
+from concurrent.futures import CancelledError, Future, wait
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import anyio.from_thread
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
+
+from kinmem.models import Progress
 
 if TYPE_CHECKING:
     from kinmem.service import Service
@@ -61,6 +66,46 @@ class Call:
                 anyio.from_thread.run(self.context.session.report_progress, done, total, what)
 
         return report
+
+
+T = TypeVar("T")
+LOOK_SECONDS = 0.1
+
+
+class Unhurried(Generic[T]):
+    """Work that goes on in the background where it takes longer than a client waits for."""
+
+    def __init__(self, work: Callable[[Progress], T]) -> None:
+        self._work = work
+        self._told: deque[tuple[int, int, str]] = deque(maxlen=1)
+        self._cancelled = threading.Event()
+        self._done: Future[T] = Future()
+        threading.Thread(target=self._run, name="kinmem-unhurried", daemon=True).start()
+
+    def within(self, seconds: float, progress: Progress) -> T | None:
+        """What it gave, or raises what it raised; None if it goes on after that time. Its progress
+        is told meanwhile; if that raises, for the call was cancelled, it ends."""
+        latest = time.monotonic() + seconds
+        while not self._done.done() and time.monotonic() < latest:
+            wait([self._done], min(LOOK_SECONDS, max(0.0, latest - time.monotonic())))
+            try:
+                while self._told:
+                    progress(*self._told.popleft())
+            except BaseException:
+                self._cancelled.set()
+                raise
+        return self._done.result() if self._done.done() else None
+
+    def _run(self) -> None:
+        try:
+            self._done.set_result(self._work(self._report))
+        except BaseException as error:
+            self._done.set_exception(error)
+
+    def _report(self, done: int, total: int, what: str) -> None:
+        if self._cancelled.is_set():
+            raise CancelledError
+        self._told.append((done, total, what))
 
 
 _current: ContextVar[Call] = ContextVar("kinmem_call")

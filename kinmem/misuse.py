@@ -165,15 +165,15 @@ def _names_at(problem: Any, names: Sequence[str], shape: Any) -> Sequence[str]:
         return names
     fields = {field.alias or name: field for name, field in shape.model_fields.items()}
     field = fields.get(str(problem["loc"][0]))
-    inner = _object_in(field.annotation) if field else None
+    inner = object_in(field.annotation) if field else None
     return _keys(inner) if inner else names
 
 
-def _object_in(annotation: Any) -> Any:
+def object_in(annotation: Any) -> Any:
     """The typed dictionary somewhere in an annotation."""
     if is_typeddict(annotation):
         return annotation
-    inner = (_object_in(part) for part in get_args(annotation) if get_origin(annotation))
+    inner = (object_in(part) for part in get_args(annotation) if get_origin(annotation))
     return next(filter(None, inner), None)
 
 

@@ -56,6 +56,7 @@ def _serve_stdio(services: "Services") -> NoReturn:
     server = build(
         services.get,
         sets=services.settings.server.tool_sets,
+        strict=services.settings.server.strict_schemas,
         middleware=[_once_asked(services.open_soon)],
     )
     gc.freeze()
@@ -67,7 +68,8 @@ def _serve_http(services: "Services") -> NoReturn:
     from kinmem.protocol import build
     from kinmem.transports.http import serve_http
 
-    server = build(services.get, sets=services.settings.server.tool_sets)
+    chosen = services.settings.server
+    server = build(services.get, sets=chosen.tool_sets, strict=chosen.strict_schemas)
     serve_http(server, services.settings, opened=services.open_soon, close=services.close)
 
 

@@ -17,12 +17,19 @@ from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 from typing_extensions import get_type_hints
 
 from kinmem.calls import current_call
 from kinmem.errors import InvalidInput, KinmemError
-from kinmem.misuse import in_short
+from kinmem.misuse import in_short, object_in
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +63,8 @@ class StrictTool(Tool):
 
     listed: bool = True
     """Whether clients are told of it; one that is not can be called all the same."""
+    null_is_absent: bool = False
+    """Whether null never clears anything: a caller has to name every argument."""
 
     async def run(
         self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
@@ -79,6 +88,7 @@ class StrictTool(Tool):
 
     def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
         model = self.fn_metadata.arg_model
+        given = without_nulls(given) if self.null_is_absent else given
         try:
             checked = model.model_validate(given)
         except ValidationError as error:
@@ -118,6 +128,56 @@ def tool(
         meta={"anthropic/alwaysLoad": True} if always_load else None,
         listed=listed,
     )
+
+
+def closed(tool: StrictTool) -> StrictTool:
+    """The same tool for programs that allow a model nothing but what its schema names: every
+    argument has to be given, null stands for none, and objects within are spelled out."""
+    parameters = dict(tool.parameters)
+    parameters["properties"] = {
+        name: _spelled_out(schema, tool.fn_metadata.arg_model, name)
+        for name, schema in parameters["properties"].items()
+    }
+    changes = {"parameters": _closed(parameters), "null_is_absent": True}
+    return tool.model_copy(update=changes)
+
+
+def _spelled_out(schema: Any, model: type[BaseModel], name: str) -> Any:
+    """With the members of the objects in its list, where a short schema only hints at them."""
+    inside = schema.get("items", {})
+    if inside.get("type") != "object" or "properties" in inside:
+        return schema
+    fields = {field.alias or key: field for key, field in model.model_fields.items()}
+    shape = object_in(fields[name].annotation)
+    members = lean(TypeAdapter(shape).json_schema())
+    return {**schema, "items": members}
+
+
+def _closed(schema: Any) -> Any:
+    """All members required, those that were not may be null, and no others allowed."""
+    if isinstance(schema, list):
+        return [_closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    schema = {name: _closed(part) for name, part in schema.items() if name != "default"}
+    if isinstance(schema.get("properties"), dict) and schema.get("type") == "object":
+        needed = schema.get("required", [])
+        members = {
+            name: part if name in needed else _or_null(part)
+            for name, part in schema["properties"].items()
+        }
+        closing = {"required": list(members), "additionalProperties": False}
+        return {**schema, "properties": members, **closing}
+    return schema
+
+
+def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    if "type" not in schema:
+        told = {"description": schema["description"]} if "description" in schema else {}
+        rest = {name: part for name, part in schema.items() if name != "description"}
+        return {**told, "anyOf": [rest, {"type": "null"}]}
+    nullable = {**schema, "type": [schema["type"], "null"]}
+    return nullable | ({"enum": [*schema["enum"], None]} if "enum" in schema else {})
 
 
 def without_nulls(given: Any) -> Any:

@@ -1,7 +1,8 @@
 """The tools as a model sees them: names, types, and what each is for. No logic.
 
-Docstrings and parameters cost every session: under 200 characters each, 6,000 for the six that are
-always listed. `observe` is never listed: hooks call it, a model cannot.
+Docstrings and parameters cost every session: under 280 characters each, 6,000 for the six that are
+always listed. They have the words of people who ask; benchmarks/tool_choice.py counts how many of
+their requests lead to the right tool. `observe` is never listed: hooks call it, a model cannot.
 """
 
 from collections.abc import Collection
@@ -11,14 +12,14 @@ from mcp.types import ToolAnnotations
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, with_config
 from typing_extensions import TypedDict, Unpack
 
-from kinmem.calls import Call
+from kinmem.calls import Call, Unhurried
 from kinmem.errors import InvalidInput
 from kinmem.explored import Explored
 from kinmem.maps import Timeline
 from kinmem.models import Category, Mode, Note, Scope, State
 from kinmem.rules.links import MOST_LINKS, Relation
 from kinmem.rules.talk.speech import is_users
-from kinmem.strict import StrictTool, tool, without_nulls
+from kinmem.strict import StrictTool, closed, tool, without_nulls
 from kinmem.turns import Happening
 from kinmem.upkeep.steps import StepName
 from kinmem.wire import (
@@ -34,18 +35,23 @@ from kinmem.wire import (
     Slept,
 )
 
+SLEEP_SECONDS = 40.0
+"""After which a call of sleep is answered; clients give up after 60."""
+
 Tags = tuple[str, ...]
 Importance = Annotated[float, Field(ge=1, le=10, description="1 mundane to 10 critical")]
 SourceContext = Annotated[
-    str | None, Field(alias="sourceContext", description="where it was learned, 1-2 sentences")
+    str | None, Field(alias="sourceContext", description="where it was learned")
 ]
 OccurredAt = Annotated[
-    str | None, Field(alias="occurredAt", description="ISO time it happened, if known")
+    str | None, Field(alias="occurredAt", description="date or time it happened, if known")
 ]
-Expires = Annotated[str, Field(description="ISO time, or a span such as 30d")]
+Expires = Annotated[str, Field(description="date, 30d or in 3 days")]
 Priority = Annotated[float, Field(ge=0, le=1)]
-Since = Annotated[str, Field(description="ISO date or time, inclusive")]
+Since = Annotated[str, Field(description="date or yesterday")]
 MemoryId = Annotated[str, Field(max_length=100), WithJsonSchema({"type": "string"})]
+AnyCategory = Annotated[Category, WithJsonSchema({"type": "string"})]
+"""To ask for, without the list of all, which costs a hundred characters each time."""
 StateName = Annotated[State, WithJsonSchema({"type": "string", "enum": [*State]})]
 
 
@@ -123,19 +129,20 @@ def recall(
     call: Call,
     query: str,
     limit: Annotated[int, Field(ge=1, le=20)] | None = None,
-    category: Category | None = None,
+    category: AnyCategory | None = None,
     subject: str | None = None,
     scope: Scope | None = None,
     tags: Tags | None = None,
     since: Since | None = None,
     until: Since | None = None,
-    as_of: Annotated[str, Field(description="answer from what was valid then")] | None = None,
+    as_of: Annotated[str, Field(description="what was valid then")] | None = None,
     mode: Annotated[Mode, Field(description="ranking")] | None = None,
     include_archived: bool = False,
     explain: Annotated[bool, Field(description="add confidence, score and why")] = False,
 ) -> Recalled:
     """Search memory by meaning and words, best first. Call it before answering about the user,
-    people, projects or anything said earlier."""
+    people, projects or anything mentioned earlier: what did I say, who was it, when, why did we
+    decide, remind me."""
     answer = call.service.recall(
         query,
         limit=limit,
@@ -159,23 +166,26 @@ def memorize(
     **details: Unpack[NewDetails],
 ) -> Memorized:
     """Store a lasting fact, preference, decision or piece of knowledge: content, or items for
-    several. Known ones are not stored twice. Private unless shared."""
+    several. Keep in mind, for the record, from now on, next time, by the way. Known ones are not
+    stored twice. Private unless shared."""
     if (content is None) == (items is None) or (items and details):
         raise InvalidInput(
             "give either content with its details, or items that each have their own"
         )
     if items:
         notes = [Note(**item, client=call.client) for item in items]
-        stored = call.service.memorize_many(notes)
+        stored = call.service.memorize_many(notes, progress=call.progress())
         return Memorized(items=[MemorizedItem.of(one) for one in stored])
     assert content is not None
-    return Memorized.of(call.service.memorize(content, **details, client=call.client))
+    progress, client = call.progress(), call.client
+    return Memorized.of(call.service.memorize(content, progress=progress, **details, client=client))
 
 
 def update_memory(
     call: Call, memory_id: MemoryId, if_version: int | None = None, **changes: Unpack[Changes]
 ) -> Memory:
-    """Correct or reclassify one of your memories; what is not named stays. null clears subject,
+    """Correct or reclassify one of your memories when something changed, moved or was noted
+    wrong: it is this now, not that; add this to it. What is not named stays. null clears subject,
     tags or expires. if_version guards against concurrent changes."""
     service = call.service
     return Memory.whole(service.update_memory(memory_id, if_version=if_version, **changes), service)
@@ -186,8 +196,8 @@ def forget(
     memory_id: MemoryId,
     erase: Annotated[bool, Field(description="for good, cannot be restored")] = False,
 ) -> Forgotten:
-    """Take one of your memories out of use when it is wrong or no longer wanted. It can be restored
-    for a while, unless erased."""
+    """Take one of your memories out of use when the user no longer wants it kept: drop, erase,
+    wipe, bin, throw away. It can be restored for a while, unless erased."""
     forgotten = call.service.forget(memory_id, erase=erase)
     return Forgotten.of(forgotten, call.service.settings.general.zone)
 
@@ -195,7 +205,7 @@ def forget(
 def list_memories(
     call: Call,
     subject: str | None = None,
-    category: Category | None = None,
+    category: AnyCategory | None = None,
     scope: Annotated[Scope, Field(description="shared: everybody's")] | None = None,
     tags: Tags | None = None,
     state: StateName | None = None,
@@ -203,10 +213,10 @@ def list_memories(
     until: Since | None = None,
     sort: Literal["newest", "oldest", "importance", "used"] = "newest",
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
-    cursor: Annotated[str, Field(description="nextCursor of the page before")] | None = None,
+    cursor: Annotated[str, Field(description="nextCursor")] | None = None,
 ) -> Listed:
-    """Page through what is stored, with ids, tags and states. To find something particular use
-    recall instead."""
+    """Page through everything that is stored, with ids, tags and states: an overview, the whole
+    collection, all entries of a project, the newest. To find something particular use recall."""
     page = call.service.list_memories(
         subject=subject,
         category=category,
@@ -226,12 +236,13 @@ def review_memories(
     call: Call,
     subject: str | None = None,
     scope: Scope | None = None,
-    apply: Annotated[Tags, Field(description="ids of issues to settle as suggested")] | None = None,
+    apply: Annotated[Tags, Field(description="ids of issues to settle")] | None = None,
     refuse: Annotated[Tags, Field(description="not to be raised again")] | None = None,
     keep: Annotated[str, Field(description="memory that stays")] | None = None,
 ) -> Reviewed:
-    """Find contradictions, duplicates, stale, quarantined and cluttering memories. Changes nothing
-    but what apply and refuse name."""
+    """Check what is stored: find contradictions, duplicates to merge, stale, quarantined and
+    cluttering memories, what is out of date, no longer needed or says the same. Changes nothing but
+    what apply and refuse name."""
     review = call.service.review_memories(
         subject=subject,
         scope=scope,
@@ -330,9 +341,9 @@ def explore(
 def timeline(
     call: Call,
     subject: Annotated[str, Field(description="whom or what it is about")] | None = None,
-    day: Annotated[str, Field(description="ISO date, month or year")] | None = None,
+    day: Annotated[str, Field(description="date, month, year or yesterday")] | None = None,
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
-    cursor: Annotated[str, Field(description="nextCursor of the page before")] | None = None,
+    cursor: Annotated[str, Field(description="nextCursor")] | None = None,
 ) -> Timeline:
     """What happened, in order: about a subject, on a day, or both. Shows what was so before, with
     until when."""
@@ -348,8 +359,12 @@ def sleep(
 ) -> Slept:
     """Do the upkeep of the memory now: learn, expire, tag, link, merge, let fade, tidy up. It runs
     by itself from time to time; call it when somebody asks for it."""
-    run = call.service.sleep(steps or (), dry_run=dry_run, progress=call.progress())
-    return Slept.of(run, call.service.settings.general.zone)
+    service = call.service
+    work = Unhurried(
+        lambda progress: service.sleep(steps or (), dry_run=dry_run, progress=progress)
+    )
+    run = work.within(SLEEP_SECONDS, call.progress())
+    return Slept.of(run, service.settings.general.zone) if run else Slept.later(service)
 
 
 def _hints(*, reads: bool = False, destroys: bool = False) -> ToolAnnotations:
@@ -359,8 +374,11 @@ def _hints(*, reads: bool = False, destroys: bool = False) -> ToolAnnotations:
     )
 
 
-def tools(sets: Collection[str] = ()) -> list[StrictTool]:
-    """The six, always the same, in this order; then those of the sets that were asked for."""
+def tools(sets: Collection[str] = (), *, strict: bool = False) -> list[StrictTool]:
+    """The six, always the same, in this order; then those of the sets that were asked for.
+
+    `strict`: with schemas that name every argument as required.
+    """
     listed = [
         tool(recall, "Recall memories", _hints(reads=True), always_load=True),
         tool(memorize, "Memorize", _hints(), always_load=True),
@@ -376,4 +394,6 @@ def tools(sets: Collection[str] = ()) -> list[StrictTool]:
         listed.append(tool(timeline, "Timeline", _hints(reads=True)))
     if "upkeep" in sets:
         listed.append(tool(sleep, "Sleep", _hints(destroys=True)))
+    if strict:
+        listed = [closed(one) for one in listed]
     return [*listed, tool(observe, "Observe", _hints(), listed=False)]

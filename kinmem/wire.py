@@ -24,6 +24,10 @@ LISTED_CHARACTERS = 2000
 FULL_CHARACTERS = 64 * 1024
 """Of a document that kinmem://memories/{id} shows whole; of a longer one its chunks can be read."""
 
+GOING_ON = (
+    "The upkeep is not done yet and goes on in the background. Nothing has to be waited for; the"
+    " resource kinmem://stats tells its last run."
+)
 ABSTAINED = "Nothing remembered answers this; misses are the nearest."
 
 
@@ -352,6 +356,7 @@ class Slept(Wire):
     dry_run: bool | None = None
     steps: list[SleptStep]
     problems: list[str] | None = None
+    going_on: Annotated[str | None, Field(description="it takes longer than a call may")] = None
 
     @classmethod
     def of(cls, run: "Run", zone: tzinfo) -> Self:
@@ -360,6 +365,15 @@ class Slept(Wire):
             dry_run=run.is_dry or None,
             steps=[SleptStep.of(run, step) for step in run.seconds],
             problems=list(run.problems) or None,
+        )
+
+    @classmethod
+    def later(cls, service: "Service") -> Self:
+        """Of a run that has not ended yet."""
+        return cls(
+            started_at=moment(service.clock(), service.settings.general.zone),
+            steps=[],
+            going_on=GOING_ON,
         )
 
 

@@ -180,6 +180,13 @@ def test_wordings_that_answer_help_and_useless_ones_do_no_harm(embedder):
     assert known > unknown
 
 
+def test_plain_words_lead_to_their_tool():
+    tables, targets = run(["tool-choice"], short=True)
+
+    assert sum(row[2] for row in tables[0].rows) == 60
+    assert targets[0].met
+
+
 def test_the_tool_list_fits_its_budget():
     tables, targets = run(["tool-list"], short=True)
 

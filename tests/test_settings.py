@@ -248,6 +248,7 @@ BOUNDS = [
     ("KINMEM_LOG_LEVEL", ["DEBUG", "INFO", "WARNING", "ERROR"], ["info!", "TRACE", "1"]),
     ("KINMEM_PURGE_DAYS", ["0", "90", "36500"], ["-1", "36501", "1.5", "soon"]),
     ("KINMEM_TRANSPORT", ["stdio", "http", "sse", "streamable-http"], ["ws", "HTTP"]),
+    ("KINMEM_TOOL_SCHEMAS", ["plain", "strict"], ["Strict", "openai"]),
     ("KINMEM_SESSION_MINUTES", ["0.01", "30", "10080"], ["0", "10081", "nan", "soon"]),
     ("KINMEM_PORT", ["0", "1", "65535"], ["-1", "65536", "http"]),
     ("MEMORY_EMBEDDING_DIMENSION", ["8", "1536", "4096"], ["7", "4097", "0", "wide"]),

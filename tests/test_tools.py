@@ -389,7 +389,7 @@ async def test_what_a_model_sees_of_all_tools_stays_under_6000_characters(
 
     assert len(text) < 6000
     assert "anyOf" not in text and "null}" not in text and "$ref" not in text
-    assert all(len(tool.description or "") < 200 for tool in listed)
+    assert all(len(tool.description or "") < 280 for tool in listed)
     assert all(tool.input_schema["additionalProperties"] is False for tool in listed)
     assert all(tool.output_schema for tool in listed)
     properties = [schema for tool in listed for schema in tool.input_schema["properties"].values()]
@@ -424,7 +424,7 @@ async def test_the_client_is_told_who_we_are_and_how_to_use_us(
         assert client.server_info and client.server_info.name == "kinmem"
         assert client.server_info.version
         assert client.instructions == INSTRUCTIONS
-    assert len(INSTRUCTIONS.encode()) < 2048
+    assert len(INSTRUCTIONS.encode()) < 1000
 
 
 @ERAS
@@ -549,3 +549,99 @@ async def test_ages_and_times_are_told_as_people_say_them(
 
         assert memory["age"] == "3d ago"
         assert memory["occurredAt"].startswith("2026-06-01T")
+
+
+async def test_memorize_tells_how_far_a_document_and_a_batch_are(
+    client_of: Callable[..., Client],
+) -> None:
+    told: list[tuple[float, float | None, str | None]] = []
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message))
+
+    document = "\n\n".join(f"# Part {n}\n\nThe pump {n} stands in room {n}." for n in range(3000))
+    items = [{"content": f"The valve {n} is in hall {n}."} for n in range(40)]
+    async with client_of() as client:
+        for given in ({"content": document}, {"items": items}):
+            result = await client.call_tool("memorize", given, progress_callback=on_progress)
+            assert not result.is_error
+        await anyio.sleep(0.05)  # a notification may arrive after the answer
+
+    assert {message for _, _, message in told} == {"characters read", "memories"}
+    assert (40, 40, "memories") in told
+
+
+async def test_a_sleep_that_takes_long_goes_on_and_says_so(
+    service_of: Callable[..., Service], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kinmem.tools.SLEEP_SECONDS", 0.0)
+    service = service_of("ana")
+    for number in range(20):
+        service.memorize(f"The pump {number} stands in hall {number} beside the boiler")
+    async with Client(build(lambda _: service, sets=["upkeep"])) as client:
+        told = await answer(client, "sleep", steps=["tag"])
+
+    assert told["steps"] == [] and "goes on in the background" in told["goingOn"]
+    with anyio.fail_after(60):
+        while not any("tag" in run.seconds for run in service.runs()):
+            await anyio.sleep(0.05)
+
+
+async def test_a_sleep_that_is_soon_done_tells_what_it_did(
+    service_of: Callable[..., Service],
+) -> None:
+    service = service_of("ana")
+    async with Client(build(lambda _: service, sets=["upkeep"])) as client:
+        told = await answer(client, "sleep", steps=["tag"])
+
+    assert [step["step"] for step in told["steps"]] == ["tag"] and "goingOn" not in told
+
+
+def open_objects(schema: Any, path: str = "") -> list[str]:
+    """Where a schema allows more, or less, than it names; or has what strict mode lacks."""
+    if isinstance(schema, list):
+        return [one for part in schema for one in open_objects(part, path)]
+    if not isinstance(schema, dict):
+        return []
+    found = [path] if "default" in schema else []
+    if schema.get("type") in ("object", ["object", "null"]):
+        named = set(schema.get("properties", ()))
+        is_closed = schema.get("additionalProperties") is False
+        found += [] if is_closed and named and set(schema["required"]) == named else [path]
+    return found + [
+        one for key, part in schema.items() for one in open_objects(part, f"{path}/{key}")
+    ]
+
+
+async def test_strict_schemas_leave_nothing_open_and_null_means_absent(
+    service_of: Callable[..., Service],
+) -> None:
+    service = service_of("ana")
+    server = build(lambda _: service, sets=["turns", "knowledge", "upkeep"], strict=True)
+    async with Client(server) as client:
+        listed = (await client.list_tools()).tools
+        named = {tool.name: dict.fromkeys(tool.input_schema["properties"]) for tool in listed}
+        assert len(listed) == 10
+        assert {tool.name: open_objects(tool.input_schema) for tool in listed} == dict.fromkeys(
+            named, []
+        )
+
+        content = "Bob plays chess on Fridays"
+        memorize = {**named["memorize"], "content": content, "subject": "Bob", "tags": ["hobby"]}
+        stored = await answer(client, "memorize", **memorize)
+        update = {**named["update_memory"], "memory_id": stored["id"], "importance": 7}
+        changed = await answer(client, "update_memory", **update)
+        assert (changed["subject"], changed["tags"], changed["importance"]) == ("Bob", ["hobby"], 7)
+        item = dict.fromkeys(
+            next(tool for tool in listed if tool.name == "memorize").input_schema["properties"][
+                "items"
+            ]["items"]["properties"]
+        )
+        given = {**named["memorize"], "items": [{**item, "content": "Clara keeps bees"}]}
+        assert (await answer(client, "memorize", **given))["items"][0]["status"] == "created"
+        found = await answer(client, "recall", **{**named["recall"], "query": "chess"})
+        assert found["memories"][0]["content"] == content
+        assert (await answer(client, "list_memories", **named["list_memories"]))["memories"]
+        await answer(client, "review_memories", **named["review_memories"])
+        forget = {**named["forget"], "memory_id": stored["id"]}
+        assert (await answer(client, "forget", **forget))["status"] == "forgotten"

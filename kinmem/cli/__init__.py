@@ -67,7 +67,7 @@ def _prepare_streams() -> None:
 
 
 def _run(words: list[str]) -> int:
-    flags = only_serves(words)
+    flags = None if "_KINMEM_COMPLETE" in os.environ else only_serves(words)
     if flags is not None:
         from kinmem.serving import serve
         from kinmem.settings import load

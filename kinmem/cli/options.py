@@ -4,10 +4,27 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from kinmem.cli import completing
+from kinmem.cli.completing import Complete, among, from_memory
 
-def option(names: str, metavar: str, help: str, least: int | None = None) -> Any:
-    """An option with a value: option("--limit -n", "N", "At most so many.")."""
-    return typer.Option(*names.split(), metavar=metavar, help=help, show_default=False, min=least)
+
+def option(
+    names: str,
+    metavar: str,
+    help: str,
+    least: int | None = None,
+    offer: Complete | None = None,
+) -> Any:
+    """An option with a value: option("--limit -n", "N", "At most so many."). A shell may `offer`
+    values for it."""
+    return typer.Option(
+        *names.split(),
+        metavar=metavar,
+        help=help,
+        show_default=False,
+        min=least,
+        autocompletion=offer,
+    )
 
 
 def flag(names: str, help: str) -> Any:
@@ -15,12 +32,24 @@ def flag(names: str, help: str) -> Any:
     return typer.Option(*names.split(), metavar="", help=help, show_default=False)
 
 
-def argument(metavar: str, help: str) -> Any:
-    return typer.Argument(metavar=metavar, help=help, show_default=False)
+def argument(metavar: str, help: str, offer: Complete | None = None) -> Any:
+    return typer.Argument(metavar=metavar, help=help, show_default=False, autocompletion=offer)
+
+
+KINS, IDS = from_memory(completing.kins), from_memory(completing.ids)
+SUBJECTS, SESSIONS = from_memory(completing.subjects), from_memory(completing.sessions)
+
+
+def in_list(text: str) -> Complete:
+    """The values that a help text lists before its first stop."""
+    listed = text.rpartition(": ")[2].partition(".")[0].replace(";", ",")
+    return among(*(value.split()[-1] for value in listed.split(", ") if value))
 
 
 # before or after every command
-Kin = Annotated[str | None, option("--kin", "NAME", "Whose memory; else KINMEM_KIN, else default.")]
+Kin = Annotated[
+    str | None, option("--kin", "NAME", "Whose memory; else KINMEM_KIN, else default.", offer=KINS)
+]
 Home = Annotated[
     str | None, option("--home", "FOLDER", "Where it is; else KINMEM_HOME, else ~/.kinmem.")
 ]
@@ -29,8 +58,10 @@ Json = Annotated[bool, flag("--json", "Answer in JSON.")]
 # what is meant
 Text = Annotated[list[str], argument("TEXT", "One statement; - reads it from stdin.")]
 Question = Annotated[list[str], argument("QUESTION", "In your own words.")]
-Id = Annotated[str, argument("ID", "The memory's id, or its last 8 characters as lists show them.")]
-KinName = Annotated[str, argument("KIN", "Whose memory it opens.")]
+Id = Annotated[
+    str, argument("ID", "The memory's id, or its last 8 characters as lists show them.", IDS)
+]
+KinName = Annotated[str, argument("KIN", "Whose memory it opens.", KINS)]
 TokenId = Annotated[str, argument("ID", "As token list shows it.")]
 
 # what a memory is
@@ -38,8 +69,12 @@ CATEGORIES = (
     "fact, preference, decision, knowledge; identity, relationship, event, activity, plan,"
     " context, ephemeral."
 )
-Category = Annotated[str | None, option("--category -c", "NAME", CATEGORIES)]
-Subject = Annotated[str | None, option("--subject -s", "TEXT", "Who or what it is about.")]
+Category = Annotated[
+    str | None, option("--category -c", "NAME", CATEGORIES, offer=in_list(CATEGORIES))
+]
+Subject = Annotated[
+    str | None, option("--subject -s", "TEXT", "Who or what it is about.", offer=SUBJECTS)
+]
 Scope = Annotated[
     Literal["private", "shared"] | None,
     option("--scope", "private|shared", "private: this Kin's alone; shared: for every Kin."),
@@ -64,7 +99,9 @@ Recursive = Annotated[bool, flag("--recursive -r", "Of folders, the documents in
 Trusted = Annotated[bool, flag("--trust", "Recall what reads like instructions as well.")]
 Title = Annotated[str | None, option("--title", "TEXT", "Else its own title, or the file's name.")]
 Description = Annotated[str | None, option("--description", "TEXT", "What it is, in a sentence.")]
-Ids = Annotated[list[str] | None, argument("ID", "Ids of memories, or their last 8 characters.")]
+Ids = Annotated[
+    list[str] | None, argument("ID", "Ids of memories, or their last 8 characters.", IDS)
+]
 
 # which memories
 Tags = Annotated[
@@ -78,10 +115,18 @@ Until = Annotated[
     option("--until", "TIME", "Not after, the whole day included: 2026-05-08, last week."),
 ]
 STATES = "active, stale, archived, deleted, superseded; else what is alive."
-State = Annotated[str | None, option("--state", "NAME", STATES)]
+State = Annotated[
+    str | None,
+    option(
+        "--state",
+        "NAME",
+        STATES,
+        offer=among("active", "stale", "archived", "deleted", "superseded"),
+    ),
+]
 
 # explore
-Known = Annotated[list[str], argument("NAME", "An entity or a subject; me is the user.")]
+Known = Annotated[list[str], argument("NAME", "An entity or a subject; me is the user.", SUBJECTS)]
 Depth = Annotated[int, option("--depth -d", "1|2", "2: the relations of its neighbours as well.")]
 To = Annotated[str | None, option("--to", "NAME", "How it leads to this one.")]
 
@@ -96,7 +141,7 @@ AsOf = Annotated[
     str | None, option("--as-of", "TIME", "Answer from what was true then: 2026-05, last year.")
 ]
 MODES = "Ranking: relevance, recent, important, historical, comprehensive, balanced, kinbot, kore."
-Mode = Annotated[str | None, option("--mode", "NAME", MODES)]
+Mode = Annotated[str | None, option("--mode", "NAME", MODES, offer=in_list(MODES))]
 IncludeArchived = Annotated[bool, flag("--include-archived", "Archived memories too.")]
 Explain = Annotated[bool, flag("--explain", "Show why each was found.")]
 
@@ -130,7 +175,8 @@ Archived = Annotated[
     bool | None, flag("--archive/--unarchive", "Whether it is kept but not recalled.")
 ]
 Clear = Annotated[
-    list[str] | None, option("--clear", "FIELD", f"Empty one of: {', '.join(CLEARABLE)}.")
+    list[str] | None,
+    option("--clear", "FIELD", f"Empty one of: {', '.join(CLEARABLE)}.", offer=among(*CLEARABLE)),
 ]
 LINK = "Link it with another, as part_of, references, ...; related_to by default. Repeatable."
 Link = Annotated[list[str] | None, option("--link", "ID[:RELATION]", LINK)]
@@ -141,14 +187,14 @@ IfVersion = Annotated[
 Erase = Annotated[bool, flag("--erase", "For good: it cannot be restored.")]
 Yes = Annotated[bool, flag("--yes -y", "Do not ask before erasing.")]
 
-ForgottenId = Annotated[str | None, argument("ID", "One memory, as lists show it.")]
+ForgottenId = Annotated[str | None, argument("ID", "One memory, as lists show it.", IDS)]
 About = Annotated[
     str | None, option("--about", "NAME", "Erase for good all that names somebody or something.")
 ]
 DryRunAbout = Annotated[bool, flag("--dry-run", "With --about: only show what would be erased.")]
 
 # history, undo
-MaybeId = Annotated[str | None, argument("ID", "Of one memory; else what was done to all.")]
+MaybeId = Annotated[str | None, argument("ID", "Of one memory; else what was done to all.", IDS)]
 WriteLimit = Annotated[int, option("--limit -n", "N", "At most so many; 20 by default.")]
 Before = Annotated[int | None, option("--before", "WRITE", "Go on below this write.")]
 AsOfWrite = Annotated[
@@ -163,12 +209,14 @@ Cascade = Annotated[bool, flag("--cascade", "Undo what was built on it later, to
 DryRunUndo = Annotated[bool, flag("--dry-run", "Only show what would be undone.")]
 
 # conversations
-Session = Annotated[str | None, argument("SESSION", "As sessions lists it; the latest one else.")]
+Session = Annotated[
+    str | None, argument("SESSION", "As sessions lists it; the latest one else.", SESSIONS)
+]
 SessionLimit = Annotated[int, option("--limit -n", "N", "At most so many; 20 by default.")]
 Parked = Annotated[bool, flag("--parked", "What learning has given up, and why.")]
 Retry = Annotated[bool, flag("--retry", "Let the worker try again what failed.")]
 STEPS = "Only these: learn, embed, tag, link, prune and so on; all by default."
-Steps = Annotated[list[str] | None, argument("STEP", STEPS)]
+Steps = Annotated[list[str] | None, argument("STEP", STEPS, from_memory(completing.steps))]
 DryRun = Annotated[bool, flag("--dry-run", "Count what would be done, and change nothing.")]
 Due = Annotated[bool, flag("--due", "Learn, and all else only if KINMEM_SLEEP_EVERY has passed.")]
 Compress = Annotated[bool, flag("--compress", "Merge similar memories without a model.")]
@@ -180,13 +228,16 @@ Apply = Annotated[
 Refuse = Annotated[
     list[str] | None, option("--refuse", "ISSUE", "Never raise this issue again; repeatable.")
 ]
-KeepMemory = Annotated[str | None, option("--keep", "ID", "The memory that stays.")]
-Client = Annotated[
-    str, argument("CLIENT", "claude-code, claude-desktop, codex, gemini, cursor, vscode.")
-]
+KeepMemory = Annotated[str | None, option("--keep", "ID", "The memory that stays.", offer=IDS)]
+INSTALLABLE = "claude-code, claude-desktop, codex, gemini, cursor, vscode."
+Client = Annotated[str, argument("CLIENT", INSTALLABLE, in_list(INSTALLABLE))]
 HookClient = Annotated[
     str | None,
-    argument("CLIENT", "claude, codex, gemini, cursor or vscode; told by the input else."),
+    argument(
+        "CLIENT",
+        "claude, codex, gemini, cursor or vscode; told by the input else.",
+        among("claude", "codex", "gemini", "cursor", "vscode"),
+    ),
 ]
 Write = Annotated[bool, flag("--write", "Do it; else it is only shown.")]
 Remove = Annotated[

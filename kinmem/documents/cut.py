@@ -16,7 +16,7 @@ from kinmem.documents.nouns import Document
 from kinmem.documents.orders import Told, orders
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import Window, before_letter
-from kinmem.models import Chunks, Memory, Passage
+from kinmem.models import Chunks, Memory, Passage, Progress
 from kinmem.rules.orders.instructions import suspicious
 
 SIZE = 1200
@@ -49,12 +49,17 @@ class _Unit:
     """Why it is held back; empty: it is not."""
 
 
-def chunked(document: Document, embedder: Embedder) -> Chunks:
-    """The chunks of a document, without vectors."""
+def chunked(document: Document, embedder: Embedder, progress: Progress | None = None) -> Chunks:
+    """The chunks of a document, without vectors; `progress` is told in characters."""
     window = embedder.window(SIZE, OVERLAP)
     text, pages = document.text, document.pages
     marked = document.kind in ("markdown", "html")
-    units = _judged(text, list(_units(text, pages, window, marked=marked)))
+    units = []
+    for unit in _units(text, pages, window, marked=marked):
+        units.append(unit)
+        if progress:
+            progress(unit.end, len(text), "characters read")
+    units = _judged(text, units)
     texts, passages = [], []
     for group in _grouped(units, window):
         start, end = group[0].start, group[-1].end

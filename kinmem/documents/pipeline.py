@@ -13,7 +13,7 @@ from kinmem.documents.nouns import Document, Given
 from kinmem.documents.read import read, title_of
 from kinmem.documents.secrecy import Secrets, allowed
 from kinmem.llm.base import Embedder
-from kinmem.models import HELD_BACK, Channel, Chunks, Draft, Memory, State, Stored
+from kinmem.models import HELD_BACK, Channel, Chunks, Draft, Memory, Progress, State, Stored
 from kinmem.rules.border import (
     checked_category,
     checked_context,
@@ -65,25 +65,27 @@ class Documents:
         self._settings = settings
         self._clock = clock
 
-    def plan(self, given: Given) -> Planned:
+    def plan(self, given: Given, progress: Progress | None = None) -> Planned:
         """Read a document and look what is known of it; nothing is stored.
 
         Raises InvalidInput: Unreadable, TooLarge, or for details that cannot be meant.
         """
         document = _unsecret(read(given), self._settings.learn.secrets)
-        draft, held = self._draft(document, given)
+        draft, held = self._draft(document, given, progress)
         old = self._store.documents.by_source(given.source_ref) if given.source_ref else None
         known = self._store.same_statements([_as_text_alone(draft)])[0]
         if old is not None and old.content_hash == draft.memory.content_hash:
             known = old.id
         return Planned(draft, known, None if known else old, held, given.trusted)
 
-    def add(self, given: Given, batch: str | None = None) -> Stored:
+    def add(
+        self, given: Given, batch: str | None = None, progress: Progress | None = None
+    ) -> Stored:
         """Store a document, or the new version of one; its vectors are made in the background.
 
         Raises InvalidInput as plan does.
         """
-        return self.carry_out(self.plan(given), batch)
+        return self.carry_out(self.plan(given, progress), batch)
 
     def carry_out(self, planned: Planned, batch: str | None = None) -> Stored:
         """Store what was planned."""
@@ -131,10 +133,12 @@ class Documents:
         draft, _ = self._draft(document, given)
         return _said(draft.memory), draft.chunks
 
-    def _draft(self, document: Document, given: Given) -> tuple[Draft, int]:
+    def _draft(
+        self, document: Document, given: Given, progress: Progress | None = None
+    ) -> tuple[Draft, int]:
         """The memory with its chunks, and how many of these are held back."""
         now, zone = self._clock(), self._settings.general.zone
-        chunks = chunked(document, self._embedder)
+        chunks = chunked(document, self._embedder, progress)
         if given.trusted:
             chunks = freed(chunks)
         held = [place.held for place in chunks.places if place.held]

@@ -1,7 +1,7 @@
 """What somebody tells kinmem to remember: prepare, look for the same statement, embed, reconcile,
 store. What is learned from a conversation comes by from_turns.py."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -46,14 +46,22 @@ class Memorize:
         vectors = self._near.vectors_of(draft.memory.content, draft.chunks)
         return decided(lambda: self._compared_and_stored(draft, vectors, note.updates))
 
-    def many(self, notes: Sequence[Note], batch: str | None = None) -> list[Stored]:
+    def many(
+        self,
+        notes: Sequence[Note],
+        batch: str | None = None,
+        progress: Callable[[int], None] = lambda done: None,
+    ) -> list[Stored]:
         """Compare by words only and store without vectors, in one transaction per scope.
 
         What became of each note, in order. One that cannot be stored is refused alone. Vectors are
         made in the background (upkeep/embed.py); settle compares by meaning when they are there.
         """
         now = self._clock()
-        results: list[Stored | Draft] = [self._draft_or_refusal(note, now) for note in notes]
+        results: list[Stored | Draft] = []
+        for note in notes:
+            results.append(self._draft_or_refusal(note, now))
+            progress(len(results))
         drafts = [draft for draft in results if isinstance(draft, Draft)]
         known = self._store.same_statements(drafts)
         fresh = [draft for draft, id in zip(drafts, known, strict=True) if id is None]

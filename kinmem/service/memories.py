@@ -1,6 +1,6 @@
 """Service: the six tools, and documents."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -83,14 +83,15 @@ class Memories(Parts):
         self.store.count_use([hit.memory.id for hit in answer.hits], self.clock())
         return answer
 
-    def memorize(self, content: str, **fields: Any) -> Stored:
+    def memorize(self, content: str, *, progress: Progress | None = None, **fields: Any) -> Stored:
         """Remember one thing; the fields are those of Note. What is known is not stored twice.
 
-        A text of over 64 KiB is stored as a document; see add_document.
+        A text of over 64 KiB is stored as a document; see add_document. Only that takes long enough
+        to tell its `progress`.
         """
         self._background.await_ready()
         if is_document(content):
-            return self.add(as_given(content, fields))
+            return self.add(as_given(content, fields), progress=progress)
         return self._memorize.one(_note({"content": content, **fields}))
 
     def add_document(self, data: bytes | str, **details: Any) -> Stored:
@@ -102,15 +103,22 @@ class Memories(Parts):
         """
         return self.add(Given(data=data, **details))
 
-    def add(self, given: Given, batch: str | None = None) -> Stored:
+    def add(
+        self, given: Given, batch: str | None = None, progress: Progress | None = None
+    ) -> Stored:
         """The same of a document as it is handed over; what has one `batch` is undone at once."""
-        stored = self.documents.add(given, batch)
+        stored = self.documents.add(given, batch, progress)
         if stored.id and stored.status in ("created", "updated") and not self._summary_model:
             summarize_these(self.store, [stored.id], None)
         self._background.wake()
         return stored
 
-    def memorize_many(self, items: Iterable[Note | Mapping[str, Any] | str]) -> list[Stored]:
+    def memorize_many(
+        self,
+        items: Iterable[Note | Mapping[str, Any] | str],
+        *,
+        progress: Progress | None = None,
+    ) -> list[Stored]:
         """Remember several things; what became of each, in order.
 
         They are stored at once, in transactions of 100; their vectors follow in the background (see
@@ -122,15 +130,22 @@ class Memories(Parts):
         stored: list[Stored] = []
         for start in range(0, len(notes), BATCH):
             self._background.wake()
-            stored += self._many(notes[start : start + BATCH], batch)
+            stored += self._many(notes[start : start + BATCH], batch, _from(start, notes, progress))
         self._background.wake()
         return stored
 
-    def _many(self, notes: Sequence[Note], batch: str) -> list[Stored]:
+    def _many(
+        self, notes: Sequence[Note], batch: str, progress: Callable[[int], None]
+    ) -> list[Stored]:
         """Long ones as documents, the others together; what became of each, in order."""
         short = [note for note in notes if not is_document(note.content)]
-        told = iter(self._memorize.many(short, batch))
-        return [self._long(note) if is_document(note.content) else next(told) for note in notes]
+        told = iter(self._memorize.many(short, batch, progress))
+        stored = []
+        for done, note in enumerate(notes, 1):
+            stored.append(self._long(note) if is_document(note.content) else next(told))
+            if len(short) < len(notes):
+                progress(done)
+        return stored
 
     def _long(self, note: Note) -> Stored:
         try:
@@ -257,6 +272,13 @@ class Memories(Parts):
         return self._review(
             filters, apply=tuple(apply), refuse=tuple(refuse), keep=keep, progress=progress
         )
+
+
+def _from(start: int, notes: Sequence[Note], progress: Progress | None) -> Callable[[int], None]:
+    """Tells how many of all notes are done, of a batch that starts there."""
+    if progress is None:
+        return lambda done: None
+    return lambda done: progress(start + done, len(notes), "memories")
 
 
 def _note(item: Note | Mapping[str, Any] | str) -> Note:

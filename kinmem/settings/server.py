@@ -53,6 +53,16 @@ class ServerSettings:
         check=check_tool_sets,
     )
 
+    tool_schemas: Literal["plain", "strict"] = setting(
+        "KINMEM_TOOL_SCHEMAS",
+        "plain",
+        "How tools describe their arguments; strict names each as required, null for none, as agents of OpenAI's kind want it.",
+    )
+
+    @property
+    def strict_schemas(self) -> bool:
+        return self.tool_schemas == "strict"
+
     @property
     def tool_sets(self) -> frozenset[str]:
         """The names in `tools`."""

@@ -246,3 +246,34 @@ def test_what_is_not_for_a_terminal_is_the_same_everywhere(
             assert any(subject in line for line in usual)
         if words == "config":
             assert any(f" {home} " in line for line in usual)
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("kinmem install c", ["claude-code", "claude-desktop", "codex", "cursor"]),
+        ("kinmem recall --mode r", ["relevance", "recent"]),
+        ("kinmem list --category pre", ["preference"]),
+        ("kinmem list --kin ", ["ana", "bob"]),
+        ("kinmem --kin a", ["ana"]),
+        ("kinmem list --kin ana --subject b", ["boiler"]),
+        ("kinmem --kin ana show ", None),
+        ("kinmem list --sort i", ["importance"]),
+        ("kinmem sleep ta", ["tag"]),
+        ("kinmem list --home /nowhere/at/all --subject ", []),
+    ],
+)
+def test_a_shell_is_offered_values(
+    kinmem: Kinmem, memorized: Memorized, home: Path, line: str, offered: list[str] | None
+) -> None:
+    memorized("Bees sleep in winter.", "--kin", "bob")
+    id = memorized("The boiler is in the cellar.", "--kin", "ana", "--subject", "boiler")
+    words = line.split(" ")
+    environment = {
+        **os.environ,
+        "_KINMEM_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(words) - 1),
+    }
+
+    assert ran(env=environment).stdout.split() == ([id[-8:]] if offered is None else offered)

@@ -1,0 +1,50 @@
+"""Whether what the tools say of themselves leads to the right one."""
+
+import os
+from typing import Literal
+
+import pytest
+from pydantic import BaseModel
+
+from benchmarks.tool_choice import LEAST, chosen, requests
+from kinmem.settings import load
+from kinmem.tools import tools
+from kinmem.wiring import chat_model
+
+MODEL = os.environ.get("KINMEM_MODEL")
+"""Read here: no test has settings from outside."""
+LEAST_BY_MODEL = 54
+
+
+class Choice(BaseModel):
+    """The tool that a model takes."""
+
+    tool: Literal[
+        "recall", "memorize", "update_memory", "forget", "list_memories", "review_memories"
+    ]
+
+
+def test_key_words_of_a_request_lead_to_its_tool() -> None:
+    asked = requests()
+
+    assert len(asked) == 60
+    assert sum(chosen(request) == tool for request, tool in asked) >= LEAST
+
+
+@pytest.mark.live
+@pytest.mark.timeout(1200)
+@pytest.mark.skipif(not MODEL, reason="KINMEM_MODEL names no model")
+def test_a_model_takes_the_tool_that_is_meant() -> None:
+    model = chat_model(str(MODEL), load())
+    described = "\n".join(f"{tool.name}: {tool.description}" for tool in tools() if tool.listed)
+    wrong = [
+        (request, tool, taken.tool)
+        for request, tool in requests()
+        if (taken := model.answer(f"{ASKED}\n\n{described}\n\nRequest: {request}", Choice)).tool
+        != tool
+    ]
+
+    assert len(wrong) <= len(requests()) - LEAST_BY_MODEL, wrong
+
+
+ASKED = "You are an assistant with these tools. Which one do you call first for the request?"
