@@ -33,8 +33,8 @@ class RecentAnswers:
         recent: Recent = list,
         seconds: float | None = None,
     ) -> Answer:
-        """See Recall and newer_first. Answers that were degraded, or hang on a conversation, are not
-        kept; what is doubtful is looked up each time, since a review settles it."""
+        """See Recall and newer_first. Answers that were degraded, or hang on a conversation, are
+        not kept; what is doubtful is looked up each time, since a review settles it."""
         answer = self._answer(query, limit, filters, mode, recent, seconds)
         return newer_first(answer, self._store, filters, limit)
 

@@ -76,11 +76,13 @@ LIKELY = [
 ]
 
 
-def told(service: Service, clock: MovableClock, known: str, new: str) -> tuple[str, str]:
+def told(
+    service: Service, clock: MovableClock, known: str, new: str, importance: float | None = None
+) -> tuple[str, str]:
     clock.now = FIRST
-    older = service.memorize(known).id
+    older = service.memorize(known, importance=importance).id
     clock.now = SECOND
-    newer = service.memorize(new).id
+    newer = service.memorize(new, importance=importance).id
     assert older is not None
     assert newer is not None
     return older, newer
@@ -155,7 +157,7 @@ def test_one_answer_to_the_review_settles_it(service, clock, answer, state, left
 
 
 def test_notes_tell_the_newer_one_first_and_mark_the_older(service, clock):
-    older, newer = told(service, clock, *LIKELY[0])
+    older, newer = told(service, clock, *LIKELY[0], importance=9)
 
     notes = service.observe("prompt", "s9", text="Who rents our spare room?", turn="1").notes
 

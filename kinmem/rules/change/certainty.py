@@ -44,6 +44,8 @@ def likely(known: str, new: str, cosine: float) -> bool:
     if cosine < LIKELY or max(len(known), len(new)) > LONGEST or happened(known):
         return False
     before, now = side_of(known), side_of(new)
+    if before.amounts and before.amounts <= now.amounts:
+        return False
     if max(len(before.content), len(now.content)) > LONGEST_CLEAR or not _tells_change(now):
         return False
     if not both_may_be(before, now) or not _of_one(before, now):
@@ -51,7 +53,8 @@ def likely(known: str, new: str, cosine: float) -> bool:
     shared = {word for word in before.content if among(word, now.words)}
     if not shared:
         return False
-    if _last(before) in shared and len(before.content) > 1 and before.words[1:]:
+    is_said = is_cued(now) or restated(new).corrects
+    if is_said and len(before.content) > 1 and _last(before) in now.words:
         return True
     enough = len(shared) >= SHARED * len(before.content)
     return enough and (len(shared) > 1 or _same_kind_of_amount(before, now))

@@ -27,7 +27,7 @@ from kinmem.rules.change.sides import (
     side_of,
 )
 from kinmem.rules.pattern import Pattern
-from kinmem.rules.talk.about import is_unreal
+from kinmem.rules.talk.about import FICTION, JOKING, UNREAL
 from kinmem.rules.talk.done import HAPPENED
 from kinmem.rules.talk.talk_words import IMPERATIVES
 from kinmem.text import folded
@@ -43,7 +43,8 @@ def veto(known: str, new: str) -> str | None:
 
 def is_of_others(text: str) -> bool:
     """Whether it is quoted, reported, imagined or joked."""
-    return bool(_QUOTATION.search(text)) or _is_reported(text) or is_unreal(text, text)
+    unreal = UNREAL.match(text) or FICTION.search(text) or JOKING.search(text)
+    return bool(unreal or _QUOTATION.search(text)) or _is_reported(text)
 
 
 def _is_of_others(known: str, new: str) -> bool:
