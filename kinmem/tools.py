@@ -52,7 +52,6 @@ StateName = Annotated[State, WithJsonSchema({"type": "string", "enum": [*State]}
 class Details(TypedDict, total=False):
     """What may be said of a memory besides its content."""
 
-    category: Category
     subject: Annotated[str | None, Field(description="whom or what it is about")]
     importance: Importance | None
     scope: Annotated[Scope, Field(description="shared: all Kins read it")]
@@ -85,6 +84,7 @@ Links = Annotated[
 class NewDetails(Details, total=False):
     """The same of a memory that is made."""
 
+    category: Annotated[Category, Field(description="left out: judged by the content")]
     tags: Tags
 
 
@@ -99,6 +99,7 @@ class Changes(Details, total=False):
     """What update_memory may change."""
 
     content: str
+    category: Category
     tags: Tags | None
     pinned: Annotated[bool, Field(description="never fades")]
     priority: Priority | None
