@@ -73,6 +73,8 @@ class State(StrEnum):
 LIVE = (State.ACTIVE, State.STALE)
 
 
+TOLD_AT = "told_at"
+"""In metadata: when it was said, of what happened on an earlier day that its words name."""
 HELD_BACK = "held"
 """In ingest_metadata: how many chunks of a document are held back. Without it none is."""
 
@@ -174,6 +176,12 @@ class Memory:
     def said_at(self) -> datetime:
         """When it happened or was said; when it was stored, if that is not known."""
         return self.occurred_at or self.created_at
+
+    @property
+    def told_at(self) -> datetime:
+        """When it was said; said_at, unless its words name an earlier day (learn/prepare.py)."""
+        told = self.metadata.get(TOLD_AT)
+        return datetime.fromisoformat(told) if told else self.said_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -457,6 +465,9 @@ class Stored:
     """What is true no longer because of it."""
     conflicts: tuple[str, ...] = ()
     """What it contradicts; somebody has to decide."""
+    category: Category | None = field(default=None, compare=False)
+    """Of what was stored: as it was given, else as its words say."""
+    importance: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -537,12 +548,14 @@ class Note:
     """What a caller wants remembered, before it is checked. Times are text or aware datetimes."""
 
     content: str
-    category: str = "fact"
+    category: str | None = None
+    """None: what its words say; fact, where nobody asks them."""
     subject: str | None = None
     importance: float | None = None
     scope: str = "private"
     source_context: str | None = None
     occurred_at: str | datetime | None = None
+    """Of a turn when it was said; of anything else when it happened, if that is known."""
     tags: tuple[str, ...] = ()
     expires: str | datetime | None = None
     speaker: str | None = None

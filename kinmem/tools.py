@@ -58,7 +58,6 @@ StateName = Annotated[State, WithJsonSchema({"type": "string", "enum": [*State]}
 class Details(TypedDict, total=False):
     """What may be said of a memory besides its content."""
 
-    category: Category
     subject: Annotated[str | None, Field(description="whom or what it is about")]
     importance: Importance | None
     scope: Annotated[Scope, Field(description="shared: all Kins read it")]
@@ -91,6 +90,7 @@ Links = Annotated[
 class NewDetails(Details, total=False):
     """The same of a memory that is made."""
 
+    category: Annotated[Category, Field(description="left out: judged by the content")]
     tags: Tags
 
 
@@ -105,6 +105,7 @@ class Changes(Details, total=False):
     """What update_memory may change."""
 
     content: str
+    category: Category
     tags: Tags | None
     pinned: Annotated[bool, Field(description="never fades")]
     priority: Priority | None

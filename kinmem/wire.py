@@ -227,6 +227,8 @@ class MemorizedItem(Wire):
     supersedes: list[str] | None = None
     conflicts: list[str] | None = None
     reason: str | None = None
+    category: str | None = None
+    importance: Annotated[float | None, PlainSerializer(_plain, return_type=float)] = None
 
     @classmethod
     def of(cls, stored: "models.Stored") -> Self:
@@ -238,6 +240,8 @@ class MemorizedItem(Wire):
             supersedes=list(stored.supersedes) or None,
             conflicts=list(stored.conflicts) or None,
             reason=stored.reason,
+            category=stored.category,
+            importance=stored.importance,
         )
 
 

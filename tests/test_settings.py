@@ -21,6 +21,7 @@ from kinmem.settings import (
     table,
     unread,
 )
+from kinmem.settings.life import Prune
 
 VARIABLES = {knob.variable: knob for knob in knobs()}
 
@@ -285,6 +286,7 @@ BOUNDS = [
     ("MEMORY_CONSOLIDATION_MAX_GEN", ["0", "5", "1000"], ["-1", "1001"]),
     ("KINMEM_COMPRESS", ["true", "on", "off", "0"], ["2"]),
     ("KINMEM_RETENTION_CURVE", [*get_args(Curve)], ["ebbinghaus", "Kin"]),
+    ("KINMEM_PRUNE", [*get_args(Prune)], ["on", "kore"]),
     ("KINMEM_STALE_BELOW", ["0", "0.3", "1"], ["-0.1", "1.1", "nan"]),
     ("KINMEM_ARCHIVE_BELOW", ["0", "0.1", "1"], ["-0.1", "1.1"]),
     ("KINMEM_ARCHIVE_STALE_DAYS", ["0", "30", "36500"], ["-1", "36501", "1.5"]),

@@ -69,4 +69,6 @@ def as_given(content: str, details: Mapping[str, Any]) -> Given:
     """What somebody tells to remember, which is long. Raises InvalidInput."""
     known = {one.name for one in fields(Given)} - {"channel", "source"}
     told = {name: value for name, value in details.items() if name in known}
+    if told.get("category", "") is None:
+        del told["category"]
     return Given(data=content, source="tool", channel="explicit", **{"category": "fact"} | told)

@@ -9,7 +9,7 @@ from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.learn.apply import Deeds, absorbed, decided, deeds
 from kinmem.learn.near import Neighbour
-from kinmem.learn.prepare import draft_of, unsecret
+from kinmem.learn.prepare import draft_of, judged, unsecret
 from kinmem.learn.reconcile import Keep, Merge, Outdated, Skip, Verdict
 from kinmem.learn.verdicts import Verdicts
 from kinmem.llm.base import Embedder
@@ -44,7 +44,8 @@ class Memorize:
             return Stored("duplicate_of", known)
         draft = replace(draft, chunks=self._near.embedded(draft.chunks))
         vectors = self._near.vectors_of(draft.memory.content, draft.chunks)
-        return decided(lambda: self._compared_and_stored(draft, vectors, note.updates))
+        stored = decided(lambda: self._compared_and_stored(draft, vectors, note.updates))
+        return _described(stored, draft.memory)
 
     def many(
         self,
@@ -181,7 +182,7 @@ class Memorize:
 
     def _draft(self, note: Note, now: datetime, *, fresh: bool = False) -> Draft:
         general, secrets = self._settings.general, self._settings.learn.secrets
-        note = unsecret(note, secrets)
+        note = judged(unsecret(note, secrets))
         return draft_of(note, self._store.kin, self._embedder, now, general.zone, fresh=fresh)
 
     def _draft_or_refusal(self, note: Note, now: datetime) -> Draft | Stored:
@@ -204,4 +205,13 @@ def _is_copy(theirs: Memory, own: Memory) -> bool:
 
 
 def _told(draft: Draft, id: str) -> Stored:
-    return Stored("created" if id == draft.memory.id else "duplicate_of", id)
+    if id != draft.memory.id:
+        return Stored("duplicate_of", id)
+    return _described(Stored("created", id), draft.memory)
+
+
+def _described(stored: Stored, memory: Memory) -> Stored:
+    """With what the memory was taken for, if it was stored."""
+    if stored.id != memory.id:
+        return stored
+    return replace(stored, category=memory.category, importance=memory.importance)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Any, Literal
 
 import uuid_utils
@@ -11,7 +11,17 @@ from kinmem.errors import InvalidInput
 from kinmem.learn.knowledge import knowledge_of
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import chunks_of
-from kinmem.models import LIVE, Channel, Chunks, Draft, Memory, Note, State
+from kinmem.models import (
+    LIVE,
+    TOLD_AT,
+    Category,
+    Channel,
+    Chunks,
+    Draft,
+    Memory,
+    Note,
+    State,
+)
 from kinmem.rules.border import (
     checked_category,
     checked_confidence,
@@ -26,9 +36,15 @@ from kinmem.rules.border import (
     checked_time,
 )
 from kinmem.rules.evidence import evidence
+from kinmem.rules.importance import importance
 from kinmem.rules.same.similarity import content_hash
 from kinmem.rules.secrets.secrets import keys_in, redacted
+from kinmem.rules.talk.about import about
+from kinmem.rules.talk.cues import category_of
+from kinmem.rules.talk.talk import is_own
+from kinmem.rules.time.dated import happened
 from kinmem.rules.time.when import spoken_end
+from kinmem.text import sentences
 
 # How far a memory is believed follows from the way it came in, never from what it says of itself.
 TRUST: Mapping[Channel, float] = {
@@ -52,15 +68,17 @@ def draft_of(
 
     `fresh`: it will not be compared by meaning before it is stored.
     """
+    occurred_at, told_at = _times(note, now, zone)
     memory = Memory(
         id=str(uuid_utils.uuid7()),
+        occurred_at=occurred_at,
         kin=kin,
         state=State.QUARANTINED if note.quarantine else State.ACTIVE,
         status="pending" if fresh else "ingested",
         created_at=now,
         content_updated_at=now,
         **_told(note, now, zone),
-        **_origin(note),
+        **_origin(note, told_at),
     )
     chunks = Chunks(chunks_of(memory.content, embedder))
     return Draft(memory, chunks, knowledge=knowledge_of(note, memory))
@@ -74,11 +92,10 @@ def _told(note: Note, now: datetime, zone: tzinfo) -> dict[str, Any]:
         "scope": checked_scope(note.scope),
         "content": content,
         "content_hash": content_hash(content),
-        "category": checked_category(note.category),
+        "category": checked_category(note.category or "fact"),
         "subject": checked_subject(note.subject),
         "source_context": checked_context(note.source_context),
         "importance": checked_importance(note.importance),
-        "occurred_at": checked_time(note.occurred_at, "occurredAt", zone, now=now),
         "manual_tags": checked_tags(note.tags),
         "expires_at": checked_expiry(note.expires, now, zone),
         "valid_to": spoken_end(content, now.astimezone(zone)),
@@ -88,7 +105,48 @@ def _told(note: Note, now: datetime, zone: tzinfo) -> dict[str, Any]:
     }
 
 
-def _origin(note: Note) -> dict[str, Any]:
+def judged(note: Note) -> Note:
+    """The note with the category and importance that its words speak for, unless they are given."""
+    if note.category is not None and note.importance is not None:
+        return note
+    content = checked_content(note.content)
+    category, weight = judgement(content)
+    if note.category is not None:
+        weight = importance(content, checked_category(note.category))
+    return replace(
+        note,
+        category=note.category or category,
+        importance=weight if note.importance is None else note.importance,
+    )
+
+
+def judgement(text: str) -> tuple[Category, float]:
+    """Category and importance of a statement by its words, as of one that is said in a turn."""
+    kinds = [category_of(one, is_own(one)) for one in sentences(text)]
+    category, _ = max(kinds, key=lambda kind: kind[1])
+    if category == "knowledge" and about(text).lasts:
+        category = "fact"
+    return category, importance(text, category)
+
+
+def _times(note: Note, now: datetime, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
+    """When it happened, and when it was said if its words name an earlier day.
+
+    A time that is given counts, but for that of a turn, at which it was said. When a text that is
+    imported was said is not known, and a model has read the day already.
+    """
+    given = checked_time(note.occurred_at, "occurredAt", zone, now=now)
+    is_settled = note.model is not None or (given is not None and not note.turns)
+    if is_settled or note.channel == "import":
+        return given, None
+    told_at = given or now
+    day = happened(note.content, told_at.astimezone(zone))
+    if day is None:
+        return given, None
+    return checked_time(day.isoformat(), "occurredAt", zone), told_at
+
+
+def _origin(note: Note, told_at: datetime | None) -> dict[str, Any]:
     """Where it comes from."""
     return {
         "channel": note.channel,
@@ -98,13 +156,17 @@ def _origin(note: Note) -> dict[str, Any]:
         "turn_id": note.turns[0] if note.turns else None,
         "model": note.model,
         "source": "chat" if note.turns or note.channel in ("user", "extraction") else "tool",
-        "metadata": _metadata(note),
+        "metadata": _metadata(note, told_at),
     }
 
 
-def _metadata(note: Note) -> dict[str, Any]:
-    turns = {"turns": list(note.turns)} if len(note.turns) > 1 else {}
-    return turns | ({"quarantine": note.quarantine} if note.quarantine else {})
+def _metadata(note: Note, told_at: datetime | None) -> dict[str, Any]:
+    told: dict[str, Any] = {"turns": list(note.turns)} if len(note.turns) > 1 else {}
+    if note.quarantine:
+        told["quarantine"] = note.quarantine
+    if told_at is not None:
+        told[TOLD_AT] = told_at.astimezone(UTC).isoformat()
+    return told
 
 
 def unsecret(note: Note, secrets: Secrets) -> Note:
@@ -172,7 +234,9 @@ def _changed(name: str, value: Any, old: Memory, now: datetime, zone: tzinfo) ->
         case "tags":
             return {"manual_tags": checked_tags(value or ())}
         case "occurred_at":
-            return {"occurred_at": checked_time(value, "occurredAt", zone, now=now)}
+            metadata = {name: told for name, told in old.metadata.items() if name != TOLD_AT}
+            moment = checked_time(value, "occurredAt", zone, now=now)
+            return {"occurred_at": moment, "metadata": metadata}
         case "expires":
             return {"expires_at": checked_expiry(value, now, zone)}
         case "priority":

@@ -107,7 +107,9 @@ class Recall:
             degraded=found.degraded + helped.degraded,
         )
         best = max((hit.confidence or 0.0 for hit in answer.hits), default=0.0)
-        return answer if best >= SURE else self._by_former(answer, inquiry, filters, limit)
+        if best < SURE:
+            answer = self._by_former(answer, inquiry, filters, limit)
+        return self._by_faded(answer, inquiry, limit) if self._is_open(answer) else answer
 
     def _ranked(self, inquiry: Inquiry, found: Found, helped: Helped) -> list[Scored]:
         """What was found, by the question and by its other wordings, the best first."""
@@ -175,6 +177,33 @@ class Recall:
         formers = [] if abstained else self._read(kept, confidences)
         hits = led(heirs(formers, self._store, wanted, moment), answer.hits)[:limit]
         return replace(answer, hits=hits, abstained=False, misses=[]) if hits else answer
+
+    def _is_open(self, answer: Answer) -> bool:
+        """Whether nothing surely answers."""
+        return answer.abstained or not answer.hits
+
+    def _by_faded(self, answer: Answer, inquiry: Inquiry, limit: int) -> Answer:
+        """Where nothing else answers, what has faded into the archive does; not what a person put
+        there, who wants it kept and not recalled."""
+        filters, profile = inquiry.filters, inquiry.profile
+        if filters.include_archived or filters.states is not None or filters.as_of:
+            return answer
+        archived = replace(filters, was=None, states=(State.ARCHIVED,))
+        found = self._found(replace(inquiry, filters=archived, entities={}))
+        if not found.candidates:
+            return answer
+        fusion = self._settings.fusion or profile.fusion
+        scored = fuse(found, fusion, self._settings, profile.formula)
+        scored = weigh(scored, inquiry.question, profile, self._settings, self._clock())
+        kept = trim(scored, limit, self._settings)
+        confidences, abstained, _ = judge(kept, inquiry.question, found, self._settings)
+        came_by = self._store.life.came_by([one.candidate.id for one in kept])
+        faded = {id for id, (action, _) in came_by.items() if action == "faded"}
+        hits = [hit for hit in self._read(kept, confidences) if hit.memory.id in faded]
+        if abstained or not hits:
+            return answer
+        shown = excerpted(hits, inquiry.question.words, self._settings.tokens)
+        return replace(answer, hits=[*shown, *answer.hits][:limit], abstained=False, misses=[])
 
     def _understood(self, text: str, profile: Profile) -> Question:
         now = self._clock().astimezone(self._zone)

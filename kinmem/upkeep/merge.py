@@ -11,7 +11,7 @@ from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import SIZE, chunks_of
-from kinmem.models import Category, Chunks, Draft, Knowledge, Memory, State
+from kinmem.models import TOLD_AT, Category, Chunks, Draft, Knowledge, Memory, State
 from kinmem.rules.border import CONTEXT_BYTES, TAGS, checked_content
 from kinmem.rules.change.occasion import OF_ITS_TIME
 from kinmem.rules.evidence import evidence
@@ -43,7 +43,7 @@ def stated(group: Group, zone: tzinfo) -> list[str]:
 def _is_of_its_time(memory: Memory) -> bool:
     """Whether it is so of one moment. The time of what was learned from a conversation is that of
     the saying; who memorizes something and names a time means the time."""
-    is_named = memory.channel in ("explicit", "import")
+    is_named = memory.channel in ("explicit", "import") or TOLD_AT in memory.metadata
     return memory.category in OF_ITS_TIME or is_named and memory.occurred_at is not None
 
 

@@ -9,9 +9,10 @@ import pytest
 
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import State
-from kinmem.settings.life import LifeSettings
+from kinmem.settings.life import LifeSettings, Prune
 from kinmem.upkeep.allowance import Allowance
 from kinmem.upkeep.expire import expire
+from kinmem.upkeep.purge import purge
 from kinmem.upkeep.retain import retain
 from tests.upkeep.conftest import OF_AN_ASSISTANT, Bench, all_of_it
 
@@ -199,6 +200,25 @@ def test_what_somebody_undoes_is_not_done_again_for_a_while(bench: Bench, clock:
     assert retained(bench) == {}
     clock.advance(days=2)
     assert retained(bench) == {"archived": 1}
+
+
+def test_what_has_faded_into_the_archive_answers_where_nothing_else_does(
+    bench: Bench, clock: Any
+) -> None:
+    faded = bench.keep("Clara waits for the plumber.", **REMARK)
+    kept = bench.keep("The locker of the gym is number 57.", **REMARK)
+    bench.service.update_memory(kept, archived=True)
+    bench.keep("Bob repairs cars.", channel="explicit")
+    clock.advance(days=60)
+    retained(bench)
+    assert bench.state(faded) == State.ARCHIVED
+
+    found = bench.service.recall("who waits for the plumber?")
+
+    assert [hit.memory.id for hit in found.hits][:1] == [faded]
+    assert not found.abstained
+    hits = bench.service.recall("which number has the locker of the gym?").hits
+    assert kept not in {hit.memory.id for hit in hits}
 
 
 # protections
@@ -492,3 +512,31 @@ def test_a_merge_of_what_a_person_told_never_fades_either(bench: Bench, clock: A
         retained(bench, PRUNES)
 
     assert bench.state(merged.id) == State.ACTIVE
+
+
+# the bin
+
+
+def purged(bench: Bench, prune: Prune) -> int:
+    counts = Counter[str]()
+    purge(bench.store, timedelta(days=90), prune, bench.clock, Allowance(), counts)
+    return counts["purged"]
+
+
+def test_the_bin_is_emptied_of_what_a_person_put_there_alone(bench: Bench, clock: Any) -> None:
+    faded = bench.keep("Clara waits for the plumber.", **REMARK)
+    forgotten = bench.keep("Bob repairs cars.", channel="explicit")
+    told = bench.keep("Clara grows roses.", channel="user")
+    bench.service.forget(forgotten)
+    gone = {"state": State.DELETED, "deleted_at": clock()}
+    for id in (faded, told):
+        bench.store.update(id, gone, action="faded")
+    purged(bench, "off")  # the bin has been looked into
+    for _ in range(4):
+        clock.advance(days=25)
+        purged(bench, "off")
+
+    assert bench.store.memories([faded, forgotten, told]).keys() == {faded, told}
+    assert purged(bench, "off") == 0
+    assert purged(bench, "kybernesis") == 1
+    assert bench.store.memories([faded, forgotten, told]).keys() == {told}

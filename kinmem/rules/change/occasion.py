@@ -6,7 +6,7 @@ statement twice (store/sqlite/book.py says it again in SQL).
 
 from datetime import datetime, timedelta
 
-from kinmem.models import Memory
+from kinmem.models import TOLD_AT, Memory
 from kinmem.rules.grammar import SUBJECTS
 from kinmem.rules.grammar import words as grammar_words
 from kinmem.rules.same.atoms import atoms
@@ -93,10 +93,11 @@ OF_ITS_TIME = frozenset({"event", "ephemeral"})
 def says_again(known: Memory, new: Memory) -> bool:
     """Whether the new one may be no more than a repetition, although it was said at another time.
 
-    The time of what is learned from a conversation is that of the saying. Who memorizes something
-    and names a time means the time.
+    The time of what is learned from a conversation is that of the saying, unless its words name a
+    day. Who memorizes something and names a time means the time.
     """
-    learned = new.channel in ("user", "extraction") or new.occurred_at is None
+    learned = new.channel in ("user", "extraction") and TOLD_AT not in new.metadata
+    learned = learned or new.occurred_at is None
     return learned and OF_ITS_TIME.isdisjoint((known.category, new.category))
 
 
@@ -126,5 +127,6 @@ def _lasts_as_long(known: Memory, new: Memory) -> bool:
 
 
 def begins(memory: Memory) -> datetime:
-    """From when on it is so."""
-    return memory.valid_from or memory.said_at
+    """From when on it is so, as far as it is known: what is told later is newer, though it may tell
+    of an earlier day."""
+    return memory.valid_from or memory.told_at

@@ -334,3 +334,48 @@ def _marked(text: str, plain: Plain, marks: dict[int, str]) -> str:
         parts += [text[done:place], f" ({marks[end]})"]
         done = place
     return "".join([*parts, text[done:]])
+
+
+LONGEST_STATEMENT = 400
+"""Characters; a longer text tells of more than one day."""
+_DIGIT = re.compile(r"\d")
+
+
+def happened(text: str, said: datetime) -> date | None:
+    """The earlier day on which it happened, if the text names just one time, and that is a day:
+    "yesterday", "on 5 May", in a text that looks back.
+
+    Not of a week, a month or "a few days ago", which name no day; not of a day that is to come,
+    nor since or until which something is so. `said` is a moment in the speaker's zone. Never
+    raises.
+    """
+    if len(text) > LONGEST_STATEMENT or not (HINT.search(text) or _DIGIT.search(text)):
+        return None
+    plain = Plain.of(text)
+    for language in likely_languages(plain):
+        named = set(_named(text, plain, language, said.date()))
+        if named:
+            [day, *others] = named
+            return None if others or day is None else day
+    return None
+
+
+def _named(text: str, plain: Plain, language: Language, today: date) -> Iterator[date | None]:
+    """Each time that a text names: the day, if it is one that is over, else None."""
+    speech = _spoken(language)
+    looks_back = speech.speaks_of_past(plain) or _tells_what_was(text, language)
+    tense = Tense(looks_back, speaks_of_future(plain, language))
+    for anchor, behind in _joined(speech.anchors(plain.text), plain):
+        if is_name(anchor, text, plain, language):
+            continue
+        try:
+            stretch = _stretch(anchor, today, tense)
+            stretch = _further(behind, stretch, language) if behind else stretch
+        except (ValueError, OverflowError):  # beyond the calendar
+            yield None
+            continue
+        link = speech.link.search(plain.text, max(0, anchor.start - WINDOW), anchor.start)
+        on = link is None or link.lastgroup == "in"
+        told = anchor.meaning == "date" and tense.past or _is_sure(anchor, plain, speech, tense)
+        is_day = stretch[1] - stretch[0] <= timedelta(days=1) and stretch[0].date() < today
+        yield stretch[0].date() if on and told and is_day and not tense.future else None
