@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from string import Template
@@ -55,6 +56,14 @@ def render(name: str, **values: str | int) -> str:
     for first in [key for key in template.get_identifiers() if key in texts][:1]:
         put_in[first] = f"{WARNING.format(fence=fence)}\n{put_in[first]}"
     return template.substitute({**values, **put_in})
+
+
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+def today(now: datetime) -> str:
+    """The day as a model is told it, in whatever zone `now` is."""
+    return f"{WEEKDAYS[now.weekday()]}, {now:%Y-%m-%d}"
 
 
 @lru_cache

@@ -4,13 +4,13 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import ConfigError
-from kinmem.llm.base import ChatModel, ChatModels, Embedder, Reranker
+from kinmem.llm.base import ChatModel, ChatModels, Embedder, Reranker, warm
 from kinmem.models import Coverage, Filters
 from kinmem.settings import Settings, load
 
@@ -42,11 +42,14 @@ def open_service(
 
     store = SqliteStore(settings.home, settings.general.kin, clock)
     try:
+        models = chat_models(settings, clock)
+        if resident:
+            _warm(models)
         return Service(
             store,
             embedders(settings, store.coverage()),
             settings,
-            models=chat_models(settings),
+            models=models,
             clock=clock,
             patience=patience,
             resident=resident,
@@ -54,6 +57,17 @@ def open_service(
     except BaseException:
         store.close()
         raise
+
+
+def _warm(models: ChatModels) -> None:
+    """Begin to load what they need, so that the first question does not wait for it."""
+    from dataclasses import fields
+
+    from kinmem.llm.deadline import started
+
+    named = [getattr(models, field.name) for field in fields(models)]
+    for model in {id(one): one for one in named if one is not None}.values():
+        started(partial(warm, model))
 
 
 @contextmanager
@@ -202,7 +216,7 @@ def _local_embedder(name: str, width: int | None, stored: Mapping[str, int]) -> 
     return LOCAL.setdefault((new.name, width), new)
 
 
-def chat_models(settings: Settings) -> ChatModels:
+def chat_models(settings: Settings, clock: Clock = utc_now) -> ChatModels:
     """Who is asked for what; a model that is asked for several things is one. Asks nobody."""
     known: dict[str, ChatModel] = {}
 
@@ -220,12 +234,12 @@ def chat_models(settings: Settings) -> ChatModels:
         rewrite=named(settings.model.named("rewrite")),
         multi_query=named(settings.model.named("multi_query")),
         hyde=named(settings.model.named("hyde")),
-        rerank=_reranker(settings, named),
+        rerank=_reranker(settings, named, lambda: clock().astimezone(settings.general.zone)),
     )
 
 
 def _reranker(
-    settings: Settings, named: Callable[[str | None], ChatModel | None]
+    settings: Settings, named: Callable[[str | None], ChatModel | None], now: Clock
 ) -> Reranker | None:
     """A cross-encoder, then a chat model where that one fails; or a chat model alone."""
     from kinmem.llm.local_model import PREFIX
@@ -248,9 +262,9 @@ def _reranker(
         models.append(CrossEncoder(**way, name=name, deadline_seconds=seconds))
     else:
         chat = named(name)
-        return None if chat is None else ChatReranker(chat)
+        return None if chat is None else ChatReranker(chat, now)
     if (chat := named(settings.model.fallback)) is not None:
-        models.append(ChatReranker(chat))
+        models.append(ChatReranker(chat, now))
     return FirstThatCan(models)
 
 

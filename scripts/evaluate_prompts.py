@@ -80,13 +80,18 @@ def _reported(prompt: str, case: Case, model: ChatModel) -> bool:
     return not faults
 
 
+TODAY = "Sunday, 2026-11-22"
+"""Later than all that the cases tell of."""
+
+
 def answer_to(prompt: str, case: Case, model: ChatModel) -> Answer:
     """What kinmem makes of the model's answer. Raises ModelError."""
     if prompt in ASKED:
         return ASKED[prompt](case, model)
     module, _, kind = read(prompt).shape.rpartition(".")
     shape: type[BaseModel] = getattr(importlib.import_module(module), kind)
-    values = {
+    values = {"today": TODAY} if "today" in read(prompt).placeholders else {}
+    values |= {
         key: value if isinstance(value, int) else _text(value)
         for key, value in case["values"].items()
     }
@@ -130,16 +135,16 @@ def _extracted(case: Case, model: ChatModel) -> Answer:
 
 def _rewritten(case: Case, model: ChatModel) -> Answer:
     before = _messages(case["before"], "before")
-    return {"question": rewritten(case["question"], before, model)}
+    return {"question": rewritten(case["question"], before, model, TODAY)}
 
 
 def _varied(case: Case, model: ChatModel) -> Answer:
-    found = variations(case["question"], case["subjects"], model)
+    found = variations(case["question"], case["subjects"], model, TODAY)
     return {"items": [{"question": one} for one in found]}
 
 
 def _imagined(case: Case, model: ChatModel) -> Answer:
-    return {"answer": imagined(case["question"], model)}
+    return {"answer": imagined(case["question"], model, TODAY)}
 
 
 def _reranked(case: Case, model: ChatModel) -> Answer:

@@ -48,7 +48,7 @@ def before_lines(messages: Mapping[str, Message], zone: tzinfo) -> str:
 
 def known_lines(memories: Mapping[str, Memory], zone: tzinfo) -> str:
     return _lines(
-        {"id": id, "category": one.category, "subject": one.subject}
+        {"id": id, "category": one.category, "subject": one.subject, "who": one.speaker}
         | {"at": _day(one.said_at, zone), "text": _cut(one.content, SHOWN_KNOWN)}
         for id, one in memories.items()
     )

@@ -26,6 +26,8 @@ class Calibration:
     """Cosine from which two texts may be the same statement (their atoms must agree as well)."""
     near: float
     """Cosine from which two texts are worth comparing at all."""
+    cluster: float = 0.85
+    """Cosine from which memories may belong into one text; a model is asked whether they do."""
     measured: bool = True
     """Whether these numbers were measured for this model; else they are a careful guess."""
 
@@ -118,3 +120,10 @@ class ChatModels:
     multi_query: ChatModel | None = None
     hyde: ChatModel | None = None
     rerank: Reranker | None = None
+
+
+def warm(model: ChatModel | Reranker) -> None:
+    """Load what it needs for its first answer, if that takes a noticeable time. Asks nobody."""
+    load = getattr(model, "warm", None)
+    if load is not None:
+        load()

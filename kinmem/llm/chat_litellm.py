@@ -1,10 +1,14 @@
 """Chat models of the providers litellm knows."""
 
+import json
 import logging
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from kinmem.errors import Unusable
+from pydantic import BaseModel
+
+from kinmem.errors import ModelError, Unusable
 from kinmem.llm.base import Shape
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.litellm_tamed import Way
@@ -23,14 +27,19 @@ makes it load the model again, so there are few."""
 ROOM = 4_096
 """Tokens of a window that are left for the answer."""
 
-FORMAT = """
-
+FORMAT = """\
 Answer with one JSON value that fits this schema, and with nothing else:
-{schema}"""
+{schema}
+
+"""
+"""Stands first, since it is the same each time: providers read a known beginning for less."""
 
 MEND = """\
 That answer cannot be used: {fault}.
 Answer once more, with the whole JSON value that fits the schema and with nothing else."""
+
+OF_FORMAT = re.compile(r"response.?format|json.?schema|json.?object|schema", re.IGNORECASE)
+"""What a provider complains of that does not take the format."""
 
 Messages = list[dict[str, str]]
 
@@ -56,6 +65,8 @@ class LitellmChat:
         """`name`: what the user calls it. Raises ConfigError for a compromised litellm."""
         self.name = name or model
         self._model = model
+        self._formats: list[str] | None = None
+        """Those not refused yet, the strictest first; None: nobody knows what it takes."""
         self._way = Way(
             self.name,
             "completion",
@@ -67,20 +78,24 @@ class LitellmChat:
             largest=LARGEST,
         )
 
+    def warm(self) -> None:
+        """Imports litellm, which takes seconds; asks the provider nothing."""
+        self._way.warm()
+
     def answer(self, prompt: str, shape: type[Shape], *, deadline: float | None = None) -> Shape:
         """See ChatModel. Without a deadline of its own the call has `deadline_seconds`."""
         return self._way.go(deadline, lambda limit: self._answer(prompt, shape, limit))
 
     def _answer(self, prompt: str, shape: type[Shape], limit: Deadline) -> Shape:
-        question = _said("user", prompt + FORMAT.format(schema=schema_of(shape)))
-        reply = self._reply([question], limit)
+        question = _said("user", FORMAT.format(schema=schema_of(shape)) + prompt)
+        reply = self._reply([question], shape, limit)
         try:
             return fitted(reply, shape)
         except Unfit as unfit:
             fault = str(unfit)
         logger.info("%s is asked to mend its answer, which is no %s", self.name, shape.__name__)
         again = [_said("assistant", reply[:QUOTED]), _said("user", MEND.format(fault=fault))]
-        mended = self._reply([question, *again], limit)
+        mended = self._reply([question, *again], shape, limit)
         try:
             return fitted(mended, shape)
         except Unfit:
@@ -89,15 +104,9 @@ class LitellmChat:
                 " wrong; a larger model may do better"
             ) from None
 
-    def _reply(self, messages: Messages, limit: Deadline) -> str:
+    def _reply(self, messages: Messages, shape: type[BaseModel], limit: Deadline) -> str:
         """What it says. Raises Unusable if that is nothing, not all, or a refusal."""
-        answer = self._way.ask(
-            limit,
-            messages=messages,
-            temperature=0,
-            response_format={"type": "json_object"},
-            **_window(self._model, messages),
-        )
+        answer = self._formatted(messages, shape, limit)
         text, end, refusal = _parts(answer)
         if refusal or end == "content_filter":
             raise Unusable(f"{self.name} refused to answer")
@@ -106,6 +115,36 @@ class LitellmChat:
         if not text.strip():
             raise Unusable(f"{self.name} gave an empty answer")
         return text
+
+    def _formatted(self, messages: Messages, shape: type[BaseModel], limit: Deadline) -> Any:
+        """The answer in the strictest format that the provider takes; found out once."""
+        if self._formats is None:
+            schemas = self._way.takes_schemas(limit)
+            self._formats = ["json_schema", "json_object"] if schemas else ["json_object"]
+        while True:
+            formats = self._formats
+            try:
+                return self._way.ask(
+                    limit,
+                    messages=messages,
+                    temperature=0,
+                    **_format(formats[0] if formats else None, shape),
+                    **_window(self._model, messages),
+                )
+            except ModelError as error:
+                if not formats or error.retry or not OF_FORMAT.search(str(error)):
+                    raise
+                self._formats = formats[1:]
+
+
+def _format(kind: str | None, shape: type[BaseModel]) -> dict[str, Any]:
+    """Not strict: that would make every field of the shape a required one."""
+    if kind is None:
+        return {}
+    if kind == "json_object":
+        return {"response_format": {"type": kind}}
+    schema = {"name": shape.__name__, "schema": json.loads(schema_of(shape)), "strict": False}
+    return {"response_format": {"type": kind, "json_schema": schema}}
 
 
 def _said(role: str, content: str) -> dict[str, str]:

@@ -154,6 +154,14 @@ class Way:
                 time.sleep(pause)
         raise AssertionError("the last try returns or raises")
 
+    def takes_schemas(self, limit: Deadline) -> bool:
+        """Whether the model is known to answer in a JSON schema that it is given."""
+        litellm = _litellm.get(limit)
+        try:
+            return bool(litellm.supports_response_schema(model=self._request["model"]))
+        except Exception:  # what litellm says of models that it does not know
+            return False
+
     def _asked(self, litellm: Any, exchange: Exchange, request: dict[str, Any]) -> Any:
         current.set(exchange)
         ask = _function(litellm, self._function, self._request["model"])

@@ -1,6 +1,7 @@
 """Re-ranking with a cross-encoder of the user's own choice, run here."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from math import exp
 
 import numpy as np
@@ -24,6 +25,11 @@ class LocalReranker:
     def __init__(self, name: str) -> None:
         self._model = local_model(name, "MEMORY_RERANK_MODEL")
         self.name = self._model.name
+
+    def warm(self) -> None:
+        """Loads it; what is wrong with it is told by scores."""
+        with suppress(ModelError):
+            self._model.load(Deadline(None))
 
     def scores(
         self, question: str, texts: Sequence[str], *, deadline: float | None = None

@@ -8,7 +8,8 @@ here puts the text of a reply into an error: it may end in a log.
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from contextlib import suppress
+from typing import Any, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -23,6 +24,8 @@ UNSEEN = re.compile(
     "|[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069]"
 )
 """Tags say what nobody reads; marks of direction show a text in another order than its own."""
+COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*[}\]])', re.DOTALL)
+"""One that stands before a closing bracket; texts are kept whole."""
 MOST_TRIES = 200
 """Brackets of a reply that are looked behind; each costs reading to where the JSON breaks off."""
 TOLD = 5
@@ -34,22 +37,60 @@ class Unfit(Exception):
 
 
 def fitted(reply: str, shape: type[Shape]) -> Shape:
-    """The first complete JSON value in the reply that fits. Raises Unfit."""
+    """The first complete JSON value in the reply that fits. Raises Unfit.
+
+    Where the shape is one list, the list alone will do, and so will one of its items.
+    """
     fault = ""
-    for value in _values(reply):
+    for value, is_whole in _values(reply):
         try:
-            found = shape.model_validate(value)
+            found = shape.model_validate(_mended(shape, value))
         except ValidationError as error:
             fault = _in_short(error)  # of the last: the first may be the schema, repeated
-        else:
-            if found.model_fields_set:  # else it is some other object, and all fields are missing
-                return found
+            found = None
+        if found is None or not found.model_fields_set:  # some other object; all are missing
+            found = _wrapped(shape, value) if is_whole else None
+        if found is not None:
+            return found
     raise Unfit(fault or "it holds no complete JSON value")
 
 
+def _wrapped(shape: type[Shape], value: Any) -> Shape | None:
+    """The list, or its one item, in the only field that the shape has."""
+    name, *others = shape.model_fields
+    if others or get_origin(shape.model_fields[name].annotation) is not list:
+        return None
+    if isinstance(value, dict) and name in value:
+        if value[name] is not None:
+            return None
+        value = []
+    with suppress(ValidationError):
+        if isinstance(value, list) or value:
+            return shape.model_validate({name: value if isinstance(value, list) else [value]})
+    return None
+
+
+def _mended(shape: type[BaseModel], value: Any) -> Any:
+    """Without fields that do not fit and that may be missing."""
+    try:
+        shape.model_validate(value)
+    except ValidationError as error:
+        bad = {fault["loc"][0] for fault in error.errors() if fault["loc"]}
+        needed = {
+            key
+            for name, field in shape.model_fields.items()
+            if field.is_required()
+            for key in (name, field.alias)
+        }
+        if isinstance(value, dict) and bad and bad.isdisjoint(needed) and bad <= value.keys():
+            return {key: one for key, one in value.items() if key not in bad}
+    return value
+
+
 def fitting(shape: type[BaseModel]) -> Callable[[Any], Any]:
-    """For a field that lists them: drops what is none, so that one bad entry does not cost the
-    others. Where none would be left all are kept, and the reply is refused."""
+    """For a field that lists them: drops what is none, and of an entry what does not fit and may
+    be missing, so that one fault does not cost the rest. Where no entry would be left all are
+    kept, and the reply is refused."""
 
     def fits(value: Any) -> bool:
         try:
@@ -61,7 +102,8 @@ def fitting(shape: type[BaseModel]) -> Callable[[Any], Any]:
     def those_that_fit(value: Any) -> Any:
         if not isinstance(value, list):
             return value
-        return [one for one in value if fits(one)] or value
+        mended = [_mended(shape, one) for one in value]
+        return [one for one in mended if fits(one)] or value
 
     return those_that_fit
 
@@ -72,8 +114,9 @@ def schema_of(shape: type[BaseModel]) -> str:
     return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
 
 
-def _values(reply: str) -> Iterator[Any]:
-    """Every complete JSON object or list that is in no other one and was not just thought."""
+def _values(reply: str) -> Iterator[tuple[Any, bool]]:
+    """Every complete JSON object or list that is in no other one and was not just thought, and
+    whether nothing broke off before it, of which it may be a part."""
     closing = SAYING.search(reply)
     if closing and not THINKING.search(
         reply, 0, closing.start()
@@ -82,7 +125,8 @@ def _values(reply: str) -> Iterator[Any]:
     yield from _scanned(reply, 0)
 
 
-def _scanned(reply: str, at: int) -> Iterator[Any]:
+def _scanned(reply: str, at: int) -> Iterator[tuple[Any, bool]]:
+    is_whole = True
     for _ in range(MOST_TRIES):
         opening = OPENING.search(reply, at)
         if opening is None:
@@ -93,12 +137,23 @@ def _scanned(reply: str, at: int) -> Iterator[Any]:
             at = closing.end() if closing else at
             continue
         try:
-            found, end = DECODER.raw_decode(reply, opening.start())
+            found, end = _decoded(reply, opening.start())
             value = _cleaned(found)
         except (ValueError, RecursionError):  # also a number of over 4,300 digits
+            is_whole = False
             continue
         at = end
-        yield value
+        yield value, is_whole
+
+
+def _decoded(reply: str, start: int) -> tuple[Any, int]:
+    """The value there and where it ends; a comma before a closing bracket is passed over."""
+    try:
+        return DECODER.raw_decode(reply, start)
+    except ValueError:
+        plain = COMMA.sub(lambda found: found[1] or " ", reply[start:])
+        found, length = DECODER.raw_decode(plain)
+        return found, start + length
 
 
 def _cleaned(value: Any) -> Any:

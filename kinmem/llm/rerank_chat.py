@@ -6,14 +6,15 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, FiniteFloat
 
+from kinmem.clock import Clock, utc_now
 from kinmem.errors import Unusable
-from kinmem.llm.base import ChatModel
+from kinmem.llm.base import ChatModel, warm
 from kinmem.llm.marks import shared_out
 from kinmem.llm.reply import fitting
-from kinmem.prompts import render
+from kinmem.prompts import render, today
 
-QUOTED = 300
-"""Characters of each memory that are read (KinBot)."""
+QUOTED = 400
+"""Characters of each memory that are read; KinBot's 300, and who said it."""
 UNMARKED = 0.5
 """Of the worst mark: a model that marks the answer alone has said what the others are."""
 
@@ -33,9 +34,15 @@ class ChatReranker:
     """Implements Reranker with marks from 0 to 10; those of a model that gives up to 100 instead
     are taken as such, and beyond that as a fault."""
 
-    def __init__(self, model: ChatModel) -> None:
+    def __init__(self, model: ChatModel, now: Clock = utc_now) -> None:
+        """`now`: in the user's own zone."""
+        self._now = now
         self.name = model.name
         self._model = model
+
+    def warm(self) -> None:
+        """Loads what the chat model needs."""
+        warm(self._model)
 
     def scores(
         self, question: str, texts: Sequence[str], *, deadline: float | None = None
@@ -45,7 +52,8 @@ class ChatReranker:
             json.dumps({"id": number, "text": text[:QUOTED]}, ensure_ascii=False)
             for number, text in enumerate(texts, start=1)
         ]
-        prompt = render("rerank", question=question, memories="\n".join(lines))
+        day = today(self._now())
+        prompt = render("rerank", today=day, question=question, memories="\n".join(lines))
         reply = self._model.answer(prompt, Scores, deadline=deadline)
         given: dict[int, float] = {}
         for one in reply.scores:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from kinmem.errors import ModelError
-from kinmem.llm.base import Reranker
+from kinmem.llm.base import Reranker, warm
 from kinmem.llm.deadline import Deadline
 
 
@@ -16,6 +16,11 @@ class FirstThatCan:
     def __init__(self, models: Sequence[Reranker]) -> None:
         self.name = models[0].name
         self._models = models
+
+    def warm(self) -> None:
+        """Loads what each of them needs."""
+        for model in self._models:
+            warm(model)
 
     def scores(
         self, question: str, texts: Sequence[str], *, deadline: float | None = None

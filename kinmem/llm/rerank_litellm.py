@@ -36,6 +36,10 @@ class CrossEncoder:
             attempts=attempts,
         )
 
+    def warm(self) -> None:
+        """Imports litellm, which takes seconds; asks the provider nothing."""
+        self._way.warm()
+
     def scores(
         self, question: str, texts: Sequence[str], *, deadline: float | None = None
     ) -> list[float]:

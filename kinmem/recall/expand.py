@@ -13,7 +13,11 @@ LONGEST = 500
 
 
 def variations(
-    text: str, subjects: Sequence[str], model: ChatModel, deadline: float | None = None
+    text: str,
+    subjects: Sequence[str],
+    model: ChatModel,
+    today: str,
+    deadline: float | None = None,
 ) -> list[str]:
     """Three at most, none of them the question itself. Raises ModelError."""
     from rapidfuzz import fuzz, process  # late: 90 ms in all that a hook does without
@@ -22,18 +26,19 @@ def variations(
 
     known = process.extract(text, subjects, scorer=fuzz.token_set_ratio, limit=SUBJECTS)
     told = "\n".join(subject for subject, _, _ in known)
-    prompt = render("vary", subjects=told, question=text)
+    prompt = render("vary", today=today, subjects=told, question=text)
     reply = model.answer(prompt, Variations, deadline=deadline)
     plain = (" ".join(one.split()) for one in reply.questions)
     fit = dict.fromkeys(one for one in plain if 0 < len(one) < LONGEST)
     return [one for one in fit if one.casefold() != text.casefold()][:VARIATIONS]
 
 
-def imagined(text: str, model: ChatModel, deadline: float | None = None) -> str:
+def imagined(text: str, model: ChatModel, today: str, deadline: float | None = None) -> str:
     """A statement such as would answer the question (HyDE). Raises ModelError."""
     from kinmem.recall.shapes import Imagined  # late: 80 ms that a hook does without
 
-    reply = model.answer(render("imagine", question=text), Imagined, deadline=deadline)
+    prompt = render("imagine", today=today, question=text)
+    reply = model.answer(prompt, Imagined, deadline=deadline)
     answer = " ".join(reply.answer.split())
     if not 0 < len(answer) < LONGEST:
         raise Unusable(f"{model.name} gave no statement that can be searched for")

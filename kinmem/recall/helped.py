@@ -41,8 +41,15 @@ class Helped:
     """The models' part in answering one question."""
 
     def __init__(
-        self, models: ChatModels, store: Store, settings: RecallSettings, seconds: float | None
+        self,
+        models: ChatModels,
+        store: Store,
+        settings: RecallSettings,
+        seconds: float | None,
+        today: str,
     ) -> None:
+        """`today`: see prompts.today."""
+        self._today = today
         self._models = models
         self._store = store
         self._threshold = settings.rewrite_threshold
@@ -63,7 +70,7 @@ class Helped:
         model = self._models.rewrite
         if model is not None:
             most = self._share(later=self._expands + self._reranks)
-            done = self._tried("rewrite", lambda: rewritten(text, said, model, most))
+            done = self._tried("rewrite", lambda: rewritten(text, said, model, self._today, most))
             if done is not None:
                 return done
         return completed(text, said, {folded(subject) for subject in self._subjects()})
@@ -78,10 +85,13 @@ class Helped:
             subjects = self._subjects()
             self._start(
                 "multi_query",
-                lambda: [Wording(one, False) for one in variations(text, subjects, vary, left)],
+                lambda: [
+                    Wording(one, False)
+                    for one in variations(text, subjects, vary, self._today, left)
+                ],
             )
         if imagine is not None:
-            self._start("hyde", lambda: [Wording(imagined(text, imagine, left), True)])
+            self._start("hyde", lambda: [Wording(imagined(text, imagine, self._today, left), True)])
 
     def wordings(self) -> list[Wording]:
         """What they thought of since `begin`, as far as it came while it can still be used."""

@@ -7,6 +7,7 @@ from functools import partial
 from kinmem.clock import Clock
 from kinmem.llm.base import ChatModels, Embedder
 from kinmem.models import Answer, Filters, Found, Hit, Memory, Scored, State
+from kinmem.prompts import today
 from kinmem.recall.confidence import judge
 from kinmem.recall.entities import about, raised
 from kinmem.recall.excerpt import excerpted
@@ -87,7 +88,8 @@ class Recall:
         within the setting's time, or `seconds` if that is less; what is not is in `degraded`.
         """
         profile = profile_named(mode or self._settings.profile, self._profiles)
-        helped = Helped(self._models, self._store, self._settings, seconds)
+        day = today(self._clock().astimezone(self._zone))
+        helped = Helped(self._models, self._store, self._settings, seconds, day)
         asked = helped.standalone(text, recent)
         helped.begin(asked)
         question = self._understood(asked, profile)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from kinmem.llm.base import Reranker
-from kinmem.models import Scored
+from kinmem.models import Candidate, Scored
 
 POOL = 3
 """Times the limit: how many are read (KinBot)."""
@@ -26,11 +26,19 @@ def rerank(
     Its score replaces the sum; the hybrid one orders equals. What the rest scores is put below.
     """
     leading, rest = ranked[: POOL * limit], ranked[POOL * limit :]
-    texts = [one.candidate.content[:QUOTED] for one in leading]
+    texts = [_told(one.candidate) for one in leading]
     scores = model.scores(question, texts, deadline=deadline)
     tie = _tie(scores, leading)
     read = [_reread(one, score, tie) for one, score in zip(leading, scores, strict=True)]
     return sorted(read, key=lambda one: -one.score) + [_reread(one, 0.0, tie) for one in rest]
+
+
+def _told(candidate: Candidate) -> str:
+    """Who said it, on which day (UTC) and about whom, then what: else "I" could be anybody."""
+    about = candidate.subject and f"about {candidate.subject}"
+    said = (candidate.speaker, candidate.said_at[:10], about)
+    context = f" ({candidate.source_context})" if candidate.source_context else ""
+    return f"{', '.join(filter(None, said))}: {candidate.content}{context}"[:QUOTED]
 
 
 def _tie(scores: Sequence[float], leading: Sequence[Scored]) -> float:

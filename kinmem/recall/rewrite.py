@@ -22,15 +22,18 @@ text has told the model to say."""
 
 
 def rewritten(
-    text: str, recent: Sequence[Message], model: ChatModel, deadline: float | None = None
+    text: str,
+    recent: Sequence[Message],
+    model: ChatModel,
+    today: str,
+    deadline: float | None = None,
 ) -> str:
     """The question as somebody would ask who has not heard the conversation. Raises ModelError."""
     from kinmem.recall.shapes import Standalone  # late: 80 ms that a hook does without
 
     told = "\n".join(f"{_who(one)}: {one.text[:QUOTED]}" for one in recent[-RECENT:])
-    reply = model.answer(
-        render("rewrite", conversation=told, question=text), Standalone, deadline=deadline
-    )
+    prompt = render("rewrite", today=today, conversation=told, question=text)
+    reply = model.answer(prompt, Standalone, deadline=deadline)
     question = " ".join(reply.question.split())
     asked, said = content_words(question), f"{told} {text}"
     spoken_of = sum(_was_said(word, said) for word in asked)

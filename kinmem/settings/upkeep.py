@@ -14,10 +14,10 @@ class UpkeepSettings:
         ge=0,
         le=10080,
     )
-    consolidation_similarity: float = setting(
+    consolidation_similarity: float | None = setting(
         "MEMORY_CONSOLIDATION_SIMILARITY",
-        0.85,
-        "Cosine from which MEMORY_CONSOLIDATION_MODEL is asked whether to merge.",
+        None,
+        "Cosine from which MEMORY_CONSOLIDATION_MODEL is asked whether to merge; unset: calibrated for the embedder (0.6 for the built-in, 0.85 for others).",
         ge=0,
         le=1,
     )

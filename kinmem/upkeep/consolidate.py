@@ -13,13 +13,15 @@ from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, ModelError
 from kinmem.llm.base import ChatModel, Embedder
 from kinmem.models import CATEGORIES, Category, Memory
-from kinmem.prompts import render
+from kinmem.prompts import render, today
 from kinmem.rules.border import checked_subject
 from kinmem.rules.change.vetoes import veto
 from kinmem.rules.same.proof import unproved
 from kinmem.rules.same.similarity import normalised
+from kinmem.rules.same.wordings import is_counterpart
 from kinmem.settings import Settings
 from kinmem.store.base import Store
+from kinmem.store.journal import Journal
 from kinmem.text import folded, sentences
 from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
 from kinmem.upkeep.excluding import exclude
@@ -30,8 +32,8 @@ from kinmem.upkeep.merge import Merge, Wording, fits, stated
 logger = logging.getLogger(__name__)
 
 STEP = "consolidate"
-ASKED = 3
-"""Groups asked about for each memory that a run may make; most are left apart."""
+ASKED = 6
+"""Calls a day for each memory that a run may make; most groups are left apart."""
 PATIENCE = 2
 """Failures in a row after which the model counts as gone; one may be about a single group."""
 
@@ -69,17 +71,22 @@ def consolidate(
     most = limits.consolidation_max
     if most == 0:
         return
-    ask = Ask(model, embedder, zone)
+    ask = Ask(model, embedder, clock, zone, Calls(store.journal, ASKED * most, clock, zone))
     merge = Merge(store, embedder, STEP, clock, zone)
-    fresh = Fresh(store, embedder, limits.consolidation_similarity, STEP, zone)
+    close = limits.consolidation_similarity or embedder.calibration.cluster
+    fresh = Fresh(
+        store, embedder, close, STEP, zone, may_be_one=lambda a, b: not is_counterpart(a, b)
+    )
     if allowance.dry_run:
         counts["groups"] += fresh.waiting()
         return
 
     def is_enough() -> bool:
         done = fresh.outcomes
-        return done["merged"] == most or done.total() == ASKED * most or allowance.is_over()
+        return done["merged"] == most or ask.is_enough or allowance.is_over()
 
+    if is_enough():
+        return
     with fresh.counted(counts):
         _merge_all(fresh, ask, merge, is_enough)
 
@@ -101,13 +108,40 @@ def _merge_all(fresh: Fresh, ask: "Ask", merge: Merge, is_enough: Callable[[], b
         raise failures[-1]
 
 
+class Calls:
+    """How often a model was asked on one day; the journal remembers it."""
+
+    def __init__(self, journal: Journal, most: int, clock: Clock, zone: tzinfo) -> None:
+        self._journal = journal
+        self._most = most
+        self._name = f"{STEP} calls {clock().astimezone(zone):%Y-%m-%d}"
+
+    @property
+    def are_over(self) -> bool:
+        """Whether the day's calls are used up."""
+        return self._journal.mark(self._name) >= self._most
+
+    def count(self) -> None:
+        """One more."""
+        self._journal.set_mark(self._name, self._journal.mark(self._name) + 1)
+
+
 class Ask:
     """Lets the model write for a group, and checks what it has written."""
 
-    def __init__(self, model: ChatModel, embedder: Embedder, zone: tzinfo) -> None:
+    def __init__(
+        self, model: ChatModel, embedder: Embedder, clock: Clock, zone: tzinfo, calls: Calls
+    ) -> None:
+        self._calls = calls
         self._model = model
         self._embedder = embedder
+        self._clock = clock
         self._zone = zone
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the model has been asked often enough today."""
+        return self._calls.are_over
 
     def __call__(self, group: Group) -> Wording | Literal["aborted", "refused"]:
         """What may stand for the group; it is asked once more if the check finds something."""
@@ -129,7 +163,10 @@ class Ask:
         told = zip(group.memories, sources, strict=True)
         lines = "\n".join(_line(memory, text, self._zone) for memory, text in told)
         known = "\n".join(problems) or "nothing yet"
-        answer = self._model.answer(render(STEP, memories=lines, problems=known), Merged)
+        day = today(self._clock().astimezone(self._zone))
+        prompt = render(STEP, today=day, memories=lines, problems=known)
+        self._calls.count()
+        answer = self._model.answer(prompt, Merged)
         return answer, [] if answer.abort else _problems(answer, sources, self._embedder)
 
 
@@ -138,6 +175,7 @@ def _line(memory: Memory, text: str, zone: tzinfo) -> str:
     told = {
         "category": memory.category,
         "subject": memory.subject,
+        "speaker": memory.speaker,
         "importance": memory.importance,
         "at": day.isoformat() if day else None,
         "text": text,

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator
@@ -11,7 +12,7 @@ from kinmem.errors import InvalidInput
 from kinmem.llm.base import ChatModel
 from kinmem.llm.reply import fitting
 from kinmem.models import Issue, IssueKind, Memory, Progress
-from kinmem.prompts import render
+from kinmem.prompts import render, today
 from kinmem.rules.border import checked_content
 from kinmem.rules.same.proof import unproved
 from kinmem.text import clean, folded
@@ -57,7 +58,11 @@ class Findings(BaseModel):
 
 
 def findings_of(
-    model: ChatModel, memories: Sequence[Memory], kin: str, progress: Progress | None = None
+    model: ChatModel,
+    memories: Sequence[Memory],
+    kin: str,
+    now: datetime,
+    progress: Progress | None = None,
 ) -> list[Issue]:
     """What the model finds among the newest 400, those about one subject together.
 
@@ -69,7 +74,7 @@ def findings_of(
         part = asked[start : start + TOGETHER]
         aliases = {f"m{at}": memory for at, memory in enumerate(part, start=1)}
         lines = "\n".join(_line(alias, memory) for alias, memory in aliases.items())
-        answer = model.answer(render("review", memories=lines), Findings)
+        answer = model.answer(render("review", today=today(now), memories=lines), Findings)
         for finding in answer.findings:
             issues += _checked(finding, aliases, kin)
         if progress:
@@ -82,6 +87,7 @@ def _line(alias: str, memory: Memory) -> str:
         "id": alias,
         "category": memory.category,
         "subject": memory.subject,
+        "speaker": memory.speaker,
         "at": memory.said_at.date().isoformat(),
         "text": memory.content[:SHOWN],
     }

@@ -4,7 +4,7 @@ The journal keeps how far it has come, so that nothing is read where nothing is 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import tzinfo
 from hashlib import sha256
@@ -14,7 +14,7 @@ from kinmem.llm.base import Embedder
 from kinmem.models import Scope
 from kinmem.store.base import Store
 from kinmem.upkeep.apart import Apart
-from kinmem.upkeep.groups import Group, Groups
+from kinmem.upkeep.groups import LARGEST, Found, Group, Groups
 
 Outcome = Literal["merged", "known", "changed", "refused", "aborted", "failed"]
 
@@ -42,10 +42,11 @@ class Fresh:
         step: str,
         zone: tzinfo,
         *also: str,
+        may_be_one: Callable[[str, str], bool] = lambda a, b: True,
     ) -> None:
-        """`also`: other steps whose refusals count."""
+        """`also`: other steps whose refusals count; `may_be_one`: see Groups."""
         self._apart = Apart(store, step, *also)
-        self._groups = Groups(store, embedder, similarity, self._apart, zone)
+        self._groups = Groups(store, embedder, similarity, self._apart, zone, may_be_one)
         self._journal = store.journal
         self._step = step
         self._marks = {scope: f"{step} {embedder.name} {similarity} {scope}" for scope in SCOPES}
@@ -77,6 +78,14 @@ class Fresh:
             self._is_held = True
         elif outcome != "merged":
             self._apart.refuse(group.ids)
+        if outcome == "aborted":
+            for memory in group.memories:
+                name = self._aborts(memory.content_hash)
+                self._journal.set_mark(name, self._journal.mark(name) + 1)
+
+    def _aborts(self, content_hash: str) -> str:
+        """The name under which the journal counts how often a text was to stay apart."""
+        return f"{self._step} aborts {content_hash}"
 
     def failed(self, group: Group, *, is_to_blame: bool) -> None:
         """Nobody could say what is to become of it: it comes again in the next run. One that was
@@ -122,8 +131,19 @@ class Fresh:
             hopeless = [group for group in found.groups if self._has_failed_often(group)]
             for group in hopeless:
                 self._apart.leave(group.ids)
-            yield from (group for group in found.groups if group not in hopeless)
+            for group in found.groups:
+                if group in hopeless:
+                    continue
+                if self._is_apart(group, found):
+                    self._apart.leave(group.ids)
+                else:
+                    yield group
             over = bool(found.over or hopeless)
+
+    def _is_apart(self, group: Group, found: Found) -> bool:
+        """Whether two groups with these texts, or with those close to them, were to stay apart."""
+        hashes = {text for id in group.ids for text in found.beside.get(id, ())}
+        return sum(self._journal.mark(self._aborts(text)) for text in hashes) > LARGEST
 
     def _has_failed_often(self, group: Group) -> bool:
         return self._journal.mark(self._failures(group)) >= MOST_FAILURES

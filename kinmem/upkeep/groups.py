@@ -1,8 +1,8 @@
 """Candidates for merging: groups of memories so close that one could stand for them."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date, tzinfo
 from functools import cached_property
 from itertools import product
@@ -50,6 +50,8 @@ class Found:
     """The closest first; no memory is in two."""
     over: int
     """Pairs close to a group that is full."""
+    beside: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By id, the hashes of the texts that are close to a memory, and of its own."""
 
 
 class Groups:
@@ -57,8 +59,16 @@ class Groups:
     be kept apart. Pairs are of one scope and speaker and one subject, or none."""
 
     def __init__(
-        self, store: Store, embedder: Embedder, similarity: float, apart: Apart, zone: tzinfo
+        self,
+        store: Store,
+        embedder: Embedder,
+        similarity: float,
+        apart: Apart,
+        zone: tzinfo,
+        may_be_one: Callable[[str, str], bool] = lambda a, b: True,
     ) -> None:
+        """`may_be_one`: whether two texts are worth a question."""
+        self._may_be_one = may_be_one
         self._store = store
         self._embedder = embedder
         self._similarity = similarity
@@ -81,7 +91,7 @@ class Groups:
             for pair, cosine in near.items()
             if pair <= memories.keys() and self._joins(pair, memories, cosine)
         }
-        return self._united(edges, memories)
+        return replace(self._united(edges, memories), beside=_beside(edges, memories))
 
     def _near(self, ids: Collection[str], scope: Scope) -> dict[Pair, float]:
         """The cosines of what is close enough."""
@@ -113,7 +123,9 @@ class Groups:
     def _joins(self, pair: Pair, memories: Mapping[str, Memory], cosine: float) -> bool:
         one, other = sorted(pair)
         return (
-            may_join(memories[one], memories[other], cosine, self._zone) and pair not in self._apart
+            may_join(memories[one], memories[other], cosine, self._zone)
+            and self._may_be_one(memories[one].content, memories[other].content)
+            and pair not in self._apart
         )
 
     def _united(self, edges: Mapping[Pair, float], memories: Mapping[str, Memory]) -> Found:
@@ -133,6 +145,14 @@ class Groups:
             else:
                 over += 1
         return Found([_group(ids, memories) for ids in dict.fromkeys(member_of.values())], over)
+
+
+def _beside(edges: Iterable[Pair], memories: Mapping[str, Memory]) -> Mapping[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for pair in edges:
+        hashes = frozenset(memories[id].content_hash for id in pair)
+        found |= {id: found.get(id, frozenset()) | hashes for id in pair}
+    return found
 
 
 def _group(ids: Iterable[str], memories: Mapping[str, Memory]) -> Group:

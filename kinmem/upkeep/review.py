@@ -89,7 +89,7 @@ def review(
     issues += [_quarantined(memory) for memory in held if memory.kin == store.kin]
     issues += [issue for memory in memories for issue in _alone(memory, store.kin, now)]
     issues += _pairs(memories, store, embedder, duplicate, progress)
-    found, failure = _asked(model, memories, store.kin, progress)
+    found, failure = _asked(model, memories, store.kin, now, progress)
     issues += found
     kept = list(_new(issues, known, Refused(store.journal)))
     kept.sort(key=lambda issue: ORDER.index(issue.type))
@@ -98,13 +98,17 @@ def review(
 
 
 def _asked(
-    model: ChatModel | None, memories: Sequence[Memory], kin: str, progress: Progress | None
+    model: ChatModel | None,
+    memories: Sequence[Memory],
+    kin: str,
+    now: datetime,
+    progress: Progress | None,
 ) -> tuple[list[Issue], str | None]:
     """What the model finds, if there is one, and why it has failed, if it has."""
     if model is None:
         return [], None
     try:
-        return findings_of(model, memories, kin, progress), None
+        return findings_of(model, memories, kin, now, progress), None
     except ModelError as error:
         return [], str(error)
 

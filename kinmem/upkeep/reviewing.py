@@ -32,6 +32,7 @@ class Reviewer:
         self._model = model
         self._duplicate = settings.learn.duplicate_similarity
         self._clock = clock
+        self._zone = settings.general.zone
         self._issues: OrderedDict[str, Issue] = OrderedDict()
 
     def __call__(
@@ -65,7 +66,7 @@ class Reviewer:
             self._store,
             self._embedder,
             filters,
-            self._clock(),
+            self._clock().astimezone(self._zone),
             progress,
             model=model,
             duplicate=self._duplicate,

@@ -96,7 +96,7 @@ def test_the_model_is_shown_who_said_what_when_and_no_id_of_ours() -> None:
     assert '{"id":"m1","who":"Ana","role":"user","at":"Mon 2026-06-15 14:00","text":"I ' in prompt
     assert '{"id":"m2","who":"assistant","role":"assistant",' in prompt
     assert '{"id":"b1","who":"assistant","at":"Mon 2026-06-15 14:00","text":"What do' in prompt
-    assert '{"id":"k1","category":"fact","subject":null,"at":"Sat 2026-06-06 14:00"' in prompt
+    assert '{"id":"k1","category":"fact","subject":null,"who":null,"at":"Sat 2026-06-06' in prompt
     assert "id-1" not in prompt
 
 

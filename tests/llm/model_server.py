@@ -59,8 +59,18 @@ class ModelServer(FaultProvider):
             super().answer(mode, reply, body)
         elif mode in TALKING:
             TALKING[mode](self, reply, _prompt(body))
+        elif mode == "no-formats":
+            self._without_formats(reply, body)
         else:
             MODES[mode](reply, [])
+
+    def _without_formats(self, reply: Reply, body: dict[str, Any]) -> None:
+        """Answers whoever asks for no format."""
+        if "response_format" in body:
+            kind = body["response_format"]["type"]
+            reply.send(400, error(f"response_format {kind} is not supported"))
+        else:
+            say(reply, self.replies(_prompt(body)))
 
 
 def say(reply: Reply, said: Any, end: str = "stop", **message: Any) -> None:

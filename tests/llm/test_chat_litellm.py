@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from os.path import commonprefix
 
 import pytest
 from pydantic import BaseModel
@@ -14,6 +15,8 @@ from kinmem.errors import ModelError
 from kinmem.learn.findings import Findings
 from kinmem.llm.breaker import FAILURES
 from kinmem.llm.chat_litellm import LitellmChat
+from kinmem.llm.rerank_chat import ChatReranker
+from kinmem.prompts import read
 from tests.llm.conftest import KEY, connecting
 from tests.llm.fault_provider import LEAKED
 from tests.llm.model_server import GOOD, LOUD, ModelServer
@@ -73,15 +76,49 @@ def test_it_is_asked_for_json_of_the_shape_and_no_chance(
     (body,) = server.bodies
     assert body["model"] == "gpt-4.1-mini"
     assert body["temperature"] == 0
-    assert body["response_format"] == {"type": "json_object"}
     (message,) = body["messages"]
-    assert message["content"].startswith("what to drink?")
-    schema = json.loads(message["content"].splitlines()[-1])
+    assert message["content"].endswith("what to drink?")
+    schema = json.loads(message["content"].splitlines()[1])
     assert schema == {
         "type": "object",
         "properties": {"name": {"type": "string"}, "cups": {"type": "integer"}},
         "required": ["name", "cups"],
     }
+    told = {"name": "Drink", "schema": schema, "strict": False}
+    assert body["response_format"] == {"type": "json_schema", "json_schema": told}
+
+
+def test_who_is_not_known_to_take_a_schema_is_asked_for_an_object(
+    connect: Connect, server: ModelServer
+) -> None:
+    server.replies = lambda prompt: TEA
+    connect("ok", model="openai/a-model-of-ours").answer("what to drink?", Drink)
+
+    assert server.bodies[0]["response_format"] == {"type": "json_object"}
+
+
+def test_who_refuses_a_format_is_asked_without_it_from_then_on(
+    connect: Connect, server: ModelServer
+) -> None:
+    server.replies = lambda prompt: TEA
+    model = connect("no-formats")
+
+    assert [model.answer("what to drink?", Drink).cups for _ in range(2)] == [2, 2]
+
+    formats = [body.get("response_format", {}).get("type") for body in server.bodies]
+    assert formats == ["json_schema", "json_object", None, None]
+
+
+def test_what_is_the_same_in_two_calls_stands_first(connect: Connect, server: ModelServer) -> None:
+    server.replies = lambda prompt: {"scores": [{"id": 1, "score": 9}]}
+    reranker = ChatReranker(connect("ok"))
+    for question, text in (("where?", "Ana lives in Lyon."), ("when?", "Ben came on Monday.")):
+        reranker.scores(question, [text])
+
+    first, second = server.prompts
+    shared = commonprefix([first, second])
+    assert '"type":"object"' in shared
+    assert read("rerank").text.split("$today")[0].strip() in shared
 
 
 FAULTS = {

@@ -2,12 +2,13 @@
 
 import json
 import time
+from typing import Annotated
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from kinmem.errors import ModelError
-from kinmem.llm.reply import Unfit, fitted, schema_of
+from kinmem.llm.reply import Unfit, fitted, fitting, schema_of
 from kinmem.llm.scripted import ScriptedModel
 
 
@@ -107,7 +108,6 @@ def test_what_a_model_writes_is_cleaned_as_what_users_write_is(
         ("<think>" * 50_000, "no complete JSON"),
         ("[" * 5_000 + "]" * 5_000, "valid dictionary|no complete JSON"),
         ('{"name": 3}', "name: Input should be a valid string"),
-        ('{"name": "tea", "cups": "many"}', "cups: Input should be a valid integer"),
         ('{"name": "tea", "cups": ' + "9" * 5000 + "}", "no complete JSON"),
         (json.dumps([TEA]), "valid dictionary"),
     ],
@@ -127,6 +127,48 @@ def test_an_object_from_inside_of_a_broken_answer_is_no_empty_answer() -> None:
         fitted('{"items": ["tea" {"other": 1}]}', Loose)
 
     assert fitted('{"items": []}', Loose) == Loose()
+
+
+class Round(BaseModel):
+    """One list, as of findings or scores."""
+
+    items: Annotated[list[Drink], BeforeValidator(fitting(Drink))]
+
+
+ONE = '{"name": "tea", "cups": 2}'
+
+
+@pytest.mark.parametrize(
+    ("reply", "count"),
+    [
+        pytest.param(f"[{ONE}]", 1, id="the list alone"),
+        pytest.param(f"```json\n[{ONE}, {ONE}]\n```", 2, id="the list alone in a fence"),
+        pytest.param("[]", 0, id="nothing"),
+        pytest.param('{"items": null}', 0, id="null for nothing"),
+        pytest.param(ONE, 1, id="one item alone"),
+        pytest.param(f'{{"items": [{ONE},],}}', 1, id="commas before brackets"),
+        pytest.param(f'{{"items": [{ONE[:-1]}, "title": 7}}]}}', 1, id="a bad field"),
+        pytest.param(f'{{"items": [{ONE}, 7]}}', 1, id="a bad item"),
+        pytest.param("{}", None, id="an empty object"),
+        pytest.param('{"drinks": []}', None, id="another key"),
+        pytest.param(f'{{"items": [{ONE}, {{"na', None, id="broken off"),
+        pytest.param('{"items": [{"name": 7}]}', None, id="no item that fits"),
+    ],
+)
+def test_a_list_is_understood_however_it_is_wrapped(reply: str, count: int | None) -> None:
+    if count is None:
+        with pytest.raises(Unfit):
+            fitted(reply, Round)
+    else:
+        assert len(fitted(reply, Round).items) == count
+
+
+def test_a_field_that_may_be_missing_costs_nothing_else() -> None:
+    assert fitted('{"name": "tea", "cups": "many"}', Drink) == Drink(name="tea", cups=1)
+
+
+def test_a_comma_in_a_text_stays() -> None:
+    assert fitted('{"name": "tea,}", "cups": 2,}', Drink).name == "tea,}"
 
 
 def test_the_schema_is_told_without_noise() -> None:

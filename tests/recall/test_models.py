@@ -334,7 +334,7 @@ class Sure:
         self._likeliest = likeliest
 
     def scores(self, question: str, texts: Any, *, deadline: float | None = None) -> list[float]:
-        return [0.0002 if text == self._likeliest else 0.0001 for text in texts]
+        return [0.0002 if self._likeliest in text else 0.0001 for text in texts]
 
 
 def test_the_hybrid_score_orders_nothing_but_ties(helped: Opened) -> None:

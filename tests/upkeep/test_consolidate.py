@@ -494,3 +494,94 @@ def test_whatever_a_model_says_no_memory_is_lost(bench_of: Callable[..., Bench],
             assert all(word in kept for word in ("12", "Clara"))
             assert not {"13", "Bob", "not"} & set(kept.split())
         bench.service.close()
+
+
+BACKUP = (
+    "The nightly backup of the billing database runs at 02:00.",
+    "The nightly backup of the billing database takes 40 minutes.",
+    "The billing database's nightly backup goes to the S3 bucket kin-backups.",
+)
+CLARA = "Clara grows {} in her garden."
+
+
+@pytest.fixture
+def calibrated(bench_of: Callable[..., Bench]) -> Bench:
+    """Asks where the built-in embedder says that memories may belong together."""
+    return bench_of(MEMORY_CONSOLIDATION_SIMILARITY=None)
+
+
+def test_three_sentences_about_one_thing_are_asked_about_by_default(calibrated: Bench) -> None:
+    for text in BACKUP:
+        calibrated.keep(text)
+    whole = (
+        "The nightly backup of the billing database runs at 02:00, takes 40 minutes and goes to"
+        " the S3 bucket kin-backups."
+    )
+
+    assert run(calibrated, answering(whole))["merged"] == 1
+    assert [memory.content for memory in calibrated.live()] == [whole]
+
+
+def test_only_another_number_date_or_name_is_nobodys_question(calibrated: Bench) -> None:
+    for number in range(100, 130):
+        calibrated.keep(f"Ticket {number} of the Falcon project was closed by Ben on 7 May.")
+    model = ScriptedModel(lambda prompt: {"abort": True})
+
+    run(calibrated, model)
+
+    assert model.prompts == []
+
+
+def test_eight_nights_repeat_no_call_and_come_to_an_end(
+    bench_of: Callable[..., Bench], clock: MovableClock
+) -> None:
+    bench = bench_of(MEMORY_CONSOLIDATION_MAX_GEN=1)
+    for plant in "roses tulips lilies violets daisies ferns mint basil sage thyme".split():
+        bench.keep(CLARA.format(plant))
+    model = ScriptedModel(lambda prompt: {"abort": True})
+    asked = []
+
+    for _ in range(8):
+        before = len(model.prompts)
+        run(bench, model)
+        asked.append(len(model.prompts) - before)
+        clock.advance(days=1)
+
+    told = [frozenset(one["text"] for one in shown(prompt)) for prompt in model.prompts]
+    assert len(set(told)) == len(told)
+    assert max(asked) <= 6  # for each merge that a run may make
+    assert sum(asked) <= 10
+    assert asked[-4:] == [0, 0, 0, 0]
+
+
+def test_the_calls_of_a_day_are_bounded_whatever_comes_of_them(
+    bench_of: Callable[..., Bench], clock: MovableClock
+) -> None:
+    bench = bench_of(MEMORY_CONSOLIDATION_MAX_GEN=1)
+    model = ScriptedModel(lambda prompt: {"content": "Nobody says anything."})
+    for person in "Clara Dora Emma Fiona Greta Hanna Ida Jana Klara Lena".split():
+        bench.keep(f"{person} grows 12 roses at home.", subject=person)
+        bench.keep(f"{person} waters the roses at home.", subject=person)
+
+    for _ in range(3):
+        run(bench, model)
+    assert len(model.prompts) == 6
+    clock.advance(days=1)
+    run(bench, model)
+
+    assert len(model.prompts) == 12
+
+
+def test_a_model_is_told_who_said_it_when_and_what_day_it_is(
+    bench: Bench, clock: MovableClock
+) -> None:
+    for text in ROSES:
+        bench.keep(text, speaker="Melanie", occurred_at="2026-03-01")
+    model = ScriptedModel(lambda prompt: {"abort": True})
+
+    run(bench, model)
+
+    assert f"{clock():%Y-%m-%d}" in model.prompts[0]
+    assert {(one["speaker"], one["at"]) for one in shown(model.prompts[0])} == {
+        ("Melanie", "2026-03-01")
+    }

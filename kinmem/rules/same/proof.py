@@ -8,7 +8,7 @@ loses nothing.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from kinmem.rules.grammar import words
@@ -221,13 +221,13 @@ def _pairs(group: frozenset[str]) -> set[tuple[str, str]]:
 
 def _denied(whole: Reading, parts: Sequence[Reading], given_up: Reading) -> Iterator[str]:
     """Statements that are denied on one side and not on the other."""
-    merged = list(whole.clauses)
+    merged = [*whole.clauses, *_with_asides(whole)]
     theirs = [clause for part in parts for clause in part.clauses]
     dropped = list(given_up.clauses)
     for clause in theirs:
         if clause.negations and not _matched(clause, merged) and not _matched(clause, dropped):
             yield f'the negation in "{" ".join(clause.words)}" is missing'
-    for clause in merged:
+    for clause in whole.clauses:
         if not _matched(clause, theirs):
             yield f'"{" ".join(clause.words)}" is denied in one text and not in the other'
     most = max((part.negations for part in parts), default=0)
@@ -235,6 +235,18 @@ def _denied(whole: Reading, parts: Sequence[Reading], given_up: Reading) -> Iter
         yield "a negation is missing"
     if whole.negations > sum(part.negations for part in parts):
         yield "a negation stands in none of the sources"
+
+
+def _with_asides(reading: Reading) -> Iterator[Clause]:
+    """Statements together with a circumstance that is cut off by a comma: without filler."""
+    for sentence in reading.sentences:
+        for beside, aside in asides(sentence):
+            for clause in beside:
+                yield replace(
+                    clause,
+                    content=clause.content | aside.content,
+                    negations=clause.negations + aside.negations,
+                )
 
 
 def _matched(clause: Clause, others: Sequence[Clause]) -> bool:

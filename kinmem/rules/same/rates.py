@@ -64,6 +64,8 @@ MANNERS = by_word(
     """
 )
 """How many times, for how many, how nearly, and for whom not."""
+BESIDE = 4
+"""Words from a rate to its number: a nightly backup may take 40 minutes, and not each night."""
 EVERYBODY = words("everyone everybody all nobody everything nothing anyone anybody anything none")
 """Behind these `but` takes somebody out."""
 
@@ -97,7 +99,14 @@ def _number(clause: Clause, at: int) -> frozenset[str]:
     """The one before the place, else the one behind it; without one all there is."""
     counted = {amount.number for amount in clause.amounts}
     places = [*range(at - 1, -1, -1), *range(at + 1, len(clause.words))]
-    found = next((clause.words[place] for place in places if clause.words[place] in counted), "")
+    found = next(
+        (
+            clause.words[place]
+            for place in places
+            if clause.words[place] in counted and abs(place - at) <= BESIDE
+        ),
+        "",
+    )
     return frozenset({stem(found)}) if found else clause.content
 
 

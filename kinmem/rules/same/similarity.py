@@ -71,9 +71,10 @@ def compare(a: str, b: str, cosine: float, ladder: Ladder) -> Kinship:
     """How two texts relate. Symmetric; never raises, and no cosine outweighs a differing atom.
 
     The same text but for case, white space and marks is SAME_TEXT. If atoms differ, CONTRADICTS
-    from `related` on where not both can be so, else DIFFERENT. DUPLICATE from `reworded` on, if only
-    the order or the voice differs (wordings.py), and from `duplicate` on, if no word but articles and fillers is left over; from `near` on, CONTAINED if every
-    clause of the one stands in the other, else NEAR; else DIFFERENT.
+    from `related` on where not both can be so, else DIFFERENT. DUPLICATE from `reworded` on, if
+    only the order or the voice differs (wordings.py), and from `duplicate` on, if no word but
+    articles and fillers is left over; from `near` on, CONTAINED if every clause of the one stands
+    in the other, else NEAR; else DIFFERENT.
     """
     ours, theirs = normalised(a), normalised(b)
     if ours == theirs:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import chain, islice, takewhile
 
 from kinmem.rules import grammar, vocabulary
+from kinmem.rules.pattern import late
 from kinmem.rules.same.amounts import UNITS
 from kinmem.rules.same.atoms import Words, atoms, is_content, negations
 from kinmem.rules.same.lexemes import stem
@@ -16,6 +17,10 @@ NEGATING = vocabulary.NEGATORS | vocabulary.CONCORD
 SHORT = 4
 """So many words may be put beside a statement: on 8 May 2023, at home."""
 YEAR = re.compile(r"\d{4}")
+NEITHER = late(r"\b(?:neither|weder)\b(.{1,80}?)\b(?:nor|noch)\b")
+"""Two denials, the second of the same."""
+RECURRING = late(r"\b(?:every|each) ((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b")
+"""Every Sunday is on Sundays."""
 NEAR = 12
 """Words on either side of a number in which they are looked for."""
 REACH = 2
@@ -88,7 +93,7 @@ def read(text: str) -> Reading:
 
 
 def _sentence(text: str) -> Sentence:
-    found = atoms(text)
+    found = atoms(RECURRING.sub(r"\1s", NEITHER.sub(r"not\1, not", text)))
     return tuple(
         _clause(words, found.names, found.numbers, found.dates, found.units)
         for words in found.clauses

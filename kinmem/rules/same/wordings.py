@@ -217,10 +217,10 @@ def _rearranged(left: Wording, right: Wording) -> bool:
     turned = named or left.cleft != right.cleft
     if turned and _is_turned(left.items, right.items):
         return True
-    ours, theirs = _without(left.items, right.items), _without(right.items, left.items)
-    if ours == theirs:
+    rest, other = _without(left.items, right.items), _without(right.items, left.items)
+    if rest == other:
         return True
-    ours, theirs = _parts(ours, theirs), _parts(theirs, ours)
+    ours, theirs = _parts(rest, other), _parts(other, rest)
     return (
         len(_stated(ours)) <= VERB_AND_ANOTHER == len(_stated(theirs))
         and _circumstances(ours) == _circumstances(theirs)
@@ -337,9 +337,19 @@ def resembles(a: str, b: str, *, close: bool) -> bool:
     return close and free and not turned and (uneven or len(replaced) > 1)
 
 
-def _changes(ours: Sequence[str], theirs: Sequence[str], kind: str) -> list[Change]:
-    found = SequenceMatcher(None, *sorted((ours, theirs)), autojunk=False).get_opcodes()
+def _changes(ours: list[str], theirs: list[str], kind: str) -> list[Change]:
+    first, second = sorted((ours, theirs))
+    found = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
     return [change for change in found if change[0] == kind]
+
+
+def is_counterpart(a: str, b: str) -> bool:
+    """Whether only numbers, dates, units and names differ: ticket 7 and ticket 8 are two things."""
+    pair = contrast(a, b)
+    exact = {*pair.left.names, *pair.right.names}
+    for side in (pair.left, pair.right):
+        exact |= side.numbers | side.dates | side.units
+    return bool(pair.lost and pair.gained) and exact.issuperset([*pair.lost, *pair.gained])
 
 
 def extends(whole: str, part: str) -> bool:
