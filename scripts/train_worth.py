@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))
 from kinmem.rules.talk.features import BUCKETS, Setting, pieces  # noqa: E402
 from kinmem.rules.talk.statements import Statement, statements  # noqa: E402
 from kinmem.rules.talk.worth import FILE, KINDS
-from kinmem.rules.talk.worth import KEPT as LEARN, LEFT as SKIP  # noqa: E402
+from kinmem.rules.talk.worth import ENOUGH, KEPT as LEARN, LEFT as SKIP  # noqa: E402
 
 FOLDER = ROOT / "training" / "talk"
 EPOCHS, RATE, DECAY = 80, 0.05, 1e-4
@@ -129,9 +129,43 @@ def write(weights: np.ndarray, bias: np.ndarray) -> None:
     np.savez_compressed(FILE, weights=np.round(weights / scale).astype(np.int8), scale=scale, bias=bias)
 
 
+def report(found: list[Example]) -> None:
+    """What is kept, wrongly and rightly, of each file by what the others teach."""
+    chances, wanted, kinds = [], [], []
+    for batch in sorted({one.batch.rstrip("+") for one in found}):
+        held = [one for one in found if one.batch == batch]
+        weights, bias = fitted([one for one in found if one.batch.rstrip("+") != batch])
+        chances.append(probabilities(matrix(held), weights, bias)[:, : len(LEARN)].sum(axis=1))
+        wanted.append(np.array([one.kind in LEARN for one in held]))
+        kinds += [one.kind for one in held]
+        _line(batch, chances[-1], wanted[-1])
+    chance, want = np.concatenate(chances), np.concatenate(wanted)
+    _line("all", chance, want)
+    for kind in SKIP:
+        of_kind = chance[np.array(kinds) == kind]
+        print(f"  {kind}: {(of_kind >= ENOUGH).sum()} of {len(of_kind)} kept")
+
+
+def _line(name: str, chance: np.ndarray, wanted: np.ndarray) -> None:
+    parts = []
+    for least in (0.4, 0.5, 0.6, 0.7):
+        kept = chance >= least
+        parts.append(
+            f"{least}: {(kept & wanted).sum() / wanted.sum():.1%} learned,"
+            f" {(kept & ~wanted).sum() / max(1, kept.sum()):.1%} junk"
+        )
+    print(f"{name} ({len(wanted)}): " + "; ".join(parts), flush=True)
+
+
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="measure, and write nothing")
+    only_measured = parser.parse_args().check
     found = [one for path in sorted(FOLDER.glob("*.jsonl")) for one in examples(path)]
-    write(*fitted(found))
+    if only_measured:
+        report(found)
+    else:
+        write(*fitted(found))
 
 
 if __name__ == "__main__":

@@ -160,13 +160,20 @@ escritório | O escritório fica no Porto.
 """
 
 
-@pytest.mark.parametrize("line", OF_OTHERS.strip().splitlines())
-def test_a_fact_about_somebody_is_kept_with_its_subject(line: str) -> None:
-    subject, text = line.split(" | ")
+LEAST_RIGHT = 0.9
+"""Share of each list that must come out as it should; the judge is trained, not told."""
 
-    assert [(note.content, note.subject) for note in learned(text)] == [
-        (text, None if subject == "-" else subject)
-    ]
+
+def test_a_fact_about_somebody_is_kept_with_its_subject() -> None:
+    lines = OF_OTHERS.strip().splitlines()
+    wrong = []
+    for line in lines:
+        subject, text = line.split(" | ")
+        found = [(note.content, note.subject or "-") for note in learned(text)]
+        if found != [(text, subject)]:
+            wrong.append((line, found))
+
+    assert len(wrong) <= (1 - LEAST_RIGHT) * len(lines), wrong
 
 
 OF_NOBODY = """
@@ -268,9 +275,11 @@ As vacas comem erva.
 """
 
 
-@pytest.mark.parametrize("text", OF_NOBODY.strip().splitlines())
-def test_what_everybody_knows_or_nobody_claims_is_not_kept(text: str) -> None:
-    assert learned(text) == []
+def test_what_everybody_knows_or_nobody_claims_is_not_kept() -> None:
+    texts = OF_NOBODY.strip().splitlines()
+    wrong = [text for text in texts if learned(text)]
+
+    assert len(wrong) <= (1 - LEAST_RIGHT) * len(texts), wrong
 
 
 # What is over, though its verb has two words or an ending, and what is to come.
@@ -353,11 +362,16 @@ identity | Je suis né à Lyon.
 """
 
 
-@pytest.mark.parametrize("line", KINDS.strip().splitlines())
-def test_the_tense_of_a_verb_tells_what_happened_from_what_is_planned(line: str) -> None:
-    category, text = line.split(" | ")
+def test_the_tense_of_a_verb_tells_what_happened_from_what_is_planned() -> None:
+    lines = KINDS.strip().splitlines()
+    wrong = []
+    for line in lines:
+        category, text = line.split(" | ")
+        found = [note.category for note in learned(text)]
+        if found != [category]:
+            wrong.append((line, found))
 
-    assert [note.category for note in learned(text)] == [category]
+    assert len(wrong) <= (1 - LEAST_RIGHT) * len(lines), wrong
 
 
 def test_what_is_told_of_two_is_two_memories() -> None:

@@ -178,4 +178,4 @@ def test_days_are_those_of_the_users_zone(
     service.settle()
 
     (memory,) = service.list_memories().memories
-    assert f"tomorrow ({marked})" in memory.content
+    assert memory.source_context == f"tomorrow: {marked}"

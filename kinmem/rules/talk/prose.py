@@ -35,7 +35,7 @@ CODE = late(
     r"|//|/\*|\*/|[\w.\[\]]+ ?[+-]?= ?\S.*|(?:pip|npm|git|docker|cargo|sudo|curl) [\w./-]+"
     r"(?: [\w./=@:-]+)*\s*$)|.*[{};]\s*$"
 )
-MARKUP = late(r"^\s*(?:[-*•+]|\d{1,2}[.)]|#+)\s+|\*\*|__(?=\w)|(?<=\w)__")
+MARKUP = late(r"(?m)^\s*(?:[-*•+]|\d{1,2}[.)]|#+)\s+|\*\*|__(?=\w)|(?<=\w)__")
 """List marks, headings and emphasis."""
 SYMBOLS = late(r"[{}()\[\]<>=;|\\/_*&^%$#@~`+:]")
 MOST_SYMBOLS = 0.12
@@ -44,20 +44,29 @@ MOST_SYMBOLS = 0.12
 
 def own_prose(text: str) -> str:
     """The text without what its writer has put in from elsewhere; line breaks stay."""
-    text = FENCED.sub("\n", text)
+    return MARKUP.sub("", own_places(text)).strip()
+
+
+def own_places(text: str) -> str:
+    """The text with line feeds in place of what its writer has put in from elsewhere.
+
+    It is as long as before, so that a place in it is the same place in the text.
+    """
     kept: list[str] = []
-    for line in text.split("\n"):
-        if QUOTED.match(line) or _is_technical(line):
-            continue
-        line = LINK.sub("", MARKUP.sub("", line))
-        kept.append(line)
-        if PASTE_FOLLOWS.search(line):
-            break
-    return "\n".join(line for line in kept if not _is_document(line)).strip()
+    pasted = False
+    for line in FENCED.sub(_blank, text).split("\n"):
+        foreign = pasted or QUOTED.match(line) or _is_technical(line) or _is_document(line)
+        pasted = pasted or PASTE_FOLLOWS.search(line) is not None
+        kept.append("\n" * len(line) if foreign else line)
+    return "\n".join(kept)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return "\n" * len(match[0])
 
 
 def _is_technical(line: str) -> bool:
-    line = line.strip()
+    line = LINK.sub("", line.strip())
     if not line:
         return False
     if LOG.match(line) or CODE.match(line):

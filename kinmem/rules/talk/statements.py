@@ -10,20 +10,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kinmem.rules.pattern import late
+from kinmem.rules.same.atoms import atoms
 from kinmem.text import SENTENCE_END
 
-FENCED = late(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
 LIST_MARK = late(r"(?:[-*•+]|\d{1,2}[.)]|#+)\s+")
 ABBREVIATED = late(
     r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|vs|e\.g|i\.e|z\.B|bzw|ca|Nr|Sra?|Dra|Mme|[A-Z]\.[A-Z])\.\s*$"
 )
-ORDINAL = late(r"(?<![\w.,])\d{1,2}\.[^\S\n]+$")
-"""18. April: the number may be an ordinal, and joining two sentences costs less than cutting one."""
+NUMBERED = late(r"(?<![\w.,:])\d{1,2}\.[^\S\n]+$")
+"""It may be an ordinal; joining two sentences costs less than cutting one."""
 QUOTATION = late("\"[^\"\\n]{3,}?\"(?!\\w)|“[^”]{3,}?”|„[^“”]{3,}?[“”]|«[^»]{3,}?»|‘[^’\\n]{12,}?’(?!\\w)")
 ATTACHED = late(r"\[(?:photo|image|picture|video|attachment|gif|sticker|file)\b[^\]]*\]")
 """What a client puts in place of something shown; not the speaker's words."""
 LONGEST = 2000
 """Characters of a sentence; whatever is longer is no talk."""
+QUOTED_SHARE = 0.5
 LEAST_WORDS = 3
 """Of a text in a program's message; a shorter one is a name or a value."""
 
@@ -42,15 +43,9 @@ class Statement:
 
 
 def statements(message: str) -> list[Statement]:
-    """The sentences in order, without code blocks; what is longer than 2,000 characters is left out."""
-    plain = FENCED.sub(_blank, message)
-    plain = ATTACHED.sub(_blank, plain)
+    """The sentences in order; what is longer than 2,000 characters is left out."""
+    plain = ATTACHED.sub(lambda match: "\n" * len(match[0]), message)
     return [one for one in _cut(plain) if len(one.text) <= LONGEST]
-
-
-def _blank(match: re.Match[str]) -> str:
-    """As many characters that end a line, so that places stay."""
-    return "\n" * len(match[0])
 
 
 def _cut(text: str) -> Iterator[Statement]:
@@ -73,9 +68,16 @@ def _ends(text: str, quoted: list[tuple[int, int]]) -> Iterator[int]:
         if not end or any(first < match.start() and end < last for first, last in quoted):
             continue
         head = text[max(0, end - 24) : end]
-        if "\n" not in match[0] and (ABBREVIATED.search(head) or ORDINAL.search(head)):
+        if "\n" not in match[0] and (ABBREVIATED.search(head) or _is_ordinal(text, end)):
             continue
         yield end
+
+
+def _is_ordinal(text: str, end: int) -> bool:
+    """Whether the number in front of `end` counts what comes: 18. April, am 3. Tag."""
+    if not NUMBERED.search(text[max(0, end - 8) : end]):
+        return False
+    return text[end : end + 1].isupper() or bool(atoms(f"18 {text[end : end + 12]}").dates)
 
 
 def in_json(message: str) -> list[tuple[str, str | None]] | None:
@@ -100,3 +102,10 @@ def _texts(value: object, type: str | None) -> Iterator[tuple[str, str | None]]:
             own = value.get("type")
             for item in value.values():
                 yield from _texts(item, own if isinstance(own, str) else type)
+
+
+def is_quotation(text: str) -> bool:
+    """Whether most of it stands in quotation marks: those are somebody's words, and not the
+    speaker's."""
+    quoted = sum(len(match[0]) for match in QUOTATION.finditer(text) if " " in match[0])
+    return quoted > QUOTED_SHARE * len(text)

@@ -55,6 +55,36 @@ HINT = Pattern(
 )
 
 
+class Resolved(NamedTuple):
+    """A relative time of a text, and when that was or will be."""
+
+    phrase: str
+    """As it was said."""
+    date: str
+    """As `dated` writes it."""
+    first: datetime
+    """The beginning of that time, in the speaker's zone."""
+
+
+def resolved(text: str, said: datetime) -> list[Resolved]:
+    """The relative times of the text, in order, that mean one stretch of time. Never raises."""
+    if not HINT.search(text):
+        return []
+    plain = Plain.of(text)
+    for language in likely_languages(plain):
+        found = [
+            Resolved(
+                text[plain.places[start] : plain.places[end - 1] + 1],
+                _spelled(stretch),
+                stretch[0].replace(tzinfo=said.tzinfo),
+            )
+            for start, end, stretch in _found(text, plain, language, said.date())
+        ]
+        if found:
+            return found
+    return []
+
+
 def dated(text: str, said: datetime) -> str:
     """The text with dates behind its relative times; the same text where there are none.
 
@@ -64,7 +94,8 @@ def dated(text: str, said: datetime) -> str:
         return text
     plain = Plain.of(text)
     for language in likely_languages(plain):
-        marks = dict(_marks(text, plain, language, said.date()))
+        found = _found(text, plain, language, said.date())
+        marks = {end: _spelled(stretch) for _, end, stretch in found}
         if marks:
             return _marked(text, plain, marks)
     return text
@@ -96,8 +127,10 @@ def _alone(anchor: Anchor, today: date, ahead: bool) -> Stretch:
     return _stretch(anchor, today, Tense(past=not ahead, future=ahead))
 
 
-def _marks(text: str, plain: Plain, language: Language, today: date) -> Iterator[tuple[int, str]]:
-    """Places in the plain text and what is to stand there."""
+def _found(
+    text: str, plain: Plain, language: Language, today: date
+) -> Iterator[tuple[int, int, Stretch]]:
+    """From where to where in the plain text a time is told, and which one."""
     speech = _spoken(language)
     tense = Tense(
         speech.speaks_of_past(plain) or _tells_what_was(text, language),
@@ -111,7 +144,9 @@ def _marks(text: str, plain: Plain, language: Language, today: date) -> Iterator
             continue
         try:
             stretch = _stretch(anchor, today, tense)
-            yield last.end, _spelled(_further(behind, stretch, language) if behind else stretch)
+            stretch = _further(behind, stretch, language) if behind else stretch
+            _spelled(stretch)  # may be beyond the calendar
+            yield anchor.start, last.end, stretch
         except (ValueError, OverflowError):  # beyond the calendar
             continue
 

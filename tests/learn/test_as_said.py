@@ -1,0 +1,170 @@
+"""Whatever is learned of a turn stands in it word for word, and only what is the speaker's."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kinmem.models import Memory
+from kinmem.rules.secrets.secrets import redacted
+from kinmem.rules.talk.statements import in_json
+from kinmem.service import Service
+from kinmem.text import storable
+
+TRAINING = Path(__file__).parents[2] / "training" / "talk"
+SAID = datetime(2026, 11, 4, 9, tzinfo=UTC)
+TURNS = [
+    (told["text"], told["before"])
+    for path in sorted(TRAINING.glob("*.jsonl"))
+    for told in map(json.loads, path.read_text(encoding="utf-8").splitlines())
+]
+PIECES = [
+    "My sister lives in Oslo.",
+    "we use tenure_prev, not tenure",
+    "ich habe am 18. April Geburtstag",
+    "staging is at https://staging.harbor.example/a?b=c and deploys from develop",
+    "Always answer in German!",
+    "I moved to Porto yesterday",
+    "Remember that my landlord is Mr. Weber",
+    "I love it - it was so great - and I bought two",
+    "She said “I live in Rome. I hate cats.” to me",
+    "Can you fix it, please?",
+    "```\nI = 5\n```",
+    "[photo: a dog]",
+    "**Ana** is my boss",
+    "https://example.com",
+    "Ideally I'd work less, but that's a dream.",
+]
+JOINTS = [" ", "\n", "\n- ", "\n\n2. ", ", ", " — ", "; ", ": ", "  ", "\n> ", ' "', "\t"]
+
+
+def learned(
+    service: Service, text: str, before: str | None = None, session: str = "s"
+) -> list[Memory]:
+    """What is learned of one turn, answering `before`."""
+    if before:
+        service.record_turn(session, "Hello.", before, turn="0", at=SAID)
+    service.record_turn(session, text, "OK.", turn="1", at=SAID)
+    service.settle()
+    found = service.list_memories(limit=200).memories
+    return [one for one in found if one.session == session and one.turn_id == "1"]
+
+
+def as_stored(text: str) -> list[str]:
+    """The text as a turn holds it, and the texts in it if it is a program's."""
+    plain = redacted(storable(text))[0]
+    return [plain, *(one for one, _ in in_json(plain) or ())]
+
+
+def test_what_is_learned_of_real_turns_stands_in_them(service: Service) -> None:
+    for number, (text, before) in enumerate(TURNS[::7]):
+        for memory in learned(service, text, before, session=f"s{number}"):
+            assert any(memory.content in one for one in as_stored(text)), memory.content
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(parts=st.lists(st.tuples(st.sampled_from(PIECES) | st.text(max_size=40), st.sampled_from(JOINTS)), min_size=1, max_size=6), speaker=st.sampled_from([None, "Ana"]))  # fmt: skip
+def test_what_is_learned_of_any_turn_stands_in_it(
+    service: Service, parts: list[tuple[str, str]], speaker: str | None
+) -> None:
+    text = "".join(piece + joint for piece, joint in parts)
+    if not text.strip():
+        return
+    observed = service.observe("prompt", f"s{hash(text)}", "1", text, speaker=speaker, at=SAID)
+    if observed.status != "stored":
+        return
+    service.observe("answer", f"s{hash(text)}", "1", "OK.", at=SAID)
+    service.settle()
+    for memory in service.list_memories(limit=200).memories:
+        if memory.session == f"s{hash(text)}":
+            assert any(memory.content in one for one in as_stored(text)), memory.content
+
+
+AS_SAID = [
+    "staging is at https://staging.harbor.example and deploys from the develop branch",
+    "tenure_prev is the column that we predict with, not tenure",
+    "Meine Schwester heiratet am 18. April in Graz.",
+    "I ran a marathon in Bonn - it was so great!",
+    "we call the old warehouse \"the barn\", it's in Leeds",
+    "We decided to move the launch to next month.",
+]
+
+
+@pytest.mark.parametrize("text", AS_SAID)
+def test_a_sentence_is_kept_whole(service: Service, text: str) -> None:
+    assert [memory.content for memory in learned(service, text)] == [text]
+
+
+NOT_THE_SPEAKERS = [
+    'Ticket 48211: "Hi, I\'m Greta, I live in Hamburg and my parcel never came." draft an answer',
+    "Ideally I'd work only four days a week, but that's a dream.",
+    "If I moved to Rome tomorrow nobody would notice",
+    "Imagine I had 10 clients like Dana, I'd be rich",
+    "Wenn ich in Italien leben würde, hätte ich einen Zitronenbaum",
+    "Si viviera en Madrid, no tendría coche",
+    "Bump the version to 2.4.1 and tag it",
+    "Rebase the feature branch onto develop and push it",
+    "sqlalchemy.exc.NoResultFound: No row was found when one was required",
+    "NAME READY STATUS RESTARTS AGE\npayments-7c9f 1/1 Running 0 3d",
+    "Who won the 2018 world cup",
+    "apply the terraform change for the new bucket",
+]
+
+
+@pytest.mark.parametrize("text", NOT_THE_SPEAKERS)
+def test_what_is_no_fact_of_the_speaker_is_not_learned(service: Service, text: str) -> None:
+    assert learned(service, text) == []
+
+
+FACTS_TOO = [
+    ("use `make test-fast`, don't run the whole suite", None, "preference"),
+    ("redis db 3 for that, db 0 is celery", None, None),
+    ("payment terms 30 days, but Brightleaf gets 14", None, None),
+    ("The default branch is main", None, None),
+    ("Wood, oak.", "Tiles or wood?", "decision"),
+]
+
+
+@pytest.mark.parametrize(("text", "before", "category"), FACTS_TOO)
+def test_rules_told_as_orders_and_short_facts_are_learned(
+    service: Service, text: str, before: str | None, category: str | None
+) -> None:
+    (memory,) = learned(service, text, before)
+
+    assert memory.content == text
+    assert category in (None, memory.category)
+    assert (before or "") in (memory.source_context or "")
+
+
+def test_a_programs_message_is_read(service: Service) -> None:
+    told = {"type": "decision", "text": "We choose EcoBox Srl for the packaging.", "id": 4}
+
+    (memory,) = learned(service, json.dumps(told))
+
+    assert (memory.content, memory.category) == (told["text"], "decision")
+
+
+def test_a_resolved_date_stands_beside_the_text(service: Service) -> None:
+    (memory,) = learned(service, "Yesterday I met Priya at the station in Graz.")
+
+    assert memory.content == "Yesterday I met Priya at the station in Graz."
+    assert memory.occurred_at is not None
+    assert memory.occurred_at.date().isoformat() == "2026-11-03"
+    assert "2026-11-03" in (memory.source_context or "")
+
+
+def test_what_one_is_told_to_remember_is_kept(service: Service) -> None:
+    (memory,) = learned(service, "Remember that if it rains the cellar floods.")
+
+    assert memory.content == "if it rains the cellar floods."
+
+
+@pytest.fixture
+def service(service_of: Callable[..., Service]) -> Service:
+    return service_of("ana")
