@@ -1,6 +1,7 @@
 """The documents tell the truth about the tree, the settings, the tools and the commands."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -109,10 +110,47 @@ def test_the_configuration_of_codex_starts_the_server() -> None:
     assert server["args"] == ["kinmem", "serve"]
 
 
-def test_the_example_for_claude_desktop_is_the_readmes() -> None:
+def test_the_example_for_claude_desktop_works_as_pasted(tmp_path: Path) -> None:
+    """For a checkout in the user's home, whose .venv is there."""
     example = json.loads((ROOT / "claude_desktop_config.example.json").read_text("utf-8"))
+    server = example["mcpServers"]["kinmem"]
+    checkout = tmp_path / "kinmem"
+    checkout.mkdir()
+    for name in ("server.py", "kinmem", "prompts"):
+        (checkout / name).symlink_to(ROOT / name)
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    python = checkout / ".venv" / "bin" / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    params = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "claude-desktop", "version": "1"},
+    }
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
 
-    assert example == json.loads(blocks("json")[0])
+    done = subprocess.run(
+        [server["command"], *server["args"]],
+        env={**os.environ, **server["env"], "HOME": str(tmp_path)},
+        input=json.dumps(hello) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+
+    assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "kinmem"
+
+
+def test_a_python_without_the_packages_says_what_to_do(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(ROOT / "server.py")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert done.returncode == 1
+    assert "make demo" in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

@@ -1,6 +1,7 @@
 """What a user installs: a wheel with everything it needs, which works away from the checkout."""
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -30,6 +31,23 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run([sys.executable, "-m", "pip", *build, "--wheel-dir", str(folder), str(ROOT)])
     (built,) = folder.glob("kinmem-*.whl")
     return built
+
+
+@pytest.mark.parametrize("url", ["", "https://example.org/you/kinmem"])
+def test_no_link_of_the_package_page_is_dead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    build = ["wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    where = ["--wheel-dir", str(tmp_path), str(ROOT)]
+    run([sys.executable, "-m", "pip", *build, *where], KINMEM_PROJECT_URL=url)
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as archive:
+        (name,) = (one for one in archive.namelist() if one.endswith("/METADATA"))
+        told = archive.read(name).decode()
+
+    assert not re.search(r"\]\((?!https?:|#)", told)
+    assert ("Project-URL: Homepage, https://example.org/you/kinmem" in told) == bool(url)
+    assert (f"]({url}/blob/main/docs/cli.md)" in told) == bool(url)
+    assert "docs/cli.md" in told
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ import codecs
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,7 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return hook(words[1:])
     _prepare_streams()
     try:
-        return _run(words)
+        code = _run(words)
+        if arguments is None:
+            _end(code)
+        return code
     except BrokenPipeError:  # kinmem list --all | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -44,6 +48,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from kinmem.cli.failure import report
 
         return report(error, as_json="--json" in words)
+
+
+def _end(code: int) -> NoReturn:
+    """At once: all is closed, and a model that a thread still loads would abort the process if its
+    library was torn down below it."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _typed() -> list[str]:
