@@ -19,7 +19,7 @@ from benchmarks.now import IN_MEMORY, Clock
 from benchmarks.report import Row, Table, Target
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.models import LIVE, Memory, State
+from kinmem.models import Memory, State
 from kinmem.rules.time.when import parse_time
 from kinmem.service import Service
 
@@ -139,7 +139,7 @@ def talked(old: str, new: str, embedder: Embedder) -> str:
 
 
 def _fate(kin: Service, ids: Sequence[str]) -> str:
-    if any(kin.get(id).state not in LIVE for id in ids):
+    if any(kin.get(id).state is State.SUPERSEDED for id in ids):
         return "ended"
     return "flagged" if kin.store.journal.conflicts() else "neither"
 

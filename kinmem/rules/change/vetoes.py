@@ -48,7 +48,16 @@ def is_of_others(text: str) -> bool:
 
 
 def _is_of_others(known: str, new: str) -> bool:
-    return is_of_others(new)
+    return is_of_others(new) or _is_headed(known, new)
+
+
+def _is_headed(known: str, new: str) -> bool:
+    """Whether it stands below a heading that names nothing known: Forum post: sold my bike."""
+    head, colon, rest = new.partition(": ")
+    if not colon or ANNOUNCING.match(new) or min(len(head.split()), len(rest.split()) // 2) < 2:
+        return False
+    named = side_of(head).content
+    return bool(named) and lacking(named, side_of(known)) == named
 
 
 _QUOTATION = re.compile(
