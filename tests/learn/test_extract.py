@@ -102,7 +102,7 @@ def test_what_people_say_of_themselves_is_kept(text, category, content):
     assert note.content == (content or text)
     assert category in (note.category, None)
     assert 0.4 <= note.confidence <= 0.9
-    assert (note.turns, note.session, note.channel) == (("t2",), "s", "extraction")
+    assert (note.turns, note.session, note.channel) == (("t2",), "s", "user")
     assert note.occurred_at == MONDAY
 
 
