@@ -69,7 +69,7 @@ def test_what_a_model_finds_is_stored_with_where_it_comes_from(asking: Opened) -
     assert memory.content == GOOD["items"][0]["content"]
     assert memory.category == "preference"
     assert memory.model == "double:m"
-    assert memory.channel == "extraction"
+    assert (memory.channel, memory.trust) == ("user", 1.0)
     assert (memory.turn_id, memory.speaker, memory.subject) == ("t1", "Ana", "Ana")
     assert [entity.name for entity in service.store.entities(memory.id)] == ["Ana"]
 

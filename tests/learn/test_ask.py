@@ -78,7 +78,7 @@ def test_a_finding_becomes_a_note_that_says_where_it_is_from() -> None:
         source_context="Ana told how she starts the day.",
         occurred_at=SAID,
         speaker="Ana",
-        channel="extraction",
+        channel="user",
         client="claude-code",
         session="s1",
         turns=("t1", "t0"),

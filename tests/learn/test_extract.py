@@ -110,7 +110,7 @@ def test_what_is_kept_knows_where_it_comes_from():
     (note,) = learned("My name is Ana Torres and I live in Lisbon.")
 
     assert 0.4 <= note.confidence <= 0.9
-    assert (note.turns, note.session, note.channel) == (("t2",), "s", "extraction")
+    assert (note.turns, note.session, note.channel) == (("t2",), "s", "user")
     assert note.occurred_at == MONDAY
 
 

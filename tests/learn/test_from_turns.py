@@ -90,7 +90,7 @@ def test_a_memory_tells_where_it_was_learned(talk: Talk) -> None:
     (memory,) = talk.memories()
 
     assert (memory.session, memory.turn_id, memory.client) == ("s", "t1", "claude")
-    assert (memory.source, memory.channel, memory.trust) == ("chat", "extraction", 0.6)
+    assert (memory.source, memory.channel, memory.trust) == ("chat", "user", 1.0)
 
 
 def test_a_turn_with_nothing_in_it_is_done_with(talk: Talk) -> None:
