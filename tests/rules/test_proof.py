@@ -131,6 +131,97 @@ def test_what_a_good_model_writes_is_proved(sources: list[str], merged: str) -> 
     assert unproved(merged, sources, ()) == []
 
 
+@pytest.mark.parametrize(
+    ("sources", "merged"),
+    [
+        (
+            [
+                "The nightly backup of the billing database runs at 02:00.",
+                "The nightly backup of the billing database takes 40 minutes.",
+                "The billing database's nightly backup goes to the S3 bucket kin-backups.",
+            ],
+            "The nightly backup of the billing database runs at 02:00, takes 40 minutes and goes to"
+            " the S3 bucket kin-backups.",
+        ),
+        (
+            ["Ana runs 5 km every Sunday.", "Ana runs along the canal on Sundays."],
+            "Ana runs 5 km along the canal every Sunday.",
+        ),
+        (
+            ["Ana does not eat meat.", "Ana does not eat fish."],
+            "Ana eats neither meat nor fish.",
+        ),
+        (
+            [
+                "The user prefers short answers.",
+                "The user prefers bullet points.",
+                "The user prefers answers without filler.",
+            ],
+            "The user prefers short answers in bullet points, without filler.",
+        ),
+        (
+            ["Leo trinkt kein Bier.", "Leo trinkt keinen Wein."],
+            "Leo trinkt weder Bier noch Wein.",
+        ),
+        (
+            ["The hourly import reads the orders.", "The hourly import takes 3 minutes."],
+            "The hourly import reads the orders and takes 3 minutes.",
+        ),
+    ],
+)
+def test_one_denial_or_rate_may_be_told_in_another_form(sources: list[str], merged: str) -> None:
+    assert unproved(merged, sources, ()) == []
+
+
+@pytest.mark.parametrize(
+    ("sources", "merged"),
+    [
+        (
+            ["Ana does not eat meat.", "Ana eats fish."],
+            "Ana eats neither meat nor fish.",
+        ),
+        (
+            ["Ana does not eat meat.", "Ana does not eat fish."],
+            "Ana eats meat and fish.",
+        ),
+        (
+            ["Ana does not eat meat.", "Ana does not eat fish."],
+            "Ana eats neither meat nor eggs.",
+        ),
+        (
+            ["Ana runs 5 km every Sunday.", "Ana runs along the canal on Mondays."],
+            "Ana runs 5 km along the canal every Sunday.",
+        ),
+        (
+            ["Ana runs 5 km every Sunday."],
+            "Ana runs 5 km on Sunday.",
+        ),
+        (
+            ["The user prefers short answers.", "The user prefers answers without filler."],
+            "The user prefers short answers with filler.",
+        ),
+        (
+            ["The user prefers answers with examples.", "The user prefers bullet points."],
+            "The user prefers answers in bullet points, without examples.",
+        ),
+        (
+            ["The backup runs at 02:00.", "The nightly backup takes 40 minutes."],
+            "The weekly backup runs at 02:00 and takes 40 minutes.",
+        ),
+        (
+            ["The ferry costs 12 euros per person."],
+            "The ferry costs 12 euros.",
+        ),
+        (
+            ["The pump runs 3 times an hour.", "The pump is loud."],
+            "The loud pump runs 3 times a day.",
+        ),
+    ],
+)
+def test_no_denial_or_rate_is_lost_or_made_by_it(sources: list[str], merged: str) -> None:
+    assert unproved(merged, sources, ())
+
+
 CORPORA = Path(__file__).parent / "corpora"
 
 

@@ -231,19 +231,19 @@ def test_a_merge_that_says_what_a_source_says_keeps_that_source(bench: Bench) ->
 
 def test_an_update_may_give_up_what_an_earlier_memory_said(bench: Bench) -> None:
     bench.keep("Clara lives in Lyon.", occurred_at="2026-01-01")
-    bench.keep("Clara lives in Rome.", occurred_at="2026-03-01")
+    bench.keep("Clara lives in Rome now.", occurred_at="2026-03-01")
     old = "Clara lives in Lyon."
 
-    run(bench, answering("Clara lives in Rome.", superseded=[old]))
+    run(bench, answering("Clara lives in Rome now.", superseded=[old]))
 
     (merged,) = bench.live()
-    assert merged.content == "Clara lives in Rome."
+    assert merged.content == "Clara lives in Rome now."
 
 
 def test_what_was_said_last_is_never_given_up(bench: Bench) -> None:
     bench.keep("Clara lives in Lyon.", occurred_at="2026-01-01")
-    bench.keep("Clara lives in Rome.", occurred_at="2026-03-01")
-    new = "Clara lives in Rome."
+    bench.keep("Clara lives in Rome now.", occurred_at="2026-03-01")
+    new = "Clara lives in Rome now."
 
     counts = run(bench, answering("Clara lives in Lyon.", superseded=[new]))
 
@@ -338,7 +338,7 @@ def failing_after(answers: int) -> ScriptedModel:
 def test_a_model_that_is_away_is_told_and_what_was_merged_stays_merged(bench: Bench) -> None:
     for plant in ("roses", "tulips"):
         bench.keep(f"Clara grows {plant} in her garden in Lyon.")
-    for car in ("Fiat", "Audi"):
+    for car in ("rusty", "noisy"):
         bench.keep(f"Bob repairs an old {car} car.")
     for sea in ("whales", "dolphins"):
         bench.keep(f"Priya studies how {sea} sleep under the water of the ocean.")
@@ -355,7 +355,7 @@ def test_what_was_merged_before_the_model_failed_is_reported(
     home: Path, clock: MovableClock
 ) -> None:
     near = {"MEMORY_CONSOLIDATION_SIMILARITY": 0.5, "KINMEM_KIN": "ana", "KINMEM_HOME": home}
-    settings, cars = load(near), [f"Bob repairs an old {car} car." for car in ("Fiat", "Audi")]
+    settings, cars = load(near), [f"Bob repairs an old {car} car." for car in ("rusty", "noisy")]
     model = failing_after(1)
     store = SqliteStore(home, "ana", clock)
     with Service(
@@ -395,7 +395,7 @@ def asked_about_roses(
 def test_what_a_model_can_never_answer_is_left_out_until_it_is_another_text(bench: Bench) -> None:
     first = bench.keep(ROSES[0])
     bench.keep(ROSES[1])
-    for car in ("Fiat", "Audi"):
+    for car in ("rusty", "noisy"):
         bench.keep(f"Bob repairs an old {car} car.")
     broken = Unusable("it broke off")
 

@@ -78,8 +78,8 @@ def test_a_backlog_is_taken_up_where_a_run_has_stopped(bench_of: Callable[..., B
     bench.keep(GARDEN[0])
     bench.keep(GARDEN[1])
     fill(bench, 300)
-    bench.keep("Bob repairs an old Fiat car in the yard.")
-    bench.keep("Bob repairs an old Audi car in the yard.")
+    bench.keep("Bob repairs an old rusty car in the yard.")
+    bench.keep("Bob repairs an old noisy car in the yard.")
     model = ScriptedModel(all_of_it)
 
     first = bench.consolidate(model)

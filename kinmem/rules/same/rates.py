@@ -98,15 +98,9 @@ def _of(clause: Clause, sentence: frozenset[str], exact: bool) -> Iterator[Beari
 def _number(clause: Clause, at: int) -> frozenset[str]:
     """The one before the place, else the one behind it; without one all there is."""
     counted = {amount.number for amount in clause.amounts}
-    places = [*range(at - 1, -1, -1), *range(at + 1, len(clause.words))]
-    found = next(
-        (
-            clause.words[place]
-            for place in places
-            if clause.words[place] in counted and abs(place - at) <= BESIDE
-        ),
-        "",
-    )
+    before = range(at - 1, max(-1, at - 1 - BESIDE), -1)
+    places = [*before, *range(at + 1, min(len(clause.words), at + 1 + BESIDE))]
+    found = next((clause.words[place] for place in places if clause.words[place] in counted), "")
     return frozenset({stem(found)}) if found else clause.content
 
 

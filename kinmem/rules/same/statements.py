@@ -17,9 +17,9 @@ NEGATING = vocabulary.NEGATORS | vocabulary.CONCORD
 SHORT = 4
 """So many words may be put beside a statement: on 8 May 2023, at home."""
 YEAR = re.compile(r"\d{4}")
-NEITHER = late(r"\b(?:neither|weder)\b(.{1,80}?)\b(?:nor|noch)\b")
+NEITHER = late(r"(?i)\b(?:neither|weder)\b(.{1,80}?)\b(?:nor|noch)\b")
 """Two denials, the second of the same."""
-RECURRING = late(r"\b(?:every|each) ((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b")
+RECURRING = late(r"(?i)\b(?:every|each) ((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b")
 """Every Sunday is on Sundays."""
 NEAR = 12
 """Words on either side of a number in which they are looked for."""
