@@ -13,6 +13,7 @@ from kinmem.errors import InvalidInput
 from kinmem.inject.block import strip_blocks
 from kinmem.inject.pipeline import SUMMARY_SHARE, Inject
 from kinmem.models import Answer, Filters, Memory
+from kinmem.places import place_of, same_place
 from kinmem.rules.border import checked_subject, checked_time
 from kinmem.rules.secrets.secrets import redacted, without_private
 from kinmem.settings import Settings
@@ -50,8 +51,9 @@ back a client has compacted, or its model reads it no more."""
 Recent = Callable[[], Sequence[Message]]
 Spilled = Callable[[Message], Message]
 """A tool's message with a preview in place of a long output."""
-Fitting = Callable[[str, Recent, float], Answer]
-"""What fits a prompt, given what was said before it and the seconds that models may take."""
+Fitting = Callable[[str, Recent, float, Filters], Answer]
+"""What fits a prompt among what may be told where it was asked, given what was said before it and
+the seconds that models may take."""
 
 
 class Conversation:
@@ -123,6 +125,14 @@ class Conversation:
         after = self._journal.shown(session, "").memories.keys()
         self._store.count_use(after - before, self._clock())
         return told
+
+    def _allowed(self, folder: str | None) -> Filters:
+        """What may be told to who works in a folder. Nobody knows the project: all."""
+        project = place_of(folder)
+        if project is None:
+            return Filters()
+        same = (one for one in self._store.places() if same_place(one, project))
+        return Filters(here=tuple({project, *same}), only_here=True)
 
     def _standing(self, session: str, place: str | None) -> Snapshot | None:
         """The last summary, with what was said since; of the session's own what it may have lost:
@@ -211,7 +221,8 @@ class Conversation:
             return "\n".join(texts)
         told = self._store.memories(self._journal.versions_shown(session, latest=CHECKED))
         recent = partial(self._before, message)
-        answer = self._recall(_asked(message.text), recent, MODEL_SECONDS)
+        allowed = self._allowed(message.place)
+        answer = self._recall(_asked(message.text), recent, MODEL_SECONDS, allowed)
         notes = self._inject.for_prompt(session, message.turn, answer, self._store.kin, told)
         if notes:
             used = self._journal.shown(session, message.turn).memories

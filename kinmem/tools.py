@@ -45,6 +45,7 @@ OccurredAt = Annotated[
 Expires = Annotated[str, Field(description="ISO time, or a span such as 30d")]
 Priority = Annotated[float, Field(ge=0, le=1)]
 Since = Annotated[str, Field(description="ISO date or time, inclusive")]
+Place = Annotated[str, Field(description="project")]
 MemoryId = Annotated[str, Field(max_length=100), WithJsonSchema({"type": "string"})]
 StateName = Annotated[State, WithJsonSchema({"type": "string", "enum": [*State]})]
 
@@ -132,6 +133,7 @@ def recall(
     as_of: Annotated[str, Field(description="answer from what was valid then")] | None = None,
     mode: Annotated[Mode, Field(description="ranking")] | None = None,
     include_archived: bool = False,
+    place: Place | None = None,
     explain: Annotated[bool, Field(description="add confidence, score and why")] = False,
 ) -> Recalled:
     """Search memory by meaning and words, best first. Call it before answering about the user,
@@ -148,6 +150,7 @@ def recall(
         as_of=as_of,
         mode=mode,
         include_archived=include_archived,
+        place=place,
     )
     return Recalled.of(answer, call.service, explain)
 
@@ -201,6 +204,7 @@ def list_memories(
     state: StateName | None = None,
     since: Since | None = None,
     until: Since | None = None,
+    place: Place | None = None,
     sort: Literal["newest", "oldest", "importance", "used"] = "newest",
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
     cursor: Annotated[str, Field(description="nextCursor of the page before")] | None = None,
@@ -215,6 +219,7 @@ def list_memories(
         state=state,
         since=since,
         until=until,
+        place=place,
         sort=sort,
         limit=limit,
         cursor=cursor,

@@ -77,8 +77,8 @@ def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> "Iterato
             store,
             Inject(store.journal, settings, clock),
             lambda message: spill(message, clock()),
-            lambda prompt, recent, seconds: recall(
-                prompt, limit, Filters(), recent=recent, seconds=seconds
+            lambda prompt, recent, seconds, allowed: recall(
+                prompt, limit, allowed, recent=recent, seconds=seconds
             ),
             settings,
             clock,

@@ -74,6 +74,10 @@ Until = Annotated[str | None, option("--until", "TIME", "Not after; a date means
 STATES = "active, stale, archived, deleted, superseded; else what is alive."
 State = Annotated[str | None, option("--state", "NAME", STATES)]
 
+Place = Annotated[
+    str | None, option("--place", "NAME", "The project it belongs to: a name, a folder, or .")
+]
+
 # explore
 Known = Annotated[list[str], argument("NAME", "An entity or a subject; me is the user.")]
 Depth = Annotated[int, option("--depth -d", "1|2", "2: the relations of its neighbours as well.")]
@@ -108,6 +112,7 @@ CLEARABLE = (
     "occurred-at",
     "expires",
     "priority",
+    "place",
 )
 Content = Annotated[
     str | None, option("--content", "TEXT", "What it says from now on; - reads it from stdin.")

@@ -97,6 +97,7 @@ def _origin(note: Note) -> dict[str, Any]:
         "session": note.session,
         "turn_id": note.turns[0] if note.turns else None,
         "model": note.model,
+        "place": note.place or None,
         "source": "chat" if note.turns or note.channel == "extraction" else "tool",
         "metadata": _metadata(note),
     }
@@ -206,5 +207,6 @@ CHECKED: Mapping[str, Callable[[Any], Any]] = {
     "importance": checked_importance,
     "source_context": checked_context,
     "pinned": bool,
+    "place": lambda place: place or None,
 }
 """Fields that a caller names as Memory does."""

@@ -37,6 +37,7 @@ class Verdicts:
         others may take theirs back."""
         known = [*neighbours, *self._corrected(updates, neighbours)]
         known += self.near.told_otherwise(new, {memory.id for memory, _ in known})
+        known = [one for one in known if _holds_beside(one[0], new)]
         now = self._clock().astimezone(self._zone)
         while True:
             verdict = reconcile(new, known, self.near.ladder, self.mode, now, updates)
@@ -44,7 +45,7 @@ class Verdicts:
                 before = self.near.ended_by(verdict.by, new)
                 clear = [one for one in before if excludes(one, new, self.near.ladder)]
                 return replace(verdict, before=tuple(clear))
-            if told or not isinstance(verdict, Skip) or _stands_for(verdict.known, new):
+            if not isinstance(verdict, Skip) or _stands_for(verdict.known, new, told=told):
                 return verdict
             gone = verdict.known.id
             known = [near for near in known if near[0].id != gone]
@@ -77,6 +78,14 @@ class Verdicts:
         return [] if memory is None or memory.state not in LIVE else [(memory, 0.0)]
 
 
-def _stands_for(older: Memory, new: Memory) -> bool:
-    """Whether the older one can replace the newer unasked: one's own, and seen by as many."""
-    return older.kin == new.kin and older.scope in (new.scope, "shared")
+def _holds_beside(known: Memory, new: Memory) -> bool:
+    """Whether they could be about the same: what holds in one project says nothing of another."""
+    return None in (known.place, new.place) or known.place == new.place
+
+
+def _stands_for(older: Memory, new: Memory, *, told: bool) -> bool:
+    """Whether the older one can replace the newer: it holds wherever that does, and is one's own
+    and seen by as many, unless somebody asked for it."""
+    if older.place not in (None, new.place):
+        return False
+    return told or older.kin == new.kin and older.scope in (new.scope, "shared")

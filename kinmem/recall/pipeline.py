@@ -8,6 +8,7 @@ from kinmem.clock import Clock
 from kinmem.llm.base import ChatModels, Embedder
 from kinmem.models import Answer, Filters, Found, Hit, Memory, Scored, State
 from kinmem.recall.confidence import judge
+from kinmem.recall.elsewhere import lowered
 from kinmem.recall.entities import about, raised
 from kinmem.recall.excerpt import excerpted
 from kinmem.recall.former import former_first, heirs, led
@@ -121,7 +122,8 @@ class Recall:
         if profile.weighing == "bounded":
             scored = lift(scored, formula)
             scored = raised(scored, found, inquiry.entities, settings.entity_boost, formula)
-        return weigh(scored, inquiry.question, profile, settings, self._clock())
+        scored = weigh(scored, inquiry.question, profile, settings, self._clock())
+        return lowered(scored, inquiry.filters.here)
 
     def _answer(self, inquiry: Inquiry, found: Found, kept: Sequence[Scored]) -> Answer:
         """The memories, as they are to be shown; as misses, where they hardly answer."""

@@ -145,6 +145,8 @@ def checked_filters(
     as_of: str | datetime | None = None,
     include_archived: bool = False,
     state: str | None = None,
+    places: tuple[str, ...] | None = None,
+    here: tuple[str, ...] | None = None,
 ) -> Filters:
     """`since` and `until` are inclusive: a date means the whole day."""
     filters = Filters(
@@ -157,6 +159,8 @@ def checked_filters(
         as_of=checked_time(as_of, "as_of", zone, end=True),
         include_archived=include_archived,
         states=None if state is None else (checked_state(state),),
+        places=places,
+        here=here,
     )
     if filters.since and filters.until and filters.since >= filters.until:
         raise InvalidInput(f"since {since} is not before until {until}")
