@@ -24,6 +24,7 @@ BENCHMARKS = (
         "replay",
         "duplicates",
         "now",
+        "notes",
         "reembedding",
     ),
     *("latency", "throughput", "sleeping", "life", "cold-start", "tool-list"),

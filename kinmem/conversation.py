@@ -10,9 +10,10 @@ from hashlib import blake2b
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput
+from kinmem.inject import standing
 from kinmem.inject.block import strip_blocks
 from kinmem.inject.pipeline import SUMMARY_SHARE, Inject
-from kinmem.models import Answer, Filters, Memory
+from kinmem.models import Answer, Filters
 from kinmem.places import place_of, same_place
 from kinmem.rules.border import checked_subject, checked_time
 from kinmem.rules.secrets.secrets import redacted, without_private
@@ -33,7 +34,6 @@ REPEATED = timedelta(minutes=5)
 """Within this time behind its answer a prompt may come `again`, by a hook that was late."""
 NO_ID = re.compile("[0-9a-f]{24}")
 """The name of a turn to which its client gave none."""
-OPENING_CANDIDATES = 20
 RECENT = 4
 """Messages that may explain a follow-up (KinBot)."""
 FOLLOWING = 100
@@ -41,8 +41,6 @@ FOLLOWING = 100
 GOES_ON = timedelta(minutes=10)
 MODEL_SECONDS = 0.8
 """For the models that help to find what fits a prompt: a hook waits a second for the answer."""
-IMPORTANT = 7
-"""From here KinBot's block has a star."""
 CHECKED = 100
 """Of the last so many blocks it is looked whether what they told still holds; what stands further
 back a client has compacted, or its model reads it no more."""
@@ -121,7 +119,10 @@ class Conversation:
             return ""
         before = self._journal.shown(session, "").memories.keys()
         last = self._standing(session, place)
-        told = self._inject.opening(session, self._most_important(), last, self._store.kin)
+        worth = standing.worth_telling(
+            self._store, self._allowed(place), self._settings.inject.opening_tokens
+        )
+        told = self._inject.opening(session, worth, last, self._store.kin)
         after = self._journal.shown(session, "").memories.keys()
         self._store.count_use(after - before, self._clock())
         return told
@@ -140,11 +141,11 @@ class Conversation:
         last = self._journal.last_summary(place)
         if last is None or last.session == session:
             return None if last and last.model == CLIENT else last
-        from kinmem.compact.standing import standing  # late: 25 ms, at openings only
+        from kinmem.compact.standing import standing as since  # late: 25 ms, at openings only
 
         after = self._journal.messages(last.session, uncompacted=True)
         limit = int(SUMMARY_SHARE * self._settings.inject.opening_tokens)
-        return replace(last, summary=standing(last, after, limit))
+        return replace(last, summary=since(last, after, limit))
 
     def compacted(self, session: str) -> None:
         """The client has compacted its context: what it was told is no longer in it."""
@@ -223,7 +224,10 @@ class Conversation:
         recent = partial(self._before, message)
         allowed = self._allowed(message.place)
         answer = self._recall(_asked(message.text), recent, MODEL_SECONDS, allowed)
-        notes = self._inject.for_prompt(session, message.turn, answer, self._store.kin, told)
+        rules = () if told else standing.rules(self._store, allowed)
+        notes = self._inject.for_prompt(
+            session, message.turn, answer, self._store.kin, told, rules, allowed.here
+        )
         if notes:
             used = self._journal.shown(session, message.turn).memories
             self._store.count_use(used, self._clock())  # being told counts as use
@@ -233,13 +237,6 @@ class Conversation:
         """Whether an opening was the last thing told: Claude Code sends its summary after that."""
         openings = self._journal.shown(session, "", latest=1).texts
         return bool(openings) and self._journal.shown(session, latest=1).texts == openings
-
-    def _most_important(self) -> list[Memory]:
-        """Pinned ones first, then those that were scored as important."""
-        pinned = self._store.page(Filters(pinned=True), "importance", OPENING_CANDIDATES).memories
-        ranked = self._store.page(Filters(), "importance", OPENING_CANDIDATES).memories
-        worth = [one for one in ranked if (one.importance or 0) >= IMPORTANT and not one.pinned]
-        return [*pinned, *worth]
 
     def _turn_of(self, message: Message, again: bool) -> str:
         """The turn a message belongs to: an answer's is its prompt's, by the client's id for it, or

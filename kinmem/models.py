@@ -427,6 +427,8 @@ class Answer:
     """What was searched for word by word."""
     noise: float = 0.0
     """Cosine up to which nearness says nothing; -1 where the time asked for is answer enough."""
+    touched: tuple[Hit, ...] = ()
+    """Of a prompt: what it touches, though it may not answer anything."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,8 +85,8 @@ def named(wanted: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def meant(wanted: str, known: Iterable[str]) -> str | None:
-    """The place that a caller names for something new: one that is known, else a path."""
+    """The place that a caller names for something new: one that is known, else a folder in one."""
     if found := named(wanted, known):
         return found[0]
-    path = str(Path(wanted).expanduser().absolute())
-    return place_of(path)
+    path = Path(wanted).expanduser().absolute()
+    return place_of(str(path)) if path.is_dir() else None

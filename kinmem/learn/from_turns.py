@@ -84,7 +84,10 @@ class Learn:
         counts = Counter(echo=len(notes) - len(news))
         news = self._grounded(news, [*before, *messages])
         project = place_of(next((one.place for one in messages if one.place), None))
-        sought = [(note, draft, self._vectors(draft)) for note, draft in self._drafts(news, counts, project)]
+        sought = [
+            (note, draft, self._vectors(draft))
+            for note, draft in self._drafts(news, counts, project)
+        ]
         done = decided(lambda: self._woven_and_stored(sought, messages))
         return Counter() if done is None else +(counts + done)
 

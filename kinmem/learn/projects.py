@@ -1,4 +1,4 @@
-"""Which project a memory belongs to: of what is learned, of what is told, of what was there before."""
+"""Which project a memory belongs to: what is learned, what is told, and what was there before."""
 
 from kinmem.places import place_of
 from kinmem.rules.belonging import belongs

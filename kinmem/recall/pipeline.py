@@ -6,7 +6,8 @@ from functools import partial
 
 from kinmem.clock import Clock
 from kinmem.llm.base import ChatModels, Embedder
-from kinmem.models import Answer, Filters, Found, Hit, Memory, Scored, State
+from kinmem.llm.deadline import Deadline
+from kinmem.models import Answer, Asked, Filters, Found, Hit, Memory, Scored, State
 from kinmem.recall.confidence import judge
 from kinmem.recall.elsewhere import lowered
 from kinmem.recall.entities import about, raised
@@ -22,6 +23,7 @@ from kinmem.recall.rewrite import Recent
 from kinmem.recall.search import Meaning, search, search_beside
 from kinmem.recall.sense import sensible
 from kinmem.recall.then import as_it_was
+from kinmem.recall.touched import MATCHING, NEAREST, noise_of, sought_in, touched
 from kinmem.recall.trim import trim
 from kinmem.recall.weigh import weigh
 from kinmem.settings import Settings
@@ -109,6 +111,19 @@ class Recall:
         )
         best = max((hit.confidence or 0.0 for hit in answer.hits), default=0.0)
         return answer if best >= SURE else self._by_former(answer, inquiry, filters, limit)
+
+    def beside(self, prompt: str, answer: Answer, filters: Filters, seconds: float) -> Answer:
+        """The answer to a working prompt, with what it touches beside what answers it. Where all
+        is near to all, as in languages that the embedder does not know, that is noise."""
+        meaning = Meaning(self._embedders, self._store, Deadline(seconds))
+        vectors = meaning.of([prompt])
+        vector = None if vectors is None else vectors[0]
+        asked = Asked(sought_in(prompt), vector, meaning.embedder.name, NEAREST, MATCHING, MATCHING)
+        found = self._store.search(asked, filters)
+        chosen = [Scored(one, chance, why) for one, chance, why in touched(prompt, found)]
+        hits = self._read(chosen, [one.score for one in chosen])
+        noise = answer.noise if answer.noise < 0 else max(answer.noise, noise_of(prompt, found))
+        return replace(answer, touched=tuple(hits), noise=noise)
 
     def _ranked(self, inquiry: Inquiry, found: Found, helped: Helped) -> list[Scored]:
         """What was found, by the question and by its other wordings, the best first."""

@@ -22,8 +22,8 @@ OF_A_PROJECT = re.compile(
     re.IGNORECASE,
 )
 OF_TALK = re.compile(
-    r"\b(?:answers?|repl(?:y|ies)|respon[ds]\w*|speak|talk|address|call me|antwort\w*|sprich|siez\w*"
-    r"|duz\w*|répond\w*|parle\w*|tutoie\w*|vouvoie\w*|respond\w*|contest\w*|habl[ae]\w*|tutéame"
+    r"\b(?:answers?|repl(?:y|ies)|respon[ds]\w*|speak|talk|address|call me|antwort\w*|sprich"
+    r"|siez\w*|duz\w*|répond\w*|parle\w*|tutoie\w*|vouvoie\w*|respond\w*|contest\w*|habl[ae]\w*|tutéame"
     r"|trata\w*|rispond\w*|parla\w*)\b",
     re.IGNORECASE,
 )

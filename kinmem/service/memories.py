@@ -61,9 +61,10 @@ class Memories(Parts):
     ) -> Answer:
         """What is remembered about the question, best first; every hit says why it was found.
 
-        `limit` is 1-100, MEMORY_MAX_RELEVANT by default; `mode` names a ranking profile. `place`
-        is a project's name or path: only what belongs to it. `session` is the conversation that a follow-up belongs to; unset: of the last ten minutes the only
-        one. Returned memories count as used.
+        `limit` is 1-100, MEMORY_MAX_RELEVANT by default; `mode` names a ranking profile. `place` is
+        a project's name or path: only what belongs to it. `session` is the conversation that a
+        follow-up belongs to; unset: of the last ten minutes the only one. Returned memories count
+        as used.
         """
         query = clean(query, "query", QUERY_BYTES)
         limit = self.settings.recall.max_relevant if limit is None else limit
@@ -173,8 +174,8 @@ class Memories(Parts):
         self, memory_id: str, *, if_version: int | None = None, **changes: Any
     ) -> Memory:
         """Change content, category, subject, scope, importance, tags, source_context, occurred_at,
-        pinned, priority, expires, place or archived. None clears what can be empty. `links` adds links to
-        other memories, {id, relation} each, and takes those back whose relation is None.
+        pinned, priority, expires, place or archived. None clears what can be empty. `links` adds
+        links to other memories, {id, relation} each, and takes those back whose relation is None.
 
         Raises MemoryNotFound unless this Kin is the author, VersionConflict if somebody changed it
         since `if_version`.

@@ -153,4 +153,5 @@ class Parts:
         self._background.await_ready()
         limit = self.settings.recall.max_relevant
         query = query.encode("utf-8", "ignore")[:QUERY_BYTES].decode("utf-8", "ignore")
-        return self._recall(query, limit, allowed, None, recent, seconds)
+        answer = self._recall(query, limit, allowed, None, recent, seconds)
+        return self._recall.beside(query, answer, allowed, seconds)
