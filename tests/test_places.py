@@ -188,9 +188,7 @@ def test_a_repository_that_was_moved_keeps_its_rules(
     assert "trunk-based" not in opening(service, projects("other"))
 
 
-def test_a_hook_tells_the_clients_folder(
-    service: Service, projects: Callable[[str], Path]
-) -> None:
+def test_a_hook_tells_the_clients_folder(service: Service, projects: Callable[[str], Path]) -> None:
     a = projects("parcels")
     base = {"session_id": "s", "cwd": str(a / "src"), "prompt_id": "p"}
     prompt = {**base, "hook_event_name": "UserPromptSubmit", "prompt": DECIDED}

@@ -18,6 +18,8 @@ RULES: tuple[Category, ...] = ("decision", "preference")
 MOST_RULES = 60
 IMPORTANT = 7
 """From here KinBot's block has a star."""
+MUNDANE = 4
+"""What somebody rated lower is told where it fits a prompt only."""
 SHORT_LIVED = frozenset({"ephemeral", "context"})
 LINE_TOKENS = 15
 """Of what a line has around a memory."""
@@ -30,7 +32,7 @@ def worth_telling(store: Store, allowed: Filters, tokens: int) -> list[Memory]:
     important = [one for one in ranked if (one.importance or 0) >= IMPORTANT]
     told = _once([*_pinned(store, allowed), *_ruling(store, allowed), *important])
     every = store.page(allowed, "importance", MOST_RULES)
-    rest = _once([*told, *(one for one in every.memories if one.category not in SHORT_LIVED)])
+    rest = _once([*told, *filter(_lasts, every.memories)])
     is_all = every.next_cursor is None and sum(map(_tokens, rest)) <= tokens
     return rest if is_all else told
 
@@ -58,6 +60,11 @@ def _ruling(store: Store, allowed: Filters) -> list[Memory]:
     )
     found = [one for page in pages for one in page]
     return sorted(found, key=lambda one: (one.place is None, -(one.importance or 0)))
+
+
+def _lasts(memory: Memory) -> bool:
+    rated = MUNDANE if memory.importance is None else memory.importance
+    return memory.category not in SHORT_LIVED and rated >= MUNDANE
 
 
 def _once(memories: Iterable[Memory]) -> list[Memory]:
