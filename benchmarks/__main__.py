@@ -25,6 +25,7 @@ BENCHMARKS = (
         "duplicates",
         "now",
         "updates",
+        "notes",
         "reembedding",
     ),
     *("latency", "throughput", "sleeping", "life", "cold-start", "tool-list", "tool-choice"),

@@ -10,9 +10,11 @@ from hashlib import blake2b
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput
+from kinmem.inject import standing
 from kinmem.inject.block import strip_blocks
 from kinmem.inject.pipeline import SUMMARY_SHARE, Inject
-from kinmem.models import Answer, Filters, Memory
+from kinmem.models import Answer, Filters
+from kinmem.places import place_of, same_place
 from kinmem.rules.border import checked_subject, checked_time
 from kinmem.rules.secrets.secrets import redacted, without_private
 from kinmem.settings import Settings
@@ -33,7 +35,6 @@ REPEATED = timedelta(minutes=5)
 """Within this time behind its answer a prompt may come `again`, by a hook that was late."""
 NO_ID = re.compile("[0-9a-f]{24}")
 """The name of a turn to which its client gave none."""
-OPENING_CANDIDATES = 20
 RECENT = 4
 """Messages that may explain a follow-up (KinBot)."""
 FOLLOWING = 100
@@ -41,8 +42,6 @@ FOLLOWING = 100
 GOES_ON = timedelta(minutes=10)
 MODEL_SECONDS = 0.8
 """For the models that help to find what fits a prompt: a hook waits a second for the answer."""
-IMPORTANT = 7
-"""From here KinBot's block has a star."""
 CHECKED = 100
 """Of the last so many blocks it is looked whether what they told still holds; what stands further
 back a client has compacted, or its model reads it no more."""
@@ -51,8 +50,9 @@ back a client has compacted, or its model reads it no more."""
 Recent = Callable[[], Sequence[Message]]
 Spilled = Callable[[Message], Message]
 """A tool's message with a preview in place of a long output."""
-Fitting = Callable[[str, Recent, float], Answer]
-"""What fits a prompt, given what was said before it and the seconds that models may take."""
+Fitting = Callable[[str, Recent, float, Filters], Answer]
+"""What fits a prompt among what may be told where it was asked, given what was said before it and
+the seconds that models may take."""
 
 
 class Conversation:
@@ -121,7 +121,9 @@ class Conversation:
             return ""
         before = self._journal.shown(session, "").memories.keys()
         last = self._standing(session, place)
-        memories = self._most_important()
+        memories = standing.worth_telling(
+            self._store, self._allowed(place), self._settings.inject.opening_tokens
+        )
         doubtful = newer_of(self._store, {one.id for one in memories})
         newer = {id: one.id for id, one in doubtful.items()}
         told = self._inject.opening(session, memories, last, self._store.kin, newer)
@@ -129,17 +131,25 @@ class Conversation:
         self._store.count_use(after - before, self._clock())
         return told
 
+    def _allowed(self, folder: str | None) -> Filters:
+        """What may be told to who works in a folder. Nobody knows the project: all."""
+        project = place_of(folder)
+        if project is None:
+            return Filters()
+        same = (one for one in self._store.places() if same_place(one, project))
+        return Filters(here=tuple({project, *same}), only_here=True)
+
     def _standing(self, session: str, place: str | None) -> Snapshot | None:
         """The last summary, with what was said since; of the session's own what it may have lost:
         a client's summary stands in its context, and so do the latest turns."""
         last = self._journal.last_summary(place)
         if last is None or last.session == session:
             return None if last and last.model == CLIENT else last
-        from kinmem.compact.standing import standing  # late: 25 ms, at openings only
+        from kinmem.compact.standing import standing as since  # late: 25 ms, at openings only
 
         after = self._journal.messages(last.session, uncompacted=True)
         limit = int(SUMMARY_SHARE * self._settings.inject.opening_tokens)
-        return replace(last, summary=standing(last, after, limit))
+        return replace(last, summary=since(last, after, limit))
 
     def compacted(self, session: str) -> None:
         """The client has compacted its context: what it was told is no longer in it."""
@@ -216,8 +226,12 @@ class Conversation:
             return "\n".join(texts)
         told = self._store.memories(self._journal.versions_shown(session, latest=CHECKED))
         recent = partial(self._before, message)
-        answer = self._recall(_asked(message.text), recent, MODEL_SECONDS)
-        notes = self._inject.for_prompt(session, message.turn, answer, self._store.kin, told)
+        allowed = self._allowed(message.place)
+        answer = self._recall(_asked(message.text), recent, MODEL_SECONDS, allowed)
+        rules = () if told else standing.rules(self._store, allowed)
+        notes = self._inject.for_prompt(
+            session, message.turn, answer, self._store.kin, told, rules, allowed.here
+        )
         if notes:
             used = self._journal.shown(session, message.turn).memories
             self._store.count_use(used, self._clock())  # being told counts as use
@@ -227,13 +241,6 @@ class Conversation:
         """Whether an opening was the last thing told: Claude Code sends its summary after that."""
         openings = self._journal.shown(session, "", latest=1).texts
         return bool(openings) and self._journal.shown(session, latest=1).texts == openings
-
-    def _most_important(self) -> list[Memory]:
-        """Pinned ones first, then those that were scored as important."""
-        pinned = self._store.page(Filters(pinned=True), "importance", OPENING_CANDIDATES).memories
-        ranked = self._store.page(Filters(), "importance", OPENING_CANDIDATES).memories
-        worth = [one for one in ranked if (one.importance or 0) >= IMPORTANT and not one.pinned]
-        return [*pinned, *worth]
 
     def _turn_of(self, message: Message, again: bool) -> str:
         """The turn a message belongs to: an answer's is its prompt's, by the client's id for it, or

@@ -114,6 +114,8 @@ class Memory:
     session: str | None = None
     turn_id: str | None = None
     model: str | None = None
+    place: str | None = None
+    """The project in which it holds, see places.py; None: everywhere."""
 
     occurred_at: datetime | None = None
     state: State = State.ACTIVE
@@ -236,6 +238,12 @@ class Filters:
     """Exactly these states, whatever else is said."""
     ids: tuple[str, ...] | None = None
     """Only among these."""
+    places: tuple[str, ...] | None = None
+    """Only what belongs to one of these projects."""
+    here: tuple[str, ...] | None = None
+    """The project at hand, under all its paths: what belongs to another ranks lower ..."""
+    only_here: bool = False
+    """... or, unless it only tells what happened, is left out."""
 
 
 class Part(NamedTuple):
@@ -273,6 +281,7 @@ class Candidate(NamedTuple):
     """Times are UTC in ISO 8601, of one width."""
     content_updated_at: str
     recalled_at: str | None
+    place: str | None = None
     part: Part | None = None
     """Of a document: which part was found."""
 
@@ -429,6 +438,8 @@ class Answer:
     """What was searched for word by word."""
     noise: float = 0.0
     """Cosine up to which nearness says nothing; -1 where the time asked for is answer enough."""
+    touched: tuple[Hit, ...] = ()
+    """Of a prompt: what it touches, though it may not answer anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -562,6 +573,8 @@ class Note:
     channel: Channel = "explicit"
     client: str | None = None
     session: str | None = None
+    place: str | None = None
+    """The project in which it holds: a name, or a path; None: everywhere."""
     confidence: float = 1.0
     turns: tuple[str, ...] = ()
     """The turns it was learned from, the main one first; at most three."""

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from kinmem.errors import StoreError
+from kinmem.places import at_hand
 from kinmem.recall.profiles import reads
 from kinmem.settings import HOME_VARIABLE, Settings, load, unread
 
@@ -53,6 +54,7 @@ def _serve_stdio(services: "Services") -> NoReturn:
     from kinmem.protocol import build  # late, as all that loads mcp: half a second
     from kinmem.transports.stdio import serve_stdio
 
+    services.here = at_hand()  # clients start a server in their project's folder
     server = build(
         services.get,
         sets=services.settings.server.tool_sets,
@@ -97,6 +99,7 @@ class Services:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.here: str | None = None
         self._opened: dict[str, Future[Service]] = {}
         self._doors: list[Closeable] = []
         self._closed = False
@@ -140,6 +143,7 @@ class Services:
             from kinmem.wiring import open_service
 
             service = open_service(self._settings_of(name), patience=PATIENCE)
+            service.here = self.here
             self._doors.append(serve_local(self.settings.home, name, partial(answered, service)))
             opened.set_result(service)
         except BaseException as error:

@@ -49,6 +49,7 @@ OccurredAt = Annotated[
 Expires = Annotated[str, Field(description="date, 30d or in 3 days")]
 Priority = Annotated[float, Field(ge=0, le=1)]
 Since = Annotated[str, Field(description="date or yesterday")]
+Place = Annotated[str, Field(description="project")]
 MemoryId = Annotated[str, Field(max_length=100), WithJsonSchema({"type": "string"})]
 AnyCategory = Annotated[Category, WithJsonSchema({"type": "string"})]
 """To ask for, without the list of all, which costs a hundred characters each time."""
@@ -139,6 +140,7 @@ def recall(
     as_of: Annotated[str, Field(description="what was valid then")] | None = None,
     mode: Annotated[Mode, Field(description="ranking")] | None = None,
     include_archived: bool = False,
+    place: Place | None = None,
     explain: Annotated[bool, Field(description="add confidence, score and why")] = False,
 ) -> Recalled:
     """Search memory by meaning and words, best first. Call it before answering about the user,
@@ -156,6 +158,7 @@ def recall(
         as_of=as_of,
         mode=mode,
         include_archived=include_archived,
+        place=place,
     )
     return Recalled.of(answer, call.service, explain)
 
@@ -212,6 +215,7 @@ def list_memories(
     state: StateName | None = None,
     since: Since | None = None,
     until: Since | None = None,
+    place: Place | None = None,
     sort: Literal["newest", "oldest", "importance", "used"] = "newest",
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
     cursor: Annotated[str, Field(description="nextCursor")] | None = None,
@@ -226,6 +230,7 @@ def list_memories(
         state=state,
         since=since,
         until=until,
+        place=place,
         sort=sort,
         limit=limit,
         cursor=cursor,

@@ -7,6 +7,7 @@ from pydantic import AliasGenerator, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
 from kinmem.clock import moment
+from kinmem.places import name_of, same_place
 from kinmem.rules.time.when import age_in_words
 from kinmem.strict import Answer
 from kinmem.text import cut
@@ -76,7 +77,10 @@ class Memory(Wire):
     truncated: bool | None = None
     chunk: Annotated[int | None, Field(description="of a document: where the excerpt is")] = None
     chunks: int | None = None
-    place: Annotated[str | None, Field(description="headings and page of the chunk")] = None
+    place: Annotated[
+        str | None, Field(description="the project it holds in; of a chunk its headings and page")
+    ] = None
+    elsewhere: Annotated[bool | None, Field(description="not the project at hand")] = None
     category: str
     subject: str | None = None
     importance: Annotated[float | None, PlainSerializer(_plain, return_type=float)] = None
@@ -117,6 +121,8 @@ class Memory(Wire):
             subject=memory.subject,
             importance=memory.importance,
             scope=memory.scope,
+            place=None if memory.place is None else name_of(memory.place),
+            elsewhere=_is_elsewhere(memory, service) or None,
             author_kin_name=memory.kin if memory.kin != service.kin else None,
             source_context=memory.source_context,
             occurred_at=stamp(memory.occurred_at, zone),
@@ -206,8 +212,16 @@ def _found(hit: "models.Hit", service: "Service", explain: bool, *, missed: bool
         view.confidence = round(hit.confidence, 2)
     if explain:
         view.score, view.why = hit.score, dict(hit.why)
+        if hit.memory.place is not None:
+            view.why = {**view.why, "place": hit.memory.place}
         view.links = linked(hit.memory, service)
     return view
+
+
+def _is_elsewhere(memory: "models.Memory", service: "Service") -> bool:
+    """Whether it holds in another project than the one at hand, if that is known."""
+    place, here = memory.place, service.here
+    return place is not None and here is not None and not same_place(place, here)
 
 
 def linked(memory: "models.Memory", service: "Service") -> list[Linked] | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypedDict
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import ConfigError
 from kinmem.llm.base import ChatModel, ChatModels, Embedder, Reranker, warm
-from kinmem.models import Coverage, Filters
+from kinmem.models import Coverage
 from kinmem.settings import Settings, load
 
 if TYPE_CHECKING:  # a hook needs a conversation only, and every prompt waits for it
@@ -91,8 +91,11 @@ def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> "Iterato
             store,
             Inject(store.journal, settings, clock),
             lambda message: spill(message, clock()),
-            lambda prompt, recent, seconds: recall(
-                prompt, limit, Filters(), recent=recent, seconds=seconds
+            lambda prompt, recent, seconds, allowed: recall.beside(
+                prompt,
+                recall(prompt, limit, allowed, recent=recent, seconds=seconds),
+                allowed,
+                seconds,
             ),
             settings,
             clock,

@@ -24,6 +24,7 @@ def recall(
     as_of: take.AsOf = None,
     mode: take.Mode = None,
     include_archived: take.IncludeArchived = False,
+    place: take.Place = None,
     explain: take.Explain = False,
 ) -> None:
     """What is remembered about a question, best first."""
@@ -40,6 +41,7 @@ def recall(
             as_of=as_of,
             mode=mode,
             include_archived=include_archived,
+            place=place,
         )
         if here.json:
             from kinmem.wire import Recalled, as_json
@@ -61,6 +63,7 @@ def list_(
     state: take.State = None,
     since: take.Since = None,
     until: take.Until = None,
+    place: take.Place = None,
     sort: take.Sort = "newest",
     limit: take.PageLimit = 50,
     cursor: take.Cursor = None,
@@ -80,6 +83,7 @@ def list_(
             state=state,
             since=since,
             until=until,
+            place=place,
             sort=sort,
             limit=limit,
             cursor=cursor,

@@ -13,6 +13,7 @@ from kinmem.cli.explain import explanation
 from kinmem.cli.maps import connected
 from kinmem.cli.pages import short_id
 from kinmem.cli.terminal import columns, one_line, safe
+from kinmem.places import name_of
 from kinmem.rules.time.when import age_in_words
 
 if TYPE_CHECKING:
@@ -164,6 +165,8 @@ def _facts(one: "Memory", memory: "Service") -> Iterator[str]:
         yield one.state
     if one.pinned:
         yield "pinned"
+    if one.place is not None:
+        yield f"in {one_line(name_of(one.place))}"
     if one.importance is not None:
         yield f"importance {one.importance:g}"
     if one.occurred_at:

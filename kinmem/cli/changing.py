@@ -31,6 +31,7 @@ def memorize(
     tag: take.NewTags = None,
     expires: take.Expires = None,
     speaker: take.Speaker = None,
+    place: take.Place = None,
 ) -> None:
     """Remember something. What is known already is not stored twice."""
     from kinmem.cli.failure import Refused
@@ -45,6 +46,7 @@ def memorize(
         tags=tuple(tag) if tag else None,
         expires=expires,
         speaker=speaker,
+        place=place,
     )
     content = _typed(text)
     with here.memory() as memory:
@@ -77,6 +79,7 @@ def update(
     pinned: take.Pinned = None,
     priority: take.Priority = None,
     archived: take.Archived = None,
+    place: take.Place = None,
     link: take.Link = None,
     unlink: take.Unlink = None,
     clear: take.Clear = None,
@@ -96,6 +99,7 @@ def update(
         pinned=pinned,
         priority=priority,
         archived=archived,
+        place=place,
     )
     changes |= _cleared(clear or [])
     _change(here, memory_id, _changing(changes, link or (), unlink or (), if_version))

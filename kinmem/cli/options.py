@@ -125,6 +125,10 @@ State = Annotated[
     ),
 ]
 
+Place = Annotated[
+    str | None, option("--place", "NAME", "The project it belongs to: a name, a folder, or .")
+]
+
 # explore
 Known = Annotated[list[str], argument("NAME", "An entity or a subject; me is the user.", SUBJECTS)]
 Depth = Annotated[int, option("--depth -d", "1|2", "2: the relations of its neighbours as well.")]
@@ -163,6 +167,7 @@ CLEARABLE = (
     "occurred-at",
     "expires",
     "priority",
+    "place",
 )
 Content = Annotated[
     str | None, option("--content", "TEXT", "What it says from now on; - reads it from stdin.")

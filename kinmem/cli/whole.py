@@ -23,7 +23,7 @@ GROUPS = {
     "what": "id category subject source_context tags language title description",
     "whose": "kin scope",
     "worth": "importance confidence pinned set_priority",
-    "source": "speaker channel trust client session turn_id model source source_ref",
+    "source": "speaker channel trust client session turn_id model place source source_ref",
     "life": "state state_at occurred_at valid_from valid_to expires_at superseded_by",
     "use": "recalled_count recalled_at",
     "times": "created_at content_updated_at scored_at deleted_at",

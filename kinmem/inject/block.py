@@ -8,6 +8,7 @@ from datetime import datetime
 
 from kinmem.inject.disarm import disarmed
 from kinmem.models import CATEGORIES, Memory
+from kinmem.places import name_of
 from kinmem.rules.time.when import age_in_words, spoken_date
 
 NAME = "kinmem-notes"
@@ -63,6 +64,8 @@ class Told:
     """Whether the session was shown an older version."""
     newer: str | None = None
     """The id of a newer memory that may have taken its place."""
+    elsewhere: bool = False
+    """Whether it comes from another project than the one at hand."""
 
 
 def block(lines: Sequence[str], *, first: bool) -> str:
@@ -141,6 +144,8 @@ def line(one: Told, kin: str, now: datetime, *, grouped_by_subject: bool = False
     parts.append(disarmed(one.text))
     if memory.subject and not grouped_by_subject:
         parts.append(f"(subject: {disarmed(memory.subject, SUBJECT_LENGTH)})")
+    if one.elsewhere and memory.place:
+        parts.append(f"(in {disarmed(name_of(memory.place), SUBJECT_LENGTH)})")
     if memory.source_context:
         parts.append(f"[context: {disarmed(memory.source_context, CONTEXT_LENGTH)}]")
     if one.newer is not None:

@@ -41,6 +41,13 @@ SMALL_TALK = frozenset(
 )
 
 
+def told_of(answer: Answer) -> list[Hit]:
+    """What answers a prompt, then what else it touches."""
+    hits = fitting(answer)
+    known = {hit.memory.id for hit in hits}
+    return [*hits, *(hit for hit in answer.touched if hit.memory.id not in known)]
+
+
 def fitting(answer: Answer) -> list[Hit]:
     """The hits that are worth telling, best first; none if the best does not fit."""
     if not set(answer.words) - SMALL_TALK:

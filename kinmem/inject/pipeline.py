@@ -1,6 +1,6 @@
 """What a turn and a session are given. Appends only: what was shown is never written again."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from kinmem.clock import Clock
@@ -14,7 +14,7 @@ from kinmem.inject.block import (
     line,
     told_lines,
 )
-from kinmem.inject.choose import fitting, within_budget
+from kinmem.inject.choose import told_of, within_budget
 from kinmem.inject.disarm import disarmed
 from kinmem.models import LIVE, Answer, Memory
 from kinmem.rules.time.when import age_in_words
@@ -62,8 +62,13 @@ class Inject:
         answer: Answer,
         kin: str,
         now: Mapping[str, Memory] | None = None,
+        rules: Sequence[Memory] = (),
+        here: Sequence[str] | None = None,
     ) -> str:
         """A block with the hits that fit and that the session has not seen as they are; else ''.
+
+        `rules` are told with them to a session that was told nothing yet, whatever it asks. `here`
+        is the project at hand, if that is known.
 
         `now` has memories that were shown lately as they are today: what has changed is told again,
         what no longer holds is said to be so, each once. Asked again for a turn, it repeats itself.
@@ -72,7 +77,7 @@ class Inject:
             return ""
         if turn and (said := self._journal.shown(session, turn).texts):
             return "\n".join(said)
-        hits = fitting(answer)[: self._settings.recall.max_relevant]
+        hits = told_of(answer)[: self._settings.recall.max_relevant]
         now = now or {}
         known = self._known(session, [*now.values(), *(hit.memory for hit in hits)])
         best = max((hit.score for hit in hits), default=1.0)
@@ -83,12 +88,15 @@ class Inject:
                 hit.score / best,
                 changed,
                 newer=hit.newer,
+                elsewhere=here is not None and hit.memory.place not in (None, *here),
             )
             for hit in hits
             if (changed := known.news(hit.memory)) is not None
         ]
         outdated = self._outdated(known, now, {one.memory.id for one in fresh})
         chosen = self._afforded(fresh, known.is_first, kin)
+        if known.is_first:
+            chosen = [*self._standing(rules, {one.memory.id for one in chosen}, kin), *chosen]
         return self._show(session, turn, chosen, outdated, known.is_first, kin)
 
     def opening(
@@ -120,6 +128,14 @@ class Inject:
         kept = within_budget(lines, worth, used, budget)
         chosen = [one for at, one in enumerate(fresh) if at in kept]
         return self._show(session, "", chosen, [], known.is_first, kin, extra)
+
+    def _standing(self, rules: Sequence[Memory], told: Set[str], kin: str) -> list[Told]:
+        """The rules that are not among what is told, as far as an opening has room for them."""
+        fresh = [Told(rule, rule.content) for rule in rules if rule.id not in told]
+        lines = [line(one, kin, self._clock()) for one in fresh]
+        worth = [-float(at) for at in range(len(lines))]
+        kept = within_budget(lines, worth, 0, self._settings.inject.opening_tokens)
+        return [one for at, one in enumerate(fresh) if at in kept]
 
     def _known(self, session: str, memories: Iterable[Memory]) -> Known:
         """What the session knows; texts are read only of memories that have changed since."""

@@ -14,6 +14,7 @@ from kinmem.learn.ask import ask
 from kinmem.learn.extract import extract
 from kinmem.learn.near import Neighbour
 from kinmem.learn.prepare import draft_of
+from kinmem.learn.projects import project_of
 from kinmem.learn.reconcile import Merge, Outdated, Verdict
 from kinmem.learn.screen import screened
 from kinmem.learn.verdicts import Verdicts
@@ -29,6 +30,7 @@ from kinmem.models import (
     Vector,
     Vectors,
 )
+from kinmem.places import place_of
 from kinmem.rules.same.echo import Echoes
 from kinmem.settings import Settings
 from kinmem.store.base import Store
@@ -81,7 +83,11 @@ class Learn:
         news = self._news(notes, messages)
         counts = Counter(echo=len(notes) - len(news))
         news = self._grounded(news, [*before, *messages])
-        sought = [(note, draft, self._vectors(draft)) for note, draft in self._drafts(news, counts)]
+        project = place_of(next((one.place for one in messages if one.place), None))
+        sought = [
+            (note, draft, self._vectors(draft))
+            for note, draft in self._drafts(news, counts, project)
+        ]
         done = decided(lambda: self._woven_and_stored(sought, messages))
         return Counter() if done is None else +(counts + done)
 
@@ -155,13 +161,16 @@ class Learn:
         vectors = (self._verdicts.near.chunks(text).vectors for text in texts)
         return [one for one in vectors if one is not None]
 
-    def _drafts(self, notes: Sequence[Note], counts: Counter[str]) -> list[tuple[Note, Draft]]:
+    def _drafts(
+        self, notes: Sequence[Note], counts: Counter[str], project: str | None
+    ) -> list[tuple[Note, Draft]]:
         """Each with its vectors; without, it is compared when the worker has made them."""
         now, zone = self._clock(), self._settings.general.zone
         drafts = []
         for note in notes:
             try:
-                note = replace(note, scope="private")
+                place = project_of(note.category, note.content, note.subject, project)
+                note = replace(note, scope="private", place=place)
                 draft = draft_of(note, self._store.kin, self._embedder, now, zone)
             except InvalidInput:
                 counts["refused"] += 1

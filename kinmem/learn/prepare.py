@@ -155,6 +155,7 @@ def _origin(note: Note, told_at: datetime | None) -> dict[str, Any]:
         "session": note.session,
         "turn_id": note.turns[0] if note.turns else None,
         "model": note.model,
+        "place": note.place or None,
         "source": "chat" if note.turns or note.channel in ("user", "extraction") else "tool",
         "metadata": _metadata(note, told_at),
     }
@@ -270,5 +271,6 @@ CHECKED: Mapping[str, Callable[[Any], Any]] = {
     "importance": checked_importance,
     "source_context": checked_context,
     "pinned": bool,
+    "place": lambda place: place or None,
 }
 """Fields that a caller names as Memory does."""

@@ -37,6 +37,7 @@ class Verdicts:
         unless it was `told` directly, only one that as many see."""
         known = [*neighbours, *self._corrected(updates, neighbours)]
         known += self.near.told_otherwise(new, {memory.id for memory, _ in known})
+        known = [one for one in known if _holds_beside(one[0], new)]
         now = self._clock().astimezone(self._zone)
         while True:
             verdict = reconcile(new, known, self.near.ladder, self.mode, now, updates)
@@ -77,7 +78,14 @@ class Verdicts:
         return [] if memory is None or memory.state not in LIVE else [(memory, 0.0)]
 
 
+def _holds_beside(known: Memory, new: Memory) -> bool:
+    """Whether they could be about the same: what holds in one project says nothing of another."""
+    return None in (known.place, new.place) or known.place == new.place
+
+
 def _stands_for(older: Memory, new: Memory, *, told: bool) -> bool:
-    """Whether the older one can replace the newer unasked: one's own, and seen by as many or told
-    directly."""
-    return older.kin == new.kin and (told or older.scope in (new.scope, "shared"))
+    """Whether the older one can replace the newer: it holds wherever that does, is one's own, and
+    is seen by as many, unless somebody asked for it."""
+    if older.place not in (None, new.place) or older.kin != new.kin:
+        return False
+    return told or older.scope in (new.scope, "shared")

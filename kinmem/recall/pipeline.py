@@ -6,9 +6,11 @@ from functools import partial
 
 from kinmem.clock import Clock
 from kinmem.llm.base import ChatModels, Embedder
-from kinmem.models import Answer, Filters, Found, Hit, Memory, Scored, State
+from kinmem.llm.deadline import Deadline
+from kinmem.models import Answer, Asked, Filters, Found, Hit, Memory, Scored, State
 from kinmem.prompts import today
 from kinmem.recall.confidence import judge
+from kinmem.recall.elsewhere import lowered
 from kinmem.recall.entities import about, raised
 from kinmem.recall.excerpt import excerpted
 from kinmem.recall.former import former_first, heirs, led
@@ -22,6 +24,7 @@ from kinmem.recall.rewrite import Recent
 from kinmem.recall.search import Meaning, search, search_beside
 from kinmem.recall.sense import sensible
 from kinmem.recall.then import as_it_was
+from kinmem.recall.touched import MATCHING, NEAREST, noise_of, sought_in, touched
 from kinmem.recall.trim import trim, without_copies
 from kinmem.recall.weigh import weigh
 from kinmem.settings import Settings
@@ -113,6 +116,19 @@ class Recall:
             answer = self._by_former(answer, inquiry, filters, limit)
         return self._by_faded(answer, inquiry, limit) if self._is_open(answer) else answer
 
+    def beside(self, prompt: str, answer: Answer, filters: Filters, seconds: float) -> Answer:
+        """The answer to a working prompt, with what it touches beside what answers it. Where all
+        is near to all, as in languages that the embedder does not know, that is noise."""
+        meaning = Meaning(self._embedders, self._store, Deadline(seconds))
+        vectors = meaning.of([prompt])
+        vector = None if vectors is None else vectors[0]
+        asked = Asked(sought_in(prompt), vector, meaning.embedder.name, NEAREST, MATCHING, MATCHING)
+        found = self._store.search(asked, filters)
+        chosen = [Scored(one, chance, why) for one, chance, why in touched(prompt, found)]
+        hits = self._read(chosen, [one.score for one in chosen])
+        noise = answer.noise if answer.noise < 0 else max(answer.noise, noise_of(prompt, found))
+        return replace(answer, touched=tuple(hits), noise=noise)
+
     def _ranked(self, inquiry: Inquiry, found: Found, helped: Helped) -> list[Scored]:
         """What was found, by the question and by its other wordings, the best first."""
         settings, profile, formula = self._settings, inquiry.profile, inquiry.profile.formula
@@ -126,7 +142,7 @@ class Recall:
             scored = lift(scored, formula)
             scored = raised(scored, found, inquiry.entities, settings.entity_boost, formula)
         scored = weigh(scored, inquiry.question, profile, settings, self._clock())
-        return without_copies(scored, self._store.kin)
+        return lowered(without_copies(scored, self._store.kin), inquiry.filters.here)
 
     def _answer(self, inquiry: Inquiry, found: Found, kept: Sequence[Scored]) -> Answer:
         """The memories, as they are to be shown; as misses, where they hardly answer."""

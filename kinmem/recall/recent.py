@@ -61,6 +61,10 @@ class RecentAnswers:
                     self._answers.popitem(last=False)
         return answer
 
+    def beside(self, prompt: str, answer: Answer, filters: Filters, seconds: float) -> Answer:
+        """See Recall."""
+        return self._recall.beside(prompt, answer, filters, seconds)
+
     def clear(self) -> None:
         """Nothing that was erased stays in memory."""
         self._answers.clear()

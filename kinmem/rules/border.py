@@ -162,6 +162,8 @@ def checked_filters(
     include_archived: bool = False,
     state: str | None = None,
     now: datetime | None = None,
+    places: tuple[str, ...] | None = None,
+    here: tuple[str, ...] | None = None,
 ) -> Filters:
     """`since` and `until` are inclusive: a date means the whole day. For `now` see checked_time."""
     filters = Filters(
@@ -174,6 +176,8 @@ def checked_filters(
         as_of=checked_time(as_of, "as_of", zone, end=True, now=now),
         include_archived=include_archived,
         states=None if state is None else (checked_state(state),),
+        places=places,
+        here=here,
     )
     if filters.since and filters.until and filters.since >= filters.until:
         raise InvalidInput(f"since {since} is not before until {until}")

@@ -1,7 +1,7 @@
 """Service: the six tools, and documents."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ from kinmem.errors import InvalidInput
 from kinmem.forgetting import Forgetting
 from kinmem.learn.knowledge import reread
 from kinmem.learn.prepare import changed_fields
+from kinmem.learn.projects import project_of
 from kinmem.llm.chunks import chunks_of
 from kinmem.models import (
     Answer,
@@ -23,6 +24,7 @@ from kinmem.models import (
     State,
     Stored,
 )
+from kinmem.places import meant, named, same_place
 from kinmem.rules.border import checked_filters
 from kinmem.rules.links import checked_links
 from kinmem.service.parts import QUERY_BYTES, Parts, Time
@@ -32,6 +34,7 @@ from kinmem.text import clean, storable
 from kinmem.upkeep.summarize import summarize_these
 
 BATCH = 100
+PLACE_BYTES = 4096
 RANKED = frozenset({"priority", "importance", "tags", "pinned", "archived", "links"})
 """What priority and tier follow from."""
 
@@ -53,13 +56,15 @@ class Memories(Parts):
         as_of: Time | None = None,
         mode: str | None = None,
         include_archived: bool = False,
+        place: str | None = None,
         session: str | None = None,
     ) -> Answer:
         """What is remembered about the question, best first; every hit says why it was found.
 
-        `limit` is 1-100, MEMORY_MAX_RELEVANT by default; `mode` names a ranking profile. `session`
-        is the conversation that a follow-up belongs to; unset: of the last ten minutes the only
-        one. Returned memories count as used.
+        `limit` is 1-100, MEMORY_MAX_RELEVANT by default; `mode` names a ranking profile. `place` is
+        a project's name or path: only what belongs to it. `session` is the conversation that a
+        follow-up belongs to; unset: of the last ten minutes the only one. Returned memories count
+        as used.
         """
         query = clean(query, "query", QUERY_BYTES)
         limit = self.settings.recall.max_relevant if limit is None else limit
@@ -76,6 +81,8 @@ class Memories(Parts):
             as_of=as_of,
             include_archived=include_archived,
             now=self.clock(),
+            places=self._places(place),
+            here=self._at_hand(),
         )
         self._background.await_ready()
         recent = partial(self._conversation.recent, session)
@@ -92,7 +99,7 @@ class Memories(Parts):
         self._background.await_ready()
         if is_document(content):
             return self.add(as_given(content, fields), progress=progress)
-        return self._memorize.one(_note({"content": content, **fields}))
+        return self._memorize.one(self._placed(_note({"content": content, **fields})))
 
     def add_document(self, data: bytes | str, **details: Any) -> Stored:
         """Remember what a file says: Markdown, text, HTML or PDF, up to 8 MiB of text, in chunks
@@ -125,7 +132,7 @@ class Memories(Parts):
         settle) and with them the search for semantic duplicates. An item that cannot be stored is
         refused without harm to the others.
         """
-        notes = [_note(item) for item in items]
+        notes = [self._placed(_note(item)) for item in items]
         batch = batch_name("many")
         stored: list[Stored] = []
         for start in range(0, len(notes), BATCH):
@@ -133,6 +140,32 @@ class Memories(Parts):
             stored += self._many(notes[start : start + BATCH], batch, _from(start, notes, progress))
         self._background.wake()
         return stored
+
+    def _placed(self, note: Note) -> Note:
+        """With the path of the project that it names, or that it is about if it names none."""
+        if note.place is not None:
+            return replace(note, place=self._place(note.place))
+        return replace(note, place=project_of(note.category, note.content, note.subject, self.here))
+
+    def _place(self, wanted: str) -> str | None:
+        """The path of a project; None for an empty name: everywhere. Raises InvalidInput."""
+        if not wanted:
+            return None
+        found = meant(clean(wanted, "place", PLACE_BYTES), self.store.places())
+        if found is None:
+            raise InvalidInput(f"place {wanted!r} is no project known, and in no git repository")
+        return found
+
+    def _places(self, wanted: str | None) -> tuple[str, ...] | None:
+        if wanted is None:
+            return None
+        return named(clean(wanted, "place", PLACE_BYTES), self.store.places())
+
+    def _at_hand(self) -> tuple[str, ...] | None:
+        here = self.here
+        if here is None:
+            return None
+        return (here, *(one for one in self.store.places() if same_place(one, here)))
 
     def _many(
         self, notes: Sequence[Note], batch: str, progress: Callable[[int], None]
@@ -157,8 +190,8 @@ class Memories(Parts):
         self, memory_id: str, *, if_version: int | None = None, **changes: Any
     ) -> Memory:
         """Change content, category, subject, scope, importance, tags, source_context, occurred_at,
-        pinned, priority, expires or archived. None clears what can be empty. `links` adds links to
-        other memories, {id, relation} each, and takes those back whose relation is None.
+        pinned, priority, expires, place or archived. None clears what can be empty. `links` adds
+        links to other memories, {id, relation} each, and takes those back whose relation is None.
 
         Raises MemoryNotFound unless this Kin is the author, VersionConflict if somebody changed it
         since `if_version`.
@@ -172,6 +205,8 @@ class Memories(Parts):
                 f"memory {memory_id} is forgotten; archived=false brings it back first"
             )
         told = {name: value for name, value in changes.items() if name != "links"}
+        if "place" in told:
+            told["place"] = self._place(told["place"] or "")
         fields, chunks = self._checked(old, told)  # whole, before anything is written
         batch = batch_name("update") if asked and fields else None
         if asked:
@@ -233,6 +268,7 @@ class Memories(Parts):
         state: str | None = None,
         since: Time | None = None,
         until: Time | None = None,
+        place: str | None = None,
         sort: Sort = "newest",
         limit: int = 50,
         cursor: str | None = None,
@@ -250,6 +286,7 @@ class Memories(Parts):
             until=until,
             state=state,
             now=self.clock(),
+            places=self._places(place),
         )
         return self.store.page(filters, sort, limit, cursor)
 

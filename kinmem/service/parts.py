@@ -14,6 +14,7 @@ from kinmem.documents.pipeline import Documents
 from kinmem.inject.pipeline import Inject
 from kinmem.learn.from_turns import Learn
 from kinmem.learn.memorize import Memorize
+from kinmem.learn.projects import settle_places
 from kinmem.llm.base import ChatModels, Embedder
 from kinmem.models import Answer, Filters, Memory
 from kinmem.outbox import Outbox
@@ -59,6 +60,8 @@ class Parts:
         Without `resident` nothing is loaded and no background work is done: words answer.
         """
         self.store = store
+        self.here: str | None = None
+        """The project that this process works for, if it is started in one: see places.py."""
         self.settings = settings
         self.clock = clock
         self._embedder = embedder = embedders[0]
@@ -89,6 +92,7 @@ class Parts:
             resident=resident,
         )
         self._background.start()
+        settle_places(store)
 
     def _cycle_of(self, embedder: Embedder, models: ChatModels) -> Cycle:
         """What is done after each turn, and in the night."""
@@ -145,9 +149,10 @@ class Parts:
             long = [one.id for one in rewritten if SHORT < len(one.content) <= AT_ONCE]
             summarize_these(self.store, long, None)
 
-    def _fitting(self, query: str, recent: Recent, seconds: float) -> Answer:
+    def _fitting(self, query: str, recent: Recent, seconds: float, allowed: Filters) -> Answer:
         """What a prompt brings to mind; use is counted for what is then told."""
         self._background.await_ready()
         limit = self.settings.recall.max_relevant
         query = query.encode("utf-8", "ignore")[:QUERY_BYTES].decode("utf-8", "ignore")
-        return self._recall(query, limit, Filters(), None, recent, seconds)
+        answer = self._recall(query, limit, allowed, None, recent, seconds)
+        return self._recall.beside(query, answer, allowed, seconds)

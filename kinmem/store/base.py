@@ -187,7 +187,7 @@ class Store(Protocol):
         share counts for nothing: they may change it, or take it back.
 
         The same: equal content_hash and occurred_at, and a subject and a speaker, each unless the
-        draft has none, that agree without regard to case.
+        draft has none, that agree without regard to case; and it holds where the draft holds.
         """
         ...
 
@@ -240,6 +240,19 @@ class Store(Protocol):
 
     def subjects(self, prefix: str, limit: int) -> list[str]:
         """Subjects of live visible memories that begin so (case ignored), most used first."""
+        ...
+
+    def places(self) -> list[str]:
+        """Paths of the projects that visible memories belong to."""
+        ...
+
+    def unplaced(self) -> list[Memory]:
+        """What an earlier version has learned, with the folder of its session behind a `?` as its
+        place: whether it belongs to a project is still to be found out."""
+        ...
+
+    def set_places(self, places: Mapping[str, str | None]) -> None:
+        """Say so, by id. It is no change of a memory, and has no line in its history."""
         ...
 
     def parents(self, id: str) -> list[str]:

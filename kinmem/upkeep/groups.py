@@ -166,6 +166,7 @@ def may_join(a: Memory, b: Memory, cosine: float, zone: tzinfo) -> bool:
     """
     alike = (
         a.scope == b.scope
+        and a.place == b.place
         and a.kin == b.kin
         and folded(a.speaker or "") == folded(b.speaker or "")
         and a.expires_at == b.expires_at

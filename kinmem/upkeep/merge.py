@@ -201,7 +201,7 @@ def _origin(memories: Sequence[Memory]) -> dict[str, Any]:
     """Where they come from: what all have in common, and every turn."""
     common = {
         name: getattr(memories[0], name)
-        for name in ("language", "client", "session")
+        for name in ("language", "client", "session", "place")
         if len({getattr(memory, name) for memory in memories}) == 1
     }
     turns = tuple(dict.fromkeys(turn for memory in memories for turn in memory.turns))

@@ -151,6 +151,7 @@ EVERY_FIELD = {
     "session": "s1",
     "turn_id": "t1",
     "model": "none",
+    "place": "/work/project",
     "occurred_at": datetime(2020, 2, 29, 23, 59, 59, 999999, tzinfo=UTC),
     "state": State.STALE,
     "state_at": datetime(2026, 5, 1, tzinfo=UTC),

@@ -136,6 +136,7 @@ class Book:
                 AND m.occurred_at IS :occurred_at
                 AND (:subject IS NULL OR m.subject = :subject COLLATE ANYCASE)
                 AND (:speaker IS NULL OR m.speaker = :speaker COLLATE ANYCASE)
+                AND (m.place IS NULL OR m.place = :place)
             ORDER BY m.rowid LIMIT 1
             """,
             {
@@ -146,6 +147,7 @@ class Book:
                 "expires_at": column("expires_at", memory.expires_at),
                 "subject": memory.subject,
                 "speaker": memory.speaker,
+                "place": memory.place,
             },
         ).get
 
@@ -427,6 +429,7 @@ def _states_same(new: Memory, known: Memory) -> bool:
     """As Book.same, for memories of one content_hash that are not stored yet."""
     return (
         new.occurred_at == known.occurred_at
+        and known.place in (None, new.place)
         and (new.expires_at, known.expires_at)
         in ((known.expires_at, known.expires_at), (new.expires_at, None))
         and (new.subject is None or new.subject.casefold() == (known.subject or "").casefold())

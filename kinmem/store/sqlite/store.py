@@ -436,6 +436,35 @@ class SqliteStore:
         fitting = [subject for subject in used if folded(subject).startswith(wanted)]
         return sorted(fitting, key=lambda subject: (-used[subject], subject))[:limit]
 
+    def places(self) -> list[str]:
+        rows = [
+            row
+            for book in self._books.values()
+            for row in book.database.rows(
+                f"SELECT DISTINCT m.place FROM memories m WHERE {VISIBLE} AND m.place IS NOT NULL",
+                self._view(book),
+            )
+        ]
+        return sorted({place for (place,) in rows if place[0] != "?"})
+
+    def unplaced(self) -> list[Memory]:
+        rows = [
+            row
+            for book in self._books.values()
+            for row in book.database.rows(
+                f"SELECT {COLUMNS} FROM memories m WHERE m.place >= '?' AND m.place < '@'"
+            )
+        ]
+        return [memory_of(row) for row in rows]
+
+    def set_places(self, places: Mapping[str, str | None]) -> None:
+        for book in self._books.values():
+            with book.database.writing() as db:
+                db.executemany(
+                    "UPDATE memories SET place = ? WHERE id = ?",
+                    [(place, id) for id, place in places.items()],
+                )
+
     def parents(self, id: str) -> list[str]:
         rows = [
             row
@@ -620,7 +649,8 @@ class SqliteStore:
     def _allowed(self, filters: Filters) -> Iterator[tuple[Book, Allowed]]:
         """The files to be asked, and what may be found in each; an unwritten one is not asked."""
         now = self._clock()
-        anything = replace(filters, scope=None) == Filters()
+        at_hand = filters.here if filters.only_here else None
+        anything = replace(filters, scope=None, here=at_hand) == Filters()
         live = not (
             filters.include_archived or filters.as_of or filters.was or filters.states is not None
         )

@@ -1,0 +1,134 @@
+"""Notes beside a working prompt: rules once, and what a command touches."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kinmem.service import Service
+
+PNPM = "We use pnpm in this repo, never npm or yarn."
+TELEPHONE = "The Frankfurt office moves to the second floor."
+GERMAN = (
+    "Frau Holtmann möchte nur per Brief kontaktiert werden.",
+    "Angebote gelten bei uns dreißig Tage.",
+    "Die Fräse steht seit dem dritten Mai still.",
+    "Tropenhölzer verarbeiten wir nicht mehr.",
+    "Der Transporter darf nicht in die Umweltzone.",
+    "Die Buchhaltung läuft über Lexware.",
+    "Kai hat eine Stauballergie und arbeitet nicht an der Schleifmaschine.",
+    "Freitags ist die Werkstatt ab dreizehn Uhr geschlossen.",
+    "Eiche hat derzeit zehn Wochen Lieferzeit.",
+    "Lackieren lassen wir in Soest.",
+)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> str:
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    return str(tmp_path / "shop")
+
+
+def notes(service: Service, prompt: str, place: str | None = None, session: str = "s") -> str:
+    return service.observe("prompt", session, prompt, prompt, place=place).notes
+
+
+def lines(told: str) -> list[str]:
+    return [line for line in told.splitlines() if line.startswith("- ")]
+
+
+def test_rules_of_the_place_are_told_once_a_session_whatever_is_asked(
+    service: Service, repo: str
+) -> None:
+    service.memorize(PNPM, category="preference", place=repo)
+
+    first = notes(service, "the frontend needs the date-fns package, please add it", repo)
+    second = notes(service, "now sort the imports of the frontend", repo)
+
+    assert PNPM in first
+    assert second == ""
+
+
+def test_an_opening_tells_them_and_a_compacted_session_hears_them_again(
+    service: Service, repo: str
+) -> None:
+    service.memorize(PNPM, category="preference", place=repo)
+
+    assert PNPM in service.opening("s", place=repo)
+    assert notes(service, "the frontend needs the date-fns package", repo) == ""
+    service.compacted("s")
+    assert PNPM in notes(service, "and what about the lock file of the other app", repo)
+
+
+def test_an_opening_tells_a_small_memory_whole(service: Service) -> None:
+    for told in (*GERMAN, TELEPHONE):
+        service.memorize(told)
+
+    told = service.opening("s")
+
+    assert all(one in told for one in (*GERMAN, TELEPHONE))
+
+
+def test_of_a_large_memory_an_opening_tells_rules_and_what_is_important(
+    service_of: Callable[..., Service],
+) -> None:
+    service = service_of("ana", KINMEM_OPENING_TOKENS=250)
+    for told in GERMAN:
+        service.memorize(told)
+    service.memorize("Never push to main.", category="decision")
+    service.memorize("Theo is allergic to peanuts.", importance=9)
+
+    told = service.opening("s")
+
+    assert "Never push" in told
+    assert "peanuts" in told
+    assert len(lines(told)) == 2
+
+
+@pytest.mark.parametrize(
+    ("prompt", "needed"),
+    [
+        pytest.param(
+            "Plane Kai für die Schleifmaschinen ein", "Schleifmaschine", id="another form"
+        ),
+        pytest.param(
+            "Der Tisch aus Eiche soll in vier Wochen stehen, bestätige das", "Eiche", id="words"
+        ),
+        pytest.param("Schick Frau Holtmann eine Mail", "Holtmann", id="a name"),
+    ],
+)
+def test_a_german_command_is_told_what_it_touches_and_no_more(
+    service: Service, prompt: str, needed: str
+) -> None:
+    for told in GERMAN:
+        service.memorize(told)
+    service.settle(30)
+
+    told = lines(notes(service, prompt))
+
+    assert any(needed in line for line in told)
+    assert len(told) <= 2
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Wie hoch ist die Zugspitze?",
+        "Erklär mir die Abseitsregel",
+        "Wer hat die Zauberflöte komponiert?",
+    ],
+)
+def test_an_unrelated_german_prompt_is_told_nothing(service: Service, prompt: str) -> None:
+    for told in GERMAN:
+        service.memorize(told)
+    service.settle(30)
+
+    assert notes(service, prompt) == ""
+
+
+def test_words_alone_find_what_a_command_touches(service_of: Callable[..., Service]) -> None:
+    service = service_of("ana", resident=False)
+    for told in GERMAN:
+        service.memorize(told)
+
+    assert "Holtmann" in notes(service, "Schick Frau Holtmann eine Mail")

@@ -1,0 +1,219 @@
+"""What was learned in one project is not told as if it held in another."""
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kinmem import wire
+from kinmem.errors import InvalidInput
+from kinmem.hooks.attend import attend
+from kinmem.hooks.dialects import heard
+from kinmem.places import place_of
+from kinmem.service import Service
+from kinmem.store.sqlite.connection import Database
+
+PNPM = "We use pnpm in this repo, never npm or yarn."
+DECIDED = "We decided to write the migrations of this repo by hand."
+
+
+@pytest.fixture
+def projects(tmp_path: Path) -> Callable[[str], Path]:
+    def make(name: str) -> Path:
+        root = tmp_path / "code" / name
+        (root / ".git").mkdir(parents=True, exist_ok=True)
+        (root / "src").mkdir(exist_ok=True)
+        return root
+
+    return make
+
+
+def said(service: Service, session: str, folder: Path | None, *prompts: str) -> list[str]:
+    """The notes that each prompt got; what was said is learned before the next."""
+    notes = []
+    for at, prompt in enumerate(prompts):
+        place = None if folder is None else str(folder)
+        notes.append(service.observe("prompt", session, f"{at}", prompt, place=place).notes)
+        service.observe("answer", session, f"{at}", "Noted.", place=place)
+        service.sleep(["learn"])
+        service.settle(10)
+    return notes
+
+
+def opening(service: Service, folder: Path | None) -> str:
+    return service.opening(f"opens {folder}", place=None if folder is None else str(folder))
+
+
+def test_a_rule_of_one_repository_is_not_told_in_another(
+    service: Service, projects: Callable[[str], Path]
+) -> None:
+    a, b = projects("parcels"), projects("invoices")
+    said(service, "1", a / "src", PNPM, DECIDED)
+
+    in_b = said(service, "2", b, "Which package manager does this repo use, pnpm or npm?")
+    in_a = said(service, "3", a, "Which package manager does this repo use, pnpm or npm?")
+
+    assert "pnpm in this repo" not in in_b[0]
+    assert "by hand" not in opening(service, b)
+    assert "pnpm in this repo" in in_a[0]
+    assert "by hand" in opening(service, a / "src")
+    assert "by hand" in opening(service, None)  # no place known: told
+
+
+def test_who_somebody_is_and_likes_holds_everywhere(
+    service: Service, projects: Callable[[str], Path]
+) -> None:
+    said(
+        service,
+        "1",
+        projects("parcels"),
+        "My name is Nora and I live in Leeds.",
+        "I prefer tabs to spaces in every editor.",
+        "Always answer in German.",
+        "My daughter Mia is allergic to peanuts.",
+    )
+
+    told = opening(service, projects("invoices"))
+
+    for what in ("Leeds", "tabs", "German", "peanuts"):
+        assert what in told
+
+
+def test_recall_prefers_the_project_at_hand_and_says_what_comes_from_elsewhere(
+    service: Service, projects: Callable[[str], Path]
+) -> None:
+    a, b = projects("parcels"), projects("invoices")
+    service.memorize("The default branch is trunk.", place=str(a))
+    service.memorize("The default branch is main.", place=str(b))
+    service.here = place_of(str(b))
+
+    found = wire.Recalled.of(service.recall("what is the default branch?"), service, explain=True)
+
+    assert [(one.place, one.elsewhere) for one in found.memories] == [
+        ("invoices", None),
+        ("parcels", True),
+    ]
+    assert found.memories[1].why is not None
+    assert found.memories[1].why["place"] == str(a.resolve())
+    assert "xelsewhere" in found.memories[1].why
+
+
+def test_a_place_is_a_filter_by_name_or_path(
+    service: Service, projects: Callable[[str], Path]
+) -> None:
+    a, b = projects("parcels"), projects("invoices")
+    service.memorize("The default branch is trunk.", place=str(a))
+    service.memorize("The default branch is main.", place=str(b / "src"))
+    service.memorize("The default branch of everything else is master.")
+
+    for wanted in ("Parcels", str(a), str(a / "src")):
+        page = service.list_memories(place=wanted)
+        assert [one.content for one in page.memories] == ["The default branch is trunk."]
+        hits = service.recall("default branch", place=wanted).hits
+        assert [hit.memory.content for hit in hits] == ["The default branch is trunk."]
+    assert service.list_memories(place="unheard of").memories == []
+    with pytest.raises(InvalidInput, match="no project known"):
+        service.memorize("The default branch is dev.", place="unheard of")
+
+
+def test_a_statement_of_one_project_neither_ends_nor_repeats_that_of_another(
+    service: Service, projects: Callable[[str], Path]
+) -> None:
+    a, b = projects("parcels"), projects("invoices")
+    first = service.memorize("The production database is MySQL.", place=str(a))
+    same = service.memorize("The production database is MySQL.", place=str(b))
+    service.memorize("The production database is Postgres now, not MySQL.", place=str(b))
+
+    assert same.status == "created"
+    assert service.get(first.id or "").state == "active"
+
+
+def test_what_an_agent_memorizes_in_a_project_is_the_projects_unless_it_is_about_the_user(
+    service: Service, projects: Callable[[str], Path]
+) -> None:
+    service.here = place_of(str(projects("parcels")))
+    rule = service.memorize("Deploys go through the release train.", category="decision")
+    user = service.memorize("The user is vegetarian.")
+    set_free = service.update_memory(rule.id or "", place=None)
+
+    assert service.get(user.id or "").place is None
+    assert set_free.place is None
+    again = service.memorize("Releases are tagged by hand.", category="decision")
+    assert service.get(again.id or "").place == service.here
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="makes a worktree with git")
+def test_worktrees_links_and_folders_of_a_repository_are_one_place(tmp_path: Path) -> None:
+    main, tree, link = tmp_path / "main", tmp_path / "tree", tmp_path / "link"
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(main)]
+    subprocess.run(["git", "init", "-q", str(main)], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "x"], check=True)
+    subprocess.run([*git, "worktree", "add", "-q", str(tree)], check=True)
+    (tree / "deep").mkdir()
+    link.symlink_to(main)
+
+    places = {place_of(str(folder)) for folder in (main, tree, tree / "deep", link)}
+
+    assert places == {str(main.resolve())}
+
+
+def test_a_home_folder_and_no_repository_are_no_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    (home / ".git").mkdir(parents=True)
+    (home / "notes").mkdir()
+    (tmp_path / "plain").mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("USERPROFILE", str(home))
+
+    for folder in (home, home / "notes", tmp_path / "plain", Path("/"), Path("src")):
+        assert place_of(str(folder)) is None
+    assert place_of(None) is None
+    assert place_of("/gone/and\0away") is None
+
+
+def test_a_repository_that_was_moved_keeps_its_rules(
+    service: Service, projects: Callable[[str], Path], tmp_path: Path
+) -> None:
+    a = projects("parcels")
+    service.memorize("We decided to use trunk-based development.", place=str(a))
+    moved = tmp_path / "work"
+    moved.mkdir()
+    shutil.move(a, moved / "parcels")
+
+    assert "trunk-based" in opening(service, moved / "parcels")
+    assert "trunk-based" not in opening(service, projects("other"))
+
+
+def test_a_hook_tells_the_clients_folder(service: Service, projects: Callable[[str], Path]) -> None:
+    a = projects("parcels")
+    base = {"session_id": "s", "cwd": str(a / "src"), "prompt_id": "p"}
+    prompt = {**base, "hook_event_name": "UserPromptSubmit", "prompt": DECIDED}
+    answer = {**base, "hook_event_name": "Stop", "last_assistant_message": "Noted."}
+    attend(service, heard(prompt))
+    attend(service, heard(answer))
+    service.sleep(["learn"])
+
+    [one] = service.list_memories().memories
+
+    assert one.place == str(a.resolve())
+
+
+def test_memories_of_an_earlier_version_get_the_place_of_their_turn(
+    service_of: Callable[..., Service], projects: Callable[[str], Path], home: Path
+) -> None:
+    a = projects("parcels")
+    first = service_of("bob")
+    said(first, "1", a, DECIDED, "I prefer tabs to spaces.")
+    first.close()
+    database = Database(home / "kins" / "bob.db")
+    with database.writing() as db:  # as the migration leaves them
+        db.execute("UPDATE memories SET place = '?' || ?", (str(a / "src"),))
+    database.close()
+
+    places = {one.category: one.place for one in service_of("bob").list_memories().memories}
+
+    assert places == {"decision": str(a.resolve()), "preference": None}
