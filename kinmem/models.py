@@ -399,6 +399,8 @@ class Hit:
     """Where in its document the excerpt stands."""
     confidence: float = 1.0
     """How likely it is, 0 to 1, that it answers the question; see docs/recall.md."""
+    weak: bool = False
+    """Whether it is below the bar: it shares something with the question, and hardly answers it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,12 +408,11 @@ class Answer:
     """What recall returns."""
 
     hits: list[Hit]
+    """Best first, the weak ones after the others."""
     degraded: tuple[str, ...] = ()
     """What could not be used: embedding (no model), pending (some memories have no vector yet)."""
     abstained: bool = False
-    """Something is stored, and nothing of it is likely to answer: then there are no hits."""
-    misses: list[Hit] = field(default_factory=list)
-    """If it abstained, the best of what was found, three at most."""
+    """Something is stored, and nothing of it is likely to answer: all hits, if any, are weak."""
     asked: str | None = None
     """What was searched for in place of the question, which only its conversation explains."""
     words: tuple[str, ...] = ()

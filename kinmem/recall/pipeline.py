@@ -27,7 +27,8 @@ from kinmem.settings import Settings
 from kinmem.store.base import Store
 
 NO_NOISE = -1.0
-MISSES = 3
+WEAK = 5
+"""Hits below the bar that are shown, at most."""
 FORMERS = 3
 """What is so no longer, by which what is so may be found."""
 SURE = 0.6
@@ -79,7 +80,7 @@ class Recall:
         recent: Recent = list,
         seconds: float | None = None,
     ) -> Answer:
-        """Hits, best first; none where nothing fits, or nothing that is likely to answer.
+        """Hits, best first, those that hardly answer after the others; none where nothing fits.
 
         Raises InvalidInput for an unknown mode.
 
@@ -124,27 +125,23 @@ class Recall:
         return weigh(scored, inquiry.question, profile, settings, self._clock())
 
     def _answer(self, inquiry: Inquiry, found: Found, kept: Sequence[Scored]) -> Answer:
-        """The memories, as they are to be shown; as misses, where they hardly answer."""
-        words, moment = inquiry.question.words, inquiry.filters.as_of
-        confidences, abstained, least = judge(kept, inquiry.question, found, self._settings)
-        question = inquiry.question
-        read = self._read(kept, confidences)
-        if not abstained:
-            read = [
-                hit for hit in read if hit.confidence >= least or ANSWERS_A_PART & hit.why.keys()
-            ]
-        hits = former_first(read, question.until, asked=question.was is not None)
+        """The memories, as they are to be shown: after those that may answer the weak ones."""
+        question, moment = inquiry.question, inquiry.filters.as_of
+        confidences, abstained, least = judge(kept, question, found, self._settings)
+        strong: list[Hit] = []
+        weak: list[Hit] = []
+        for hit in self._read(kept, confidences):
+            is_weak = abstained or hit.confidence < least and not ANSWERS_A_PART & hit.why.keys()
+            (weak if is_weak else strong).append(hit)
+        hits = former_first(strong, question.until, asked=question.was is not None)
+        weak.sort(key=lambda hit: -hit.confidence)
+        hits += [replace(hit, weak=True) for hit in weak[:WEAK]]
         if moment:
-            hits = [as_it_was(hit, moment, words, self._store) for hit in hits]
-        abstained = abstained or not hits and self._knows_something()
-        if abstained:
-            hits = sorted(hits, key=lambda hit: -hit.confidence)[:MISSES]
-        shown = excerpted(hits, words, self._settings.tokens)
+            hits = [as_it_was(hit, moment, question.words, self._store) for hit in hits]
         return Answer(
-            hits=[] if abstained else shown,
-            abstained=abstained,
-            misses=shown if abstained else [],
-            words=tuple(words),
+            hits=excerpted(hits, question.words, self._settings.tokens),
+            abstained=not strong and (bool(weak) or self._knows_something()),
+            words=tuple(question.words),
             noise=found.noise,
         )
 
@@ -171,9 +168,11 @@ class Recall:
         scored = weigh(scored, inquiry.question, profile, self._settings, self._clock())
         kept = trim(scored, FORMERS, self._settings)
         confidences, abstained, _ = judge(kept, inquiry.question, found, self._settings)
-        formers = [] if abstained else self._read(kept, confidences)
+        if abstained:
+            return answer
+        formers = self._read(kept, confidences)
         hits = led(heirs(formers, self._store, wanted, moment), answer.hits)[:limit]
-        return replace(answer, hits=hits, abstained=False, misses=[]) if hits else answer
+        return replace(answer, hits=hits, abstained=all(hit.weak for hit in hits))
 
     def _understood(self, text: str, profile: Profile) -> Question:
         now = self._clock().astimezone(self._zone)
