@@ -306,8 +306,11 @@ class Found:
     """By id: BM25, best first."""
     noise: float = 0.0
     """Cosine up to which nearness says nothing."""
+    threshold: float = 0.0
+    """Cosine up to which meaning alone finds nothing, as the user has set it."""
     scale: tuple[float, float] | None = None
-    """The embedder's noise and near, if they were measured for it and there are cosines."""
+    """Noise and near of the cosines, if the embedder was measured and there are any: then they are
+    on the scale that all embedders share."""
     degraded: tuple[str, ...] = ()
 
 

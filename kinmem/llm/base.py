@@ -16,9 +16,17 @@ Purpose = Literal["memory", "question"]
 """What a text is embedded for: some models put a question near its answers, not near its likes."""
 
 
+NOISE, NEAR = 0.2, 0.85
+"""Of the scale that recall compares questions with memories on: the built-in model's own."""
+
+
 @dataclass(frozen=True)
 class Calibration:
-    """What similarity means to one embedder; 0.7 of one model is not 0.7 of another."""
+    """What similarity means to one embedder; 0.7 of one model is not 0.7 of another.
+
+    The first three are of memories compared with memories, `unrelated` and `same` of questions with
+    memories: a model may embed the two differently.
+    """
 
     noise: float
     """Cosine that 99 of 100 unrelated pairs stay under; below it nearness says nothing."""
@@ -28,6 +36,14 @@ class Calibration:
     """Cosine from which two texts are worth comparing at all."""
     measured: bool = True
     """Whether these numbers were measured for this model; else they are a careful guess."""
+    unrelated: float = NOISE
+    """Cosine that nine of ten questions stay under with memories about something else."""
+    same: float = 1.0
+    """Cosine of a question and a memory that are the same text."""
+
+    def scaled(self, cosine: float) -> float:
+        """A question's cosine with a memory on the one scale: `unrelated` at NOISE, `same` at 1."""
+        return NOISE + (1 - NOISE) * (cosine - self.unrelated) / (self.same - self.unrelated)
 
 
 class Embedder(Protocol):

@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinmem.llm.base import Calibration
 from kinmem.llm.deadline import Deadline
@@ -53,18 +54,33 @@ class LocalEmbedder(OnnxEmbedder):
     def _load(self, time: Deadline) -> None:
         super()._load(time)
         if not self._measured:  # two threads that both do it find the same
-            self.calibration = calibrated(self._embedded(UNRELATED, "memory", time))
+            memories = self._embedded(UNRELATED, "memory", time)
+            questions = self._embedded(UNRELATED, "question", time)
+            self.calibration = calibrated(memories, questions)
             self._measured = True
 
 
-def calibrated(unrelated: Vectors) -> Calibration:
-    """What similarity means to a model that gives these vectors to texts without a common subject.
+def calibrated(memories: Vectors, questions: Vectors) -> Calibration:
+    """What similarity means to a model that gives these vectors to texts without a common subject,
+    embedded as memories and as questions.
 
     noise: nine of ten pairs stay under it. The built-in model's, chosen by what recall gains, lies
     there as well (0.18; its texts in seven languages look alike to an English model).
     """
-    cosines = [float(a @ b) for a, b in combinations(unrelated, 2)]
-    noise = max(0.0, float(np.quantile(cosines, 0.9)))
-    if noise >= BLIND:
+    noise = _noise([float(a @ b) for a, b in combinations(memories, 2)])
+    asked = questions @ memories.T
+    same = float(np.mean(asked.diagonal()))
+    unrelated = _noise(asked[~np.eye(len(asked), dtype=bool)])
+    if noise >= BLIND or unrelated >= BLIND * same:
         return UNKNOWN
-    return Calibration(noise, noise + DUPLICATE * (1 - noise), noise + NEAR * (1 - noise))
+    return Calibration(
+        noise,
+        duplicate=noise + DUPLICATE * (1 - noise),
+        near=noise + NEAR * (1 - noise),
+        unrelated=unrelated,
+        same=same,
+    )
+
+
+def _noise(cosines: ArrayLike) -> float:
+    return max(0.0, float(np.quantile(cosines, 0.9)))

@@ -164,7 +164,7 @@ class Recall:
         if sure or room <= 0 or not self._settings.abstain or not 0 <= found.noise <= noise:
             return answer
         fusion = self._settings.fusion or inquiry.profile.fusion
-        faint = replace(found, noise=FAINT * noise)
+        faint = replace(found, noise=FAINT * noise, threshold=0.0)
         scored = fuse(faint, fusion, self._settings, inquiry.profile.formula)
         scored = weigh(scored, inquiry.question, inquiry.profile, self._settings, self._clock())
         known = {one.candidate.id for one in kept}
