@@ -20,7 +20,6 @@ from benchmarks.report import Row, Table, Target
 from benchmarks.scoring import ndcg_at, recall_at
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.models import Answer, Hit
 
 LIMIT = 10
 NOTES, TALK = "notes", "talk"

@@ -43,9 +43,7 @@ def measure(short: bool) -> tuple[list[Table], list[Target]]:
     ]
 
 
-def measured(
-    file: Path, embedder: Embedder | None = None, **variables: object
-) -> list[Asked]:
+def measured(file: Path, embedder: Embedder | None = None, **variables: object) -> list[Asked]:
     """Each store in a Kin of its own, all of its questions."""
     found: list[Asked] = []
     for store in json.loads(file.read_text(encoding="utf-8")):
@@ -92,7 +90,9 @@ def table(found: Sequence[Asked], plain: Sequence[Asked]) -> Table:
     for kind in KINDS:
         part = [one for one in found if one.kind == kind]
         if kind == KINDS[0]:
-            first, best = (f"{sum(0 < one.place <= FIRST for one in _answered(x))}" for x in (found, plain))
+            first, best = (
+                f"{sum(0 < one.place <= FIRST for one in _answered(x))}" for x in (found, plain)
+            )
             hidden, weak = sum(one.place == 0 for one in part), sum(one.is_weak for one in part)
             cells: tuple[str | float, ...] = (first, best, hidden, weak)
         else:

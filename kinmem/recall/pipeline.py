@@ -20,6 +20,7 @@ from kinmem.recall.question import Question, looking_back, understand, unstamped
 from kinmem.recall.rewrite import Recent
 from kinmem.recall.search import Meaning, search, search_beside
 from kinmem.recall.sense import sensible
+from kinmem.recall.standing import MOST, SURELY, Standing, instructed, ranked
 from kinmem.recall.then import as_it_was
 from kinmem.recall.trim import trim
 from kinmem.recall.weigh import weigh
@@ -36,7 +37,9 @@ FORMERS = 3
 """What is so no longer, by which what is so may be found."""
 SURE = 0.6
 """From this confidence on nothing that gave way needs to be asked."""
-ANSWERS_A_PART = frozenset({"+entity", "+words"})
+INSTRUCTIONS = 3
+"""Weak hits that are standing instructions, at most."""
+ANSWERS_A_PART = frozenset({"+entity", "+words", "+standing wish"})
 """Asked for two things, what tells of one is unlikely to answer both: Where do I live, and what is
 my dog called? It shares a word or a name with the question."""
 NO_MODELS = ChatModels()
@@ -52,6 +55,8 @@ class Inquiry:
     meaning: Meaning
     entities: Mapping[str, float]
     """How far entities in the question speak for memories, by id."""
+    orders: Mapping[str, float]
+    """How much of a standing instruction memories are that may apply, by id."""
 
 
 class Recall:
@@ -73,6 +78,7 @@ class Recall:
         self._settings = settings.recall
         self._zone = settings.general.zone
         self._clock = clock
+        self._standing = Standing()
 
     def __call__(
         self,
@@ -96,18 +102,22 @@ class Recall:
         asked = helped.standalone(text, recent)
         helped.begin(asked)
         question = self._understood(asked, profile)
+        filtered = looking_back(question, filters)
+        meaning = Meaning(self._embedders, self._store, helped.time)
         inquiry = Inquiry(
             question,
-            looking_back(question, filters),
+            filtered,
             profile,
-            Meaning(self._embedders, self._store, helped.time),
+            meaning,
             self._about(asked, profile),
+            self._orders(question, filtered, meaning, profile),
         )
         found, inquiry = self._search(inquiry)
         scored = helped.reranked(asked, self._ranked(inquiry, found, helped), limit)
         kept = trim(scored, limit, self._settings)
         answer = self._answer(inquiry, found, kept)
         answer = self._with_faint(answer, inquiry, found, kept, limit)
+        answer = self._with_orders(answer, inquiry, found, limit)
         answer = replace(
             answer,
             asked=asked if asked != text else None,
@@ -128,6 +138,7 @@ class Recall:
         if profile.weighing == "bounded":
             scored = lift(scored, formula)
             scored = raised(scored, found, inquiry.entities, settings.entity_boost, formula)
+            scored = instructed(scored, found, inquiry.orders, formula)
         return weigh(scored, inquiry.question, profile, settings, self._clock())
 
     def _answer(self, inquiry: Inquiry, found: Found, kept: Sequence[Scored]) -> Answer:
@@ -176,6 +187,26 @@ class Recall:
             hits = [as_it_was(hit, moment, words, self._store) for hit in hits]
         return replace(answer, hits=[*answer.hits, *hits])
 
+    def _with_orders(self, answer: Answer, inquiry: Inquiry, found: Found, limit: int) -> Answer:
+        """Instructions that the question may fall under, though it has nothing else in common with
+        them, as weak hits: where there is no room, in place of the last that hardly answer."""
+        if not inquiry.orders or found.scale is None or not 0 <= found.noise <= found.scale[0]:
+            return answer
+        shown = {hit.memory.id for hit in answer.hits}
+        orders = [
+            Scored(candidate, 0.0, {"+standing wish": 0.0})
+            for candidate, degree in ranked(found, inquiry.orders, inquiry.profile.formula)[:MOST]
+            if degree >= SURELY and candidate.id not in shown
+        ][:INSTRUCTIONS]
+        hits = answer.hits[: limit - len(orders)]
+        for hit in answer.hits[len(hits) :]:
+            if (hit.confidence or 0.0) >= self._settings.abstain_below:
+                hits.append(hit)
+        room = orders[: limit - len(hits)]
+        confidences, _, _ = judge(room, inquiry.question, found, self._settings)
+        weak = [replace(hit, weak=True) for hit in self._read(room, confidences)]
+        return replace(answer, hits=[*hits, *weak])
+
     def _knows_something(self) -> bool:
         return bool(self._store.page(Filters(), "newest", 1).memories)
 
@@ -191,7 +222,7 @@ class Recall:
             return answer
         moment = filters.as_of or self._clock()
         ended = replace(filters, as_of=None, states=(State.SUPERSEDED,))
-        found = self._found(replace(inquiry, filters=ended, entities={}))
+        found = self._found(replace(inquiry, filters=ended, entities={}, orders={}))
         if not found.candidates:
             return answer
         fusion = self._settings.fusion or profile.fusion
@@ -213,6 +244,17 @@ class Recall:
         """How far entities in the question speak for memories, by id; only where that counts."""
         counts = self._settings.entity_boost > 0 and profile.weighing == "bounded"
         return about(text, self._store.graph, self._clock()) if counts else {}
+
+    def _orders(
+        self, question: Question, filters: Filters, meaning: Meaning, profile: Profile
+    ) -> Mapping[str, float]:
+        """How much of a standing instruction memories are that may apply, by id."""
+        if profile.weighing != "bounded" or profile.formula.standing_wish == 0:
+            return {}
+        vectors = meaning.of([question.bare])
+        if vectors is None:
+            return {}
+        return self._standing.near(vectors[0], self._store, meaning.embedder, filters, meaning.time)
 
     def _beside(self, inquiry: Inquiry, wordings: Sequence[Wording]) -> list[tuple[float, Found]]:
         return search_beside(
@@ -244,7 +286,7 @@ class Recall:
             inquiry.meaning,
             inquiry.profile,
             self._settings.similarity_threshold,
-            inquiry.entities,
+            [*inquiry.entities, *inquiry.orders],
         )
         if not self._settings.abstain:
             return found

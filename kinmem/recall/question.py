@@ -41,11 +41,6 @@ PHRASES = [
     )
 ]
 SUMMARY = late(r"\b(?:summar\w+|overview|recap)\b", re.IGNORECASE)
-HELP = late(
-    r"\b(?:suggest\w*|recommend\w*|advice|should i|show me|help me"
-    r"|how (?:do|can|would|should) (?:i|you)|tips|explain)\b",
-    re.IGNORECASE,
-)
 REQUEST = late(r"\b(?:can|could|would|will) you\b", re.IGNORECASE)
 FROM_YOU = late(
     r"\b(?:did|have|had|do|were) you\b|\byou (?:recommend|suggest|advis|said|told|gave|give|help"
@@ -92,8 +87,6 @@ class Question:
     """Known names in it, as text.folded gives them."""
     of_user: bool
     """Whether what the user said answers it sooner than what an assistant did."""
-    wants_help: bool
-    """Whether standing wishes of the user apply to the answer."""
     when: Interval | None
     """The stretch of time it names."""
     only_then: bool
@@ -144,7 +137,6 @@ def understand(
         words=[word for word in sought if word not in left_out] or sought,
         named=frozenset(folded(asked[a:b]) for a, b in spans),
         of_user=not (SUMMARY.search(text) or FROM_YOU.search(REQUEST.sub("", text))),
-        wants_help=bool(HELP.search(text)),
         when=when,
         only_then=when is not None and _asks_for_time(text, phrase),
         kinds=asked_for(text),
