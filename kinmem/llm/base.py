@@ -1,9 +1,10 @@
 """What kinmem asks of a model, whoever provides it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
+from kinmem.llm.orders import Axis
 from kinmem.llm.pieces import Window
 from kinmem.models import Vectors
 
@@ -24,8 +25,8 @@ NOISE, NEAR = 0.2, 0.85
 class Calibration:
     """What similarity means to one embedder; 0.7 of one model is not 0.7 of another.
 
-    The first three are of memories compared with memories, `unrelated` and `same` of questions with
-    memories: a model may embed the two differently.
+    The first three are of memories compared with memories, `unrelated` is of questions compared
+    with memories: a model may embed the two differently.
     """
 
     noise: float
@@ -38,12 +39,12 @@ class Calibration:
     """Whether these numbers were measured for this model; else they are a careful guess."""
     unrelated: float = NOISE
     """Cosine that nine of ten questions stay under with memories about something else."""
-    same: float = 1.0
-    """Cosine of a question and a memory that are the same text."""
+    orders: Axis | None = field(default=None, compare=False, repr=False)
+    """What tells orders from statements, if that was measured."""
 
     def scaled(self, cosine: float) -> float:
-        """A question's cosine with a memory on the one scale: `unrelated` at NOISE, `same` at 1."""
-        return NOISE + (1 - NOISE) * (cosine - self.unrelated) / (self.same - self.unrelated)
+        """A question's cosine with a memory on the one scale: `unrelated` at NOISE, 1 at 1."""
+        return NOISE + (1 - NOISE) * (cosine - self.unrelated) / (1 - self.unrelated)
 
 
 class Embedder(Protocol):

@@ -10,6 +10,7 @@ from kinmem.llm.base import NEAR, NOISE, Calibration
 from kinmem.llm.embed_onnx import OnnxEmbedder
 from kinmem.llm.onnx import OnnxModel
 from kinmem.llm.onnx_files import Files
+from kinmem.llm.orders import Axis
 
 FOLDER = Path(__file__).parent / "minilm"
 NAME = "builtin/all-MiniLM-L6-v2-int8"
@@ -26,7 +27,9 @@ class BuiltinEmbedder(OnnxEmbedder):
     # with them reach 0.25-0.35. duplicate: with the atoms agreeing, precision on SICK and STS-B is
     # the same from 0.85 up (1.00 and .98 on its halves), and 0.95 would miss 39 % of harmless
     # rewordings, 0.90 15 % (docs/benchmarks.md).
-    calibration = Calibration(noise=NOISE, duplicate=0.9, near=NEAR)
+    calibration = Calibration(
+        noise=NOISE, duplicate=0.9, near=NEAR, orders=Axis.read(FOLDER / "orders.npy")
+    )
 
     def __init__(self, folder: Path = FOLDER) -> None:
         files = Files(folder / "model_int8.onnx", folder / "tokenizer.json", length=WINDOW + 2)

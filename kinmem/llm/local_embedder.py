@@ -1,14 +1,17 @@
 """Embedding with a transformer of the user's own choice, run here."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
 from kinmem.llm.base import Calibration
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.embed_onnx import OnnxEmbedder
 from kinmem.llm.local_model import local_model
+from kinmem.llm.orders import ORDERS, STATEMENTS, Axis
 from kinmem.models import Vectors
 
 UNRELATED = (
@@ -56,7 +59,13 @@ class LocalEmbedder(OnnxEmbedder):
         if not self._measured:  # two threads that both do it find the same
             memories = self._embedded(UNRELATED, "memory", time)
             questions = self._embedded(UNRELATED, "question", time)
-            self.calibration = calibrated(memories, questions)
+            found = calibrated(memories, questions)
+            if found.measured:
+                orders, statements = (
+                    self._embedded(part, "memory", time) for part in (ORDERS, STATEMENTS)
+                )
+                found = replace(found, orders=Axis.between(orders, statements))
+            self.calibration = found
             self._measured = True
 
 
@@ -69,18 +78,16 @@ def calibrated(memories: Vectors, questions: Vectors) -> Calibration:
     """
     noise = _noise([float(a @ b) for a, b in combinations(memories, 2)])
     asked = questions @ memories.T
-    same = float(np.mean(asked.diagonal()))
     unrelated = _noise(asked[~np.eye(len(asked), dtype=bool)])
-    if noise >= BLIND or unrelated >= BLIND * same:
+    if noise >= BLIND or unrelated >= BLIND:
         return UNKNOWN
     return Calibration(
         noise,
         duplicate=noise + DUPLICATE * (1 - noise),
         near=noise + NEAR * (1 - noise),
         unrelated=unrelated,
-        same=same,
     )
 
 
-def _noise(cosines: ArrayLike) -> float:
+def _noise(cosines: "Sequence[float] | NDArray[np.float32]") -> float:
     return max(0.0, float(np.quantile(cosines, 0.9)))

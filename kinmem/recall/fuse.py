@@ -18,7 +18,7 @@ def fuse(
     """One entry per candidate that words or meaning speak for, in no order.
 
     score: cosine + 0.3 x BM25 / the best BM25. rrf: the sum over both lists of
-    boost / (k + rank + 1), rank from 0. Meaning speaks for a candidate above the noise level and the threshold.
+    boost / (k + rank + 1), rank from 0. Meaning speaks for a candidate above noise and threshold.
     """
     return list(_by_score(found, formula) if fusion == "score" else _by_rank(found, settings))
 

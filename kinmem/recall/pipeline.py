@@ -20,7 +20,7 @@ from kinmem.recall.question import Question, looking_back, understand, unstamped
 from kinmem.recall.rewrite import Recent
 from kinmem.recall.search import Meaning, search, search_beside
 from kinmem.recall.sense import sensible
-from kinmem.recall.standing import MOST, SURELY, Standing, instructed, ranked
+from kinmem.recall.standing import MOST, SURELY, instructed, orders_near, ranked
 from kinmem.recall.then import as_it_was
 from kinmem.recall.trim import trim
 from kinmem.recall.weigh import weigh
@@ -78,7 +78,6 @@ class Recall:
         self._settings = settings.recall
         self._zone = settings.general.zone
         self._clock = clock
-        self._standing = Standing()
 
     def __call__(
         self,
@@ -254,7 +253,7 @@ class Recall:
         vectors = meaning.of([question.bare])
         if vectors is None:
             return {}
-        return self._standing.near(vectors[0], self._store, meaning.embedder, filters, meaning.time)
+        return orders_near(vectors[0], self._store, meaning.embedder, filters)
 
     def _beside(self, inquiry: Inquiry, wordings: Sequence[Wording]) -> list[tuple[float, Found]]:
         return search_beside(

@@ -35,7 +35,7 @@ class Meaning:
         self.embedder, self.is_filled = choose(embedders, store)
         self.is_sparse = not self.is_filled and _is_sparse(self.embedder, store)
         """Whether too few memories have vectors for any to be compared."""
-        self.time = time
+        self._time = time
         self._made: dict[str, Vector] = {}
 
     def of(self, texts: Sequence[str]) -> list[Vector] | None:
@@ -46,7 +46,7 @@ class Meaning:
         lacking = [text for text in dict.fromkeys(texts) if text not in self._made]
         try:
             if lacking:
-                deadline = self.time.left
+                deadline = self._time.left
                 made = self.embedder.embed(lacking, purpose="question", deadline=deadline)
                 self._made.update(zip(lacking, made, strict=True))
         except ModelError:
