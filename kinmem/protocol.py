@@ -29,8 +29,8 @@ kinmem is your long-term memory. It outlives this conversation.
 
 Recall first. Before you answer what may depend on earlier conversations (the user, their \
 preferences, people, projects, decisions, "as I told you"), call recall with a plain question. \
-since and until narrow the time. If nothing comes back, or abstained is true, say that you do not \
-know it; do not guess.
+since and until narrow the time. If nothing comes back, or only what is marked weak and does not \
+answer, say that you do not know it; do not guess.
 
 Memorize what will matter later: facts about the user, preferences, decisions with their reason, \
 names, dates, corrections. One statement each that can be understood alone: who, what, when, no \

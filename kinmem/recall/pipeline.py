@@ -171,7 +171,10 @@ class Recall:
         room = min(limit - len(answer.hits), WEAK - sum(hit.weak for hit in answer.hits))
         sure = any((hit.confidence or 0.0) >= SURE for hit in answer.hits)
         noise = found.noise if found.scale is None else found.scale[0]
-        if sure or room <= 0 or not self._settings.abstain or not 0 <= found.noise <= noise:
+        was_read = any("rerank" in one.why for one in kept)
+        if sure or was_read or room <= 0 or not self._settings.abstain:
+            return answer
+        if not 0 <= found.noise <= noise:
             return answer
         fusion = self._settings.fusion or inquiry.profile.fusion
         faint = replace(found, noise=FAINT * noise, threshold=0.0)

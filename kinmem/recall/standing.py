@@ -51,11 +51,11 @@ def instructed(
     """Add `+standing wish` to the instructions that the question is most about, MOST of them: the
     bonus times how much of an order they are, fading below formula.gate as other bonuses do."""
     known = {one.candidate.id: one for one in scored}
-    for candidate, degree in ranked(found, degrees, formula)[:MOST]:
+    for candidate, _ in ranked(found, degrees, formula)[:MOST]:
         one = known.get(candidate.id)
-        if one is not None:
+        if one is not None and is_standing(candidate.content, candidate.speaker):
             gate = min(1.0, max(0.0, one.score / formula.gate)) if formula.gate else 1.0
-            gain = formula.standing_wish * degree * gate
+            gain = formula.standing_wish * gate
             why = {**one.why, "+standing wish": gain}
             known[candidate.id] = Scored(candidate, one.score + gain, why)
     return list(known.values())
