@@ -21,6 +21,8 @@ BENCHMARKS = (
         "expansion",
         "tuning",
         "abstention",
+        "answers",
+        "standing",
         "replay",
         "duplicates",
         "now",

@@ -20,7 +20,6 @@ from benchmarks.report import Row, Table, Target
 from benchmarks.scoring import ndcg_at, recall_at
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.models import Answer, Hit
 
 LIMIT = 10
 NOTES, TALK = "notes", "talk"
@@ -41,13 +40,13 @@ class Asked:
     category: str
     has_answer: bool
     found: bool
-    """Whether the answer was among what was shown, as a hit or as a miss."""
+    """Whether the answer was among what was shown, weak or not."""
     silent: bool
-    """Whether there were no hits: it abstained, or found nothing at all."""
+    """Whether it abstained, or found nothing at all."""
     best: float
     """Confidence of the best, 0 if nothing was found."""
     shown: tuple[tuple[float, bool], ...]
-    """Confidence of every hit or miss, and whether it is right."""
+    """Confidence of every hit, and whether it is right."""
 
 
 def measure(short: bool) -> tuple[list[Table], list[Target]]:
@@ -130,20 +129,15 @@ def ask(conversation: Conversation, embedder: Embedder) -> Iterator[Asked]:
         turn = dict(zip(ids, conversation.ids, strict=True))
         for question in conversation.questions:
             answer = kin.recall(question.text, limit=LIMIT)
-            shown = [(hit.confidence, turn[hit.memory.id] in question.gold) for hit in told(answer)]
+            shown = [(hit.confidence, turn[hit.memory.id] in question.gold) for hit in answer.hits]
             yield Asked(
                 category=question.category,
                 has_answer=bool(question.gold) and question.category != ADVERSARIAL,
                 found=any(right for _, right in shown),
-                silent=not answer.hits,
+                silent=answer.abstained or not answer.hits,
                 best=max((confidence for confidence, _ in shown), default=0.0),
                 shown=tuple(shown),
             )
-
-
-def told(answer: Answer) -> list[Hit]:
-    """What was shown, either way."""
-    return answer.hits or answer.misses
 
 
 def precision(asked: Iterable[Asked]) -> float:
@@ -272,7 +266,7 @@ def _reliability(asked: Sequence[Asked]) -> Table:
         )
         for part in _binned(shown)
     ]
-    columns = ("confidence", "hits and misses", "mean confidence", "right, %")
+    columns = ("confidence", "hits", "mean confidence", "right, %")
     return Table("Reliability of confidence, unseen notes", columns, rows)
 
 

@@ -323,8 +323,11 @@ class Found:
     """By id: BM25, best first."""
     noise: float = 0.0
     """Cosine up to which nearness says nothing."""
+    threshold: float = 0.0
+    """Cosine up to which meaning alone finds nothing, as the user has set it."""
     scale: tuple[float, float] | None = None
-    """The embedder's noise and near, if they were measured for it and there are cosines."""
+    """Noise and near of the cosines, if the embedder was measured and there are any: then they are
+    on the scale that all embedders share."""
     degraded: tuple[str, ...] = ()
 
 
@@ -419,6 +422,8 @@ class Hit:
     """How likely it is, 0 to 1, that it answers the question; see docs/recall.md."""
     newer: str | None = None
     """The id of a newer memory that may have taken its place, until a review has settled it."""
+    weak: bool = False
+    """Whether it is below the bar: it shares something with the question, and hardly answers it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,12 +431,11 @@ class Answer:
     """What recall returns."""
 
     hits: list[Hit]
+    """Best first, the weak ones after the others."""
     degraded: tuple[str, ...] = ()
     """What could not be used: embedding (no model), pending (some memories have no vector yet)."""
     abstained: bool = False
-    """Something is stored, and nothing of it is likely to answer: then there are no hits."""
-    misses: list[Hit] = field(default_factory=list)
-    """If it abstained, the best of what was found, three at most."""
+    """Something is stored, and nothing of it is likely to answer: all hits, if any, are weak."""
     asked: str | None = None
     """What was searched for in place of the question, which only its conversation explains."""
     words: tuple[str, ...] = ()

@@ -27,8 +27,8 @@ from kinmem.tools import tools
 INSTRUCTIONS = """\
 kinmem is your long-term memory; it outlives this conversation.
 
-Recall before you answer what may depend on earlier conversations. If nothing comes back, or \
-abstained is true, say that you do not know it; do not guess.
+Recall before you answer what may depend on earlier conversations. If nothing comes back, or only \
+what is marked weak and does not answer, say that you do not know it; do not guess.
 
 Memorize what will matter later: facts, preferences, decisions with their reason, corrections. One \
 statement each that can be understood alone, with names and dates; no small talk, guesses or \

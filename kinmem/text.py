@@ -92,6 +92,23 @@ STOP_WORDS: Mapping[str, frozenset[str]] = {
 }
 
 
+# "The user studies", but not "the user table": a verb of the third person follows.
+USER_STATES = re.compile(r"\b[Tt]he user(?= (?:\w+(?:s|ed)|can|will|must|may)\b)")
+USER_ASKED = re.compile(r"\b(do|did|ha|i|wa)(?:es|s|d)? the user(?!['’])\b", re.IGNORECASE)
+USER_OWNS = re.compile(r"\b[Tt]he user['’]s\b")
+
+
+def in_first_person(text: str) -> str:
+    """As the user would say it: where agents note "the user's flat", people ask for "my flat".
+
+    For comparing alone: verbs keep their endings.
+    """
+    if "user" not in text:
+        return text
+    text = USER_ASKED.sub(lambda found: found[0][: -len("the user")] + "I", text)
+    return USER_STATES.sub("I", USER_OWNS.sub("my", text))
+
+
 def clean(text: str, what: str, limit: int) -> str:
     """The text as it is stored: NFC, without control characters, no lone surrogates, stripped.
 

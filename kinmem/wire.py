@@ -29,7 +29,7 @@ GOING_ON = (
     "The upkeep is not done yet and goes on in the background. Nothing has to be waited for; the"
     " resource kinmem://stats tells its last run."
 )
-ABSTAINED = "Nothing remembered answers this; misses are the nearest."
+ABSTAINED = "Nothing remembered answers this for sure; weak memories are the nearest."
 
 
 def _plain(number: float | None) -> float | None:
@@ -100,6 +100,9 @@ class Memory(Wire):
     expires: str | None = None
     version: int | None = None
     links: list[Linked] | None = None
+    weak: Annotated[
+        bool | None, Field(description="below the bar: shares something, hardly answers")
+    ] = None
     confidence: Annotated[float | None, Field(description="that it answers, 0 to 1")] = None
     score: float | None = None
     why: dict[str, float | str] | None = None
@@ -177,19 +180,17 @@ class Recalled(Wire):
     asked: Annotated[
         str | None, Field(description="what was searched for, a follow-up made whole")
     ] = None
-    abstained: Annotated[bool | None, Field(description="nothing stored answers this")] = None
-    note: str | None = None
-    misses: Annotated[
-        list[Memory] | None, Field(description="if it abstained: the nearest, unlikely to answer")
+    abstained: Annotated[
+        bool | None, Field(description="nothing stored is likely to answer: all are weak, or none")
     ] = None
+    note: str | None = None
 
     @classmethod
     def of(cls, answer: "models.Answer", service: "Service", explain: bool) -> Self:
-        ids = [hit.memory.id for hit in (*answer.hits, *answer.misses)]
-        summaries = service.store.summaries.of(ids)
+        summaries = service.store.summaries.of([hit.memory.id for hit in answer.hits])
 
-        def told(hit: "models.Hit", *, missed: bool = False) -> Memory:
-            view = _found(hit, service, explain, missed=missed)
+        def told(hit: "models.Hit") -> Memory:
+            view = _found(hit, service, explain)
             view.summary = summaries.get(view.id)
             return view
 
@@ -199,16 +200,16 @@ class Recalled(Wire):
             asked=answer.asked,
             abstained=answer.abstained or None,
             note=ABSTAINED if answer.abstained else None,
-            misses=[told(hit, missed=True) for hit in answer.misses] or None,
         )
 
 
-def _found(hit: "models.Hit", service: "Service", explain: bool, *, missed: bool = False) -> Memory:
+def _found(hit: "models.Hit", service: "Service", explain: bool) -> Memory:
     view = Memory.brief(hit.memory, service, hit.excerpt)
     view.newer = hit.newer
     if hit.part is not None:
         view.chunk, view.chunks, view.place = hit.part.number, hit.part.of, hit.part.place or None
-    if explain or missed:
+    view.weak = hit.weak or None
+    if explain or hit.weak:
         view.confidence = round(hit.confidence, 2)
     if explain:
         view.score, view.why = hit.score, dict(hit.why)

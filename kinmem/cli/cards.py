@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from kinmem.service import Service
 
 QUIET = "dim"
+WEAK = "Nothing remembered is likely to answer this. The nearest, weak:"
+ALSO_WEAK = "Weak, unlikely to answer:"
 BECAME = {
     "created": ("Remembered:", "green"),
     "duplicate_of": ("Known already, so nothing was stored:", "yellow"),
@@ -42,14 +44,17 @@ DEGRADED = {
 
 
 def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Iterator[RenderableType]:
-    """The hits of a recall, or its misses, best first, each with its reasons if asked for."""
-    told = answer.misses if answer.abstained else answer.hits
-    if answer.misses:
-        yield Text("Nothing remembered answers this. The nearest misses:", style="yellow")
+    """The hits of a recall, best first, each with its reasons if asked for; the weak ones under a
+    line that says so."""
+    told = answer.hits
     best = told[0].score if told else 0.0
+    was_weak = False
     for place, hit in enumerate(told, 1):
+        if hit.weak and not was_weak:
+            yield Text(WEAK if answer.abstained else ALSO_WEAK, style="yellow")
+        was_weak = hit.weak
         parts = [memory_card(hit.memory, memory, hit=hit, place=place)]
-        if explain or answer.abstained:
+        if explain or hit.weak:
             sure = Text(f"answers the question with a chance of {hit.confidence:.0%}", style=QUIET)
             parts.append(Padding(sure, (0, 0, 0, 3)))
         if explain:

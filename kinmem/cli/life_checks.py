@@ -248,11 +248,15 @@ def _remade_otherwise(
 ) -> int:
     """How many texts, of those that are one chunk, the model gives another vector now."""
     from kinmem.llm.chunks import chunks_of
+    from kinmem.text import in_first_person
 
     parts = {one.id: len(chunks_of(one.content, embedder)) for one in sample}
     whole = [one for one in sample if one.id in vectors and parts[one.id] == 1]
-    made = embedder.embed([one.content for one in whole]) if whole else ()
-    return sum(float(v @ vectors[one.id]) < SAME for one, v in zip(whole, made, strict=True))
+    made = embedder.embed([in_first_person(one.content) for one in whole]) if whole else ()
+    other = [one for one, v in zip(whole, made, strict=True) if float(v @ vectors[one.id]) < SAME]
+    # Versions before 2 embedded "the user ..." as it stands.
+    made = embedder.embed([one.content for one in other]) if other else ()
+    return sum(float(v @ vectors[one.id]) < SAME for one, v in zip(other, made, strict=True))
 
 
 def _is_since_edit(at: datetime | None, memory: Memory) -> bool:

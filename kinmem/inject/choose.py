@@ -53,7 +53,8 @@ def fitting(answer: Answer) -> list[Hit]:
     if not set(answer.words) - SMALL_TALK:
         return []
     by_words = not {"embedding", "pending"}.isdisjoint(answer.degraded)
-    judged = [(hit, *_fit(hit, answer, by_words)) for hit in answer.hits]
+    strong = [hit for hit in answer.hits if not hit.weak]
+    judged = [(hit, *_fit(hit, answer, by_words)) for hit in strong]
     if not any(fit >= bar for _, fit, bar, _ in judged):
         return []
     return [hit for hit, fit, _, beside in judged if fit >= beside]

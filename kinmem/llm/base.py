@@ -1,9 +1,10 @@
 """What kinmem asks of a model, whoever provides it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
+from kinmem.llm.orders import Axis
 from kinmem.llm.pieces import Window
 from kinmem.models import Vectors
 
@@ -16,9 +17,17 @@ Purpose = Literal["memory", "question"]
 """What a text is embedded for: some models put a question near its answers, not near its likes."""
 
 
+NOISE, NEAR = 0.2, 0.85
+"""Of the scale that recall compares questions with memories on: the built-in model's own."""
+
+
 @dataclass(frozen=True)
 class Calibration:
-    """What similarity means to one embedder; 0.7 of one model is not 0.7 of another."""
+    """What similarity means to one embedder; 0.7 of one model is not 0.7 of another.
+
+    The first three are of memories compared with memories, `unrelated` is of questions compared
+    with memories: a model may embed the two differently.
+    """
 
     noise: float
     """Cosine that 99 of 100 unrelated pairs stay under; below it nearness says nothing."""
@@ -30,6 +39,14 @@ class Calibration:
     """Cosine from which memories may belong into one text; a model is asked whether they do."""
     measured: bool = True
     """Whether these numbers were measured for this model; else they are a careful guess."""
+    unrelated: float = NOISE
+    """Cosine that nine of ten questions stay under with memories about something else."""
+    orders: Axis | None = field(default=None, compare=False, repr=False)
+    """What tells orders from statements, if that was measured."""
+
+    def scaled(self, cosine: float) -> float:
+        """A question's cosine with a memory on the one scale: `unrelated` at NOISE, 1 at 1."""
+        return NOISE + (1 - NOISE) * (cosine - self.unrelated) / (1 - self.unrelated)
 
 
 class Embedder(Protocol):

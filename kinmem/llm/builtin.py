@@ -6,10 +6,11 @@ Measured on one core of a Xeon with VNNI, onnxruntime 1.31, in ms per text: 0.8 
 
 from pathlib import Path
 
-from kinmem.llm.base import Calibration
+from kinmem.llm.base import NEAR, NOISE, Calibration
 from kinmem.llm.embed_onnx import OnnxEmbedder
 from kinmem.llm.onnx import OnnxModel
 from kinmem.llm.onnx_files import Files
+from kinmem.llm.orders import Axis
 
 FOLDER = Path(__file__).parent / "minilm"
 NAME = "builtin/all-MiniLM-L6-v2-int8"
@@ -26,7 +27,13 @@ class BuiltinEmbedder(OnnxEmbedder):
     # with them reach 0.25-0.35. duplicate: with the atoms agreeing, precision on SICK and STS-B is
     # the same from 0.85 up (1.00 and .98 on its halves), and 0.95 would miss 39 % of harmless
     # rewordings, 0.90 15 % (docs/benchmarks.md).
-    calibration = Calibration(noise=0.2, duplicate=0.9, near=0.85, cluster=0.6)
+    calibration = Calibration(
+        noise=NOISE,
+        duplicate=0.9,
+        near=NEAR,
+        cluster=0.6,
+        orders=Axis.read(FOLDER / "orders.npy"),
+    )
 
     def __init__(self, folder: Path = FOLDER) -> None:
         files = Files(folder / "model_int8.onnx", folder / "tokenizer.json", length=WINDOW + 2)

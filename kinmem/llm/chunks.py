@@ -5,6 +5,7 @@ import logging
 from kinmem.errors import ModelError
 from kinmem.llm.base import Embedder
 from kinmem.models import Chunks
+from kinmem.text import in_first_person
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +33,7 @@ def embedded(chunks: Chunks, embedder: Embedder) -> Chunks:
     if not embedder.ready:
         return chunks
     try:
-        vectors = embedder.embed(chunks.texts)
+        vectors = embedder.embed([in_first_person(text) for text in chunks.texts])
     except ModelError as error:
         logger.warning("stored without vectors for now: %s", error)
         return chunks

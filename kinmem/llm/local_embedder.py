@@ -1,13 +1,17 @@
 """Embedding with a transformer of the user's own choice, run here."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinmem.llm.base import Calibration
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.embed_onnx import OnnxEmbedder
 from kinmem.llm.local_model import local_model
+from kinmem.llm.orders import ORDERS, STATEMENTS, Axis
 from kinmem.models import Vectors
 
 UNRELATED = (
@@ -53,18 +57,37 @@ class LocalEmbedder(OnnxEmbedder):
     def _load(self, time: Deadline) -> None:
         super()._load(time)
         if not self._measured:  # two threads that both do it find the same
-            self.calibration = calibrated(self._embedded(UNRELATED, "memory", time))
+            memories = self._embedded(UNRELATED, "memory", time)
+            questions = self._embedded(UNRELATED, "question", time)
+            found = calibrated(memories, questions)
+            if found.measured:
+                orders, statements = (
+                    self._embedded(part, "memory", time) for part in (ORDERS, STATEMENTS)
+                )
+                found = replace(found, orders=Axis.between(orders, statements))
+            self.calibration = found
             self._measured = True
 
 
-def calibrated(unrelated: Vectors) -> Calibration:
-    """What similarity means to a model that gives these vectors to texts without a common subject.
+def calibrated(memories: Vectors, questions: Vectors) -> Calibration:
+    """What similarity means to a model that gives these vectors to texts without a common subject,
+    embedded as memories and as questions.
 
     noise: nine of ten pairs stay under it. The built-in model's, chosen by what recall gains, lies
     there as well (0.18; its texts in seven languages look alike to an English model).
     """
-    cosines = [float(a @ b) for a, b in combinations(unrelated, 2)]
-    noise = max(0.0, float(np.quantile(cosines, 0.9)))
-    if noise >= BLIND:
+    noise = _noise([float(a @ b) for a, b in combinations(memories, 2)])
+    asked = questions @ memories.T
+    unrelated = _noise(asked[~np.eye(len(asked), dtype=bool)])
+    if noise >= BLIND or unrelated >= BLIND:
         return UNKNOWN
-    return Calibration(noise, noise + DUPLICATE * (1 - noise), noise + NEAR * (1 - noise))
+    return Calibration(
+        noise,
+        duplicate=noise + DUPLICATE * (1 - noise),
+        near=noise + NEAR * (1 - noise),
+        unrelated=unrelated,
+    )
+
+
+def _noise(cosines: "Sequence[float] | NDArray[np.float32]") -> float:
+    return max(0.0, float(np.quantile(cosines, 0.9)))

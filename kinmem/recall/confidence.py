@@ -99,6 +99,8 @@ FILLER = 4
 and two of five other hits; among turns and by words alone too many answers are."""
 CALLED = 3
 """Words of a question that is nothing but words, at most."""
+LEAST_CALLED = 3
+"""Letters of a word that is called by its beginning."""
 FITTING = 0.3
 """Of 1, what a model that reads the hits gives one that may answer."""
 BY_ITSELF = {"+meaning", "+words"}
@@ -142,11 +144,12 @@ def _is_vouched(hit: Scored, question: Question) -> bool:
 
 
 def _is_called(candidate: Candidate, text: str) -> bool:
-    """Whether the text is nothing but words, and the candidate has them all: "Okafor?"."""
-    said = words(text)
-    return len(content_words(text)) == len(said) <= CALLED and set(said) <= set(
-        words(_plain(candidate))
-    )
+    """Whether the text is nothing but words, and the candidate has them all: "Okafor?". One alone
+    may be the beginning of a word."""
+    said, told = words(text), words(_plain(candidate))
+    if len(said) == 1 and len(said[0]) >= LEAST_CALLED:
+        return any(word.startswith(said[0]) for word in told)
+    return len(content_words(text)) == len(said) <= CALLED and set(said) <= set(told)
 
 
 def evidence(hits: Sequence[Scored], question: Question, found: Found) -> list[Evidence]:
@@ -296,5 +299,7 @@ def _beginning(word: str) -> str:
         if word.endswith(ending) and len(word) > len(ending) + 2:
             stem = word.removesuffix(ending)
             break
+    if len(stem) > SHORT and stem[-1] in "iy":
+        stem = stem[:-1]  # study, studies
     stem = stem.removesuffix("e")[:BEGINNING] if len(stem) > 3 else stem
     return stem if len(stem) > SHORT else f" {stem}"

@@ -55,7 +55,7 @@ class Formula:
     by_user: float = 0.3
     """For what no assistant said."""
     standing_wish: float = 0.15
-    """For "always ..." where help is asked for."""
+    """For an instruction ("always ...") that the question falls under."""
     then: float = 0.2
     """For what was said at the time named."""
     evidence: float = 1.0

@@ -18,7 +18,7 @@ def fuse(
     """One entry per candidate that words or meaning speak for, in no order.
 
     score: cosine + 0.3 x BM25 / the best BM25. rrf: the sum over both lists of
-    boost / (k + rank + 1), rank from 0. Meaning speaks for a candidate above the noise level.
+    boost / (k + rank + 1), rank from 0. Meaning speaks for a candidate above noise and threshold.
     """
     return list(_by_score(found, formula) if fusion == "score" else _by_rank(found, settings))
 
@@ -38,7 +38,7 @@ def _by_score(found: Found, formula: Formula) -> Iterator[Scored]:
         tries = math.log(candidate.part.of) if candidate.part else 0.0
         cosines = found.cosines.get(candidate.id, NOWHERE)
         match = found.matches.get(candidate.id)
-        if match is None and max(cosines) <= found.noise:
+        if match is None and max(cosines) <= max(found.noise, found.threshold):
             continue
         score = max(meaning(cosines, formula) - formula.per_ln_parts * tries, 0.0)
         why: Why = {"+meaning": score}
@@ -49,7 +49,8 @@ def _by_score(found: Found, formula: Formula) -> Iterator[Scored]:
 
 
 def _by_rank(found: Found, settings: RecallSettings) -> Iterator[Scored]:
-    near = [id for id in found.nearest if max(found.cosines.get(id, NOWHERE)) > found.noise]
+    least = max(found.noise, found.threshold)
+    near = [id for id in found.nearest if max(found.cosines.get(id, NOWHERE)) > least]
     by_meaning = {id: 1 / (settings.rrf_k + rank + 1) for rank, id in enumerate(near)}
     by_words = {
         id: settings.fts_boost / (settings.rrf_k + rank + 1)

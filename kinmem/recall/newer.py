@@ -11,7 +11,7 @@ from kinmem.store.doubts import newer_of
 def newer_first(answer: Answer, store: Store, filters: Filters, limit: int) -> Answer:
     """The answer with each doubtful hit marked and behind the newer one, which is fetched if it
     fits the filters. As things stood at a moment, nothing is doubted."""
-    told = answer.misses if answer.abstained else answer.hits
+    told = answer.hits
     if not told or filters.as_of is not None:
         return answer
     newer = newer_of(store, {hit.memory.id for hit in told})
@@ -26,8 +26,6 @@ def newer_first(answer: Answer, store: Store, filters: Filters, limit: int) -> A
     ordered = _ordered(
         marked, {id: one for id, one in newer.items() if one.id not in absent - fitting}
     )
-    if answer.abstained:
-        return replace(answer, misses=ordered[: len(told)])
     return replace(answer, hits=ordered[: max(limit, 1)])
 
 
@@ -50,7 +48,7 @@ def _ordered(hits: Sequence[Hit], newer: dict[str, Memory]) -> list[Hit]:
             first = by_id.get(other.id) or replace(
                 hit, memory=other, excerpt=None, part=None, newer=None
             )
-            add(first, before | {id})
+            add(replace(first, weak=first.weak and hit.weak), before | {id})
         ordered.setdefault(id, hit)
 
     for hit in hits:

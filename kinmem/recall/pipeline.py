@@ -19,10 +19,11 @@ from kinmem.recall.helped import Helped, Wording
 from kinmem.recall.join import join
 from kinmem.recall.neighbours import lift
 from kinmem.recall.profiles import PROFILES, Profile, profile_named
-from kinmem.recall.question import Question, looking_back, understand, within
+from kinmem.recall.question import Question, looking_back, understand, unstamped, within
 from kinmem.recall.rewrite import Recent
 from kinmem.recall.search import Meaning, search, search_beside
 from kinmem.recall.sense import sensible
+from kinmem.recall.standing import MOST, SURELY, instructed, orders_near, ranked
 from kinmem.recall.then import as_it_was
 from kinmem.recall.touched import MATCHING, NEAREST, noise_of, sought_in, touched
 from kinmem.recall.trim import trim, without_copies
@@ -31,12 +32,18 @@ from kinmem.settings import Settings
 from kinmem.store.base import Store
 
 NO_NOISE = -1.0
-MISSES = 3
+WEAK = 5
+"""Hits below the bar that are shown, at most."""
+FAINT = 0.5
+"""Of the embedder's noise: where nothing surely answers, what is nearer than that is shown as weak.
+Of 72 questions about 25 notes each, four had their answers below the noise."""
 FORMERS = 3
 """What is so no longer, by which what is so may be found."""
 SURE = 0.6
 """From this confidence on nothing that gave way needs to be asked."""
-ANSWERS_A_PART = frozenset({"+entity", "+words"})
+INSTRUCTIONS = 3
+"""Weak hits that are standing instructions, at most."""
+ANSWERS_A_PART = frozenset({"+entity", "+words", "+standing wish"})
 """Asked for two things, what tells of one is unlikely to answer both: Where do I live, and what is
 my dog called? It shares a word or a name with the question."""
 NO_MODELS = ChatModels()
@@ -52,6 +59,8 @@ class Inquiry:
     meaning: Meaning
     entities: Mapping[str, float]
     """How far entities in the question speak for memories, by id."""
+    orders: Mapping[str, float]
+    """How much of a standing instruction memories are that may apply, by id."""
 
 
 class Recall:
@@ -83,29 +92,36 @@ class Recall:
         recent: Recent = list,
         seconds: float | None = None,
     ) -> Answer:
-        """Hits, best first; none where nothing fits, or nothing that is likely to answer.
+        """Hits, best first, those that hardly answer after the others; none where nothing fits.
 
         Raises InvalidInput for an unknown mode.
 
         `recent` gives the conversation before the question. Models help as far as they are done
         within the setting's time, or `seconds` if that is less; what is not is in `degraded`.
         """
+        text = unstamped(text)
         profile = profile_named(mode or self._settings.profile, self._profiles)
         day = today(self._clock().astimezone(self._zone))
         helped = Helped(self._models, self._store, self._settings, seconds, day)
         asked = helped.standalone(text, recent)
         helped.begin(asked)
         question = self._understood(asked, profile)
+        filtered = looking_back(question, filters)
+        meaning = Meaning(self._embedders, self._store, helped.time)
         inquiry = Inquiry(
             question,
-            looking_back(question, filters),
+            filtered,
             profile,
-            Meaning(self._embedders, self._store, helped.time),
+            meaning,
             self._about(asked, profile),
+            self._orders(question, filtered, meaning, profile),
         )
         found, inquiry = self._search(inquiry)
         scored = helped.reranked(asked, self._ranked(inquiry, found, helped), limit)
-        answer = self._answer(inquiry, found, trim(scored, limit, self._settings))
+        kept = trim(scored, limit, self._settings)
+        answer = self._answer(inquiry, found, kept)
+        answer = self._with_faint(answer, inquiry, found, kept, limit)
+        answer = self._with_orders(answer, inquiry, found, limit)
         answer = replace(
             answer,
             asked=asked if asked != text else None,
@@ -141,33 +157,78 @@ class Recall:
         if profile.weighing == "bounded":
             scored = lift(scored, formula)
             scored = raised(scored, found, inquiry.entities, settings.entity_boost, formula)
+            scored = instructed(scored, found, inquiry.orders, formula)
         scored = weigh(scored, inquiry.question, profile, settings, self._clock())
         return lowered(without_copies(scored, self._store.kin), inquiry.filters.here)
 
     def _answer(self, inquiry: Inquiry, found: Found, kept: Sequence[Scored]) -> Answer:
-        """The memories, as they are to be shown; as misses, where they hardly answer."""
-        words, moment = inquiry.question.words, inquiry.filters.as_of
-        confidences, abstained, least = judge(kept, inquiry.question, found, self._settings)
-        question = inquiry.question
-        read = self._read(kept, confidences)
-        if not abstained:
-            read = [
-                hit for hit in read if hit.confidence >= least or ANSWERS_A_PART & hit.why.keys()
-            ]
-        hits = former_first(read, question.until, asked=question.was is not None)
+        """The memories, as they are to be shown: after those that may answer the weak ones."""
+        question, moment = inquiry.question, inquiry.filters.as_of
+        confidences, abstained, least = judge(kept, question, found, self._settings)
+        strong: list[Hit] = []
+        weak: list[Hit] = []
+        for hit in self._read(kept, confidences):
+            is_weak = abstained or hit.confidence < least and not ANSWERS_A_PART & hit.why.keys()
+            (weak if is_weak else strong).append(hit)
+        hits = former_first(strong, question.until, asked=question.was is not None)
+        weak.sort(key=lambda hit: -hit.confidence)
+        hits += [replace(hit, weak=True) for hit in weak[:WEAK]]
         if moment:
-            hits = [as_it_was(hit, moment, words, self._store) for hit in hits]
-        abstained = abstained or not hits and self._knows_something()
-        if abstained:
-            hits = sorted(hits, key=lambda hit: -hit.confidence)[:MISSES]
-        shown = excerpted(hits, words, self._settings.tokens)
+            hits = [as_it_was(hit, moment, question.words, self._store) for hit in hits]
         return Answer(
-            hits=[] if abstained else shown,
-            abstained=abstained,
-            misses=shown if abstained else [],
-            words=tuple(words),
+            hits=excerpted(hits, question.words, self._settings.tokens),
+            abstained=not strong and (bool(weak) or self._knows_something()),
+            words=tuple(question.words),
             noise=found.noise,
         )
+
+    def _with_faint(
+        self, answer: Answer, inquiry: Inquiry, found: Found, kept: Sequence[Scored], limit: int
+    ) -> Answer:
+        """Where nothing surely answers, weak hits of what is far behind or below the noise, too.
+
+        Not where the question means nothing, or the time that it asks for is answer enough.
+        """
+        room = min(limit - len(answer.hits), WEAK - sum(hit.weak for hit in answer.hits))
+        sure = any((hit.confidence or 0.0) >= SURE for hit in answer.hits)
+        noise = found.noise if found.scale is None else found.scale[0]
+        was_read = any("rerank" in one.why for one in kept)
+        if sure or was_read or room <= 0 or not self._settings.abstain:
+            return answer
+        if not 0 <= found.noise <= noise:
+            return answer
+        fusion = self._settings.fusion or inquiry.profile.fusion
+        faint = replace(found, noise=FAINT * noise, threshold=0.0)
+        scored = fuse(faint, fusion, self._settings, inquiry.profile.formula)
+        scored = weigh(scored, inquiry.question, inquiry.profile, self._settings, self._clock())
+        known = {one.candidate.id for one in kept}
+        others = [one for one in scored if one.candidate.id not in known][:room]
+        confidences, _, _ = judge(others, inquiry.question, found, self._settings)
+        hits = [replace(hit, weak=True) for hit in self._read(others, confidences)]
+        if moment := inquiry.filters.as_of:
+            words = inquiry.question.words
+            hits = [as_it_was(hit, moment, words, self._store) for hit in hits]
+        return replace(answer, hits=[*answer.hits, *hits])
+
+    def _with_orders(self, answer: Answer, inquiry: Inquiry, found: Found, limit: int) -> Answer:
+        """Instructions that the question may fall under, though it has nothing else in common with
+        them, as weak hits: where there is no room, in place of the last that hardly answer."""
+        if not inquiry.orders or found.scale is None or not 0 <= found.noise <= found.scale[0]:
+            return answer
+        shown = {hit.memory.id for hit in answer.hits}
+        orders = [
+            Scored(candidate, 0.0, {"+standing wish": 0.0})
+            for candidate, degree in ranked(found, inquiry.orders, inquiry.profile.formula)[:MOST]
+            if degree >= SURELY and candidate.id not in shown
+        ][:INSTRUCTIONS]
+        hits = answer.hits[: limit - len(orders)]
+        for hit in answer.hits[len(hits) :]:
+            if (hit.confidence or 0.0) >= self._settings.abstain_below:
+                hits.append(hit)
+        room = orders[: limit - len(hits)]
+        confidences, _, _ = judge(room, inquiry.question, found, self._settings)
+        weak = [replace(hit, weak=True) for hit in self._read(room, confidences)]
+        return replace(answer, hits=[*hits, *weak])
 
     def _knows_something(self) -> bool:
         return bool(self._store.page(Filters(), "newest", 1).memories)
@@ -184,7 +245,7 @@ class Recall:
             return answer
         moment = filters.as_of or self._clock()
         ended = replace(filters, as_of=None, states=(State.SUPERSEDED,))
-        found = self._found(replace(inquiry, filters=ended, entities={}))
+        found = self._found(replace(inquiry, filters=ended, entities={}, orders={}))
         if not found.candidates:
             return answer
         fusion = self._settings.fusion or profile.fusion
@@ -192,9 +253,11 @@ class Recall:
         scored = weigh(scored, inquiry.question, profile, self._settings, self._clock())
         kept = trim(scored, FORMERS, self._settings)
         confidences, abstained, _ = judge(kept, inquiry.question, found, self._settings)
-        formers = [] if abstained else self._read(kept, confidences)
+        if abstained:
+            return answer
+        formers = self._read(kept, confidences)
         hits = led(heirs(formers, self._store, wanted, moment), answer.hits)[:limit]
-        return replace(answer, hits=hits, abstained=False, misses=[]) if hits else answer
+        return replace(answer, hits=hits, abstained=all(hit.weak for hit in hits))
 
     def _is_open(self, answer: Answer) -> bool:
         """Whether nothing surely answers."""
@@ -221,7 +284,7 @@ class Recall:
         if abstained or not hits:
             return answer
         shown = excerpted(hits, inquiry.question.words, self._settings.tokens)
-        return replace(answer, hits=[*shown, *answer.hits][:limit], abstained=False, misses=[])
+        return replace(answer, hits=[*shown, *answer.hits][:limit], abstained=False)
 
     def _understood(self, text: str, profile: Profile) -> Question:
         now = self._clock().astimezone(self._zone)
@@ -231,6 +294,17 @@ class Recall:
         """How far entities in the question speak for memories, by id; only where that counts."""
         counts = self._settings.entity_boost > 0 and profile.weighing == "bounded"
         return about(text, self._store.graph, self._clock()) if counts else {}
+
+    def _orders(
+        self, question: Question, filters: Filters, meaning: Meaning, profile: Profile
+    ) -> Mapping[str, float]:
+        """How much of a standing instruction memories are that may apply, by id."""
+        if profile.weighing != "bounded" or profile.formula.standing_wish == 0:
+            return {}
+        vectors = meaning.of([question.bare])
+        if vectors is None:
+            return {}
+        return orders_near(vectors[0], self._store, meaning.embedder, filters)
 
     def _beside(self, inquiry: Inquiry, wordings: Sequence[Wording]) -> list[tuple[float, Found]]:
         return search_beside(
@@ -262,7 +336,7 @@ class Recall:
             inquiry.meaning,
             inquiry.profile,
             self._settings.similarity_threshold,
-            inquiry.entities,
+            [*inquiry.entities, *inquiry.orders],
         )
         if not self._settings.abstain:
             return found

@@ -4,12 +4,12 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from kinmem.models import Filters
+from kinmem.models import ROLES, Filters
 from kinmem.recall.formula import Formula
 from kinmem.rules.change.kinds import asked_for
 from kinmem.rules.pattern import late
 from kinmem.rules.time.when import Interval, followed, spoken_interval, spoken_past
-from kinmem.text import STOP_WORDS, content_words, folded, words
+from kinmem.text import STOP_WORDS, content_words, folded, in_first_person, words
 
 # Words about the asking and the conversation, never about the thing asked for: in BEAM people ask
 # about "our conversations".
@@ -41,11 +41,6 @@ PHRASES = [
     )
 ]
 SUMMARY = late(r"\b(?:summar\w+|overview|recap)\b", re.IGNORECASE)
-HELP = late(
-    r"\b(?:suggest\w*|recommend\w*|advice|should i|show me|help me"
-    r"|how (?:do|can|would|should) (?:i|you)|tips|explain)\b",
-    re.IGNORECASE,
-)
 REQUEST = late(r"\b(?:can|could|would|will) you\b", re.IGNORECASE)
 FROM_YOU = late(
     r"\b(?:did|have|had|do|were) you\b|\byou (?:recommend|suggest|advis|said|told|gave|give|help"
@@ -61,6 +56,16 @@ OWN_WORDS = late(
 HAPPENING = frozenset(
     "happen happened happening new news do did done going on remember know".split()
 )
+# What stands before a question in transcripts: [2023/05/30 (Tue) 23:40], 2023-05-30T23:40:00Z, and
+# who is about to speak. By shape: a bracket with a date or a time of day in it, or both of them.
+DATE, TIME = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}", r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?"
+HOLDS_STAMP = rf"(?=.{{0,40}}?(?:{DATE}|{TIME}))"
+STAMP = late(
+    rf"\s*(?:\[{HOLDS_STAMP}[^\]\n]{{4,60}}\]|\({HOLDS_STAMP}[^)\n]{{4,60}}\)|<{HOLDS_STAMP}[^>\n]{{4,60}}>"
+    rf"|{DATE}(?:T|,?\s+(?:at )?){TIME}\s*(?:Z|UTC|[AaPp][Mm]|[+-]\d\d:?\d\d)?(?=[\s:;,-]))"
+    r"\s*[:;,-]*\s*"
+)
+LABEL = late(r"\s*[*_]*(\w[\w .-]{0,30})[*_]*:[*_]*\s+")
 STOPS = frozenset().union(*STOP_WORDS.values())
 WORD = late(r"[^\W_]+(?:-[^\W_]+)*")
 LONGEST_NAME = 3
@@ -82,8 +87,6 @@ class Question:
     """Known names in it, as text.folded gives them."""
     of_user: bool
     """Whether what the user said answers it sooner than what an assistant did."""
-    wants_help: bool
-    """Whether standing wishes of the user apply to the answer."""
     when: Interval | None
     """The stretch of time it names."""
     only_then: bool
@@ -96,6 +99,21 @@ class Question:
     """The stretch of the past of which it asks how things stood: "where did I live in March?"."""
 
 
+def unstamped(text: str) -> str:
+    """Without time stamps and the speaker's label before the question, if anything is left.
+
+    Behind a stamp any short name and a colon are a label; elsewhere only a role is, for names may
+    be what is asked about: "Biscuit: how old is he?".
+    """
+    rest = text
+    while (stamp := STAMP.match(rest)) is not None:
+        rest = rest[stamp.end() :]
+    label = LABEL.match(rest)
+    if label is not None and (rest != text or label[1].casefold() in ROLES):
+        rest = rest[label.end() :]
+    return rest if content_words(rest) else text
+
+
 def understand(
     text: str, names: frozenset[str], now: datetime, formula: Formula = DEFAULT
 ) -> Question:
@@ -103,6 +121,7 @@ def understand(
 
     `now` is aware; words such as "yesterday" are read in its zone.
     """
+    text = in_first_person(text)
     was, then = spoken_past(text, now) or (None, "")
     asked = _tidy(text.replace(then, " ")) if then else text
     asked = asked if content_words(asked) else text
@@ -118,7 +137,6 @@ def understand(
         words=[word for word in sought if word not in left_out] or sought,
         named=frozenset(folded(asked[a:b]) for a, b in spans),
         of_user=not (SUMMARY.search(text) or FROM_YOU.search(REQUEST.sub("", text))),
-        wants_help=bool(HELP.search(text)),
         when=when,
         only_then=when is not None and _asks_for_time(text, phrase),
         kinds=asked_for(text),

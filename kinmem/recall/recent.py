@@ -70,7 +70,7 @@ class RecentAnswers:
         self._answers.clear()
 
     def _has_expired(self, answer: Answer) -> bool:
-        told = [hit.memory for hit in (*answer.hits, *answer.misses)]
+        told = [hit.memory for hit in answer.hits]
         ends = [memory.expires_at for memory in told]
         ends += [memory.valid_to for memory in told if memory.state in LIVE]
         return any(end is not None and end <= self._clock() for end in ends)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from kinmem.errors import ModelError
-from kinmem.llm.base import Embedder
+from kinmem.llm.base import NEAR, NOISE, Embedder
 from kinmem.llm.deadline import Deadline
 from kinmem.models import Asked, Filters, Found, Vector
 from kinmem.recall.profiles import Profile
@@ -19,6 +19,8 @@ less than another; one chunk may always. A hundredth less found 77.7 where the o
 # others) 95 of 100 with vectors had recall@10 of 69.9 where words alone had 75.7; 99 had 77.7.
 SPARSE = 0.02
 """Share of the store without a vector from which words alone answer ..."""
+BEGINNING = 3
+"""Letters of a question's only word that is looked for as the beginning of others."""
 FEW = 200
 """... unless it is no more chunks than that."""
 
@@ -61,7 +63,8 @@ def search(
     threshold: float | None,
     also: Collection[str] = (),
 ) -> Found:
-    """Both arms; the words alone without vectors. `threshold` replaces the embedder's noise.
+    """Both arms; the words alone without vectors. Cosines are on the scale that all embedders
+    share, and so is `threshold`, up to which meaning alone finds nothing.
 
     `also`: ids of memories that are candidates whether or not an arm finds them.
     """
@@ -71,11 +74,12 @@ def search(
     names = frozenset[str]().union(*map(names_of, question.kinds))
     sought = question.words if profile.all_words_first else [*question.words, *sorted(names)]
     asked = _asked(sought, vectors[0] if vectors else None, meaning.embedder, profile)
-    known = meaning.embedder.calibration
-    noise = known.noise if threshold is None else threshold
-    scale = (known.noise, known.near) if known.measured and vectors is not None else None
-    found = store.search(replace(asked, also=tuple(also)), filters)
-    return replace(found, noise=noise, scale=scale, degraded=degraded)
+    asked = replace(asked, also=tuple(also))
+    found = store.search(asked, filters)
+    if not found.matches and len(sought) == 1 and len(sought[0]) >= BEGINNING:
+        found = store.search(replace(asked, all_words_first=True), filters)
+    found = _scaled(found, meaning.embedder, threshold)
+    return replace(found, scale=found.scale if vectors is not None else None, degraded=degraded)
 
 
 def search_beside(
@@ -99,15 +103,24 @@ def search_beside(
     if vectors is None:
         raise ModelError("the embedder gave no vectors of other wordings")
     scale = meaning.embedder.calibration
-    noise = scale.noise if threshold is None else threshold
     found = []
     for (one, is_made_up), vector in zip(wordings, vectors[1:], strict=True):
         near = (float(vector @ vectors[0]) - scale.noise) / (scale.near - scale.noise)
         if near > 0:
             words = [] if is_made_up else one.words
             asked = _asked(words, vector, meaning.embedder, profile)
-            found.append((min(near, 1.0), replace(store.search(asked, filters), noise=noise)))
+            other = _scaled(store.search(asked, filters), meaning.embedder, threshold)
+            found.append((min(near, 1.0), other))
     return found
+
+
+def _scaled(found: Found, embedder: Embedder, threshold: float | None) -> Found:
+    """With cosines on the one scale, as far as the embedder's own is known."""
+    known, least = embedder.calibration, threshold or 0.0
+    if not known.measured:
+        return replace(found, noise=known.noise if threshold is None else least)
+    cosines = {id: [known.scaled(one) for one in parts] for id, parts in found.cosines.items()}
+    return replace(found, cosines=cosines, noise=NOISE, threshold=least, scale=(NOISE, NEAR))
 
 
 def choose(embedders: Sequence[Embedder], store: Store) -> tuple[Embedder, bool]:

@@ -10,7 +10,6 @@ from kinmem.recall.formula import Formula
 from kinmem.recall.profiles import Profile, Weighing
 from kinmem.recall.question import Question
 from kinmem.retention import Fading, retention, temporal_decay
-from kinmem.rules.evidence import is_standing
 from kinmem.settings import RecallSettings
 from kinmem.text import folded, words
 
@@ -93,8 +92,6 @@ def _bonuses(candidate: Candidate, question: Question, formula: Formula) -> list
         bonuses.append(("+named", formula.named))
     if question.when is not None and question.when.holds(datetime.fromisoformat(candidate.said_at)):
         bonuses.append(("+then", formula.then))
-    if question.wants_help and is_standing(candidate.content, candidate.speaker):
-        bonuses.append(("+standing wish", formula.standing_wish))
     return bonuses
 
 

@@ -63,8 +63,8 @@ class Memories(Parts):
 
         `limit` is 1-100, MEMORY_MAX_RELEVANT by default; `mode` names a ranking profile. `place` is
         a project's name or path: only what belongs to it. `session` is the conversation that a
-        follow-up belongs to; unset: of the last ten minutes the only one. Returned memories count
-        as used.
+        follow-up belongs to; unset: of the last ten minutes the only one. Hits count as used, weak
+        ones do not.
         """
         query = clean(query, "query", QUERY_BYTES)
         limit = self.settings.recall.max_relevant if limit is None else limit
@@ -87,7 +87,8 @@ class Memories(Parts):
         self._background.await_ready()
         recent = partial(self._conversation.recent, session)
         answer = self._recall(query, limit, filters, mode, recent)
-        self.store.count_use([hit.memory.id for hit in answer.hits], self.clock())
+        used = [hit.memory.id for hit in answer.hits if not hit.weak]
+        self.store.count_use(used, self.clock())
         return answer
 
     def memorize(self, content: str, *, progress: Progress | None = None, **fields: Any) -> Stored:

@@ -27,7 +27,7 @@ class RecallSettings:
     similarity_threshold: float | None = setting(
         "MEMORY_SIMILARITY_THRESHOLD",
         None,
-        "Cosine below which meaning alone finds nothing; unset: calibrated for the embedder.",
+        "Cosine below which meaning alone finds nothing but weak hits, on the built-in model's scale, which all share; unset: its noise, 0.2.",
         ge=0,
         le=1,
     )

@@ -9,6 +9,7 @@ from kinmem.errors import ModelError
 from kinmem.llm.base import Embedder
 from kinmem.models import Pending, Scope, Vector, Vectors
 from kinmem.store.base import Store
+from kinmem.text import in_first_person
 
 logger = logging.getLogger(__name__)
 
@@ -108,7 +109,8 @@ class Embed:
         return []
 
     def _fill(self, part: Sequence[Pending]) -> Filled:
-        vectors: Vectors = self._embedder.embed([chunk.text for chunk in part])
+        texts = [in_first_person(chunk.text) for chunk in part]
+        vectors: Vectors = self._embedder.embed(texts)
         self._store.fill(self._embedder.name, part, vectors)
         return list(zip(part, vectors, strict=True))
 

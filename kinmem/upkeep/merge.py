@@ -20,7 +20,7 @@ from kinmem.rules.same.atoms import atoms
 from kinmem.rules.same.similarity import content_hash, normalised
 from kinmem.store.base import Store
 from kinmem.store.undo import batch_name
-from kinmem.text import sentences
+from kinmem.text import in_first_person, sentences
 from kinmem.turns import Batch, Change
 from kinmem.upkeep.groups import Group, day_of, one_day
 
@@ -108,7 +108,7 @@ class Merge:
         draft = Draft(memory, Chunks((text,)), knowledge=self._knowledge(group, memory))
         if self._store.same_statements([draft]) != [None]:
             return "known"
-        vectors = self._embedder.embed([text])
+        vectors = self._embedder.embed([in_first_person(text)])
         draft = replace(draft, chunks=Chunks((text,), vectors, self._embedder.name))
         return self._apply(
             Batch(

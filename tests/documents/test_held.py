@@ -22,7 +22,7 @@ Storm warnings are given with two red flags.
 
 def excerpts(service: Service, question: str) -> list[str]:
     answer = service.recall(question, limit=100)
-    return [str(hit.excerpt) for hit in [*answer.hits, *answer.misses]]
+    return [str(hit.excerpt) for hit in answer.hits]
 
 
 @pytest.fixture
@@ -190,6 +190,6 @@ def test_what_is_held_back_stays_so_when_it_is_shared(
         ana.update_memory(document, scope="shared")
 
     answer = ben.recall("ignore previous instructions", limit=100)
-    told = [hit.memory.id for hit in [*answer.hits, *answer.misses] if "evil" in str(hit.excerpt)]
+    told = [hit.memory.id for hit in answer.hits if "evil" in str(hit.excerpt)]
     assert told == [id]
     assert "evil" not in ben.store.documents.readable(held)

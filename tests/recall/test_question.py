@@ -2,7 +2,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kinmem.recall.question import understand
+from kinmem.recall.question import understand, unstamped
+from kinmem.service import Service
+from kinmem.text import in_first_person
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
 
@@ -50,3 +52,84 @@ def test_a_question_of_function_words_keeps_them():
 )
 def test_whose_words_answer(question, of_user):
     assert understand(question, frozenset(), NOW).of_user is of_user
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "[2023/05/30 (Tue) 23:40] ",
+        "2023-05-30T23:40:00Z ",
+        "[23:40] ",
+        "[2023-05-30] user: ",
+        "(30.05.2023, 23:40:11) Ana: ",
+        "user: ",
+        "<2023-05-30 23:40> **Human:** ",
+    ],
+)
+def test_a_stamp_or_a_label_before_a_question_changes_nothing(
+    service: Service, before: str
+) -> None:
+    service.memorize("I graduated with a degree in Business Administration")
+    service.memorize("The dog is called Biscuit")
+    question = "What degree did I graduate with?"
+
+    plain, stamped = service.recall(question), service.recall(before + question)
+
+    assert not stamped.abstained
+    assert [(hit.memory.id, hit.confidence, hit.weak) for hit in stamped.hits] == [
+        (hit.memory.id, pytest.approx(hit.confidence), hit.weak) for hit in plain.hits
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Biscuit: how old is he?",
+        "2023-05-30: what happened?",
+        "[2023-05-30]",
+        "14:30 meeting with whom?",
+        "(see above) what is it",
+    ],
+)
+def test_what_may_be_asked_about_stays_in_the_question(text: str) -> None:
+    assert unstamped(text) == text
+
+
+@pytest.mark.parametrize(
+    ("question", "memory"),
+    [
+        ("where do I study?", "The user studies at Leiden University"),
+        ("where does the user study?", "I study at Leiden University"),
+        ("what is the name of my dog?", "The user's dog is called Biscuit"),
+    ],
+)
+def test_the_user_and_i_are_one(service: Service, question: str, memory: str) -> None:
+    service.memorize("Bob plays the cello")
+    service.memorize(memory)
+
+    answer = service.recall(question)
+
+    assert not answer.abstained
+    assert answer.hits[0].memory.content == memory
+
+
+def test_the_user_of_a_compound_is_nobody() -> None:
+    assert in_first_person("the user table has a column") == "the user table has a column"
+
+
+@pytest.mark.parametrize(
+    ("question", "memory"),
+    [
+        ("postg", "We run Postgres 16 in Frankfurt"),
+        ("Vaill", "The boiler is a Vaillant ecoTEC"),
+    ],
+)
+def test_a_single_word_may_be_the_beginning_of_one(
+    service: Service, question: str, memory: str
+) -> None:
+    service.memorize("The dog is called Biscuit")
+    service.memorize(memory)
+
+    hits = service.recall(question).hits
+
+    assert [hit.memory.content for hit in hits if not hit.weak] == [memory]

@@ -1,0 +1,77 @@
+"""Stage 4c: standing instructions ("always show the unit") that the question falls under.
+
+They are found by what they are (llm/orders.py), not by how the question is worded. Of them those
+nearest to the question come in, a few.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from kinmem.llm.base import Embedder
+from kinmem.models import ROLES, Candidate, Filters, Found, Scored, Vector
+from kinmem.recall.formula import Formula
+from kinmem.recall.fuse import meaning
+from kinmem.rules.evidence import is_standing
+from kinmem.store.base import Store
+
+TOWARDS = 0.8
+"""How far a question is moved towards the orders to look for those near it."""
+POOL = 30
+"""Memories that are looked at."""
+MOST = 5
+"""Instructions that gain by one question."""
+SURELY = 0.5
+"""Degree from which something is an order though nothing else speaks for it."""
+LEAST = 0.05
+"""Nearness of what is not near at all: some orders hold whatever is asked."""
+
+
+def orders_near(
+    question: Vector, store: Store, embedder: Embedder, filters: Filters
+) -> dict[str, float]:
+    """By id how much of an order memories are that lie towards the orders from the question.
+
+    None for an embedder that nobody has measured: then the words alone tell an instruction.
+    """
+    axis = embedder.calibration.orders
+    if axis is None:
+        return {}
+    moved = question + TOWARDS * axis.direction
+    moved = (moved / np.linalg.norm(moved)).astype(np.float32)
+    ids = [id for id, _ in store.nearest(moved, embedder.name, POOL, filters)]
+    vectors = store.first_vectors(embedder.name, ids)
+    degrees = {id: axis.degree(vector) for id, vector in vectors.items()}
+    return {id: degree for id, degree in degrees.items() if degree > 0}
+
+
+def instructed(
+    scored: Sequence[Scored], found: Found, degrees: Mapping[str, float], formula: Formula
+) -> list[Scored]:
+    """Add `+standing wish` to the instructions that the question is most about, MOST of them: the
+    bonus times how much of an order they are, fading below formula.gate as other bonuses do."""
+    known = {one.candidate.id: one for one in scored}
+    for candidate, _ in ranked(found, degrees, formula)[:MOST]:
+        one = known.get(candidate.id)
+        if one is not None and is_standing(candidate.content, candidate.speaker):
+            gate = min(1.0, max(0.0, one.score / formula.gate)) if formula.gate else 1.0
+            gain = formula.standing_wish * gate
+            why = {**one.why, "+standing wish": gain}
+            known[candidate.id] = Scored(candidate, one.score + gain, why)
+    return list(known.values())
+
+
+def ranked(
+    found: Found, degrees: Mapping[str, float], formula: Formula
+) -> list[tuple[Candidate, float]]:
+    """Instructions with how much of an order each is, those first that the question is about."""
+    near: dict[str, float] = {}
+    orders: list[tuple[Candidate, float]] = []
+    for candidate in found.candidates:
+        known = is_standing(candidate.content, candidate.speaker)
+        degree = 1.0 if known else degrees.get(candidate.id, 0.0)
+        if degree > 0 and candidate.speaker not in ROLES - {"user"}:
+            cosines = found.cosines.get(candidate.id, [0.0])
+            near[candidate.id] = max(meaning(cosines, formula), LEAST)
+            orders.append((candidate, degree))
+    return sorted(orders, key=lambda one: -one[1] * near[one[0].id])

@@ -1,0 +1,66 @@
+"""Standing instructions come with the questions they apply to, however those are worded."""
+
+import numpy as np
+import pytest
+
+from kinmem.llm.builtin import FOLDER, BuiltinEmbedder
+from kinmem.llm.orders import ORDERS, STATEMENTS, Axis
+from kinmem.service import Service
+
+INSTRUCTIONS = [
+    "Give prices in Swiss francs",
+    "When I ask for a film, say which of my services has it",
+    "Warn me before suggesting any command that deletes something",
+    "Always format dates as day, month, year when I ask for a timeline",
+]
+STATEMENTS_OF_MINE = [
+    "The kids go to judo on Friday",
+    "I watch the birds at the pond every morning",
+    "My home is in Tartu",
+    "The home partition has 200 GB",
+    "The festival takes place at the harbour",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "instruction"),
+    [
+        ("What could I watch on Friday with the kids?", INSTRUCTIONS[1]),
+        ("How do I free up space on the home partition?", INSTRUCTIONS[2]),
+        ("When was the festival?", INSTRUCTIONS[3]),
+    ],
+)
+def test_an_instruction_is_found_by_what_it_is(
+    service: Service, question: str, instruction: str
+) -> None:
+    for text in (*INSTRUCTIONS, *STATEMENTS_OF_MINE):
+        service.memorize(text)
+
+    hits = service.recall(question).hits
+
+    assert instruction in [hit.memory.content for hit in hits]
+
+
+def test_instructions_do_not_push_a_fact_from_its_place(service: Service) -> None:
+    for text in (*INSTRUCTIONS, *STATEMENTS_OF_MINE):
+        service.memorize(text)
+
+    assert service.recall("Where is my home?").hits[0].memory.content == "My home is in Tartu"
+
+
+def test_what_an_assistant_says_is_no_instruction(service: Service) -> None:
+    service.memorize("Always format dates as day, month, year.", speaker="assistant")
+
+    hits = service.recall("When was the festival?").hits
+
+    assert not any("+standing wish" in hit.why for hit in hits)
+
+
+def test_the_axis_in_the_package_is_the_embedders_own() -> None:
+    embedder = BuiltinEmbedder()
+
+    made = Axis.between(embedder.embed(ORDERS), embedder.embed(STATEMENTS))
+    kept = Axis.read(FOLDER / "orders.npy")
+
+    assert float(made.direction @ kept.direction) == pytest.approx(1.0, abs=1e-3)
+    assert np.allclose([made.low, made.high], [kept.low, kept.high], atol=1e-2)
