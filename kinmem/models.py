@@ -73,6 +73,10 @@ class State(StrEnum):
 LIVE = (State.ACTIVE, State.STALE)
 
 
+CONVERSATION = "conversation"
+"""Source of a hit that is no memory but something said; its id is that of a turn."""
+TURN = "turn:"
+"""How such ids begin; the number of the message follows."""
 HELD_BACK = "held"
 """In ingest_metadata: how many chunks of a document are held back. Without it none is."""
 
@@ -399,6 +403,11 @@ class Hit:
     """Where in its document the excerpt stands."""
     confidence: float = 1.0
     """How likely it is, 0 to 1, that it answers the question; see docs/recall.md."""
+
+    @property
+    def is_turn(self) -> bool:
+        """Whether it is no memory but something said in a conversation, in the form of one."""
+        return self.memory.source == CONVERSATION
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from kinmem.clock import Clock
 from kinmem.llm.base import ChatModels, Embedder
 from kinmem.models import Answer, Filters, Found, Hit, Memory, Scored, State
 from kinmem.recall.confidence import judge
+from kinmem.recall.conversation import Conversation, Sought
 from kinmem.recall.entities import about, raised
 from kinmem.recall.excerpt import excerpted
 from kinmem.recall.former import former_first, heirs, led
@@ -69,6 +70,7 @@ class Recall:
         self._settings = settings.recall
         self._zone = settings.general.zone
         self._clock = clock
+        self._conversation = Conversation(store, settings.recall, clock)
 
     def __call__(
         self,
@@ -78,10 +80,14 @@ class Recall:
         mode: str | None = None,
         recent: Recent = list,
         seconds: float | None = None,
+        *,
+        turns: bool = False,
+        session: str | None = None,
     ) -> Answer:
         """Hits, best first; none where nothing fits, or nothing that is likely to answer.
 
-        Raises InvalidInput for an unknown mode.
+        Raises InvalidInput for an unknown mode. `turns`: what was said as well, of that `session`
+        or of all.
 
         `recent` gives the conversation before the question. Models help as far as they are done
         within the setting's time, or `seconds` if that is less; what is not is in `degraded`.
@@ -107,7 +113,13 @@ class Recall:
             degraded=found.degraded + helped.degraded,
         )
         best = max((hit.confidence or 0.0 for hit in answer.hits), default=0.0)
-        return answer if best >= SURE else self._by_former(answer, inquiry, filters, limit)
+        if best < SURE:
+            answer = self._by_former(answer, inquiry, filters, limit)
+        if not (turns and self._settings.turns):
+            return answer
+        wanted = looking_back(question, filters)
+        sought = Sought(question, wanted, session, profile, inquiry.meaning)
+        return self._conversation(answer, sought, limit)
 
     def _ranked(self, inquiry: Inquiry, found: Found, helped: Helped) -> list[Scored]:
         """What was found, by the question and by its other wordings, the best first."""

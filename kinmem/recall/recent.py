@@ -31,16 +31,24 @@ class RecentAnswers:
         mode: str | None = None,
         recent: Recent = list,
         seconds: float | None = None,
+        *,
+        turns: bool = False,
+        session: str | None = None,
     ) -> Answer:
         """See Recall. Answers that were degraded, or hang on a conversation, are not kept."""
         if needs_context(query, self._threshold):
-            return self._recall(query, limit, filters, mode, recent, seconds)
+            return self._recall(
+                query, limit, filters, mode, recent, seconds, turns=turns, session=session
+            )
         # Ages and recency change with the minute, all else with the revision.
         minute = self._clock().replace(second=0, microsecond=0)
-        key = (query, limit, mode, filters, self._store.revision, minute)
+        said = (turns, session) if turns else None
+        key = (query, limit, mode, filters, said, self._store.revision, minute)
         answer = self._answers.get(key)
         if answer is None or self._has_expired(answer):
-            answer = self._recall(query, limit, filters, mode, recent, seconds)
+            answer = self._recall(
+                query, limit, filters, mode, recent, seconds, turns=turns, session=session
+            )
             if not answer.degraded:
                 self._answers[key] = answer
                 while len(self._answers) > MOST:

@@ -60,6 +60,9 @@ class Memories(Parts):
         `limit` is 1-100, MEMORY_MAX_RELEVANT by default; `mode` names a ranking profile. `session`
         is the conversation that a follow-up belongs to; unset: of the last ten minutes the only
         one. Returned memories count as used.
+
+        Behind the memories stand hits with `is_turn`: what was said and is in none of them. They
+        have times and, if one is named, the `session`; any other filter leaves them out.
         """
         query = clean(query, "query", QUERY_BYTES)
         limit = self.settings.recall.max_relevant if limit is None else limit
@@ -78,8 +81,9 @@ class Memories(Parts):
         )
         self._background.await_ready()
         recent = partial(self._conversation.recent, session)
-        answer = self._recall(query, limit, filters, mode, recent)
-        self.store.count_use([hit.memory.id for hit in answer.hits], self.clock())
+        answer = self._recall(query, limit, filters, mode, recent, turns=True, session=session)
+        used = [hit.memory.id for hit in answer.hits if not hit.is_turn]
+        self.store.count_use(used, self.clock())
         return answer
 
     def memorize(self, content: str, **fields: Any) -> Stored:
