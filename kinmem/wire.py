@@ -90,6 +90,11 @@ class Memory(Wire):
     version: int | None = None
     links: list[Linked] | None = None
     confidence: Annotated[float | None, Field(description="that it answers, 0 to 1")] = None
+    source: Annotated[
+        str | None, Field(description="conversation: said there, and no memory; id is the turn's")
+    ] = None
+    session: str | None = None
+    speaker: str | None = None
     score: float | None = None
     why: dict[str, float | str] | None = None
 
@@ -193,11 +198,15 @@ def _found(hit: "models.Hit", service: "Service", explain: bool, *, missed: bool
     view = Memory.brief(hit.memory, service, hit.excerpt)
     if hit.part is not None:
         view.chunk, view.chunks, view.place = hit.part.number, hit.part.of, hit.part.place or None
+    if hit.is_turn:
+        said = hit.memory
+        view.source, view.session, view.speaker = said.source, said.session, said.speaker
+        view.occurred_at = moment(said.said_at, service.settings.general.zone)
     if explain or missed:
         view.confidence = round(hit.confidence, 2)
     if explain:
         view.score, view.why = hit.score, dict(hit.why)
-        view.links = linked(hit.memory, service)
+        view.links = None if hit.is_turn else linked(hit.memory, service)
     return view
 
 

@@ -24,8 +24,8 @@ SETTLED_AT_ONCE = 100
 
 
 class Vectors:
-    """Every memory gets its vectors, and is compared by them with those that are known; then what was
-    said gets into the indexes."""
+    """Every memory gets its vectors, and is compared by them with those that are known; then what
+    was said gets into the indexes."""
 
     def __init__(
         self,

@@ -30,21 +30,20 @@ from kinmem.recall.question import Question, within
 from kinmem.recall.search import Meaning, asked_of
 from kinmem.recall.trim import trim
 from kinmem.recall.weigh import weigh
+from kinmem.rules.orders.instructions import commands
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
+from kinmem.store.transcript import Learned
 from kinmem.text import content_words
 from kinmem.turns import Message
 
 NO_NOISE = -1.0
-FIRST = 0.6
+FIRST = 0.8
 """Of the score of the best turn: from there on a memory answers, and stands before all turns."""
 SHOWN_TOKENS = 200
 """Of one turn, about what a vector stands for; its address shows the whole."""
 LOOKED_AT = 3
 """Times the limit: turns that are read to see whether they may be told."""
-TAKEN_BACK = frozenset({State.DELETED, State.QUARANTINED})
-"""States of a memory in which nothing it was learned from is told either."""
-OVER = TAKEN_BACK | {State.SUPERSEDED}
 
 
 @dataclass(frozen=True)
@@ -79,19 +78,22 @@ class Conversation:
         tellable, messages = self._tellable(ranked[: LOOKED_AT * limit], sought)
         kept = trim(tellable, limit, self._settings)
         confidences, abstained, least = judge(kept, sought.question, found, self._settings)
-        turns = [
-            (messages[one.candidate.id], _hit(messages[one.candidate.id], one, self._store.kin, sure))
-            for one, sure in zip(kept, confidences, strict=True)
-            if sure >= least
-        ]
-        if abstained or not turns:
+        if abstained:
             return answer
-        hits = [
-            _cut(hit, answer.words) if hit.is_turn else hit
-            for hit in merged(answer.hits, turns, limit)
-        ]
-        shown = excerpted(hits, answer.words, self._settings.tokens)
-        return replace(answer, hits=shown, abstained=False, misses=[])
+        turns = []
+        for one, sure in zip(kept, confidences, strict=True):
+            message = messages[one.candidate.id]
+            shown = passage(message.text, answer.words, SHOWN_TOKENS)
+            if one.candidate.trust < 1 and commands(shown or message.text, message.role):
+                continue
+            if sure >= least:
+                memory = as_memory(message, self._store.kin)
+                turns.append((message, Hit(memory, one.score, one.why, shown, confidence=sure)))
+        if not turns:
+            return answer
+        hits = merged(answer.hits, turns, limit)
+        hits = excerpted(hits, answer.words, self._settings.tokens)
+        return replace(answer, hits=hits, abstained=False, misses=[])
 
     def _found(self, sought: Sought) -> Found:
         """Within the time that the question asks for, if anything was said then."""
@@ -132,7 +134,7 @@ class Conversation:
         kept = {
             id: message
             for id, message in messages.items()
-            if _is_open(learned[message.id].values(), looks_back)
+            if _may_be_told(message, learned[message.id], looks_back)
         }
         return [one for one in more if one.candidate.id in kept], kept
 
@@ -150,9 +152,7 @@ def applies(filters: Filters) -> bool:
     return filters == times
 
 
-def merged(
-    memories: Sequence[Hit], turns: Sequence[tuple[Message, Hit]], limit: int
-) -> list[Hit]:
+def merged(memories: Sequence[Hit], turns: Sequence[tuple[Message, Hit]], limit: int) -> list[Hit]:
     """The best of both, at most `limit`: memories that answer in their order, then by score."""
     scores = {hit.memory.id: _score(hit) for hit in memories}
     told = {
@@ -179,28 +179,25 @@ def _says_more(candidate: Candidate, asked: Collection[str]) -> bool:
     return any(word not in asked for word in content_words(candidate.content[:600]))
 
 
-def _is_open(states: Collection[str], looks_back: bool) -> bool:
-    """`states`: of the memories that were learned from the turn."""
-    if any(state in TAKEN_BACK for state in states):
+def _may_be_told(message: Message, learned: Sequence[Learned], looks_back: bool) -> bool:
+    """Not where something learned from the turn was forgotten, or is held back, or all of it is so
+    no longer."""
+    states = [one.state for one in learned if one.speaker != "tool"]
+    if State.DELETED in states:
         return False
-    return looks_back or not states or not all(state in OVER for state in states)
+    if any(one.state == State.QUARANTINED and _role(one) == message.role for one in learned):
+        return False
+    return looks_back or not states or any(state != State.SUPERSEDED for state in states)
 
 
-def _role(memory: Memory) -> str:
-    return "assistant" if memory.speaker == "assistant" else "user"
+def _role(one: Memory | Learned) -> str:
+    """Of who said it."""
+    return one.speaker if one.speaker in ("assistant", "tool") else "user"
 
 
 def _score(hit: Hit) -> float:
     """As it was before a model read it: turns are not read."""
     return hit.score / (hit.why.get("xrerank") or 1.0)
-
-
-def _hit(message: Message, one: Scored, kin: str, sure: float) -> Hit:
-    return Hit(as_memory(message, kin), one.score, one.why, confidence=sure)
-
-
-def _cut(hit: Hit, words: Sequence[str]) -> Hit:
-    return replace(hit, excerpt=passage(hit.memory.content, words, SHOWN_TOKENS))
 
 
 def as_memory(message: Message, kin: str) -> Memory:

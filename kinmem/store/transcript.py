@@ -2,15 +2,20 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from kinmem.models import Asked, Coverage, Filters, Found, Pending, Vectors
 from kinmem.turns import Message
 
 Cut = Callable[[str], Sequence[str]]
 """The parts of a text that get a vector each."""
-Fit = Callable[[Message], bool]
-"""Whether a message may be shown to a model that asks for something else."""
+
+
+class Learned(NamedTuple):
+    """What became of something learned from a turn."""
+
+    state: str
+    speaker: str | None
 
 
 class Vectored(Protocol):
@@ -38,15 +43,15 @@ class Transcript(Vectored, Protocol):
         """How many messages are to be indexed."""
         ...
 
-    def index(self, limit: int, cut: Cut, fit: Fit) -> int:
-        """Index up to `limit` waiting messages, those of the latest first; how many were seen to.
-
-        What is not `fit` to be found is left out, and so is what was erased.
-        """
+    def index(self, limit: int, cut: Cut) -> int:
+        """Index up to `limit` waiting messages, the latest first; how many were seen to. What was
+        erased is left out."""
         ...
 
     def search(self, asked: Asked, filters: Filters, session: str | None = None) -> Found:
         """Candidates by meaning and by words, as Store.search. Of the filters times apply only.
+
+        Of trust 0 is what may read as an order to a model.
 
         Their ids are those of `messages`. A prompt of the last hour to which nothing was said yet
         is not among them: who asks now is not the answer.
@@ -57,14 +62,12 @@ class Transcript(Vectored, Protocol):
         """By id, which is "turn:" and the number of the message."""
         ...
 
-    def learned(self, messages: Collection[Message]) -> Mapping[int, Mapping[str, str]]:
-        """By number of a message the memories learned from its turn: id -> state, whoever sees
-        them."""
+    def learned(self, messages: Collection[Message]) -> Mapping[int, Sequence[Learned]]:
+        """By number of a message the own memories learned from its turn, in whatever state."""
         ...
 
     def drop(self, before: datetime, limit: int | None = None) -> int:
-        """Delete what was said before, of all roles, unless it waits to be learned from; how many.
-        """
+        """Delete what was said before, in all roles, and was learned from; how many messages."""
         ...
 
     def old(self, before: datetime) -> int:

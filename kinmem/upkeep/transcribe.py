@@ -7,9 +7,7 @@ from functools import partial
 from kinmem.errors import ModelError
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import chunks_of
-from kinmem.rules.orders.instructions import overriding, suspicious
 from kinmem.store.transcript import Transcript
-from kinmem.turns import Message
 from kinmem.upkeep.embed import Embed
 
 AT_ONCE = 50
@@ -36,7 +34,7 @@ class Transcribe:
         `stand_in` answers until the configured embedder has made its vectors, and must know what is
         new. Raises ModelError if the embedder is away.
         """
-        if self._transcript.index(AT_ONCE, self._cut, _is_fit):
+        if self._transcript.index(AT_ONCE, self._cut):
             return True
         if stand_in is not None:
             with suppress(ModelError):
@@ -45,7 +43,7 @@ class Transcribe:
 
     def all(self, progress: Callable[[int, int, str], None] | None = None) -> int:
         """Until nothing waits; how many parts were given vectors. Raises ModelError."""
-        while self._transcript.index(AT_ONCE, self._cut, _is_fit):
+        while self._transcript.index(AT_ONCE, self._cut):
             pass
         return self._embeds[self._configured.name].all(progress)
 
@@ -56,9 +54,3 @@ class Transcribe:
             if is_over():
                 break
         return more
-
-
-def _is_fit(message: Message) -> bool:
-    """Not what reads as an order to a model: people may give some, to their own assistant."""
-    judged = overriding if message.role == "user" else suspicious
-    return judged(message.text) is None

@@ -15,6 +15,7 @@ import apsw
 from kinmem.clock import Clock
 from kinmem.models import ROLES, TURN, Asked, Candidate, Coverage, Filters, Found, Pending, Vectors
 from kinmem.rules.evidence import evidence
+from kinmem.rules.orders.instructions import commands
 from kinmem.rules.time.when import spoken_date
 from kinmem.store.sqlite.book import ERASED, RAISE, Book
 from kinmem.store.sqlite.filters import IN_IDS
@@ -22,7 +23,7 @@ from kinmem.store.sqlite.rows import time_text
 from kinmem.store.sqlite.said import MESSAGE, message_of
 from kinmem.store.sqlite.turn_vectors import TurnVectors
 from kinmem.store.sqlite.words import match_all, match_any, spread
-from kinmem.store.transcript import Cut, Fit
+from kinmem.store.transcript import Cut, Learned
 from kinmem.turns import Message
 
 NEIGHBOUR = 200
@@ -50,7 +51,7 @@ IS_OVER = """
     """
 CANDIDATE = f"""
     SELECT m.id, substr(m.text, 1, {READ}), w.context, coalesce(m.speaker, m.role), m.said_at,
-        w.evidence
+        w.evidence, w.doubtful
     FROM turns m CROSS JOIN turn_words w ON w.rowid = m.id
     WHERE m.id {IN_IDS} AND {{}}
     """
@@ -71,6 +72,7 @@ class _Entry:
     content: str
     context: str
     evidence: float
+    doubtful: bool
     parts: Sequence[str]
 
 
@@ -91,9 +93,9 @@ class SqliteTranscript:
     def waiting(self) -> int:
         return int(self._database.rows("SELECT count(*) FROM turns_to_index")[0][0])
 
-    def index(self, limit: int, cut: Cut, fit: Fit) -> int:
+    def index(self, limit: int, cut: Cut) -> int:
         rows = self._waiting_rows(limit)
-        entries = {row: _entry(row, cut, fit) for row in rows}
+        entries = {row: _entry(row, cut) for row in rows}
         if rows:
             with self._database.writing() as db:
                 ids = json.dumps([message.id for message, _ in rows])
@@ -167,7 +169,14 @@ class SqliteTranscript:
         return {row[0]: self._candidate(*row) for row in rows}
 
     def _candidate(
-        self, turn: int, text: str, context: str, speaker: str, said_at: str, worth: float
+        self,
+        turn: int,
+        text: str,
+        context: str,
+        speaker: str,
+        said_at: str,
+        worth: float,
+        doubtful: int,
     ) -> Candidate:
         return Candidate(
             id=_id(turn),
@@ -181,7 +190,7 @@ class SqliteTranscript:
             state="active",
             importance=None,
             confidence=1.0,
-            trust=1.0,
+            trust=0.0 if doubtful else 1.0,
             evidence=worth,
             recalled_count=0,
             said_at=said_at,
@@ -200,22 +209,22 @@ class SqliteTranscript:
         )
         return {_id(message.id): message for message in map(message_of, rows)}
 
-    def learned(self, messages: Collection[Message]) -> Mapping[int, Mapping[str, str]]:
+    def learned(self, messages: Collection[Message]) -> Mapping[int, Sequence[Learned]]:
         turns = {(one.session, one.turn) for one in messages}
-        found: dict[tuple[str, str], dict[str, str]] = {}
+        found: dict[tuple[str, str], list[Learned]] = {}
         for book in self._books if turns else ():
             rows = book.database.rows(
                 """
-                SELECT t.session, t.turn, m.id, m.state
+                SELECT t.session, t.turn, m.state, m.speaker
                 FROM json_each(:turns) CROSS JOIN memory_turns t
                     ON t.session = value ->> 0 AND t.turn = value ->> 1
                 CROSS JOIN memories m ON m.rowid = t.memory AND m.kin = :kin
                 """,
                 {"turns": json.dumps(list(turns)), "kin": self._kin},
             )
-            for session, turn, id, state in rows:
-                found.setdefault((session, turn), {})[id] = state
-        return {one.id: found.get((one.session, one.turn), {}) for one in messages}
+            for session, turn, *told in rows:
+                found.setdefault((session, turn), []).append(Learned(*told))
+        return {one.id: found.get((one.session, one.turn), []) for one in messages}
 
     # leaving
 
@@ -291,10 +300,10 @@ def _conditions(filters: Filters, session: str | None) -> tuple[str | None, dict
     return " AND ".join(parts) or None, bound
 
 
-def _entry(row: tuple[Message, str], cut: Cut, fit: Fit) -> _Entry | None:
-    """None for what is not to be found."""
+def _entry(row: tuple[Message, str], cut: Cut) -> _Entry | None:
+    """None for what was erased."""
     message, context = row
-    if message.text == ERASED or not fit(message):
+    if message.text == ERASED:
         return None
     said = [message.text, spoken_date(message.said_at)]
     if message.speaker and message.speaker not in ROLES:
@@ -304,6 +313,7 @@ def _entry(row: tuple[Message, str], cut: Cut, fit: Fit) -> _Entry | None:
         spread("\n".join(said)),
         spread(context),
         evidence(message.text, message.who),
+        commands(message.text, message.role),
         cut(message.text)[:MOST_PARTS],
     )
 
@@ -316,8 +326,9 @@ def _put(db: apsw.Connection, message: Message, entry: _Entry | None) -> None:
     if entry is None:
         return
     db.execute(
-        "INSERT INTO turn_words (rowid, content, context, evidence) VALUES (?, ?, ?, ?)",
-        (turn, entry.content, entry.context, entry.evidence),
+        "INSERT INTO turn_words (rowid, content, context, evidence, doubtful)"
+        " VALUES (?, ?, ?, ?, ?)",
+        (turn, entry.content, entry.context, entry.evidence, entry.doubtful),
     )
     if not db.execute("SELECT 1 FROM turn_chunks WHERE turn = ?", (turn,)).get:
         db.executemany(

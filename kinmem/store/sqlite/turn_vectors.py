@@ -82,7 +82,9 @@ class TurnVectors:
             """,
             {"embedder": known[0], "limit": limit},
         )
-        return [Pending(chunk, "private", f"{TURN}{turn}", text, False) for chunk, turn, text in rows]
+        return [
+            Pending(chunk, "private", f"{TURN}{turn}", text, False) for chunk, turn, text in rows
+        ]
 
     def put(
         self, db: apsw.Connection, embedder: str, chunks: Sequence[int], vectors: Vectors
@@ -107,7 +109,12 @@ class TurnVectors:
     # searching
 
     def nearest(
-        self, vector: Vector, embedder: str, limit: int, allowed: str | None, bound: Mapping[str, Any]
+        self,
+        vector: Vector,
+        embedder: str,
+        limit: int,
+        allowed: str | None,
+        bound: Mapping[str, Any],
     ) -> list[int]:
         """Numbers of the nearest messages, nearest first. `allowed`: a condition on `turns m`."""
         known = self._find(embedder)

@@ -10,9 +10,9 @@ CREATE TABLE turns_to_index (
 INSERT INTO turns_to_index SELECT id FROM turns WHERE role IN ('user', 'assistant');
 
 -- What may be searched by words, by turns.id: speaker, text and date; how the messages next to it
--- begin; and what rules/evidence.py makes of the text.
+-- begin; what rules/evidence.py makes of the text; and whether any of it reads as an order to a model.
 CREATE VIRTUAL TABLE turn_words USING fts5 (
-    content, context, evidence UNINDEXED,
+    content, context, evidence UNINDEXED, doubtful UNINDEXED,
     tokenize = "porter unicode61 remove_diacritics 2"
 );
 INSERT INTO turn_words (turn_words, rank) VALUES ('secure-delete', 1);
