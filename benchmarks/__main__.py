@@ -26,7 +26,7 @@ BENCHMARKS = (
         "now",
         "reembedding",
     ),
-    *("latency", "throughput", "sleeping", "life", "cold-start", "tool-list"),
+    *("latency", "layers", "throughput", "sleeping", "life", "cold-start", "tool-list"),
 )
 OF_EMBEDDERS = ("ablation", "embedders")
 """Those that measure any embedder; the second only when it is asked for."""

@@ -122,7 +122,14 @@ class Memory(Wire):
             state=memory.state,
             valid_until=stamp(memory.valid_to, zone),
             tags=list(memory.tags) or None,
-        )
+        )._of_turn(memory, zone)
+
+    def _of_turn(self, memory: "models.Memory", zone: tzinfo) -> Self:
+        """With who said it, where and when, if it is no memory."""
+        if memory.source == "conversation":
+            self.source, self.session, self.speaker = memory.source, memory.session, memory.speaker
+            self.occurred_at = moment(memory.said_at, zone)
+        return self
 
     @classmethod
     def listed(cls, memory: "models.Memory", service: "Service") -> Self:
@@ -149,6 +156,8 @@ class Memory(Wire):
     @classmethod
     def full(cls, memory: "models.Memory", service: "Service") -> Self:
         """The same with all of the text, unless it is a document longer than most can read."""
+        if memory.source == "conversation":
+            return cls.brief(memory, service)
         view = cls.whole(memory, service)
         if memory.metadata.get("characters", 0) <= FULL_CHARACTERS:
             text = service.store.documents.readable(memory.id)
@@ -198,10 +207,6 @@ def _found(hit: "models.Hit", service: "Service", explain: bool, *, missed: bool
     view = Memory.brief(hit.memory, service, hit.excerpt)
     if hit.part is not None:
         view.chunk, view.chunks, view.place = hit.part.number, hit.part.of, hit.part.place or None
-    if hit.is_turn:
-        said = hit.memory
-        view.source, view.session, view.speaker = said.source, said.session, said.speaker
-        view.occurred_at = moment(said.said_at, service.settings.general.zone)
     if explain or missed:
         view.confidence = round(hit.confidence, 2)
     if explain:
