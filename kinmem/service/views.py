@@ -39,7 +39,7 @@ class Stats:
     embedder: str
     """The configured one."""
     conversations: Mapping[str, int]
-    """See Journal.counts; unindexed: messages of people and assistants that recall cannot find yet."""
+    """See Journal.counts; unindexed: messages that recall cannot find yet."""
     turns: list[Coverage]
     """The vectors of what was said."""
     last_run: Run | None
