@@ -30,7 +30,8 @@ BENCHMARKS = (
         "notes",
         "reembedding",
     ),
-    *("latency", "throughput", "sleeping", "life", "cold-start", "tool-list", "tool-choice"),
+    *("latency", "layers", "throughput", "sleeping", "life", "cold-start", "tool-list"),
+    "tool-choice",
 )
 OF_EMBEDDERS = ("ablation", "embedders")
 """Those that measure any embedder; the second only when it is asked for."""

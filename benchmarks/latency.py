@@ -130,9 +130,14 @@ def _warm(recall: Callable[[str, Rows], None], asked: Sequence[tuple[str, Rows]]
     for _ in range(2):
         for question, vector in asked:
             recall(question, vector)
-        for thread in threading.enumerate():
-            if thread.name == "kinmem-vectors":
-                thread.join()
+        finished_loading()
+
+
+def finished_loading() -> None:
+    """Wait for the copies of vectors that are being read."""
+    for thread in threading.enumerate():
+        if thread.name in ("kinmem-vectors", "kinmem-turns"):
+            thread.join()
 
 
 def _stages(

@@ -1,8 +1,9 @@
 """What is learned from a conversation without a model, and whether it still answers.
 
 Every turn is observed in order and learned from, with what was said before it and no more. Then the
-questions are asked, once of the memories and once of the turns themselves. A memory is credited for
-the turns it came from, three at most; the stricter column credits it for the first of them alone.
+questions are asked: of the memories alone, of memories and turns as recall answers, and of the
+turns themselves, each stored as a memory. A memory is credited for the turns it came from, three at
+most; the stricter columns credit it for the first of them alone.
 """
 
 import time
@@ -20,7 +21,8 @@ from benchmarks.scoring import recall_at
 from kinmem.learn.extract import extract
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.models import ROLES, Memory, Note
+from kinmem.models import ROLES, Answer, Filters, Memory, Note
+from kinmem.recall.pipeline import Recall
 from kinmem.rules.time.when import parse_time
 from kinmem.service import Service
 from kinmem.turns import Message
@@ -32,7 +34,8 @@ SHARE_OF_RECALL, SHARE_OF_TEXT, MILLISECONDS = 0.9, 0.5, 5.0
 UNDATED = "2024-01-01"
 COLUMNS = (
     *("conversation", "turns", "memories", "R@10 of turns", "R@10", "in % of turns'"),
-    *("R@10, first turn only", "% of text kept", "CPU ms a turn"),
+    *("R@10, first turn only", "both layers R@10", "both, first turn only"),
+    *("% of text kept", "CPU ms a turn"),
 )
 
 Hits = list[list[tuple[str, ...]]]
@@ -47,6 +50,8 @@ class Replayed:
     questions: list[Question]
     of_turns: Hits
     of_memories: Hits
+    of_both: Hits
+    """Of memories and turns."""
     memories: int
     kept: int
     """Characters of content and source context."""
@@ -61,12 +66,14 @@ class Replayed:
 
 @dataclass(frozen=True)
 class Scored:
-    """Recall of each question, in the three ways of counting."""
+    """Recall of each question, in the five ways of counting."""
 
     result: Replayed
     of_turns: list[float]
     of_memories: list[float]
     of_first: list[float]
+    of_both: list[float]
+    of_both_first: list[float]
 
 
 def measure(short: bool) -> tuple[list[Table], list[Target]]:
@@ -111,19 +118,23 @@ def replayed(conversation: Conversation, embedder: Embedder) -> Replayed:
     with fresh_kin(embedder) as kin:
         _learn(kin, conversation)
         memories = list(_memories(kin))
-        of_memories = [
-            [hit.memory.turns[:CREDITED] for hit in kin.recall(one.text, limit=LIMIT).hits]
-            for one in questions
-        ]
+        alone = Recall(kin.store, [embedder], kin.settings, kin.clock)
+        of_memories = [_credited(alone(one.text, LIMIT, Filters())) for one in questions]
+        of_both = [_credited(kin.recall(one.text, limit=LIMIT)) for one in questions]
     return Replayed(
         conversation=conversation,
         questions=questions,
         of_turns=of_turns,
         of_memories=of_memories,
+        of_both=of_both,
         memories=len(memories),
         kept=sum(len(one.content) + len(one.source_context or "") for one in memories),
         seconds=extracted(conversation)[1],
     )
+
+
+def _credited(answer: Answer) -> list[tuple[str, ...]]:
+    return [hit.memory.turns[:CREDITED] for hit in answer.hits]
 
 
 def extracted(conversation: Conversation) -> tuple[list[Note], float]:
@@ -181,17 +192,19 @@ def _assistants(conversation: Conversation) -> frozenset[str]:
 def scored(result: Replayed, foreign: frozenset[str] = frozenset()) -> Scored:
     """Scored as if these turns were no evidence; questions that then have none are left out."""
     kept = [
-        (one.gold - foreign, turns, memories)
-        for one, turns, memories in zip(
-            result.questions, result.of_turns, result.of_memories, strict=True
+        (one.gold - foreign, turns, memories, both)
+        for one, turns, memories, both in zip(
+            result.questions, result.of_turns, result.of_memories, result.of_both, strict=True
         )
         if one.gold - foreign
     ]
     return Scored(
         result,
-        [_recall(turns, gold) for gold, turns, _ in kept],
-        [_recall(memories, gold) for gold, _, memories in kept],
-        [_recall([turns[:1] for turns in memories], gold) for gold, _, memories in kept],
+        [_recall(turns, gold) for gold, turns, _, _ in kept],
+        [_recall(memories, gold) for gold, _, memories, _ in kept],
+        [_recall([turns[:1] for turns in memories], gold) for gold, _, memories, _ in kept],
+        [_recall(both, gold) for gold, *_, both in kept],
+        [_recall([turns[:1] for turns in both], gold) for gold, *_, both in kept],
     )
 
 
@@ -210,7 +223,7 @@ def _table(title: str, scores: Sequence[Scored]) -> Table:
 def _row(name: str, scores: Sequence[Scored]) -> Row:
     results = [one.result for one in scores]
     turns = sum(len(one.conversation.ids) for one in results)
-    of_turns, of_memories, of_first = _means(scores)
+    of_turns, of_memories, of_first, of_both, of_both_first = _means(scores)
     return (
         name,
         turns,
@@ -219,17 +232,21 @@ def _row(name: str, scores: Sequence[Scored]) -> Row:
         round(100 * of_memories, 1),
         round(100 * of_memories / of_turns, 1),
         round(100 * of_first, 1),
+        round(100 * of_both, 1),
+        round(100 * of_both_first, 1),
         round(100 * _share(results), 1),
         round(1000 * sum(one.seconds for one in results) / turns, 2),
     )
 
 
-def _means(scores: Sequence[Scored]) -> tuple[float, float, float]:
+def _means(scores: Sequence[Scored]) -> tuple[float, float, float, float, float]:
     """Over all questions."""
     return (
         mean(score for one in scores for score in one.of_turns),
         mean(score for one in scores for score in one.of_memories),
         mean(score for one in scores for score in one.of_first),
+        mean(score for one in scores for score in one.of_both),
+        mean(score for one in scores for score in one.of_both_first),
     )
 
 
@@ -242,8 +259,10 @@ def _targets(name: str, results: Sequence[Replayed]) -> list[Target]:
     turns = sum(len(one.conversation.ids) for one in results)
     speed = 1000 * sum(one.seconds for one in results) / turns
     targets = [Target(f"{name} replayed: CPU ms of extraction a turn", speed, MILLISECONDS)]
+    of_turns, of_memories, _, of_both, _ = _means([scored(one) for one in results])
+    what = f"{name} replayed: recall@10 of both layers as a share of the turns'"
+    targets.append(Target(what, of_both / of_turns, 1.0, at_most=False))
     if name == "locomo":
-        of_turns, of_memories, _ = _means([scored(one) for one in results])
         what = f"{name} replayed: recall@10 as a share of the turns'"
         targets += [
             Target(what, of_memories / of_turns, SHARE_OF_RECALL, at_most=False),

@@ -73,6 +73,13 @@ class MemoryNotFound(KinmemError):
     code = "not_found"
 
     def __init__(self, id: str) -> None:
+        if id.startswith("turn:"):
+            super().__init__(
+                f"{id!r} is something said in a conversation, not a memory: it cannot be changed."
+                " memorize what is right instead; erasing the memory that was learned from it"
+                " erases it as well, and so does kinmem forget --about NAME"
+            )
+            return
         super().__init__(
             f"no memory of yours has the id {id!r}; recall and list_memories show the ids,"
             " and only its author may change a shared memory"

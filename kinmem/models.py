@@ -75,6 +75,10 @@ LIVE = (State.ACTIVE, State.STALE)
 
 TOLD_AT = "told_at"
 """In metadata: when it was said, of what happened on an earlier day that its words name."""
+CONVERSATION = "conversation"
+"""Source of a hit that is no memory but something said; its id is that of a turn."""
+TURN = "turn:"
+"""How such ids begin; the number of the message follows."""
 HELD_BACK = "held"
 """In ingest_metadata: how many chunks of a document are held back. Without it none is."""
 
@@ -424,6 +428,11 @@ class Hit:
     """The id of a newer memory that may have taken its place, until a review has settled it."""
     weak: bool = False
     """Whether it is below the bar: it shares something with the question, and hardly answers it."""
+
+    @property
+    def is_turn(self) -> bool:
+        """Whether it is no memory but something said in a conversation, in the form of one."""
+        return self.memory.source == CONVERSATION
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,11 @@ class Memory(Wire):
         bool | None, Field(description="below the bar: shares something, hardly answers")
     ] = None
     confidence: Annotated[float | None, Field(description="that it answers, 0 to 1")] = None
+    source: Annotated[
+        str | None, Field(description="conversation: said there, and no memory; id is the turn's")
+    ] = None
+    session: str | None = None
+    speaker: str | None = None
     score: float | None = None
     why: dict[str, float | str] | None = None
 
@@ -133,7 +138,14 @@ class Memory(Wire):
             state=memory.state,
             valid_until=stamp(memory.valid_to, zone),
             tags=list(memory.tags) or None,
-        )
+        )._of_turn(memory, zone)
+
+    def _of_turn(self, memory: "models.Memory", zone: tzinfo) -> Self:
+        """With who said it, where and when, if it is no memory."""
+        if memory.source == "conversation":
+            self.source, self.session, self.speaker = memory.source, memory.session, memory.speaker
+            self.occurred_at = moment(memory.said_at, zone)
+        return self
 
     @classmethod
     def listed(cls, memory: "models.Memory", service: "Service") -> Self:
@@ -161,6 +173,8 @@ class Memory(Wire):
     @classmethod
     def full(cls, memory: "models.Memory", service: "Service") -> Self:
         """The same with all of the text, unless it is a document longer than most can read."""
+        if memory.source == "conversation":
+            return cls.brief(memory, service)
         view = cls.whole(memory, service)
         if memory.metadata.get("characters", 0) <= FULL_CHARACTERS:
             text = service.store.documents.readable(memory.id)
@@ -215,7 +229,7 @@ def _found(hit: "models.Hit", service: "Service", explain: bool) -> Memory:
         view.score, view.why = hit.score, dict(hit.why)
         if hit.memory.place is not None:
             view.why = {**view.why, "place": hit.memory.place}
-        view.links = linked(hit.memory, service)
+        view.links = None if hit.is_turn else linked(hit.memory, service)
     return view
 
 

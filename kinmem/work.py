@@ -18,21 +18,33 @@ from kinmem.store.base import Store
 from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
 from kinmem.upkeep.embed import Embed
 from kinmem.upkeep.purge import purge
+from kinmem.upkeep.transcribe import Transcribe
 
 SETTLED_AT_ONCE = 100
 """Memories."""
 
 
 class Vectors:
-    """Every memory gets its vectors, and is compared by them with those that are known."""
+    """Every memory gets its vectors, and is compared by them with those that are known; then what
+    was said gets into the indexes."""
 
-    def __init__(self, store: Store, embedders: Sequence[Embedder], memorize: Memorize) -> None:
-        """`embedders`: see Service; the first one's vectors are made, others' while they answer."""
+    def __init__(
+        self,
+        store: Store,
+        embedders: Sequence[Embedder],
+        memorize: Memorize,
+        transcribe: Transcribe | None,
+    ) -> None:
+        """`embedders`: see Service; the first one's vectors are made, others' while they answer.
+
+        `transcribe`: None where what was said is not to be found.
+        """
         self._store = store
         self._embedders = embedders
         self._memorize = memorize
         self._embeds = {embedder.name: Embed(store, embedder) for embedder in embedders}
         self._embed = self._embeds[embedders[0].name]
+        self._transcribe = transcribe
         self._enrolled = False
 
     def warm(self) -> None:
@@ -43,7 +55,8 @@ class Vectors:
 
     def all(self, progress: Progress | None) -> int:
         """See Service.reembed."""
-        return self._embed.all(progress)
+        done = self._embed.all(progress)
+        return done if self._transcribe is None else done + self._transcribe.all(progress)
 
     def step(self, allowance: Allowance, counts: Counter[str]) -> None:
         """A step of upkeep: fill in all that are missing, settle what they tell; counts chunks.
@@ -52,17 +65,33 @@ class Vectors:
         """
         if allowance.dry_run:
             counts["chunks"] += self._missing()
+            counts["turns"] += self._turns_waiting()
             return
         self._enroll()
-        before = self._missing()
+        before, waiting = self._missing(), self._turns_waiting()
         try:
             while not allowance.is_over() and self.part(allowance.is_over):
                 pass
         finally:
             counts["chunks"] += max(0, before - self._missing())
+            counts["turns"] += max(0, waiting - self._turns_waiting())
 
     def part(self, is_over: Callable[[], bool]) -> bool:
-        """Fill in a pool of missing vectors, settle what they tell; whether more may be left."""
+        """Fill in a pool of missing vectors, settle what they tell; if there is none, see to what
+        was said. Whether more may be left."""
+        return self._memories(is_over) or self._turns(is_over)
+
+    def _turns(self, is_over: Callable[[], bool]) -> bool:
+        if self._transcribe is None or is_over():
+            return False
+        answering, filled = choose(self._embedders, self._store.transcript)
+        stands_in = answering is not self._embedders[0] and not filled
+        return self._transcribe.part(is_over, answering if stands_in else None)
+
+    def _turns_waiting(self) -> int:
+        return 0 if self._transcribe is None else self._transcribe.waiting()
+
+    def _memories(self, is_over: Callable[[], bool]) -> bool:
         more = self._stand_in(is_over)
         self._enroll()
         for filled in self._embed.pool():

@@ -5,6 +5,7 @@ import typer
 from kinmem.cli import options as take
 from kinmem.cli.here import Here, command
 from kinmem.cli.terminal import say
+from kinmem.models import CONVERSATION
 
 app = typer.Typer()
 PANEL = "Ask"
@@ -106,7 +107,14 @@ def show(here: Here, memory_id: take.Id) -> None:
 
     with here.memory() as memory:
         id = full_id(memory, memory_id)
-        one, events = memory.get(id), memory.history(id)
+        one = memory.get(id)
+        if one.source == CONVERSATION:
+            from kinmem.cli.cards import memory_card
+            from kinmem.wire import Memory, as_json
+
+            here.tell(as_json(Memory.brief(one, memory)), memory_card(one, memory))
+            return
+        events = memory.history(id)
         if here.json:
             here.tell(everything(one, events, memory))
         else:

@@ -13,6 +13,7 @@ from kinmem.cli.explain import explanation
 from kinmem.cli.maps import connected
 from kinmem.cli.pages import short_id
 from kinmem.cli.terminal import columns, one_line, safe
+from kinmem.models import CONVERSATION
 from kinmem.places import name_of
 from kinmem.rules.time.when import age_in_words
 
@@ -59,7 +60,8 @@ def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Itera
             parts.append(Padding(sure, (0, 0, 0, 3)))
         if explain:
             parts.append(Padding(explanation(hit.why, hit.score, best), (0, 0, 1, 3)))
-            parts += [Padding(line, (0, 0, 0, 3)) for line in connected(hit.memory, memory)]
+            lines = () if hit.is_turn else connected(hit.memory, memory)
+            parts += [Padding(line, (0, 0, 0, 3)) for line in lines]
         yield Group(*parts)
     if not told:
         yield _nothing(memory)
@@ -162,6 +164,11 @@ def age(moment: datetime, memory: "Service") -> str:
 
 
 def _facts(one: "Memory", memory: "Service") -> Iterator[str]:
+    if one.source == CONVERSATION:
+        yield f"said by {one_line(one.speaker or '')} in {one_line(one.session or '')}"
+        yield f"{one.said_at.astimezone(memory.settings.general.zone):%Y-%m-%d %H:%M}"
+        yield one.id
+        return
     yield one.category
     if one.subject:
         yield one_line(one.subject)

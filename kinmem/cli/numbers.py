@@ -23,6 +23,9 @@ def numbers(stats: "Stats") -> dict[str, Any]:
             for one in stats.embedders
         ],
         "conversations": dict(stats.conversations),
+        "turnVectors": [
+            {"name": one.embedder, "done": one.done, "total": one.total} for one in stats.turns
+        ],
         "lastRun": run_row(stats.last_run, UTC) if stats.last_run else None,
     }
 
@@ -44,4 +47,7 @@ def stats_table(stats: "Stats") -> Table:
     if stats.conversations["messages"]:
         told = ", ".join(f"{name} {count:,}" for name, count in stats.conversations.items())
         table.add_row(Text("conversations", style="dim"), Text(told))
+        for one in stats.turns:
+            told = f"{one.done:,} of {one.total:,} vectors of what was said by {one.embedder}"
+            table.add_row(Text("", style="dim"), Text(told))
     return table

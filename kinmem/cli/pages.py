@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from kinmem.errors import InvalidInput
-from kinmem.models import LIVE, Page, State
+from kinmem.models import LIVE, TURN, Page, State
 
 if TYPE_CHECKING:
     from kinmem.service import Service
@@ -39,6 +39,8 @@ def full_id(memory: "Service", typed: str) -> str:
     Raises InvalidInput when several visible memories end so.
     """
     ending = typed.strip().lower()
+    if ending.startswith(TURN):
+        return ending
     if not SHORT <= len(ending) < WHOLE:
         return ending
     states = (None, *(state for state in State if state not in LIVE))

@@ -40,6 +40,7 @@ def memory(settings: Settings) -> Iterator[Check]:
         yield Check("memory", "ok", f"{kin} sees {told or 'nothing yet'}")
         yield from _files(service.store.health())
         yield from _vectors(service)
+        yield from _transcript(service)
         yield from _times(service)
         yield from life(service, _embedder_here(settings, service))
 
@@ -94,6 +95,25 @@ def _vectors(service: "Service") -> Iterator[Check]:
             yield Check("vectors", "ok", told, f"kinmem reembed --drop {one.embedder}")
         else:
             yield Check("vectors", "ok", told)
+
+
+def _transcript(service: "Service") -> Iterator[Check]:
+    """How much of what was said recall finds."""
+    if not service.settings.recall.turns:
+        yield Check("transcript", "ok", "what was said is not searched (KINMEM_RECALL_TURNS)")
+        return
+    found = service.stats()
+    said, waiting = found.conversations["messages"], found.conversations["unindexed"]
+    if not said:
+        return
+    told = f"{said:,} messages, {waiting:,} of them still to be indexed"
+    lacking = [one for one in found.turns if one.embedder == found.embedder and one.share < 1]
+    told += "".join(f"; {one.done:,} of {one.total:,} vectors" for one in lacking)
+    if waiting or lacking:
+        hint = "a running server does it, or kinmem sleep embed"
+        yield Check("transcript", "ok", told, hint)
+    else:
+        yield Check("transcript", "ok", f"{said:,} messages, all indexed")
 
 
 def _times(service: "Service") -> Iterator[Check]:

@@ -30,6 +30,13 @@ def excerpted(hits: Sequence[Hit], words: Sequence[str], tokens: int) -> list[Hi
     ]
 
 
+def passage(content: str, words: Sequence[str], tokens: int) -> str | None:
+    """The run of whole sentences with most of the words; None where all of it fits."""
+    if estimated_tokens(content) <= tokens:
+        return None
+    return _passage(content, words, tokens)
+
+
 def _shown(hit: Hit) -> str:
     """Of a document the part that was found, else all of it."""
     return hit.memory.content if hit.excerpt is None else hit.excerpt

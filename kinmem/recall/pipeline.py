@@ -10,6 +10,7 @@ from kinmem.llm.deadline import Deadline
 from kinmem.models import Answer, Asked, Filters, Found, Hit, Memory, Scored, State
 from kinmem.prompts import today
 from kinmem.recall.confidence import judge
+from kinmem.recall.conversation import Conversation, Sought
 from kinmem.recall.elsewhere import lowered
 from kinmem.recall.entities import about, raised
 from kinmem.recall.excerpt import excerpted
@@ -82,6 +83,7 @@ class Recall:
         self._settings = settings.recall
         self._zone = settings.general.zone
         self._clock = clock
+        self._conversation = Conversation(store, settings.recall, clock)
 
     def __call__(
         self,
@@ -91,10 +93,14 @@ class Recall:
         mode: str | None = None,
         recent: Recent = list,
         seconds: float | None = None,
+        *,
+        turns: bool = False,
+        session: str | None = None,
     ) -> Answer:
         """Hits, best first, those that hardly answer after the others; none where nothing fits.
 
-        Raises InvalidInput for an unknown mode.
+        Raises InvalidInput for an unknown mode. `turns`: what was said as well, of that `session`
+        or of all.
 
         `recent` gives the conversation before the question. Models help as far as they are done
         within the setting's time, or `seconds` if that is less; what is not is in `degraded`.
@@ -130,7 +136,13 @@ class Recall:
         best = max((hit.confidence or 0.0 for hit in answer.hits), default=0.0)
         if best < SURE:
             answer = self._by_former(answer, inquiry, filters, limit)
-        return self._by_faded(answer, inquiry, limit) if self._is_open(answer) else answer
+        if self._is_open(answer):
+            answer = self._by_faded(answer, inquiry, limit)
+        if not (turns and self._settings.turns):
+            return answer
+        wanted = looking_back(question, filters)
+        sought = Sought(question, wanted, session, profile, inquiry.meaning)
+        return self._conversation(answer, sought, limit)
 
     def beside(self, prompt: str, answer: Answer, filters: Filters, seconds: float) -> Answer:
         """The answer to a working prompt, with what it touches beside what answers it. Where all

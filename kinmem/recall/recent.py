@@ -1,6 +1,8 @@
 """Answers that were given a moment ago, for those who ask the same again."""
 
 from collections import OrderedDict
+from collections.abc import Callable
+from functools import partial
 
 from kinmem.clock import Clock
 from kinmem.models import LIVE, Answer, Filters
@@ -32,29 +34,29 @@ class RecentAnswers:
         mode: str | None = None,
         recent: Recent = list,
         seconds: float | None = None,
+        *,
+        turns: bool = False,
+        session: str | None = None,
     ) -> Answer:
         """See Recall and newer_first. Answers that were degraded, or hang on a conversation, are
         not kept; what is doubtful is looked up each time, since a review settles it."""
-        answer = self._answer(query, limit, filters, mode, recent, seconds)
+        ask = partial(
+            self._recall, query, limit, filters, mode, recent, seconds, turns=turns, session=session
+        )
+        if needs_context(query, self._threshold):
+            answer = ask()
+        else:
+            said = (turns, session) if turns else None
+            answer = self._kept((query, limit, mode, filters, said), ask)
         return newer_first(answer, self._store, filters, limit)
 
-    def _answer(
-        self,
-        query: str,
-        limit: int,
-        filters: Filters,
-        mode: str | None,
-        recent: Recent,
-        seconds: float | None,
-    ) -> Answer:
-        if needs_context(query, self._threshold):
-            return self._recall(query, limit, filters, mode, recent, seconds)
+    def _kept(self, asked: tuple[object, ...], ask: Callable[[], Answer]) -> Answer:
         # Ages and recency change with the minute, all else with the revision.
         minute = self._clock().replace(second=0, microsecond=0)
-        key = (query, limit, mode, filters, self._store.revision, minute)
+        key = (*asked, self._store.revision, minute)
         answer = self._answers.get(key)
         if answer is None or self._has_expired(answer):
-            answer = self._recall(query, limit, filters, mode, recent, seconds)
+            answer = ask()
             if not answer.degraded:
                 self._answers[key] = answer
                 while len(self._answers) > MOST:

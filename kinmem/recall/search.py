@@ -11,6 +11,7 @@ from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question
 from kinmem.rules.change.kinds import names_of
 from kinmem.store.base import Store
+from kinmem.store.transcript import Vectored
 
 LACKING = 0.005
 """While its vectors are being made, the share of the store that the configured embedder may cover
@@ -31,12 +32,20 @@ class Meaning:
     What is not there in `time` has none.
     """
 
-    def __init__(self, embedders: Sequence[Embedder], store: Store, time: Deadline) -> None:
+    def __init__(self, embedders: Sequence[Embedder], store: Vectored, time: Deadline) -> None:
+        self._embedders = embedders
         self.embedder, self.is_filled = choose(embedders, store)
         self.is_sparse = not self.is_filled and _is_sparse(self.embedder, store)
         """Whether too few memories have vectors for any to be compared."""
         self._time = time
         self._made: dict[str, Vector] = {}
+
+    def among(self, store: Vectored) -> "Meaning":
+        """The same for what else is stored, by whoever made most vectors of that."""
+        other = Meaning(self._embedders, store, self._time)
+        if other.embedder is self.embedder:
+            other._made = self._made
+        return other
 
     def of(self, texts: Sequence[str]) -> list[Vector] | None:
         """In the order of the texts; None where the embedder is not there, or the vectors are not
@@ -73,12 +82,12 @@ def search(
     degraded = ("embedding",) if vectors is None and not meaning.is_sparse else late
     names = frozenset[str]().union(*map(names_of, question.kinds))
     sought = question.words if profile.all_words_first else [*question.words, *sorted(names)]
-    asked = _asked(sought, vectors[0] if vectors else None, meaning.embedder, profile)
+    asked = asked_of(sought, vectors[0] if vectors else None, meaning.embedder, profile)
     asked = replace(asked, also=tuple(also))
     found = store.search(asked, filters)
     if not found.matches and len(sought) == 1 and len(sought[0]) >= BEGINNING:
         found = store.search(replace(asked, all_words_first=True), filters)
-    found = _scaled(found, meaning.embedder, threshold)
+    found = scaled(found, meaning.embedder, threshold)
     return replace(found, scale=found.scale if vectors is not None else None, degraded=degraded)
 
 
@@ -108,13 +117,13 @@ def search_beside(
         near = (float(vector @ vectors[0]) - scale.noise) / (scale.near - scale.noise)
         if near > 0:
             words = [] if is_made_up else one.words
-            asked = _asked(words, vector, meaning.embedder, profile)
-            other = _scaled(store.search(asked, filters), meaning.embedder, threshold)
+            asked = asked_of(words, vector, meaning.embedder, profile)
+            other = scaled(store.search(asked, filters), meaning.embedder, threshold)
             found.append((min(near, 1.0), other))
     return found
 
 
-def _scaled(found: Found, embedder: Embedder, threshold: float | None) -> Found:
+def scaled(found: Found, embedder: Embedder, threshold: float | None) -> Found:
     """With cosines on the one scale, as far as the embedder's own is known."""
     known, least = embedder.calibration, threshold or 0.0
     if not known.measured:
@@ -123,7 +132,7 @@ def _scaled(found: Found, embedder: Embedder, threshold: float | None) -> Found:
     return replace(found, cosines=cosines, noise=NOISE, threshold=least, scale=(NOISE, NEAR))
 
 
-def choose(embedders: Sequence[Embedder], store: Store) -> tuple[Embedder, bool]:
+def choose(embedders: Sequence[Embedder], store: Vectored) -> tuple[Embedder, bool]:
     """The configured embedder once its vectors are there, until then the one that covers most.
 
     Its vectors are there when they are hardly short of the best, see LACKING. What is memorized
@@ -144,7 +153,7 @@ def choose(embedders: Sequence[Embedder], store: Store) -> tuple[Embedder, bool]
     return best, store.is_filled(best.name)
 
 
-def _is_sparse(embedder: Embedder, store: Store) -> bool:
+def _is_sparse(embedder: Embedder, store: Vectored) -> bool:
     """Whether too much of the store has no vector of this embedder."""
     for known in store.coverage():
         if known.embedder == embedder.name:
@@ -154,7 +163,7 @@ def _is_sparse(embedder: Embedder, store: Store) -> bool:
     return False
 
 
-def _asked(
+def asked_of(
     words: Sequence[str], vector: Vector | None, embedder: Embedder, profile: Profile
 ) -> Asked:
     formula = profile.formula

@@ -65,6 +65,9 @@ class Memories(Parts):
         a project's name or path: only what belongs to it. `session` is the conversation that a
         follow-up belongs to; unset: of the last ten minutes the only one. Hits count as used, weak
         ones do not.
+
+        Behind the memories stand hits with `is_turn`: what was said and is in none of them. They
+        have times and, if one is named, the `session`; any other filter leaves them out.
         """
         query = clean(query, "query", QUERY_BYTES)
         limit = self.settings.recall.max_relevant if limit is None else limit
@@ -86,8 +89,8 @@ class Memories(Parts):
         )
         self._background.await_ready()
         recent = partial(self._conversation.recent, session)
-        answer = self._recall(query, limit, filters, mode, recent)
-        used = [hit.memory.id for hit in answer.hits if not hit.weak]
+        answer = self._recall(query, limit, filters, mode, recent, turns=True, session=session)
+        used = [hit.memory.id for hit in answer.hits if not (hit.weak or hit.is_turn)]
         self.store.count_use(used, self.clock())
         return answer
 

@@ -30,6 +30,7 @@ from kinmem.upkeep.pipeline import Upkeep
 from kinmem.upkeep.reviewing import Reviewer
 from kinmem.upkeep.summarize import summarize_these
 from kinmem.upkeep.tag import tag_these
+from kinmem.upkeep.transcribe import Transcribe
 from kinmem.work import Vectors, Work
 
 AT_ONCE = 4000
@@ -81,7 +82,8 @@ class Parts:
         self._conversation = Conversation(
             store, inject, self._compact.spill, self._fitting, settings, clock
         )
-        self._vectors = Vectors(store, embedders, self._memorize)
+        transcribe = Transcribe(store.transcript, embedders) if settings.recall.turns else None
+        self._vectors = Vectors(store, embedders, self._memorize, transcribe)
         self._cycle = self._cycle_of(embedder, models)
         prune = settings.life.prune
         self._work = Work(store, self._vectors, self._cycle, self._bin_time, prune, clock)

@@ -13,6 +13,7 @@ from kinmem.models import (
     Page,
 )
 from kinmem.picture import Picture, picture
+from kinmem.recall.conversation import as_memory
 from kinmem.rules.border import checked_count
 from kinmem.service.parts import Parts, Time
 from kinmem.store.doubts import newer_of
@@ -39,7 +40,9 @@ class Stats:
     embedder: str
     """The configured one."""
     conversations: Mapping[str, int]
-    """See Journal.counts."""
+    """See Journal.counts; unindexed: messages that recall cannot find yet."""
+    turns: list[Coverage]
+    """The vectors of what was said."""
     last_run: Run | None
     """What was done in the background last."""
     last_sleep: Run | None
@@ -50,7 +53,10 @@ class Views(Parts):
     """Single memories, their past, what they are about and how they hang together."""
 
     def get(self, memory_id: str) -> Memory:
-        """A visible memory in whatever state; reading it counts as use."""
+        """A visible memory in whatever state, reading it counts as use; or by the id of a turn
+        what was said, in the form of a memory."""
+        for message in self.store.transcript.messages([memory_id]).values():
+            return as_memory(message, self.kin)
         memory = self.store.get(memory_id)
         self.store.count_use([memory.id], self.clock())
         return memory
@@ -147,7 +153,8 @@ class Views(Parts):
             self.store.counts(),
             self.store.coverage(),
             self._embedder.name,
-            journal.counts(),
+            {**journal.counts(), "unindexed": self.store.transcript.waiting()},
+            self.store.transcript.coverage(),
             next(iter(journal.runs(1)), None),
             next(iter(journal.runs(1, "sleep")), None),
         )

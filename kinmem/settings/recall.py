@@ -113,6 +113,11 @@ class RecallSettings:
         ge=0,
         le=1,
     )
+    turns: bool = setting(
+        "KINMEM_RECALL_TURNS",
+        True,
+        "Whether recall finds, behind the memories, what was said in conversations; false: turns are not indexed either.",
+    )
     tokens: int = setting(
         "KINMEM_RECALL_TOKENS",
         6000,

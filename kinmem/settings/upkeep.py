@@ -28,6 +28,13 @@ class UpkeepSettings:
         ge=0,
         le=1000,
     )
+    turns_days: int = setting(
+        "KINMEM_TURNS_DAYS",
+        0,
+        "Days for which what was said in conversations is kept, once it was learned from; 0: for good.",
+        ge=0,
+        le=36500,
+    )
     compress: bool = setting(
         "KINMEM_COMPRESS",
         False,

@@ -30,6 +30,7 @@ from kinmem.store.life import Life
 from kinmem.store.links import Links
 from kinmem.store.rounds import Rounds
 from kinmem.store.summaries import Summaries
+from kinmem.store.transcript import Transcript
 from kinmem.store.undo import Past
 from kinmem.turns import Batch
 
@@ -51,6 +52,11 @@ class Store(Protocol):
     @property
     def journal(self) -> Journal:
         """This Kin's conversations."""
+        ...
+
+    @property
+    def transcript(self) -> Transcript:
+        """The same, searched."""
         ...
 
     @property

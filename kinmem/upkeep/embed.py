@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from kinmem.errors import ModelError
 from kinmem.llm.base import Embedder
 from kinmem.models import Pending, Scope, Vector, Vectors
-from kinmem.store.base import Store
+from kinmem.store.transcript import Vectored
 from kinmem.text import in_first_person
 
 logger = logging.getLogger(__name__)
@@ -35,7 +35,7 @@ Filled = list[tuple[Pending, Vector]]
 class Embed:
     """Fills in the vectors of one embedder."""
 
-    def __init__(self, store: Store, embedder: Embedder) -> None:
+    def __init__(self, store: Vectored, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
         self._refused: dict[tuple[Scope, int], float] = {}

@@ -16,7 +16,7 @@ from kinmem.upkeep.expire import expire
 from kinmem.upkeep.housekeeping import housekeeping
 from kinmem.upkeep.link import link
 from kinmem.upkeep.prune import prune
-from kinmem.upkeep.purge import purge
+from kinmem.upkeep.purge import drop_turns, purge
 from kinmem.upkeep.recalibrate import recalibrate
 from kinmem.upkeep.retain import retain
 from kinmem.upkeep.steps import Step, Work
@@ -51,7 +51,6 @@ class Upkeep:
         is erased comes last. Steps that look at all memories do so once a day (upkeep/daily).
         `without_model`: as consolidate.
         """
-        kept = timedelta(days=self._settings.general.purge_days)
         store, clock = self._store, self._clock
         return [
             Step("learn", 300, learn),
@@ -66,10 +65,18 @@ class Upkeep:
             Step("tier", 60, partial(tier, store, clock)),
             Step("summaries", 300, partial(summarize, store, self._models.summary)),
             Step("prune", 60, partial(prune, store, self._settings.life.prune, clock)),
-            Step("purge", 60, partial(purge, store, kept, self._settings.life.prune, clock)),
+            Step("purge", 60, self._purge),
             Step("sweep", 60, sweep),
             Step("housekeeping", 60, partial(housekeeping, store)),
         ]
+
+    def _purge(self, allowance: Allowance, counts: Counter[str]) -> None:
+        """What was forgotten, and what was said, each when it is old enough."""
+        days = self._settings.general.purge_days, self._settings.upkeep.turns_days
+        in_bin, turns = (timedelta(days=one) for one in days)
+        prune = self._settings.life.prune
+        purge(self._store, in_bin, prune, self._clock, allowance, counts)
+        drop_turns(self._store, turns, self._clock, allowance, counts)
 
     def _consolidate(
         self, without_model: bool | None, allowance: Allowance, counts: Counter[str]

@@ -17,6 +17,8 @@ WITNESSES = 50
 """Memories whose times are held against the clock, of the latest and of the settled ones."""
 TOGETHER = 20
 """Erased between two looks at the allowance."""
+TURNS = 200
+"""Messages deleted in one transaction."""
 ANY = tuple(State)
 SEEN, LEAPT = "purge", "purge after a leap"
 """Marks: when the bin was looked into last, and when that was the first time for long."""
@@ -66,6 +68,26 @@ def _spared(store: Store, binned: Collection[str], prune: Prune) -> set[str]:
     by_upkeep = [id for id in binned if id in came_by and came_by[id][0] in BY_UPKEEP]
     known = store.memories(by_upkeep)
     return {id for id in by_upkeep if prune == "off" or id in known and was_told(store, known[id])}
+def drop_turns(
+    store: Store, kept: timedelta, clock: Clock, allowance: Allowance, counts: Counter[str]
+) -> None:
+    """Delete what was said longer than `kept` ago and was learned from; counts turns. Nothing by a
+    clock that may be wrong, as purge. No time: what was said is kept."""
+    now = clock()
+    if not kept or not (old := store.transcript.old(now - kept)):
+        return
+    try:
+        if _has_leapt(store.journal, now, allowance.dry_run):
+            raise WrongClock
+        _check_clock(store, now)
+    except WrongClock:
+        counts["clock"] += 1
+        return
+    if allowance.dry_run:
+        counts["turns"] += old
+        return
+    while not allowance.is_over() and (dropped := store.transcript.drop(now - kept, TURNS)):
+        counts["turns"] += dropped
 
 
 def _has_leapt(journal: Journal, now: datetime, dry_run: bool) -> bool:

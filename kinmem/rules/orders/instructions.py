@@ -100,6 +100,11 @@ def hints(text: str) -> int:
     return _signs().met(_plain(text))
 
 
+def commands(text: str, role: str) -> bool:
+    """Whether a text of that role reads as an order to a model; people may give some, to theirs."""
+    return (overriding if role == "user" else suspicious)(text) is not None
+
+
 def may_be_suspicious(hints: int) -> bool:
     """Whether a text with these hints has to be looked at."""
     return any(not needs & ~hints for needs in _signs().needs)

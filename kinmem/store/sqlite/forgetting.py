@@ -196,6 +196,7 @@ class SqliteForgetting:
         for book in self._books:
             with book.database.alone() as db:
                 db.execute("INSERT INTO words (words) VALUES ('optimize')")
+                db.execute("INSERT INTO turn_words (turn_words) VALUES ('optimize')")
                 db.execute("VACUUM")
             book.database.truncate_wal()
 

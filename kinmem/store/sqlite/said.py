@@ -178,7 +178,7 @@ class SaidRows:
     def _messages(self, sql: str, bindings: Mapping[str, Any] | None = None) -> list[Message]:
         columns = ", ".join(f"m.{name}" for name in MESSAGE)
         rows = self._database.rows(sql.replace("{columns}", columns), bindings or {})
-        return [_message(row) for row in rows]
+        return [message_of(row) for row in rows]
 
 
 def column(value: Any) -> Any:
@@ -187,7 +187,7 @@ def column(value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
-def _message(row: Sequence[Any]) -> Message:
+def message_of(row: Sequence[Any]) -> Message:
     values = dict(zip(MESSAGE, row, strict=True))
     for name in ("said_at", "learned_at", "due_at"):
         if values[name] is not None:

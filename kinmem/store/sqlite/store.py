@@ -56,6 +56,7 @@ from kinmem.store.sqlite.rounds import SqliteRounds
 from kinmem.store.sqlite.rows import COLUMNS, memory_of, time_text
 from kinmem.store.sqlite.search import search
 from kinmem.store.sqlite.summaries import SqliteSummaries
+from kinmem.store.sqlite.transcript import SqliteTranscript
 from kinmem.store.sqlite.undo import SqlitePast
 from kinmem.store.sqlite.uses import Uses
 from kinmem.text import folded
@@ -80,6 +81,7 @@ class SqliteStore:
         self._numbers = Numbers(self.kin)
         self._own = Book(home / "kins" / f"{self.kin}.db", self._numbers)
         self._books: dict[Scope, Book] = {"private": self._own}
+        self.transcript = SqliteTranscript(self._own, self._books.values(), self.kin, clock)
         self._uses = Uses()
         self._names: tuple[tuple[int, ...], frozenset[str]] = ((), frozenset())
         try:
@@ -585,6 +587,7 @@ class SqliteStore:
     def close(self) -> None:
         with suppress(StoreError):  # counters are not worth an error at the end
             self.flush_use()
+        self.transcript.close()
         for book in self._books.values():
             book.close()
 

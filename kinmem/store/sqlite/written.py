@@ -78,9 +78,11 @@ WITH_MEMORIES = frozenset(
         *(("memory_entities", column) for column in ("alias", "folded")),
         ("summaries", "text"),
         ("tags", "tag"),
+        *(("memory_turns", column) for column in ("session", "turn")),
+        ("turn_chunks", "text"),
     }
 )
-"""What goes with its memory."""
+"""What goes with its memory, or with what was said."""
 
 
 def changes(mention: Mention) -> dict[str, Callable[[str], str]]:

@@ -1,0 +1,225 @@
+"""Stage 8: behind the memories stands what was said and is in none of them.
+
+Memories are few and precise, the transcript is complete. Turns are found, scored and judged as
+memories are. Where a memory repeats a turn, the turn is left out and the memory counts as much as
+the better of the two; what then scores best is told, memories that answer first.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kinmem.clock import Clock
+from kinmem.models import (
+    CONVERSATION,
+    TURN,
+    Answer,
+    Candidate,
+    Filters,
+    Found,
+    Hit,
+    Memory,
+    Scored,
+    State,
+)
+from kinmem.recall.confidence import judge
+from kinmem.recall.excerpt import excerpted, passage
+from kinmem.recall.fuse import fuse
+from kinmem.recall.neighbours import lift
+from kinmem.recall.profiles import Profile
+from kinmem.recall.question import Question, within
+from kinmem.recall.search import Meaning, asked_of, scaled
+from kinmem.recall.trim import trim
+from kinmem.recall.weigh import weigh
+from kinmem.rules.orders.instructions import commands
+from kinmem.settings import RecallSettings
+from kinmem.store.base import Store
+from kinmem.store.transcript import Learned
+from kinmem.text import content_words
+from kinmem.turns import Message
+
+NO_NOISE = -1.0
+FIRST = 0.8
+"""Of the score of the best turn: from there on a memory answers, and stands before all turns."""
+SHOWN_TOKENS = 200
+"""Of one turn, about what a vector stands for; its address shows the whole."""
+LOOKED_AT = 3
+"""Times the limit: turns that are read to see whether they may be told."""
+
+
+@dataclass(frozen=True)
+class Sought:
+    """What is looked for among the turns."""
+
+    question: Question
+    filters: Filters
+    """Times apply. Where others restrict the memories, no turn can be among what is wanted."""
+    session: str | None
+    """Only what was said there; None: anywhere."""
+    profile: Profile
+    meaning: Meaning
+
+
+class Conversation:
+    """What one Kin has heard and said."""
+
+    def __init__(self, store: Store, settings: RecallSettings, clock: Clock) -> None:
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+
+    def __call__(self, answer: Answer, sought: Sought, limit: int) -> Answer:
+        """The answer with turns; as it is where nothing that was said is likely to answer."""
+        if not applies(sought.filters):
+            return answer
+        found = self._found(sought)
+        if not found.candidates:
+            return answer
+        ranked = self._ranked(found, sought)
+        tellable, messages = self._tellable(ranked[: LOOKED_AT * limit], sought)
+        kept = trim(tellable, limit, self._settings)
+        confidences, abstained, least = judge(kept, sought.question, found, self._settings)
+        if abstained:
+            return answer
+        turns = []
+        for one, sure in zip(kept, confidences, strict=True):
+            message = messages[one.candidate.id]
+            shown = passage(message.text, answer.words, SHOWN_TOKENS)
+            if one.candidate.trust < 1 and commands(shown or message.text, message.role):
+                continue
+            if sure >= least:
+                memory = as_memory(message, self._store.kin)
+                turns.append((message, Hit(memory, one.score, one.why, shown, confidence=sure)))
+        if not turns:
+            return answer
+        hits = merged(answer.hits, turns, limit)
+        hits = excerpted(hits, answer.words, self._settings.tokens)
+        return replace(answer, hits=hits, abstained=False)
+
+    def _found(self, sought: Sought) -> Found:
+        """Within the time that the question asks for, if anything was said then."""
+        transcript, threshold = self._store.transcript, self._settings.similarity_threshold
+        meaning = sought.meaning.among(transcript)
+        vectors = meaning.of([sought.question.bare])
+        vector = vectors[0] if vectors else None
+        asked = asked_of(sought.question.words, vector, meaning.embedder, sought.profile)
+        narrowed = within(sought.question, sought.filters)
+        found = transcript.search(asked, narrowed, sought.session)
+        is_narrowed = narrowed != sought.filters and bool(found.candidates)
+        if narrowed != sought.filters and not is_narrowed:
+            found = transcript.search(asked, sought.filters, sought.session)
+        found = scaled(found, meaning.embedder, threshold)
+        noise = NO_NOISE if is_narrowed else found.noise
+        return replace(found, noise=noise, scale=found.scale if vector is not None else None)
+
+    def _ranked(self, found: Found, sought: Sought) -> list[Scored]:
+        """As memories are."""
+        settings, profile = self._settings, sought.profile
+        scored = fuse(found, settings.fusion or profile.fusion, settings, profile.formula)
+        if profile.weighing == "bounded":
+            scored = lift(scored, profile.formula)
+        return weigh(scored, sought.question, profile, settings, self._clock())
+
+    def _tellable(
+        self, scored: Sequence[Scored], sought: Sought
+    ) -> tuple[list[Scored], Mapping[str, Message]]:
+        """Without what only asks the same, and what a memory was learned from that was taken back,
+        or that is so no longer unless it is asked of a time."""
+        asked = set(content_words(sought.question.text))
+        more = [one for one in scored if _says_more(one.candidate, asked)]
+        messages = self._store.transcript.messages([one.candidate.id for one in more])
+        learned = self._store.transcript.learned(messages.values())
+        filters = sought.filters
+        looks_back = bool(filters.as_of or filters.was or filters.include_archived)
+        kept = {
+            id: message
+            for id, message in messages.items()
+            if _may_be_told(message, learned[message.id], looks_back)
+        }
+        return [one for one in more if one.candidate.id in kept], kept
+
+
+def applies(filters: Filters) -> bool:
+    """Whether turns can be among what the filters allow."""
+    times = Filters(
+        since=filters.since,
+        until=filters.until,
+        as_of=filters.as_of,
+        was=filters.was,
+        include_archived=filters.include_archived,
+        scope="private" if filters.scope == "private" else None,
+    )
+    return filters == times
+
+
+def merged(memories: Sequence[Hit], turns: Sequence[tuple[Message, Hit]], limit: int) -> list[Hit]:
+    """The best of both, at most `limit`: memories that answer in their order, then by score."""
+    scores = {hit.memory.id: _score(hit) for hit in memories}
+    told = {
+        (hit.memory.session, turn, _role(hit.memory)): hit.memory.id
+        for hit in reversed(memories)
+        for turn in hit.memory.turns
+    }
+    others: list[Hit] = []
+    for message, hit in turns:
+        repeated = told.get((message.session, message.turn, message.role))
+        if repeated is None:
+            scores[hit.memory.id] = hit.score
+            others.append(hit)
+        else:
+            scores[repeated] = max(scores[repeated], hit.score)
+    enough = FIRST * max((hit.score for hit in others), default=0.0)
+    best = sorted([*memories, *others], key=lambda hit: -scores[hit.memory.id])[:limit]
+    ids = {hit.memory.id for hit in best}
+    first = [
+        hit
+        for hit in memories
+        if hit.memory.id in ids and scores[hit.memory.id] >= enough and not hit.weak
+    ]
+    rest = [hit for hit in best if hit not in first]
+    return first + sorted(rest, key=lambda hit: hit.weak)
+
+
+def _says_more(candidate: Candidate, asked: Collection[str]) -> bool:
+    return any(word not in asked for word in content_words(candidate.content[:600]))
+
+
+def _may_be_told(message: Message, learned: Sequence[Learned], looks_back: bool) -> bool:
+    """Not where something learned from the turn was forgotten, or is held back, or all of it is so
+    no longer."""
+    states = [one.state for one in learned if one.speaker != "tool"]
+    if State.DELETED in states:
+        return False
+    if any(one.state == State.QUARANTINED and _role(one) == message.role for one in learned):
+        return False
+    return looks_back or not states or any(state != State.SUPERSEDED for state in states)
+
+
+def _role(one: Memory | Learned) -> str:
+    """Of who said it."""
+    return one.speaker if one.speaker in ("assistant", "tool") else "user"
+
+
+def _score(hit: Hit) -> float:
+    """As it was before a model read it: turns are not read."""
+    return hit.score / (hit.why.get("xrerank") or 1.0)
+
+
+def as_memory(message: Message, kin: str) -> Memory:
+    """Something said, in the form of a memory, to be shown as one."""
+    return Memory(
+        id=f"{TURN}{message.id}",
+        kin=kin,
+        scope="private",
+        content=message.text,
+        category="context",
+        content_hash="",
+        speaker=message.who,
+        channel="user" if message.role == "user" else "extraction",
+        client=message.client,
+        session=message.session,
+        turn_id=message.turn,
+        occurred_at=message.said_at,
+        created_at=message.said_at,
+        content_updated_at=message.said_at,
+        source=CONVERSATION,
+    )

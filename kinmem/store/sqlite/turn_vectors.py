@@ -1,0 +1,242 @@
+"""The vectors of what was said: rows of one file, and copies of them in memory.
+
+A small file is scanned. Past IN_MEMORY_FROM vectors a VectorIndex takes over, loaded in the
+background and kept up to date by the rows' numbers; where any were deleted it is made anew.
+"""
+
+import json
+import logging
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from kinmem.errors import KinmemError, StoreError
+from kinmem.models import TURN, Coverage, Pending, Vector, Vectors
+from kinmem.store.sqlite.connection import Database
+
+if TYPE_CHECKING:
+    from kinmem.store.vector_index import Ids, VectorIndex
+
+logger = logging.getLogger(__name__)
+
+IN_MEMORY_FROM = 1000
+LOADED_AT_ONCE = 5000
+EXPECTED = 3
+"""Parts of one message that are asked for, for each message that is wanted."""
+
+
+@dataclass
+class _Copy:
+    index: "VectorIndex"
+    lost: int
+    """Deletions when loading began; others make the copy worthless."""
+    last: int = 0
+    """Number of the last row in it."""
+    loaded: bool = False
+
+
+class TurnVectors:
+    """Stores and searches the vectors of the parts of messages."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._copies: dict[int, _Copy] = {}
+        self._lock = threading.Lock()
+        self._closing = False
+
+    # which there are
+
+    def coverage(self) -> list[Coverage]:
+        """One entry per enrolled embedder."""
+        rows = self._database.rows(
+            """
+            SELECT name, dimension, (SELECT count(*) FROM turn_chunks),
+                (SELECT count(*) FROM turn_pending WHERE embedder = embedders.id)
+            FROM embedders
+            """
+        )
+        return [Coverage(name, width, total - left, total) for name, width, total, left in rows]
+
+    def is_filled(self, embedder: str) -> bool:
+        """Whether every part has a vector of this embedder."""
+        known = self._find(embedder)
+        if known is None:
+            return not self._database.rows("SELECT 1 FROM turn_chunks LIMIT 1")
+        return not self._database.rows(
+            "SELECT 1 FROM turn_pending WHERE embedder = ? LIMIT 1", known[:1]
+        )
+
+    def pending(self, embedder: str, limit: int) -> list[Pending]:
+        """Parts that wait for a vector of this embedder, those of the latest messages first."""
+        known = self._find(embedder)
+        if known is None:
+            return []
+        rows = self._database.rows(
+            """
+            SELECT c.id, c.turn, coalesce(c.text, t.text)
+            FROM turn_pending p JOIN turn_chunks c ON c.id = p.chunk JOIN turns t ON t.id = c.turn
+            WHERE p.embedder = :embedder ORDER BY p.chunk DESC LIMIT :limit
+            """,
+            {"embedder": known[0], "limit": limit},
+        )
+        return [
+            Pending(chunk, "private", f"{TURN}{turn}", text, False) for chunk, turn, text in rows
+        ]
+
+    def put(
+        self, db: apsw.Connection, embedder: str, chunks: Sequence[int], vectors: Vectors
+    ) -> int:
+        """Store the vectors of those parts that are still there and wait for them; how many."""
+        known = self._find(embedder)
+        if known is None:
+            raise StoreError(f"{embedder} is not enrolled")
+        stored = 0
+        for chunk, vector in zip(chunks, vectors, strict=True):
+            db.execute(
+                "DELETE FROM turn_pending WHERE embedder = ? AND chunk = ?", (known[0], chunk)
+            )
+            if db.changes():
+                db.execute(
+                    "INSERT INTO turn_vectors (embedder, chunk, embedding) VALUES (?, ?, ?)",
+                    (known[0], chunk, vector.tobytes()),
+                )
+                stored += 1
+        return stored
+
+    # searching
+
+    def nearest(
+        self,
+        vector: Vector,
+        embedder: str,
+        limit: int,
+        allowed: str | None,
+        bound: Mapping[str, Any],
+    ) -> list[int]:
+        """Numbers of the nearest messages, nearest first. `allowed`: a condition on `turns m`."""
+        known = self._find(embedder)
+        if known is None:
+            return []
+        copy = self._fresh_copy(*known)
+        if copy is None:
+            turns = self._scanned(known[0], vector, EXPECTED * limit, allowed, bound)
+        else:
+            rows = None if allowed is None else self._rows(allowed, bound)
+            _, found, _ = copy.index.search(vector, EXPECTED * limit, allowed=rows)
+            turns = found.tolist()
+        return list(dict.fromkeys(turns))[:limit]
+
+    def cosines(
+        self, vector: Vector, embedder: str, turns: Collection[int]
+    ) -> dict[int, list[float]]:
+        """By message the cosines of its parts, in the order of the text; no vectors, no key."""
+        known = self._find(embedder)
+        if known is None or not turns:
+            return {}
+        copy = self._fresh_copy(*known)
+        result: dict[int, list[float]] = {}
+        if copy is not None:
+            import numpy as np
+
+            chunks, owners, near = copy.index.cosines(vector, np.array(sorted(turns), np.int64))
+            for at in np.argsort(chunks, kind="stable").tolist():
+                result.setdefault(int(owners[at]), []).append(float(near[at]))
+            return result
+        found = self._database.rows(
+            """
+            SELECT c.turn, 1 - vec_distance_cosine(v.embedding, :vector)
+            FROM json_each(:turns) CROSS JOIN turn_chunks c ON c.turn = value
+            CROSS JOIN turn_vectors v ON v.chunk = c.id AND v.embedder = :embedder
+            ORDER BY c.turn, c.position
+            """,
+            {"vector": vector.tobytes(), "turns": json.dumps(list(turns)), "embedder": known[0]},
+        )
+        for turn, cosine in found:
+            result.setdefault(turn, []).append(cosine)
+        return result
+
+    def close(self) -> None:
+        """Let a copy that is loading stop."""
+        self._closing = True
+
+    def _scanned(
+        self, number: int, vector: Vector, limit: int, allowed: str | None, bound: Mapping[str, Any]
+    ) -> list[int]:
+        join = "" if allowed is None else f"JOIN turns m ON m.id = c.turn AND {allowed}"
+        rows = self._database.rows(
+            f"""
+            SELECT c.turn FROM turn_vectors v JOIN turn_chunks c ON c.id = v.chunk {join}
+            WHERE v.embedder = :embedder
+            ORDER BY vec_distance_cosine(v.embedding, :vector), c.id LIMIT :limit
+            """,
+            {**bound, "embedder": number, "vector": vector.tobytes(), "limit": limit},
+        )
+        return [turn for (turn,) in rows]
+
+    def _rows(self, allowed: str, bound: Mapping[str, Any]) -> "Ids":
+        import numpy as np
+
+        rows = self._database.rows(f"SELECT m.id FROM turns m WHERE {allowed} ORDER BY m.id", bound)
+        return np.fromiter((row[0] for row in rows), np.int64, len(rows))
+
+    def _find(self, embedder: str) -> tuple[int, int] | None:
+        """Number and dimension of an enrolled embedder."""
+        rows = self._database.rows(
+            "SELECT id, dimension FROM embedders WHERE name = ?", (embedder,)
+        )
+        return (rows[0][0], rows[0][1]) if rows else None
+
+    # the copy in memory
+
+    def _fresh_copy(self, number: int, dimension: int) -> _Copy | None:
+        """The copy, brought up to date; None while the file is small or the copy is loading."""
+        [(last, lost)] = self._database.rows(
+            "SELECT (SELECT max(id) FROM turn_vectors), (SELECT number FROM turn_vectors_lost)"
+        )
+        if (last or 0) < IN_MEMORY_FROM:
+            return None
+        with self._lock:
+            copy = self._copies.get(number)
+            if copy is None or copy.lost != lost:
+                from kinmem.store.vector_index import VectorIndex
+
+                copy = self._copies[number] = _Copy(VectorIndex(dimension), lost)
+                threading.Thread(
+                    target=self._load, args=(number, copy), name="kinmem-turns", daemon=True
+                ).start()
+            if not copy.loaded:
+                return None
+            if copy.last < last:
+                self._catch_up(number, copy)
+        return copy
+
+    def _load(self, number: int, copy: _Copy) -> None:
+        try:
+            while not self._closing and self._catch_up(number, copy):
+                pass
+            copy.loaded = not self._closing
+        except KinmemError:
+            if not self._closing:
+                logger.warning("vectors of turns could not be loaded", exc_info=True)
+
+    def _catch_up(self, number: int, copy: _Copy) -> bool:
+        """Add a block of what is not in it yet; whether there was any."""
+        import numpy as np
+
+        rows = self._database.rows(
+            """
+            SELECT v.id, v.chunk, c.turn, v.embedding
+            FROM turn_vectors v CROSS JOIN turn_chunks c ON c.id = v.chunk
+            WHERE v.id > ? AND v.embedder = ? ORDER BY v.id LIMIT ?
+            """,
+            (copy.last, number, LOADED_AT_ONCE),
+        )
+        if rows:
+            ids = np.array([row[:3] for row in rows], np.int64)
+            vectors = np.frombuffer(b"".join(row[3] for row in rows), np.float32)
+            copy.index.put(ids[:, 1], ids[:, 2], vectors.reshape(len(rows), -1))
+            copy.last = rows[-1][0]
+        return bool(rows)
