@@ -50,7 +50,7 @@ class Heard:
 
 
 def measure(short: bool) -> tuple[list[Table], list[Target]]:
-    """The table by language, and the promised shares with an opening."""
+    """The table by language, and the promised shares."""
     del short
     worlds = json.loads(Path(os.environ.get(NAMED, FILE)).read_text(encoding="utf-8"))
     embedder = BuiltinEmbedder()
@@ -64,11 +64,12 @@ def measure(short: bool) -> tuple[list[Table], list[Target]]:
                 counts.setdefault((begins, language), Counter()).update(found)
     rows = [_row(begins, language, found) for (begins, language), found in sorted(counts.items())]
     table = Table("Notes beside a working prompt", COLUMNS, rows, __doc__.split("\n")[0])
-    found = counts["opening", "all"]
+    opened, bare = counts["opening", "all"], counts["prompt", "all"]
     return [table], [
-        Target("prompts that got all", _share(found, "complete", "prompts"), COMPLETE, False),
-        Target("lines relevant", _share(found, "relevant", "lines"), RELEVANT, False),
-        Target("unrelated prompts answered", found["answered"], 0),
+        Target("prompts that got all", _share(opened, "complete", "prompts"), COMPLETE, False),
+        # an opening leaves nothing to be told: the lines are those of sessions without one
+        Target("lines relevant", _share(bare, "relevant", "lines"), RELEVANT, False),
+        Target("unrelated prompts answered", opened["answered"] + bare["answered"], 0),
     ]
 
 

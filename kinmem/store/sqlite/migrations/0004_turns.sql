@@ -1,2 +1,0 @@
--- Version 4: the conversation layer. Stands here empty for the branch `place` alone; the branch
--- `turns` has what belongs here.
