@@ -81,11 +81,13 @@ async def test_what_was_memorized_is_recalled_with_where_and_when_it_was_learned
         )
         found = await answer(client, "recall", query="what does Bob play?")
 
-        assert stored == {"status": "created", "id": stored["id"]}
+        kind = stored["category"]  # nobody has said it: it is judged
+        said = {"category": kind, "importance": 7}
+        assert stored == {"status": "created", "id": stored["id"], **said}
         assert found["memories"][0] == {
             "id": stored["id"],
             "content": "Bob plays chess on Fridays",
-            "category": "fact",
+            "category": kind,
             "subject": "Bob",
             "importance": 7,
             "scope": "private",
@@ -137,7 +139,7 @@ async def test_what_gave_way_and_what_is_open_is_told(client_of: Callable[..., C
 
     assert (new["status"], new["supersedes"]) == ("superseded", [old["id"]])
     assert (open_["status"], open_["conflicts"]) == ("conflict", [both["id"]])
-    assert old.keys() == {"status", "id"}
+    assert old.keys() == {"status", "id", "category", "importance"}
 
 
 async def test_lists_that_arrive_as_text_are_understood(client_of: Callable[..., Client]) -> None:

@@ -231,6 +231,7 @@ def _changed(name: str, value: Any, old: Memory, now: datetime, zone: tzinfo) ->
                 "valid_to": ends,
                 "content_hash": content_hash(content),
                 "evidence": evidence(content, old.speaker),
+                **_told_by_hand(old),
             }
         case "tags":
             return {"manual_tags": checked_tags(value or ())}
@@ -250,6 +251,13 @@ def _changed(name: str, value: Any, old: Memory, now: datetime, zone: tzinfo) ->
             return {name: CHECKED[name](value)}
         case _:
             raise InvalidInput(f"update_memory cannot change {name!r}")
+
+
+def _told_by_hand(old: Memory) -> dict[str, Any]:
+    """What is rewritten by hand is told by whoever does it, whoever said it before."""
+    if old.channel not in ("extraction", "consolidation"):
+        return {}
+    return {"channel": "explicit", "trust": TRUST["explicit"]}
 
 
 def _alive(old: Memory, now: datetime) -> dict[str, Any]:

@@ -56,7 +56,7 @@ KEPT = [
     ("I've been learning Rust with a friend.", "activity", None),
     ("I volunteer at the animal shelter every weekend.", "activity", None),
     ("I'm so tired and stressed because of the exams.", "ephemeral", None),
-    ("The staging server listens on port 8443.", "context", None),
+    ("The staging server listens on port 8443.", "fact", None),
     ("The Danube is 2,850 km long.", "knowledge", None),
     # with what else the sentence says, without the words that ask to keep it
     ("Hey Claude, I moved to Berlin in 2021!", "event", None),

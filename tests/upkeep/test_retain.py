@@ -256,6 +256,16 @@ def test_how_far_what_is_protected_fades(
     assert bench.state(id) == state
 
 
+def test_what_a_person_has_rewritten_is_told(bench: Bench, clock: Any) -> None:
+    id = bench.keep("Clara waits for the plumber.", **REMARK)
+    bench.service.update_memory(id, content="Clara waits for the electrician.")
+    for _ in range(5):
+        clock.advance(days=70)
+        retained(bench, PRUNES)
+
+    assert bench.state(id) == State.ACTIVE
+
+
 def test_nothing_goes_into_the_bin_unless_it_is_wanted(bench: Bench, clock: Any) -> None:
     id = bench.keep("Clara waits for the plumber.", **REMARK)
     for _ in range(5):

@@ -371,18 +371,16 @@ def _marked(text: str, plain: Plain, marks: dict[int, str]) -> str:
     return "".join([*parts, text[done:]])
 
 
-LONGEST_STATEMENT = 400
-"""Characters; a longer text tells of more than one day."""
+LONGEST_STATEMENT = 400  # characters; a longer text tells of more than one day
 _DIGIT = re.compile(r"\d")
 
 
 def happened(text: str, said: datetime) -> date | None:
-    """The earlier day on which it happened, if the text names just one time, and that is a day:
-    "yesterday", "on 5 May", in a text that looks back.
+    """The earlier day on which it happened, if a text that looks back names just one time, and that
+    is a day: "yesterday", "on 5 May".
 
-    Not of a week, a month or "a few days ago", which name no day; not of a day that is to come,
-    nor since or until which something is so. `said` is a moment in the speaker's zone. Never
-    raises.
+    Not a week or a month, nor a day since or until which something is so. `said` is a moment in the
+    speaker's zone. Never raises.
     """
     if len(text) > LONGEST_STATEMENT or not (HINT.search(text) or _DIGIT.search(text)):
         return None
@@ -390,8 +388,7 @@ def happened(text: str, said: datetime) -> date | None:
     for language in likely_languages(plain):
         named = set(_named(text, plain, language, said.date()))
         if named:
-            [day, *others] = named
-            return None if others or day is None else day
+            return named.pop() if len(named) == 1 else None
     return None
 
 
