@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kinmem.llm.base import Embedder
-from kinmem.models import ROLES, Candidate, Filters, Found, Scored, Vector
+from kinmem.models import Candidate, Filters, Found, Scored, Vector
 from kinmem.recall.formula import Formula
 from kinmem.recall.fuse import meaning
 from kinmem.rules.evidence import is_standing
@@ -20,9 +20,11 @@ TOWARDS = 0.8
 POOL = 30
 """Memories that are looked at."""
 MOST = 5
-"""Instructions that gain by one question."""
+"""Instructions that one question is compared with."""
 SURELY = 0.5
 """Degree from which something is an order though nothing else speaks for it."""
+BY_USER = (None, "user")
+"""Who orders; what people tell each other to do in a conversation is no instruction."""
 LEAST = 0.05
 """Nearness of what is not near at all: some orders hold whatever is asked."""
 
@@ -48,16 +50,17 @@ def orders_near(
 def instructed(
     scored: Sequence[Scored], found: Found, degrees: Mapping[str, float], formula: Formula
 ) -> list[Scored]:
-    """Add `+standing wish` to the instructions that the question is most about, MOST of them: the
-    bonus times how much of an order they are, fading below formula.gate as other bonuses do."""
+    """Add `+standing wish` to the instruction by its words that the question is most about: the
+    bonus, fading below formula.gate as other bonuses do."""
     known = {one.candidate.id: one for one in scored}
-    for candidate, _ in ranked(found, degrees, formula)[:MOST]:
+    for candidate, _ in ranked(found, degrees, formula):
         one = known.get(candidate.id)
         if one is not None and is_standing(candidate.content, candidate.speaker):
             gate = min(1.0, max(0.0, one.score / formula.gate)) if formula.gate else 1.0
             gain = formula.standing_wish * gate
             why = {**one.why, "+standing wish": gain}
             known[candidate.id] = Scored(candidate, one.score + gain, why)
+            break
     return list(known.values())
 
 
@@ -68,9 +71,10 @@ def ranked(
     near: dict[str, float] = {}
     orders: list[tuple[Candidate, float]] = []
     for candidate in found.candidates:
-        known = is_standing(candidate.content, candidate.speaker)
-        degree = 1.0 if known else degrees.get(candidate.id, 0.0)
-        if degree > 0 and candidate.speaker not in ROLES - {"user"}:
+        degree = degrees.get(candidate.id, 0.0) if candidate.speaker in BY_USER else 0.0
+        if is_standing(candidate.content, candidate.speaker):
+            degree = 1.0
+        if degree > 0:
             cosines = found.cosines.get(candidate.id, [0.0])
             near[candidate.id] = max(meaning(cosines, formula), LEAST)
             orders.append((candidate, degree))
