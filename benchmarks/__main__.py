@@ -23,6 +23,7 @@ BENCHMARKS = (
         "abstention",
         "replay",
         "duplicates",
+        "paraphrases",
         "now",
         "reembedding",
     ),
