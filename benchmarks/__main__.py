@@ -25,6 +25,7 @@ BENCHMARKS = (
         "standing",
         "replay",
         "duplicates",
+        "paraphrases",
         "now",
         "updates",
         "notes",

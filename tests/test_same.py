@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from benchmarks.paraphrases import measure
+from benchmarks.paraphrases import counted
 from kinmem.models import State
 from kinmem.service import Service
 
@@ -12,7 +12,7 @@ Open = Callable[..., Service]
 
 
 def test_paraphrases_are_recognised_and_what_differs_never_is() -> None:
-    found = measure()
+    found = counted()
 
     same, different, longer = (found[label] for label in ("same", "different", "contains"))
     assert different["write"] == 0

@@ -113,7 +113,7 @@ def reconcile(
 
 def _known(new: Memory, neighbours: Sequence[Neighbour], ladder: Ladder) -> Skip | None:
     for known, cosine in neighbours:
-        near = cosine >= ladder.near or known.content_hash == new.content_hash
+        near = cosine >= min(ladder.near, ladder.reworded) or known.content_hash == new.content_hash
         if near and states_as_much(known, new) and _says_all(known, new, cosine, ladder):
             return Skip(known)
     return None

@@ -73,7 +73,8 @@ def consolidate(
         return
     ask = Ask(model, embedder, clock, zone, Calls(store.journal, ASKED * most, clock, zone))
     merge = Merge(store, embedder, STEP, clock, zone)
-    close = limits.consolidation_similarity or embedder.calibration.cluster
+    close = limits.consolidation_similarity
+    close = embedder.calibration.cluster if close is None else close
     fresh = Fresh(
         store, embedder, close, STEP, zone, may_be_one=lambda a, b: not is_counterpart(a, b)
     )
