@@ -266,3 +266,20 @@ async def test_a_model_sees_where_it_was_said(service: Service) -> None:
     assert CLOSING in str(read.contents[0])
     assert refused.is_error
     assert "said in a conversation" in str(refused.content)
+
+
+def test_another_embedder_makes_its_own_vectors_of_turns(service: Service) -> None:
+    chatted(service)
+    assert service.settle()
+    (built_in,) = service.stats().turns
+
+    service.store.enroll("another", 4)
+    known = {one.embedder: (one.done, one.total) for one in service.stats().turns}
+    assert known == {built_in.embedder: (6, 6), "another": (0, 6)}
+    assert told(service, ASKED)
+
+    service.store.retire("another")
+    service.store.retire(built_in.embedder)
+    assert service.stats().turns == []
+    assert service.reembed() >= 6
+    assert [(one.done, one.total) for one in service.stats().turns] == [(6, 6)]
