@@ -35,7 +35,7 @@ ENOUGH = 0.5
 ENOUGH_OF_ANSWER = 0.15
 """The same for what answers a question: it is short, and the question tells the rest."""
 UNREAL = ("hypothetical", "wish", "joke", "others_words")
-MOST_UNREAL = 0.2
+MOST_UNREAL = 0.35
 """Probability of these together: what nobody claims costs more than what is missed."""
 ALONE = Setting()
 
