@@ -14,6 +14,7 @@ from datetime import tzinfo
 from kinmem.models import CATEGORIES, ROLES, Category, Entity, Note
 from kinmem.rules.importance import importance
 from kinmem.rules.names.naming import entities
+from kinmem.rules.talk import talk_words
 from kinmem.rules.talk.about import about, is_unreal, refers_back
 from kinmem.rules.talk.cues import ASKED_TO_KEEP, category_of
 from kinmem.rules.talk.features import Setting
@@ -30,6 +31,9 @@ LEAST = 1.4
 keeps 48 % of the text instead of 44; 1.7 finds 1.1 less and keeps 41."""
 LEAST_ANSWER = 0.9
 """The same for what answers a question, which says what it is about."""
+LEAST_FRAGMENT = 0.01
+FRAGMENT = 8
+"""Words; so short an answer without a verb is understood only beside its question."""
 OF_OTHERS = 0.7
 """What lasts of somebody or something else that is named is short as a rule: "Ana likes dogs"."""
 CUED = 0.4
@@ -193,7 +197,17 @@ def _of_person(one: Statement, at: int, talk: Talk) -> Told | None:
         value += OF_OTHERS
     value += CUED * (category in LIKED and confidence >= SURELY)
     least = LEAST_ANSWER if talk.question else LEAST
+    if at == 0 and _is_fragment_of_answer(text, talk.question):
+        least = LEAST_FRAGMENT
     return Told(one, at, category, confidence) if value >= least else None
+
+
+def _is_fragment_of_answer(text: str, question: Question | None) -> bool:
+    """Whether it says something, to somebody who was asked about himself, but is no sentence."""
+    if question is None or not ADDRESSED.search(question.text) or is_own(text):
+        return False
+    found = words(text)
+    return len(found) <= FRAGMENT and talk_words.VERBS.isdisjoint(found)
 
 
 def _groups(told: Sequence[Told], talk: Talk) -> Iterator[list[Told]]:

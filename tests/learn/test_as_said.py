@@ -41,6 +41,12 @@ PIECES = [
 ]
 JOINTS = [" ", "\n", "\n- ", "\n\n2. ", ", ", " — ", "; ", ": ", "  ", "\n> ", ' "', "\t"]
 
+PARTS = st.lists(
+    st.tuples(st.sampled_from(PIECES) | st.text(max_size=40), st.sampled_from(JOINTS)),
+    min_size=1,
+    max_size=6,
+)
+
 
 def learned(
     service: Service, text: str, before: str | None = None, session: str = "s"
@@ -69,7 +75,7 @@ def test_what_is_learned_of_real_turns_stands_in_them(service: Service) -> None:
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(parts=st.lists(st.tuples(st.sampled_from(PIECES) | st.text(max_size=40), st.sampled_from(JOINTS)), min_size=1, max_size=6), speaker=st.sampled_from([None, "Ana"]))  # fmt: skip
+@given(parts=PARTS, speaker=st.sampled_from([None, "Ana"]))
 def test_what_is_learned_of_any_turn_stands_in_it(
     service: Service, parts: list[tuple[str, str]], speaker: str | None
 ) -> None:
@@ -91,7 +97,7 @@ AS_SAID = [
     "tenure_prev is the column that we predict with, not tenure",
     "Meine Schwester heiratet am 18. April in Graz.",
     "I ran a marathon in Bonn - it was so great!",
-    "we call the old warehouse \"the barn\", it's in Leeds",
+    'we call the old warehouse "the barn", it\'s in Leeds',
     "We decided to move the launch to next month.",
 ]
 

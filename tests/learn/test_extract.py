@@ -100,8 +100,11 @@ def test_what_people_say_of_themselves_is_kept():
 
 
 def test_what_is_kept_is_of_its_kind():
-    found = [(text, category, learned(text)) for text, category, _ in KEPT if category]
-    wrong = [(text, notes[0].category) for text, category, notes in found if notes and notes[0].category != category]  # fmt: skip
+    wrong = []
+    for text, category, _ in KEPT:
+        found = [note.category for note in learned(text)]
+        if category and found and found != [category]:
+            wrong.append((text, found))
 
     assert len(wrong) <= (1 - LEAST_RIGHT) * len(KEPT), wrong
 
@@ -179,7 +182,6 @@ def test_a_long_document_is_not_what_its_sender_says():
 @pytest.mark.parametrize(
     ("text", "date"),
     [
-        ("text", None),
         ("I saw Tom yesterday.", "2023-05-07"),
         ("I painted it last year!", "2022"),
         ("My exam is tomorrow.", "2023-05-09"),
@@ -291,7 +293,7 @@ def test_between_people_an_answer_has_its_question_as_context():
 
     (note,) = learned("5 years already! Time flies.", before, speaker="Melanie")
 
-    assert note.content == "5 years already! Time flies."
+    assert note.content == "5 years already!"
     assert note.source_context == "How long have you been married?"
     assert (note.speaker, note.turns) == ("Melanie", ("t2", "t1"))
 

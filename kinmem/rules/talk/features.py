@@ -15,7 +15,7 @@ READ = 400
 """Characters of a statement that are looked at."""
 TOKEN = re.compile(r"https?://\S+|`[^`\n]*`|\w+(?:['’]\w+)*|[^\w\s]")
 WORD = re.compile(r"\w")
-QUOTES = "\"“”„«»"
+QUOTES = '"“”„«»'
 SYMBOLS = frozenset("{}[]<>=|\\/_*&^%$#@~+;")
 STAMP = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\b\d{1,3}(?:\.\d{1,3}){3}\b")
 CALL = re.compile(r"\w\(\S*\)|\w+\.\w+:\d+|\b\w+(?:Error|Exception)\b|0x[0-9a-f]+|::|->|=>")
@@ -83,8 +83,9 @@ def _plain(token: str) -> str:
 
 def _words(plain: list[str]) -> Iterator[str]:
     yield from (f"w{word}" for word in plain)
-    yield from (f"w{one} {two}" for one, two in zip(plain, plain[1:]))
-    yield from (f"w{one} {two} {three}" for one, two, three in zip(plain, plain[1:], plain[2:]))
+    for size in (2, 3):
+        for at in range(len(plain) - size + 1):
+            yield f"w{' '.join(plain[at : at + size])}"
     start = [word for word in plain[:6] if WORD.match(word)]
     for count in (1, 2, 3):
         if len(start) >= count:

@@ -5,7 +5,6 @@ many sentences they hold, because who says them is told only once.
 """
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,7 +18,9 @@ ABBREVIATED = late(
 )
 NUMBERED = late(r"(?<![\w.,:])\d{1,2}\.[^\S\n]+$")
 """It may be an ordinal; joining two sentences costs less than cutting one."""
-QUOTATION = late("\"[^\"\\n]{3,}?\"(?!\\w)|“[^”]{3,}?”|„[^“”]{3,}?[“”]|«[^»]{3,}?»|‘[^’\\n]{12,}?’(?!\\w)")
+QUOTATION = late(
+    '"[^"\\n]{3,}?"(?!\\w)|“[^”]{3,}?”|„[^“”]{3,}?[“”]|«[^»]{3,}?»|‘[^’\\n]{12,}?’(?!\\w)'
+)
 ATTACHED = late(r"\[(?:photo|image|picture|video|attachment|gif|sticker|file)\b[^\]]*\]")
 """What a client puts in place of something shown; not the speaker's words."""
 LONGEST = 2000

@@ -20,12 +20,23 @@ if TYPE_CHECKING:
     import numpy as np
 
 FILE = Path(__file__).with_name("worth.npz")
-KEPT = ("fact", "rule", "decision", "event", "plan", "relationship", "preference", "knowledge", "identity")
+KEPT = (
+    *("fact", "rule", "decision", "event", "plan"),
+    *("relationship", "preference", "knowledge", "identity"),
+)
 """Kinds of what is worth it."""
-LEFT = ("task", "hypothetical", "question", "others_words", "error", "transient", "feedback", "table", "log", "paste", "wish", "joke", "smalltalk")  # fmt: skip
+LEFT = (
+    *("task", "hypothetical", "question", "others_words", "error", "transient", "feedback"),
+    *("table", "log", "paste", "wish", "joke", "smalltalk"),
+)
 KINDS = (*KEPT, *LEFT)
 ENOUGH = 0.5
 """Probability that a sentence is worth it; below that the turn alone is kept."""
+ENOUGH_OF_ANSWER = 0.15
+"""The same for what answers a question: it is short, and the question tells the rest."""
+UNREAL = ("hypothetical", "wish", "joke", "others_words")
+MOST_UNREAL = 0.35
+"""Probability of these together: what nobody claims costs more than what is missed."""
 ALONE = Setting()
 
 
@@ -41,10 +52,8 @@ class Judgement:
     importance: float
     confidence: float
     """In the category; 0.4 to 0.9."""
-
-    @property
-    def is_worth(self) -> bool:
-        return self.worth >= ENOUGH
+    is_worth: bool
+    """Whether that is enough to remember it."""
 
 
 def judge(text: str, setting: Setting = ALONE) -> Judgement:
@@ -52,10 +61,18 @@ def judge(text: str, setting: Setting = ALONE) -> Judgement:
     found = probabilities([(text, setting)])[0]
     kind = max(found, key=lambda name: found[name])
     worth = sum(found[name] for name in KEPT)
-    if ASKED_TO_KEEP.match(text):
-        worth = 1.0
+    is_asked = ASKED_TO_KEEP.match(text) is not None
+    least = ENOUGH_OF_ANSWER if setting.asked else ENOUGH
+    is_real = sum(found[name] for name in UNREAL) <= MOST_UNREAL
     category, confidence = _category(text, found)
-    return Judgement(kind, worth, category, importance(text, category), confidence)
+    return Judgement(
+        kind=kind,
+        worth=1.0 if is_asked else worth,
+        category=category,
+        importance=importance(text, category),
+        confidence=confidence,
+        is_worth=is_asked or is_real and worth >= least,
+    )
 
 
 def _category(text: str, found: Mapping[str, float]) -> tuple[Category, float]:
