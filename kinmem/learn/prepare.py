@@ -40,8 +40,7 @@ from kinmem.rules.importance import importance
 from kinmem.rules.same.similarity import content_hash
 from kinmem.rules.secrets.secrets import keys_in, redacted
 from kinmem.rules.talk.about import about
-from kinmem.rules.talk.cues import category_of
-from kinmem.rules.talk.talk import is_own
+from kinmem.rules.talk.worth import judge
 from kinmem.rules.time.dated import happened
 from kinmem.rules.time.when import spoken_end
 from kinmem.text import sentences
@@ -122,8 +121,8 @@ def judged(note: Note) -> Note:
 
 def judgement(text: str) -> tuple[Category, float]:
     """Category and importance of a statement by its words, as of one that is said in a turn."""
-    kinds = [category_of(one, is_own(one)) for one in sentences(text)]
-    category, _ = max(kinds, key=lambda kind: kind[1])
+    best = max(map(judge, sentences(text)), key=lambda found: found.confidence)
+    category = best.category
     if category == "knowledge" and about(text).lasts:
         category = "fact"
     return category, importance(text, category)
