@@ -157,6 +157,8 @@ class Way:
     def takes_schemas(self, limit: Deadline) -> bool:
         """Whether the model is known to answer in a JSON schema that it is given."""
         litellm = _litellm.get(limit)
+        if self._request["model"].startswith(("ollama/", "ollama_chat/")):
+            return False  # litellm would ask Ollama itself, and beyond our limits
         try:
             return bool(litellm.supports_response_schema(model=self._request["model"]))
         except Exception:  # what litellm says of models that it does not know
