@@ -62,6 +62,7 @@ WITH_NEIGHBOURS = f"""
     CROSS JOIN turn_neighbours n ON n.turn = m.id
     WHERE {{}}
     """
+LATEST = "i.turn IN (SELECT turn FROM turns_to_index ORDER BY turn DESC LIMIT :limit)"
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class SqliteTranscript:
     def _waiting_rows(self, limit: int) -> list[tuple[Message, str]]:
         """The latest, and what stands before each: it is indexed with what follows it."""
         with self._database.reading() as db:
-            return self._rows_of(db, "1 ORDER BY m.id DESC LIMIT :limit", {"limit": limit})
+            return self._rows_of(db, LATEST, {"limit": limit})
 
     def _rows_of(
         self, db: apsw.Connection, which: str, bound: Mapping[str, Any]

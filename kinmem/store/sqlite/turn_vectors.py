@@ -77,7 +77,8 @@ class TurnVectors:
         rows = self._database.rows(
             """
             SELECT c.id, c.turn, coalesce(c.text, t.text)
-            FROM turn_pending p JOIN turn_chunks c ON c.id = p.chunk JOIN turns t ON t.id = c.turn
+            FROM turn_pending p CROSS JOIN turn_chunks c ON c.id = p.chunk
+            CROSS JOIN turns t ON t.id = c.turn
             WHERE p.embedder = :embedder ORDER BY p.chunk DESC LIMIT :limit
             """,
             {"embedder": known[0], "limit": limit},
