@@ -68,6 +68,8 @@ def _spared(store: Store, binned: Collection[str], prune: Prune) -> set[str]:
     by_upkeep = [id for id in binned if id in came_by and came_by[id][0] in BY_UPKEEP]
     known = store.memories(by_upkeep)
     return {id for id in by_upkeep if prune == "off" or id in known and was_told(store, known[id])}
+
+
 def drop_turns(
     store: Store, kept: timedelta, clock: Clock, allowance: Allowance, counts: Counter[str]
 ) -> None:
