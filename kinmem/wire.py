@@ -227,8 +227,8 @@ def _found(hit: "models.Hit", service: "Service", explain: bool) -> Memory:
         view.confidence = round(hit.confidence, 2)
     if explain:
         view.score, view.why = hit.score, dict(hit.why)
-        if hit.memory.place is not None:
-            view.why = {**view.why, "place": hit.memory.place}
+        if hit.memory.place is not None and view.chunk is None:
+            view.place = hit.memory.place
         view.links = None if hit.is_turn else linked(hit.memory, service)
     return view
 

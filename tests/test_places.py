@@ -96,7 +96,7 @@ def test_recall_prefers_the_project_at_hand_and_says_what_comes_from_elsewhere(
         ("parcels", True),
     ]
     assert found.memories[1].why is not None
-    assert found.memories[1].why["place"] == str(a.resolve())
+    assert found.memories[1].place == str(a.resolve())
     assert "xelsewhere" in found.memories[1].why
 
 

@@ -82,4 +82,5 @@ def line(memory: Answer) -> str:
     """One memory in a line."""
     author = memory.get("authorKinName")
     whose = f"shared by {author}" if author else memory["scope"]
+    whose = f"weak, {whose}" if memory.get("weak") else whose
     return f"{one_line(memory['content'])}  [{whose}, {short_id(memory['id'])}]"

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
-from kinmem.llm.orders import Axis
 from kinmem.llm.pieces import Window
 from kinmem.models import Vectors
 
 if TYPE_CHECKING:  # 80 ms, and a hook asks no model
     from pydantic import BaseModel
+
+    from kinmem.llm.orders import Axis
 
 Shape = TypeVar("Shape", bound="BaseModel")
 
@@ -41,7 +42,7 @@ class Calibration:
     """Whether these numbers were measured for this model; else they are a careful guess."""
     unrelated: float = NOISE
     """Cosine that nine of ten questions stay under with memories about something else."""
-    orders: Axis | None = field(default=None, compare=False, repr=False)
+    orders: "Axis | None" = field(default=None, compare=False, repr=False)
     """What tells orders from statements, if that was measured."""
 
     def scaled(self, cosine: float) -> float:

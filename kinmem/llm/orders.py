@@ -100,6 +100,11 @@ class Axis:
         share = (float(vector @ self.direction) - self.low) / (self.high - self.low)
         return min(1.0, max(0.0, share))
 
+    def towards(self, vector: Vector, share: float) -> Vector:
+        """The vector moved so far towards the orders, of unit length again."""
+        moved: Vector = vector + share * self.direction
+        return (moved / np.linalg.norm(moved)).astype(np.float32)
+
     @classmethod
     def between(cls, orders: Vectors, statements: Vectors) -> Self:
         """As an embedder places ORDERS and STATEMENTS."""

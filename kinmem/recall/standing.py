@@ -6,8 +6,6 @@ nearest to the question come in, a few.
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from kinmem.llm.base import Embedder
 from kinmem.models import Candidate, Filters, Found, Scored, Vector
 from kinmem.recall.formula import Formula
@@ -39,8 +37,7 @@ def orders_near(
     axis = embedder.calibration.orders
     if axis is None:
         return {}
-    moved = question + TOWARDS * axis.direction
-    moved = (moved / np.linalg.norm(moved)).astype(np.float32)
+    moved = axis.towards(question, TOWARDS)
     ids = [id for id, _ in store.nearest(moved, embedder.name, POOL, filters)]
     vectors = store.first_vectors(embedder.name, ids)
     degrees = {id: axis.degree(vector) for id, vector in vectors.items()}
