@@ -89,15 +89,17 @@ def test_recall_prefers_the_project_at_hand_and_says_what_comes_from_elsewhere(
     service.memorize("The default branch is main.", place=str(b))
     service.here = place_of(str(b))
 
-    found = wire.Recalled.of(service.recall("what is the default branch?"), service, explain=True)
+    answer = service.recall("what is the default branch?")
+    found = wire.Recalled.of(answer, service)
+    explained = wire.Recalled.of(answer, service, explain=True)
 
     assert [(one.place, one.elsewhere) for one in found.memories] == [
         ("invoices", None),
         ("parcels", True),
     ]
-    assert found.memories[1].why is not None
-    assert found.memories[1].place == str(a.resolve())
-    assert "xelsewhere" in found.memories[1].why
+    assert [one.place for one in explained.memories] == [str(b.resolve()), str(a.resolve())]
+    assert explained.memories[1].why is not None
+    assert "xelsewhere" in explained.memories[1].why
 
 
 def test_a_place_is_a_filter_by_name_or_path(
