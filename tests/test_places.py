@@ -90,7 +90,7 @@ def test_recall_prefers_the_project_at_hand_and_says_what_comes_from_elsewhere(
     service.here = place_of(str(b))
 
     answer = service.recall("what is the default branch?")
-    found = wire.Recalled.of(answer, service)
+    found = wire.Recalled.of(answer, service, explain=False)
     explained = wire.Recalled.of(answer, service, explain=True)
 
     assert [(one.place, one.elsewhere) for one in found.memories] == [
