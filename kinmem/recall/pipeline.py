@@ -213,6 +213,7 @@ class Recall:
         faint = replace(found, noise=FAINT * noise, threshold=0.0)
         scored = fuse(faint, fusion, self._settings, inquiry.profile.formula)
         scored = weigh(scored, inquiry.question, inquiry.profile, self._settings, self._clock())
+        scored = without_copies(scored, self._store.kin)
         known = {one.candidate.id for one in kept}
         others = [one for one in scored if one.candidate.id not in known][:room]
         confidences, _, _ = judge(others, inquiry.question, found, self._settings)

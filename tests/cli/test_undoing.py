@@ -27,6 +27,7 @@ def test_undo_says_what_it_did_and_how_to_do_it_again(kinmem: Kinmem, memorized:
 @pytest.mark.parametrize("meant", ["write", "id", "end of id", "nothing"])
 def test_a_write_is_named_in_several_ways(kinmem: Kinmem, memorized: Memorized, meant: str) -> None:
     id = memorized("Bob drinks tea")
+    judged = kinmem("show", id, "--json").json["importance"]
     kinmem("update", id, "--importance", "9")
     names = {"write": ["2"], "id": [id], "end of id": [id[-8:]], "nothing": []}
 
@@ -34,7 +35,7 @@ def test_a_write_is_named_in_several_ways(kinmem: Kinmem, memorized: Memorized, 
 
     assert undone["undone"] == [2]
     assert undone["memories"] == [{"id": id, "became": "changed"}]
-    assert "importance" not in kinmem("show", id, "--json").json
+    assert kinmem("show", id, "--json").json["importance"] == judged
 
 
 def test_a_dry_run_only_shows_it(kinmem: Kinmem, memorized: Memorized) -> None:

@@ -126,7 +126,7 @@ def test_what_lasts_and_was_said_on_several_days_becomes_one_that_can_be_replace
     bench: Bench, copies: int
 ) -> None:
     for day in range(1, copies + 1):
-        bench.keep("I live in Bremen.", occurred_at=f"2026-03-0{day}")
+        bench.keep("I live in Bremen.", speaker="user", occurred_at=f"2026-03-0{day}")
     for _ in range(3):
         bench.service.sleep(compress=True)
     said = [memory.content for memory in bench.live()]

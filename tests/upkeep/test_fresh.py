@@ -54,7 +54,7 @@ def test_what_is_rewritten_or_restored_is_new(bench: Bench) -> None:
 
 
 def test_what_has_no_vector_leaves_nothing_over_and_is_new_once_it_has_one(bench: Bench) -> None:
-    bench.keep(GARDEN[0])
+    bench.keep(GARDEN[0], speaker=None)
     bench.service.memorize_many([GARDEN[1]])
     assert run(bench) == {"read": 1}
     assert run(bench) == {}
