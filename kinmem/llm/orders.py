@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+import numpy as np
+
 from kinmem.models import Vector, Vectors
 
 ORDERS = (
@@ -106,8 +108,6 @@ class Axis:
     @classmethod
     def between(cls, orders: Vectors, statements: Vectors) -> Self:
         """As an embedder places ORDERS and STATEMENTS."""
-        import numpy as np
-
         direction = orders.mean(axis=0) - statements.mean(axis=0)
         direction /= np.linalg.norm(direction)
         low = float(np.quantile(statements @ direction, 0.75))
@@ -116,13 +116,9 @@ class Axis:
     @classmethod
     def read(cls, file: Path) -> Self:
         """As `write` has left it."""
-        import numpy as np
-
         *direction, low, high = np.load(file)
         return cls(np.array(direction, np.float32), float(low), float(high))
 
     def write(self, file: Path) -> None:
         """The direction and its two marks, as one row."""
-        import numpy as np
-
         np.save(file, np.array([*self.direction, self.low, self.high], np.float32))
