@@ -129,7 +129,8 @@ def test_what_a_part_is_worth_is_told_with_how_sure_that_is(embedder):
     rows = {row[0]: row for row in table.rows}
     assert [*rows] == [part.name for part in parts]
     assert rows["MEMORY_RANKING_PROFILE=kinbot"][-1] == "worse"
-    assert rows["neither"][-1] == "worse"
+    # Two of 37 questions are worse without it, since weak hits catch the others: it may be chance.
+    assert rows["neither"][-1] == ""
 
 
 def test_every_number_of_the_formula_is_left_out_once():

@@ -494,8 +494,9 @@ def test_a_review_names_contradictions_duplicates_and_what_is_past(service_of, c
     ana = service_of("ana", KINMEM_CONFLICT_MODE="ask")
     old = ana.memorize("The server listens on port 8080").id
     new = ana.memorize("The server listens on port 9090").id
-    first = ana.memorize("Bob likes tea", subject="Bob").id
-    second = ana.memorize("Bob likes tea", occurred_at="2026-01-01").id
+    undated = ana.memorize("Bob likes tea", subject="Bob").id
+    dated = ana.memorize("Bob likes tea", occurred_at="2026-01-01").id
+    days = tuple(ana.memorize("Bob ran home", occurred_at=f"2026-01-0{n}").id for n in (1, 2))
     gone = ana.memorize("The guest code is 1234", expires="1d").id
     coming = ana.memorize("Tomorrow the auditors visit the plant in Lyon").id
     clock.advance(days=60)
@@ -506,7 +507,9 @@ def test_a_review_names_contradictions_duplicates_and_what_is_past(service_of, c
     assert ("contradiction", (old, new)) in found
     assert ("expired", (gone,)) in found
     assert ("stale", (coming,)) in found
-    assert ("duplicate", (first, second)) not in found
+    assert ("duplicate", (undated, dated)) in found
+    assert ("duplicate", days) not in found
+    assert {issue.suggestion for issue in review.issues if issue.type == "duplicate"} == {"merge"}
     assert "contradiction" in review.summary
 
 

@@ -352,6 +352,7 @@ def test_a_client_that_stops_reading_cannot_keep_the_server_alive(home: Path) ->
     for line in lines:  # the answers, 13 kB each, fill the pipe that nobody reads
         process.stdin.write(json.dumps(line).encode() + b"\n")
     process.stdin.flush()
+    process.stdout.readline()  # it may take seconds to start, and cannot be asked to end before
     time.sleep(1.5)
     process.send_signal(signal.SIGTERM)
 

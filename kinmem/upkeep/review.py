@@ -255,7 +255,9 @@ def _alike(
     if not may_be_one(earlier, later) or earlier.expires_at != later.expires_at:
         return
     part, whole = sorted((earlier.content, later.content), key=len)
-    if same or cosine >= ladder.alike and resembles(whole, part, close=cosine >= ladder.near):
+    if same:
+        yield issue_of("duplicate", pair, "say the same, of times that may be one", "merge", whole)
+    elif cosine >= ladder.alike and resembles(whole, part, close=cosine >= ladder.near):
         yield issue_of("duplicate", pair, "seem to say the same in other words", "merge", whole)
     elif cosine >= ladder.alike and extends(whole, part):
         yield issue_of("duplicate", pair, "one says more of the same", "merge", whole)
