@@ -27,9 +27,6 @@ LONGEST = 300
 """Characters of a turn that a scripted model repeats."""
 HARM = -0.01
 """What useless models may cost at most, of recall@10 and nDCG@10."""
-FULL = -0.03
-"""One of the 37 questions of the own set: marks that are all alike cut nothing off, and a full list
-has no room for the weak hit behind it."""
 GARBAGE = ("zxq blorf quantum", "asdf jkl qwertz", "lorem ipsum dolor sit amet")
 FOREIGN = (
     "The capital of France is Paris.",
@@ -123,7 +120,7 @@ def _ways() -> Iterator[Way]:
         for name, says in SAYS.items():
             yield Way(f"{means}: {name}", models(says), PROMISES.get(name, HARM))
     yield Way("re-rank: knows the answers", _knowing, 0.0)
-    yield Way("re-rank: all alike", _indifferent, FULL)
+    yield Way("re-rank: all alike", _indifferent, HARM)
     yield Way(AT_RANDOM, _guessing, None)
 
 

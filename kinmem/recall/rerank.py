@@ -24,10 +24,13 @@ def rerank(
     """The leading 3 x limit in the model's order, then the rest as they were. Raises ModelError.
 
     Its score replaces the sum; the hybrid one orders equals. What the rest scores is put below.
+    Several memories that it marks alike, and not as useless, stay as they were: it knows nothing.
     """
     leading, rest = ranked[: POOL * limit], ranked[POOL * limit :]
     texts = [_told(one.candidate) for one in leading]
     scores = model.scores(question, texts, deadline=deadline)
+    if len(scores) > 1 and len(set(scores)) == 1 and scores[0] > 0:
+        return list(ranked)
     tie = _tie(scores, leading)
     read = [_reread(one, score, tie) for one, score in zip(leading, scores, strict=True)]
     return sorted(read, key=lambda one: -one.score) + [_reread(one, 0.0, tie) for one in rest]
