@@ -34,8 +34,8 @@ ENOUGH = 0.4
 """Probability that a sentence is worth it; below that the turn alone is kept."""
 ENOUGH_OF_ANSWER = 0.15
 """The same for what answers a question: it is short, and the question tells the rest."""
-UNREAL = ("hypothetical", "wish", "joke", "others_words")
-MOST_UNREAL = 0.45
+UNREAL = ("hypothetical", "others_words")
+MOST_UNREAL = 0.3
 """Probability of these together: what nobody claims costs more than what is missed."""
 ALONE = Setting()
 
