@@ -409,6 +409,7 @@ def test_a_symmetric_relation_is_one_whoever_is_named_first(service: Service) ->
         "Zoe's brother Max lives in Kiel with Zoe Adams",
         "Zoe is married to Ben Long since May",
         "Ben Long and Zoe are married and like it",
+        category="fact",
     )
     slept(service)
 
@@ -487,7 +488,7 @@ def test_memories_one_relation_away_come_in(service_of: OpenFor) -> None:
 
 def test_filters_hold_for_what_comes_in(service_of: OpenFor) -> None:
     kin = service_of("ana", **BOOSTED)
-    told(kin, "Karen is Clara's manager")
+    told(kin, "Karen is Clara's manager", category="fact")
     told(kin, "Karen plays the cello in an orchestra", category="activity")
     [gone] = told(kin, "Karen sings as well, in a choir")
     kin.forget(gone)
