@@ -409,7 +409,6 @@ def test_a_symmetric_relation_is_one_whoever_is_named_first(service: Service) ->
         "Zoe's brother Max lives in Kiel with Zoe Adams",
         "Zoe is married to Ben Long since May",
         "Ben Long and Zoe are married and like it",
-        category="fact",
     )
     slept(service)
 
