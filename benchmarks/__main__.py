@@ -24,6 +24,7 @@ BENCHMARKS = (
         "answers",
         "standing",
         "replay",
+        "talk",
         "duplicates",
         "paraphrases",
         "now",

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
@@ -21,7 +22,9 @@ from kinmem.rules.talk.features import BUCKETS, Setting, pieces  # noqa: E402
 from kinmem.rules.talk.statements import Statement, statements  # noqa: E402
 
 FOLDER = ROOT / "training" / "talk"
-EPOCHS, RATE, DECAY = 80, 0.05, 1e-4
+EPOCHS, RATE, DECAY = 120, 0.05, 1e-5
+STEPS = 31
+"""Values of a weight above zero; as many as the file has room for."""
 LEAST_SHARED = 8
 """Characters of a sentence that a quote must hold for its kind to be the sentence's."""
 Model = tuple[np.ndarray, np.ndarray]
@@ -91,24 +94,25 @@ def varied(found: list[Example]) -> list[Example]:
     return [one for one in (*found, *plain, *small) if one.text]
 
 
-def matrix(found: list[Example]) -> np.ndarray:
-    rows = np.zeros((len(found), BUCKETS), np.float32)
-    for at, one in enumerate(found):
-        for bucket, value in pieces(one.text, one.setting).items():
-            rows[at, bucket] = value
-    return rows
+def matrix(found: list[Example]) -> csr_matrix:
+    held = [pieces(one.text, one.setting) for one in found]
+    ends = np.cumsum([0, *map(len, held)])
+    buckets = np.fromiter((bucket for row in held for bucket in row), np.int64, ends[-1])
+    values = np.fromiter((value for row in held for value in row.values()), np.float32, ends[-1])
+    return csr_matrix((values, buckets, ends), shape=(len(found), BUCKETS))
 
 
 def fitted(found: list[Example]) -> Model:
     """A multinomial logistic regression, by Adam over all rows at once; the same every time."""
     found = varied(found)
     rows, count = matrix(found), len(worth.KINDS)
+    columns = rows.T.tocsr()
     wanted = np.eye(count, dtype=np.float32)[[worth.KINDS.index(one.kind) for one in found]]
     weights, bias = np.zeros((BUCKETS, count), np.float32), np.zeros(count, np.float32)
     means = [(np.zeros_like(values), np.zeros_like(values)) for values in (weights, bias)]
     for epoch in range(1, EPOCHS + 1):
-        slope = (chances(rows, (weights, bias)) - wanted) / len(rows)
-        steps = (rows.T @ slope + DECAY * weights, slope.sum(axis=0))
+        slope = (chances(rows, (weights, bias)) - wanted) / len(wanted)
+        steps = (columns @ slope + DECAY * weights, slope.sum(axis=0))
         for values, step, (first, second) in zip((weights, bias), steps, means, strict=True):
             first += 0.1 * (step - first)
             second += 0.01 * (step**2 - second)
@@ -117,7 +121,7 @@ def fitted(found: list[Example]) -> Model:
     return weights, bias
 
 
-def chances(rows: np.ndarray, model: Model) -> np.ndarray:
+def chances(rows: csr_matrix, model: Model) -> np.ndarray:
     scores = rows @ model[0] + model[1]
     scores = np.exp(scores - scores.max(axis=1, keepdims=True))
     return scores / scores.sum(axis=1, keepdims=True)
@@ -154,7 +158,7 @@ def _line(name: str, chance: np.ndarray, kinds: list[str]) -> None:
 
 def write(model: Model) -> None:
     weights, bias = model
-    scale = (np.abs(weights).max(axis=0) / 127).astype(np.float32)
+    scale = (np.abs(weights).max(axis=0) / STEPS).astype(np.float32)
     small = np.round(weights / scale).astype(np.int8)
     np.savez_compressed(worth.FILE, weights=small, scale=scale, bias=bias)
 

@@ -487,7 +487,7 @@ def test_memories_one_relation_away_come_in(service_of: OpenFor) -> None:
 
 def test_filters_hold_for_what_comes_in(service_of: OpenFor) -> None:
     kin = service_of("ana", **BOOSTED)
-    told(kin, "Karen is Clara's manager")
+    told(kin, "Karen is Clara's manager", category="fact")
     told(kin, "Karen plays the cello in an orchestra", category="activity")
     [gone] = told(kin, "Karen sings as well, in a choir")
     kin.forget(gone)

@@ -209,21 +209,6 @@ def test_dates_stand_beside_what_is_told_of_them(text, date):
     assert context is None if date is None else context.endswith(f": {date}")
 
 
-@pytest.mark.parametrize(
-    ("text", "day"),
-    [
-        ("I saw Tom yesterday.", "2023-05-07"),
-        ("I met Ben last Saturday.", "2023-05-06"),
-        ("I bought a red bike from Marco.", "2023-05-08"),
-        ("My exam is tomorrow.", "2023-05-08"),
-    ],
-)
-def test_what_happened_on_an_earlier_day_occurred_then(text, day):
-    (note,) = learned(text, speaker="Ana")
-
-    assert note.occurred_at.date().isoformat() == day
-
-
 def test_a_date_is_that_of_the_speakers_zone():
     late = message("I saw Tom yesterday.", said_at=MONDAY.replace(hour=23))
 

@@ -99,9 +99,9 @@ def test_a_turn_with_nothing_in_it_is_done_with(talk: Talk) -> None:
 
 
 def test_what_is_said_again_in_one_talk_is_known(talk: Talk) -> None:
-    talk.turn(("user", "I live in Lyon."))
+    talk.turn(("user", "I am allergic to peanuts."))
 
-    assert talk.turn(("user", "I live in Lyon.")) == {"duplicate": 1}
+    assert talk.turn(("user", "I am allergic to peanuts!")) == {"duplicate": 1}
     assert len(talk.memories()) == 1
 
 

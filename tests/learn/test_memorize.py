@@ -115,6 +115,20 @@ def test_what_happened_on_a_day_that_is_named_happened_then(service_of, clock, t
     assert [hit.memory.id for hit in found] == [memory.id]
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("I saw Tom yesterday.", "2023-05-07"),
+        ("I met Ben last Saturday.", "2023-05-06"),
+        ("I bought a red bike from Marco.", "2023-05-08"),
+    ],
+)
+def test_what_happened_on_an_earlier_day_than_it_was_said_occurred_then(service, text, day):
+    memory = in_a_turn(service, text, at=datetime(2023, 5, 8, 12, tzinfo=UTC))
+
+    assert memory.occurred_at.date().isoformat() == day
+
+
 @pytest.mark.parametrize("tell", [in_a_turn, memorized])
 @pytest.mark.parametrize(
     "text",

@@ -467,7 +467,7 @@ def test_a_change_said_in_a_turn_counts_as_one_that_is_memorized(
     service.record_turn("monday", "I work as a nurse at the clinic.", "Noted.")
     service.sleep()
     clock.advance(days=30)
-    service.record_turn("later", "I left the clinic, I work as a teacher now.", "I see.")
+    service.record_turn("later", "I quit my job at the clinic, I work as a teacher now.", "I see.")
     service.sleep()
 
     hits = service.recall("What is my job?").hits

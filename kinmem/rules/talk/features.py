@@ -10,7 +10,7 @@ from zlib import crc32
 
 from kinmem.rules.talk.ruled import signs
 
-BUCKETS = 1 << 14
+BUCKETS = 1 << 17
 READ = 400
 """Characters of a statement that are looked at."""
 TOKEN = re.compile(r"https?://\S+|`[^`\n]*`|\w+(?:['’]\w+)*|[^\w\s]")

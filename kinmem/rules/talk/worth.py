@@ -30,12 +30,12 @@ LEFT = (
     *("table", "log", "paste", "wish", "joke", "smalltalk"),
 )
 KINDS = (*KEPT, *LEFT)
-ENOUGH = 0.5
+ENOUGH = 0.4
 """Probability that a sentence is worth it; below that the turn alone is kept."""
 ENOUGH_OF_ANSWER = 0.15
 """The same for what answers a question: it is short, and the question tells the rest."""
-UNREAL = ("hypothetical", "wish", "joke", "others_words")
-MOST_UNREAL = 0.35
+UNREAL = ("hypothetical", "others_words")
+MOST_UNREAL = 0.3
 """Probability of these together: what nobody claims costs more than what is missed."""
 ALONE = Setting()
 
@@ -100,21 +100,20 @@ def probabilities(texts: Sequence[tuple[str, Setting]]) -> list[dict[str, float]
     """For each text the probability of each of KINDS."""
     import numpy as np
 
-    weights, bias = _model()
+    weights, scale, bias = _model()
     found = []
     for text, setting in texts:
         held = pieces(text, setting)
         values = np.fromiter(held.values(), np.float32, len(held))
-        scores = values @ weights[list(held)] + bias
+        scores = values @ weights[list(held)] * scale + bias
         odds = np.exp(scores - scores.max())
         found.append(dict(zip(KINDS, (odds / odds.sum()).tolist(), strict=True)))
     return found
 
 
 @cache
-def _model() -> "tuple[np.ndarray, np.ndarray]":
+def _model() -> "tuple[np.ndarray, np.ndarray, np.ndarray]":
     import numpy as np
 
     with np.load(FILE) as file:
-        weights = file["weights"].astype(np.float32) * file["scale"]
-        return weights, file["bias"]
+        return file["weights"], file["scale"], file["bias"]
