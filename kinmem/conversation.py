@@ -132,10 +132,13 @@ class Conversation:
         return told
 
     def _allowed(self, folder: str | None) -> Filters:
-        """What may be told to who works in a folder. Nobody knows the project: all."""
+        """What may be told to who works in a folder: outside of every project nothing of one. Where
+        nobody knows the folder, all."""
+        if not folder:
+            return Filters()
         project = place_of(folder)
         if project is None:
-            return Filters()
+            return Filters(here=(), only_here=True)
         same = (one for one in self._store.places() if same_place(one, project))
         return Filters(here=tuple({project, *same}), only_here=True)
 

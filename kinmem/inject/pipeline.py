@@ -88,7 +88,7 @@ class Inject:
                 hit.score / best,
                 changed,
                 newer=hit.newer,
-                elsewhere=here is not None and hit.memory.place not in (None, *here),
+                elsewhere=hit.memory.place not in (None, *(here or ())),
             )
             for hit in hits
             if (changed := known.news(hit.memory)) is not None

@@ -121,8 +121,8 @@ def judged(note: Note) -> Note:
 
 def judgement(text: str) -> tuple[Category, float]:
     """Category and importance of a statement by its words, as of one that is said in a turn."""
-    best = max(map(judge, sentences(text)), key=lambda found: found.confidence)
-    category = best.category
+    best = max(map(judge, sentences(text)), key=lambda found: found.confidence, default=None)
+    category = best.category if best else "fact"
     if category == "knowledge" and about(text).lasts:
         category = "fact"
     return category, importance(text, category)

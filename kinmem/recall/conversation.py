@@ -139,7 +139,7 @@ class Conversation:
 
 
 def applies(filters: Filters) -> bool:
-    """Whether turns can be among what the filters allow."""
+    """Whether turns can be among what the filters allow. The project at hand only ranks."""
     times = Filters(
         since=filters.since,
         until=filters.until,
@@ -148,7 +148,7 @@ def applies(filters: Filters) -> bool:
         include_archived=filters.include_archived,
         scope="private" if filters.scope == "private" else None,
     )
-    return filters == times
+    return replace(filters, here=filters.here if filters.only_here else None) == times
 
 
 def merged(memories: Sequence[Hit], turns: Sequence[tuple[Message, Hit]], limit: int) -> list[Hit]:
@@ -168,15 +168,11 @@ def merged(memories: Sequence[Hit], turns: Sequence[tuple[Message, Hit]], limit:
         else:
             scores[repeated] = max(scores[repeated], hit.score)
     enough = FIRST * max((hit.score for hit in others), default=0.0)
-    best = sorted([*memories, *others], key=lambda hit: -scores[hit.memory.id])[:limit]
-    ids = {hit.memory.id for hit in best}
-    first = [
-        hit
-        for hit in memories
-        if hit.memory.id in ids and scores[hit.memory.id] >= enough and not hit.weak
-    ]
-    rest = [hit for hit in best if hit not in first]
-    return first + sorted(rest, key=lambda hit: hit.weak)
+    first = [hit for hit in memories if scores[hit.memory.id] >= enough and not hit.weak][:limit]
+    ids = {hit.memory.id for hit in first}
+    rest = [hit for hit in (*memories, *others) if hit.memory.id not in ids]
+    rest.sort(key=lambda hit: (hit.weak, -scores[hit.memory.id]))
+    return (first + rest)[:limit]
 
 
 def _says_more(candidate: Candidate, asked: Collection[str]) -> bool:

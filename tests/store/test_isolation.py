@@ -104,7 +104,7 @@ class ThreeKins(RuleBasedStateMachine):
             id
             for id, one in self.known.items()
             if (one.content, one.scope, one.state) == (content, scope, "active")
-            and (scope == "shared" or one.kin == kin)
+            and one.kin == kin
             and subject in (None, one.subject)
             and speaker in (None, one.speaker)
         ]
