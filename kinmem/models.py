@@ -400,6 +400,8 @@ class TierChange(NamedTuple):
 Why = dict[str, float]
 """Why a hit scores what it scores. Names beginning with + are added up, then the sum is multiplied
 by those beginning with x; the others inform."""
+FETCHED = "newer"
+"""Why there is a hit that the question did not find: because of it another may hold no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,6 +430,11 @@ class Hit:
     """The id of a newer memory that may have taken its place, until a review has settled it."""
     weak: bool = False
     """Whether it is below the bar: it shares something with the question, and hardly answers it."""
+
+    @property
+    def is_fetched(self) -> bool:
+        """Whether it is there for another's sake, so that its score says nothing."""
+        return FETCHED in self.why
 
     @property
     def is_turn(self) -> bool:

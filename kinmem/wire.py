@@ -226,7 +226,7 @@ def _found(hit: "models.Hit", service: "Service", explain: bool) -> Memory:
     if explain or hit.weak:
         view.confidence = round(hit.confidence, 2)
     if explain:
-        view.score, view.why = hit.score, dict(hit.why)
+        view.score, view.why = None if hit.is_fetched else hit.score, dict(hit.why)
         if hit.memory.place is not None and view.chunk is None:
             view.place = hit.memory.place
         view.links = None if hit.is_turn else linked(hit.memory, service)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 QUIET = "dim"
 WEAK = "Nothing remembered is likely to answer this. The nearest, weak:"
 ALSO_WEAK = "Weak, unlikely to answer:"
+NEWER = "not found itself: what was found may hold no longer because of it"
 BECAME = {
     "created": ("Remembered:", "green"),
     "duplicate_of": ("Known already, so nothing was stored:", "yellow"),
@@ -48,7 +49,7 @@ def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Itera
     """The hits of a recall, best first, each with its reasons if asked for; the weak ones under a
     line that says so."""
     told = answer.hits
-    best = told[0].score if told else 0.0
+    best = next((hit.score for hit in told if not hit.is_fetched), 0.0)
     was_weak = False
     for place, hit in enumerate(told, 1):
         if hit.weak and not was_weak:
@@ -59,7 +60,8 @@ def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Itera
             sure = Text(f"answers the question with a chance of {hit.confidence:.0%}", style=QUIET)
             parts.append(Padding(sure, (0, 0, 0, 3)))
         if explain:
-            parts.append(Padding(explanation(hit.why, hit.score, best), (0, 0, 1, 3)))
+            reasons = NEWER if hit.is_fetched else explanation(hit.why, hit.score, best)
+            parts.append(Padding(reasons, (0, 0, 1, 3)))
             lines = () if hit.is_turn else connected(hit.memory, memory)
             parts += [Padding(line, (0, 0, 0, 3)) for line in lines]
         yield Group(*parts)

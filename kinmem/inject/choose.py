@@ -57,7 +57,9 @@ def fitting(answer: Answer) -> list[Hit]:
     judged = [(hit, *_fit(hit, answer, by_words)) for hit in strong]
     if not any(fit >= bar for _, fit, bar, _ in judged):
         return []
-    return [hit for hit, fit, _, beside in judged if fit >= beside]
+    kept = {hit.memory.id for hit, fit, _, beside in judged if fit >= beside}
+    owed = {hit.newer for hit in strong if hit.memory.id in kept}
+    return [hit for hit in strong if hit.memory.id in (owed if hit.is_fetched else kept)]
 
 
 def _fit(hit: Hit, answer: Answer, by_words: bool) -> tuple[float, float, float]:

@@ -81,11 +81,12 @@ class Inject:
         now = now or {}
         known = self._known(session, [*now.values(), *(hit.memory for hit in hits)])
         best = max((hit.score for hit in hits), default=1.0)
+        of_older = {hit.newer: hit.score for hit in reversed(hits) if hit.newer}
         fresh = [
             Told(
                 hit.memory,
                 hit.excerpt or hit.memory.content,
-                hit.score / best,
+                (of_older.get(hit.memory.id, best) if hit.is_fetched else hit.score) / best,
                 changed,
                 newer=hit.newer,
                 elsewhere=hit.memory.place not in (None, *(here or ())),

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from kinmem.models import Answer, Filters, Hit, Memory
+from kinmem.models import FETCHED, Answer, Filters, Hit, Memory
 from kinmem.store.base import Store
 from kinmem.store.doubts import newer_of
 
@@ -26,7 +26,17 @@ def newer_first(answer: Answer, store: Store, filters: Filters, limit: int) -> A
     ordered = _ordered(
         marked, {id: one for id, one in newer.items() if one.id not in absent - fitting}
     )
-    return replace(answer, hits=ordered[: max(limit, 1)])
+    found = {one.id for one in newer.values()} - absent
+    return replace(answer, hits=_cut(ordered, found, max(limit, 1)))
+
+
+def _cut(hits: list[Hit], found: Collection[str], limit: int) -> list[Hit]:
+    """As many as are wanted: what was fetched takes no place from what answered and is marked, nor
+    from the newer ones that were found."""
+    over = max(len(hits) - limit, 0)
+    spare = [at for at, hit in enumerate(hits) if not hit.newer and hit.memory.id not in found]
+    dropped = set(spare[-over:] if over else ())
+    return [hit for at, hit in enumerate(hits) if at not in dropped][:limit]
 
 
 def _fitting(store: Store, filters: Filters, ids: Collection[str]) -> set[str]:
@@ -37,7 +47,10 @@ def _fitting(store: Store, filters: Filters, ids: Collection[str]) -> set[str]:
 
 
 def _ordered(hits: Sequence[Hit], newer: dict[str, Memory]) -> list[Hit]:
-    """Each newer one just before the first that it makes doubtful, or where it stood."""
+    """Each newer one just before the first that it makes doubtful, or where it stood.
+
+    One that was fetched has no score, since the question did not find it; that it answers is as
+    likely as that the other does."""
     by_id = {hit.memory.id: hit for hit in hits}
     ordered: dict[str, Hit] = {}
 
@@ -46,7 +59,13 @@ def _ordered(hits: Sequence[Hit], newer: dict[str, Memory]) -> list[Hit]:
         other = newer.get(id)
         if other is not None and other.id not in ordered and other.id not in before:
             first = by_id.get(other.id) or replace(
-                hit, memory=other, excerpt=None, part=None, newer=None
+                hit,
+                memory=other,
+                score=0.0,
+                why={FETCHED: 1.0},
+                excerpt=None,
+                part=None,
+                newer=None,
             )
             add(replace(first, weak=first.weak and hit.weak), before | {id})
         ordered.setdefault(id, hit)

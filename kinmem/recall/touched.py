@@ -11,7 +11,7 @@ import math
 import re
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 
 from kinmem.models import Candidate, Found, Why
@@ -27,6 +27,8 @@ FEW_OF_CHANCE, MANY = 20, 1000
 """Memories in the worlds that the weights are from, and as many as are assumed where not all were
 read."""
 MOST_SHARED = 6.0
+MOST_WORDS = 250
+"""Words of a prompt that are looked for, the longest: about 3,000 characters have no more."""
 CHANCE, STANDING_OUT, SHARED, BOTH, NAMED = -3.33, 0.61, 0.60, 0.65, 0.39
 BAR = 0.45
 """Of the chance, 0 to 1."""
@@ -42,7 +44,9 @@ def sought_in(prompt: str) -> list[str]:
     """The words to be looked for."""
     stop = _stop_words()
     found = (word for word in map(folded, words(prompt)) if word not in stop)
-    return list(dict.fromkeys(word for word in found if len(word) > 1 or word.isdigit()))
+    distinct = list(dict.fromkeys(word for word in found if len(word) > 1 or word.isdigit()))
+    longest = set(sorted(distinct, key=len, reverse=True)[:MOST_WORDS])
+    return [word for word in distinct if word in longest]
 
 
 def touched(prompt: str, found: Found) -> list[tuple[Candidate, float, Why]]:
@@ -111,13 +115,18 @@ def _shared(prompt: str, candidates: Sequence[Candidate]) -> tuple[list[float], 
     sought = sought_in(prompt)
     verbs = {folded(found[0]) for part in sentences(prompt) if (found := words(part))}
     names = {folded(word) for name in NAME.findall(prompt) for word in words(name)}
-    texts = [_told(one) for one in candidates]
-    shared, named = [0.0] * len(texts), [0.0] * len(texts)
-    for word in sought:
-        alike = [max((likeness(word, other) for other in text), default=0.0) for text in texts]
-        having = sum(value > 0 for value in alike)
-        weight = math.log((len(texts) + 1) / (having + 0.5)) if having else 0.0
-        for at, value in enumerate(alike):
+    having: dict[str, list[int]] = defaultdict(list)
+    for at, one in enumerate(candidates):
+        for word in _told(one):
+            having[word].append(at)
+    shared, named = [0.0] * len(candidates), [0.0] * len(candidates)
+    for word, others in _alike(sought, having).items():
+        alike: dict[int, float] = {}
+        for other, value in others.items():
+            for at in having[other]:
+                alike[at] = max(value, alike.get(at, 0.0))
+        weight = math.log((len(candidates) + 1) / (len(alike) + 0.5))
+        for at, value in alike.items():
             shared[at] += weight * value * (VERB if word in verbs else 1.0)
             named[at] += weight * (value >= 0.9 and word in names)
     return shared, named
@@ -128,7 +137,35 @@ def _told(candidate: Candidate) -> frozenset[str]:
     return frozenset(map(folded, words(said))) - _stop_words()
 
 
-@lru_cache(maxsize=20_000)
+def _alike(sought: Sequence[str], told: Collection[str]) -> dict[str, dict[str, float]]:
+    """Of each word sought those told that are like it, with their likeness.
+
+    Of two that are alike and not the same, one has the beginning of the other in it: no others are
+    compared, for a long prompt has hundreds of words and the memories have thousands.
+    """
+    beginnings = {word[:LONG_ENOUGH] for word in sought if len(word) >= LONG_ENOUGH}
+    having: dict[str, set[str]] = defaultdict(set)
+    beginning: dict[str, set[str]] = defaultdict(set)
+    for other in told:
+        beginning[other[:LONG_ENOUGH]].add(other)
+        for piece in beginnings.intersection(_pieces(other)):
+            having[piece].add(other)
+    found: dict[str, dict[str, float]] = {}
+    for word in sought:
+        near = {word} if word in told else set()
+        near |= having.get(word[:LONG_ENOUGH], set())
+        for piece in _pieces(word):
+            near |= beginning.get(piece, set())
+        values = {other: likeness(word, other) for other in near}
+        if alike := {other: value for other, value in values.items() if value}:
+            found[word] = alike
+    return found
+
+
+def _pieces(word: str) -> set[str]:
+    return {word[at : at + LONG_ENOUGH] for at in range(len(word) - LONG_ENOUGH + 1)}
+
+
 def likeness(word: str, other: str) -> float:
     """1 for the same, less for another form of it and where one is part of the other, else 0."""
     if word == other:

@@ -3,6 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 
 from kinmem.learn.reconcile import Flag, Keep, Outdated, Replace, Verdict, reconcile
 from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.models import LIVE, Memory, State
+from kinmem.models import LIVE, Answer, Filters, Memory, State
+from kinmem.recall.newer import newer_first
 from kinmem.rules.change.restating import restated
 from kinmem.rules.same.similarity import Ladder, content_hash
 from kinmem.service import Service
@@ -126,6 +128,29 @@ def test_what_is_likely_stays_and_carries_what_is_newer(service, clock, known, n
     hits = service.recall(known).hits
     assert [hit.memory.id for hit in hits][:2] == [newer, older]
     assert hits[1].newer == newer
+
+
+def test_the_newer_one_takes_no_place_from_what_answered(service, clock):
+    older, newer = told(service, clock, *LIKELY[0])
+
+    [hit] = service.recall(LIKELY[0][0], limit=1).hits
+
+    assert (hit.memory.id, hit.newer) == (older, newer)
+    assert hit.score > 0
+
+
+def test_a_newer_one_that_was_not_found_has_no_score_of_its_own(service, clock):
+    older, newer = told(service, clock, *LIKELY[0])
+    [answered] = service.recall(LIKELY[0][0], limit=1).hits
+    others = [service.memorize(said).id for said in ("Tea is at four.", "Mia plays chess.")]
+    found = [answered, *(replace(answered, memory=service.get(id), newer=None) for id in others)]
+    answer = Answer([replace(one, newer=None) for one in found])
+
+    hits = newer_first(answer, service.store, Filters(), 3).hits
+
+    assert [hit.memory.id for hit in hits] == [newer, older, others[0]]
+    assert (hits[0].score, hits[0].why) == (0.0, {"newer": 1.0})
+    assert hits[1] == answered
 
 
 @pytest.mark.parametrize(
