@@ -276,6 +276,17 @@ def test_the_proof_sees_what_nobody_sees(home: Path, ana: Service) -> None:
     assert [(place.file, place.count) for place in places] == [("left.txt", 2 * len(UNSEEN))]
 
 
+def test_a_folder_of_that_name_is_left_nowhere(home: Path, ana: Service) -> None:
+    id = str(ana.memorize("The tests run with four workers").id)
+    ana.store.update(id, {"place": f"/home/{MARK}/x"})
+
+    proof = ana.forget_about(MARK).erase()
+
+    assert (proof.kept, proof.places) == ((), ())
+    assert stands_in(home, MARK) == []
+    assert ana.get(id).place == "/home/[erased]/x"
+
+
 def test_everything_said_that_goes_is_counted_once(ana: Service) -> None:
     for turn in range(1, 4):
         ana.observe("prompt", f"{MARK}-talk", str(turn), f"{MARK} called, {turn}", place=f"/{MARK}")

@@ -158,6 +158,23 @@ def test_erasing_leaves_nothing_in_the_indexes(service: Service, home: Path) -> 
     assert told(service, ASKED)
 
 
+def test_what_is_erased_is_the_context_of_nothing(service: Service, home: Path) -> None:
+    text = "My therapist is Dr. Huber. She is in Linz and sees me on Tuesdays."
+    service.record_turn("s", text, "I see.", turn="1")
+    service.sleep(["learn"])
+    learned = service.list_memories().memories
+    (erased,) = [one for one in learned if "Huber" in one.content]
+    (kept,) = [one for one in learned if "Linz" in one.content]
+    assert "Huber" in str(kept.source_context)
+
+    service.forget(erased.id, erase=True)
+
+    assert service.get(kept.id).source_context is None
+    assert "Huber" not in str(service.history(kept.id))
+    left = [path.name for path in home.rglob("*.db*") if b"huber" in path.read_bytes().lower()]
+    assert left == []
+
+
 def test_forgetting_about_a_name_takes_it_out_of_the_indexes(service: Service) -> None:
     long = " ".join(f"Step {n} of the Zorblax procedure is to turn wheel {n}." for n in range(60))
     service.record_turn("s", "How do I start the machine?", long, turn="1")

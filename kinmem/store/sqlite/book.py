@@ -239,9 +239,11 @@ class Book:
     def scrub(self, db: apsw.Connection, memory: Memory) -> None:
         """Blank what the history and other tables still say about an erased memory.
 
-        The turns it was learned from are blanked as a whole; summaries lose what repeats it.
+        The turns it was learned from, or that state the same, are blanked as a whole; summaries
+        lose what repeats it, and what was learned beside it the context that does.
         """
         id = memory.id
+        self._scrub_contexts(db, memory)
         _scrub_turns(db, memory)
         db.execute(
             "UPDATE history SET before = NULL, after = NULL, reason = NULL WHERE memory_id = ?",
@@ -263,6 +265,43 @@ class Book:
         )
         db.execute("DELETE FROM moves WHERE memory = :id", {"id": id})
         db.execute("DELETE FROM old_texts WHERE memory_id = :id", {"id": id})
+
+    def _scrub_contexts(self, db: apsw.Connection, memory: Memory) -> None:
+        """What memories of the same turns quote of it, with the words and history of that."""
+        beside: Any = db.execute(
+            f"""
+            SELECT m.rowid, {COLUMNS} FROM memories m
+            WHERE m.kin = :kin AND m.id != :id AND m.rowid IN (
+                SELECT memory FROM memory_turns WHERE session = :session
+                    AND turn IN (SELECT value FROM json_each(:turns))
+            )
+            """,
+            {
+                "kin": memory.kin,
+                "id": memory.id,
+                "session": memory.session,
+                "turns": json.dumps(memory.turns),
+            },
+        ).fetchall()
+        wanted = set(content_words(memory.content))
+        for row, *columns in beside:
+            other = memory_of(columns)
+            ids = {"id": other.id, "row": row}
+            if _quotes(other.source_context, wanted):
+                db.execute("UPDATE memories SET source_context = NULL WHERE rowid = :row", ids)
+                db.execute("DELETE FROM words WHERE rowid = :row", ids)
+                self._insert_words(db, [row], [replace(other, source_context=None)])
+            for name in ("before", "after"):
+                told: Any = db.execute(
+                    f"SELECT seq, {name} ->> '$.source_context' FROM history"
+                    f" WHERE memory_id = :id AND {name} ->> '$.source_context' IS NOT NULL",
+                    ids,
+                ).fetchall()
+                db.executemany(
+                    f"UPDATE history SET {name} = json_replace({name}, '$.source_context', NULL)"
+                    " WHERE seq = ?",
+                    [(seq,) for seq, context in told if _quotes(context, wanted)],
+                )
 
     def copy_in(
         self,
@@ -417,6 +456,16 @@ def _without(wanted: set[str], part: str) -> str:
     """A sentence of a summary, unless it says most of what was erased."""
     told = len(wanted.intersection(content_words(part)))
     return ERASED + "\n" if told >= SAYS_IT * len(wanted) else part
+
+
+def _quotes(context: str | None, wanted: set[str]) -> bool:
+    """Whether most of a context was erased, or it says most of that; it may be cut short."""
+    for part in (context or "").split(" | "):
+        told = set(content_words(part))
+        least = SAYS_IT * min(len(told), len(wanted))
+        if told and wanted and len(told & wanted) >= least:
+            return True
+    return False
 
 
 def _next(db: apsw.Connection, table: str) -> int:

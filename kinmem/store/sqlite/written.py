@@ -18,6 +18,7 @@ ROLES = frozenset({"user", "assistant", "tool"})
 CHANGES = {
     "session": "removed",
     "turn_id": "removed",
+    "place": "removed",
     "speaker": "speaker",
     "metadata": "metadata",
     "ingest_metadata": "told",
@@ -44,7 +45,7 @@ class Written(NamedTuple):
 WRITTEN = (
     *(
         Written("memories", name, CHANGES[name])
-        for name in ("session", "turn_id", "ingest_metadata")
+        for name in ("session", "turn_id", "place", "ingest_metadata")
     ),
     *(Written("turns", column, "removed") for column in ("session", "turn", "part", "place")),
     Written("turns", "speaker", "speaker"),
