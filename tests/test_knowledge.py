@@ -27,7 +27,7 @@ OpenFor = Callable[..., Service]
 def told(service: Service, *statements: str, **fields: Any) -> list[str]:
     """Ids of the memories."""
     stored = [service.memorize(one, **fields) for one in statements]
-    assert {one.status for one in stored} <= {"created", "superseded"}
+    assert {one.status for one in stored} <= {"created", "superseded", "conflict"}
     return [str(one.id) for one in stored]
 
 

@@ -74,7 +74,7 @@ def test_of_a_large_memory_an_opening_tells_rules_and_what_is_important(
 ) -> None:
     service = service_of("ana", KINMEM_OPENING_TOKENS=250)
     for told in GERMAN:
-        service.memorize(told)
+        service.memorize(told, category="fact", importance=5)
     service.memorize("Never push to main.", category="decision")
     service.memorize("Theo is allergic to peanuts.", importance=9)
 
