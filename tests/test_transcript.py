@@ -158,6 +158,25 @@ def test_erasing_leaves_nothing_in_the_indexes(service: Service, home: Path) -> 
     assert told(service, ASKED)
 
 
+def test_what_was_said_again_is_forgotten_with_it(service: Service, home: Path) -> None:
+    service.memorize("The code of the garage door in Lindau is 4711-B.")
+    again = "Remember that the code of the garage door in Lindau is 4711-B."
+    service.record_turn("other", again, "Noted.", turn="1")
+    service.sleep()
+    question = "What is the code of the garage door in Lindau?"
+    ids = [one.id for one in service.list_memories().memories if "4711" in one.content]
+
+    for id in ids:
+        service.forget(id)
+    assert not any("4711" in hit.memory.content for hit in told(service, question))
+
+    for id in ids:
+        service.restore(id)
+        service.forget(id, erase=True)
+    left = [path.name for path in home.rglob("*.db*") if b"4711" in path.read_bytes()]
+    assert left == []
+
+
 def test_what_is_erased_is_the_context_of_nothing(service: Service, home: Path) -> None:
     text = "My therapist is Dr. Huber. She is in Linz and sees me on Tuesdays."
     service.record_turn("s", text, "I see.", turn="1")

@@ -16,7 +16,7 @@ import apsw
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory
 from kinmem.store.sqlite import edges, entities, lines, parts, summaries, vectors
 from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.filters import IS_LIVE
+from kinmem.store.sqlite.filters import IN_IDS, IS_LIVE
 from kinmem.store.sqlite.lines import Line, record
 from kinmem.store.sqlite.numbers import Numbers
 from kinmem.store.sqlite.rows import (
@@ -28,12 +28,14 @@ from kinmem.store.sqlite.rows import (
     time_text,
 )
 from kinmem.store.sqlite.vectors import ChunkVectors
-from kinmem.store.sqlite.words import indexed
-from kinmem.text import content_words, sentences
+from kinmem.store.sqlite.words import CJK, indexed
+from kinmem.text import content_words, sentences, words
 
 ERASED = "[erased]"
 SAYS_IT = 0.6
 """Share of an erased memory's content words from which a sentence of a summary goes with it."""
+FEWEST_WORDS = 3
+"""Of a statement that is looked for in all that was said; characters in scripts without blanks."""
 RAISE = "UPDATE revision SET number = number + 1"
 INDEXED = frozenset(
     {"content", "subject", "source_context", "speaker", "occurred_at", "title", "description"}
@@ -432,24 +434,59 @@ def _with_places(chunks: Chunks) -> list[tuple[str, str | None]]:
     return list(zip(chunks.texts, places, strict=True))
 
 
+def restates(text: str, statement: str) -> bool:
+    """Whether a text says a statement word for word; one of few words is in too many texts."""
+    wanted = words(statement)
+    said = " ".join(words(text))
+    if CJK.search(statement):
+        return len("".join(wanted)) >= FEWEST_WORDS and " ".join(wanted) in said
+    return len(wanted) >= FEWEST_WORDS and f" {' '.join(wanted)} " in f" {said} "
+
+
 def _scrub_turns(db: apsw.Connection, memory: Memory) -> None:
-    """What was said where it was learned, and what summaries repeat of it."""
-    if memory.session is None or not memory.turns:
-        return
-    turns = {"session": memory.session, "turns": json.dumps(memory.turns), "gone": ERASED}
-    db.execute(
-        "UPDATE turns SET text = :gone, spill = NULL WHERE session = :session"
+    """What was said where it was learned, or says the same, and what summaries repeat of it."""
+    learned = {"session": memory.session, "turns": json.dumps(memory.turns)}
+    said: Any = db.execute(
+        "SELECT id, session FROM turns WHERE session = :session"
         " AND turn IN (SELECT value FROM json_each(:turns))",
-        turns,
+        learned,
+    ).fetchall()
+    said += _restating(db, memory)
+    db.execute(
+        f"UPDATE turns SET text = :gone, spill = NULL WHERE id {IN_IDS}",
+        {"gone": ERASED, "ids": json.dumps([id for id, _ in said])},
     )
+    sessions = {session for _, session in said}
+    if memory.session is not None and memory.turns:
+        sessions.add(memory.session)
     summaries: Any = db.execute(
-        "SELECT id, summary FROM snapshots WHERE session = :session", turns
+        "SELECT id, summary FROM snapshots WHERE session IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(sessions)),),
     ).fetchall()
     wanted = set(content_words(memory.content))
     for id, summary in summaries:
         parts = [_without(wanted, part) for part in sentences(summary)]
         if ERASED + "\n" in parts:
             db.execute("UPDATE snapshots SET summary = ? WHERE id = ?", ("".join(parts), id))
+
+
+def _restating(db: apsw.Connection, memory: Memory) -> list[tuple[int, str]]:
+    """(number, session) of turns that say it elsewhere, learned from it or not; none where a live
+    memory says it still, nor what was said anew after it was forgotten and is to be learned."""
+    live = f"SELECT 1 FROM memories m WHERE m.content_hash = ? AND m.kin = ? AND {IS_LIVE}"
+    if db.execute(live, (memory.content_hash, memory.kin)).get:
+        return []
+    written = memory.content.lower()  # a sharp s is two letters in `words`
+    plain = [word for word in words(memory.content) if word.isascii() and word in written]
+    rows = db.execute(
+        "SELECT id, session, text FROM turns WHERE instr(lower(text), :word)"
+        " AND (:deleted IS NULL OR learned_at IS NOT NULL OR said_at <= :deleted)",
+        {
+            "word": max(plain, key=len, default=""),
+            "deleted": column("deleted_at", memory.deleted_at),
+        },
+    )
+    return [(id, session) for id, session, text in rows if restates(text, memory.content)]
 
 
 def _without(wanted: set[str], part: str) -> str:

@@ -17,8 +17,8 @@ from kinmem.models import ROLES, TURN, Asked, Candidate, Coverage, Filters, Foun
 from kinmem.rules.evidence import evidence
 from kinmem.rules.orders.instructions import commands
 from kinmem.rules.time.when import spoken_date
-from kinmem.store.sqlite.book import ERASED, RAISE, Book
-from kinmem.store.sqlite.filters import IN_IDS
+from kinmem.store.sqlite.book import ERASED, RAISE, Book, restates
+from kinmem.store.sqlite.filters import IN_IDS, IS_LIVE
 from kinmem.store.sqlite.rows import time_text
 from kinmem.store.sqlite.said import MESSAGE, message_of
 from kinmem.store.sqlite.turn_vectors import TurnVectors
@@ -225,7 +225,32 @@ class SqliteTranscript:
             )
             for session, turn, *told in rows:
                 found.setdefault((session, turn), []).append(Learned(*told))
-        return {one.id: found.get((one.session, one.turn), []) for one in messages}
+        forgotten = self._forgotten() if turns else []
+        return {
+            one.id: [
+                *found.get((one.session, one.turn), ()),
+                *(told for text, told in forgotten if restates(one.text, text)),
+            ]
+            for one in messages
+        }
+
+    def _forgotten(self) -> list[tuple[str, Learned]]:
+        """What own memories in the bin said, and none that lives says."""
+        return [
+            (content, Learned(state, None))
+            for book in self._books
+            for content, state in book.database.rows(
+                f"""
+                SELECT d.content, d.state FROM memories d
+                WHERE d.deleted_at IS NOT NULL AND d.state = 'deleted' AND d.kin = :kin
+                    AND NOT EXISTS (
+                        SELECT 1 FROM memories m
+                        WHERE m.content_hash = d.content_hash AND m.kin = :kin AND {IS_LIVE}
+                    )
+                """,
+                {"kin": self._kin},
+            )
+        ]
 
     # leaving
 
