@@ -178,7 +178,7 @@ def test_what_was_said_again_is_forgotten_with_it(service: Service, home: Path) 
 
 
 def test_what_is_erased_is_the_context_of_nothing(service: Service, home: Path) -> None:
-    text = "My therapist is Dr. Huber. She is in Linz and sees me on Tuesdays."
+    text = "My therapist is Dr. Huber. I always prefer window seats on the train to Linz."
     service.record_turn("s", text, "I see.", turn="1")
     service.sleep(["learn"])
     learned = service.list_memories().memories

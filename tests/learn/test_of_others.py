@@ -160,7 +160,7 @@ escritório | O escritório fica no Porto.
 """
 
 
-LEAST_UNREAL = 0.82
+LEAST_UNREAL = 0.77
 LEAST_RIGHT = 0.9
 """Share of each list that must come out as it should; the judge is trained, not told."""
 
