@@ -1,6 +1,6 @@
 # `make demo` and `make test` need nothing but Python 3.11+ and the package index: each sets up .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix docs bench compare-kore conformance claude-code live lowest clean
+.PHONY: help demo test check fix docs bench compare-kore conformance claude-code live sweeps lowest clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -51,6 +51,9 @@ claude-code: $(READY) ## Let the real Claude Code remember, with a double of its
 live: $(READY) ## Ask real providers; needs their keys in the environment
 	@$(RUN) pytest -q -m live
 	@$(BIN)/python scripts/evaluate_prompts.py
+
+sweeps: $(READY) ## Run the sweeps of the suite at their whole length: every kill, fault and day (an hour)
+	@KINMEM_SWEEPS=whole $(RUN) pytest -q -n auto -m slow --timeout 3600
 
 lowest: $(READY) ## Run the fast tests with the lowest versions that pyproject.toml allows
 	@$(RUN) pip install -qq uv

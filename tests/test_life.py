@@ -11,6 +11,7 @@ from kinmem.models import Hit, Memory, State
 from kinmem.service import Service
 from kinmem.wiring import embedders
 from tests.conftest import MovableClock
+from tests.sweeps import rounds
 
 TWO_YEARS = 730
 
@@ -66,26 +67,21 @@ def listed(service: Service, state: State) -> list[Memory]:
     return page.memories
 
 
-SLOW = (pytest.mark.slow, pytest.mark.timeout(900))
+DAYS_AWAKE = rounds(1, 40)
+"""Between two sleeps; `make sweeps` sleeps every day."""
 
 
-@pytest.mark.parametrize(
-    ("days", "prune"),
-    [
-        pytest.param(20, "off"),
-        pytest.param(20, "kinbot", marks=SLOW),
-        pytest.param(20, "kybernesis", marks=SLOW),
-        pytest.param(1, "off", marks=SLOW, id="a sleep a day"),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("prune", ["off", "kinbot", "kybernesis"])
 def test_what_a_person_told_is_active_and_found_after_two_years(
-    service_of: Callable[..., Service], clock: MovableClock, days: int, prune: str
+    service_of: Callable[..., Service], clock: MovableClock, prune: str
 ) -> None:
     service = service_of("marta", resident=False, KINMEM_PRUNE=prune)
     told(service, clock)
 
-    for _ in range(TWO_YEARS // days):
-        clock.advance(days=days)
+    for _ in range(TWO_YEARS // DAYS_AWAKE):
+        clock.advance(days=DAYS_AWAKE)
         service.sleep()
 
     assert states(service) == {State.ACTIVE}

@@ -1,7 +1,6 @@
 """The sleep cycle is killed at random moments: the next makes of it what it would have been."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -14,10 +13,11 @@ from kinmem import cycle
 from kinmem.cli import main
 from kinmem.service import Service
 from tests.processes import REPOSITORY, run
+from tests.sweeps import rounds
 
-ROUNDS = int(os.environ.get("SLEEP_KILLS", "10"))
-SECONDS = 2.4 * ROUNDS
-"""After which no more rounds are begun, on a machine that is busy; one takes a second."""
+ROUNDS = rounds(60, 6)
+SECONDS = 4.0 * ROUNDS
+"""After which no more rounds are begun, on a machine that is busy; one takes one or two."""
 SLEEPER = """
 import sys, time
 from kinmem.cycle import JOB
@@ -37,8 +37,8 @@ def test_kill_9_in_a_sleep_loses_and_doubles_nothing(home: Path) -> None:
     told = json.loads(run("tests.cycle.sleep_loop", home, ROUNDS, 1, SECONDS, seconds=SECONDS + 55))
 
     assert told["wrong"] == []
-    assert told["rounds"] >= 5
-    assert told["killed"] > told["rounds"] / 3  # else they had ended before they were hit
+    assert told["rounds"] >= 3
+    assert told["killed"] > told["rounds"] / 4  # else they had ended before they were hit
     assert len(told["steps"]) > 1
 
 

@@ -1,11 +1,10 @@
 """What a reader of a page does not see is not read: that is where orders to a model are hidden."""
 
-import time
-
 import pytest
 
 from kinmem.documents.nouns import Given
 from kinmem.documents.read import read
+from tests.growth import assert_linear
 
 SIGHT = "The ferry leaves at noon."
 PAGE = (
@@ -133,11 +132,11 @@ def test_what_is_seen_is_read(head: str, body: str) -> None:
     ],
 )
 def test_odd_styles_are_read_in_time(css: str) -> None:
-    begun = time.monotonic()
+    def read(length: int) -> None:
+        page = text_of(f"<p class=a>{SIGHT}</p>", f"<style>{css[:length]}</style>")
+        assert SIGHT in page
 
-    assert SIGHT in text_of(f"<p class=a>{SIGHT}</p>", f"<style>{css}</style>")
-
-    assert time.monotonic() - begun < 10
+    assert_linear(read, len(css))
 
 
 @pytest.mark.parametrize("name", ["a.md", "a.txt", "a.html"])

@@ -14,6 +14,7 @@ from kinmem.rules.secrets.secrets import redacted
 from kinmem.rules.talk.statements import in_json
 from kinmem.service import Service
 from kinmem.text import storable
+from tests.sweeps import rounds
 
 TRAINING = Path(__file__).parents[2] / "training" / "talk"
 SAID = datetime(2026, 11, 4, 9, tzinfo=UTC)
@@ -66,8 +67,9 @@ def as_stored(text: str) -> list[str]:
     return [plain, *(one for one, _ in in_json(plain) or ())]
 
 
+@pytest.mark.slow
 def test_what_is_learned_of_real_turns_stands_in_them(service: Service) -> None:
-    for number, (text, before) in enumerate(TURNS[::7]):
+    for number, (text, before) in enumerate(TURNS[:: rounds(1, 20)]):
         for memory in learned(service, text, before, session=f"s{number}"):
             assert any(memory.content in one for one in as_stored(text)), memory.content
 

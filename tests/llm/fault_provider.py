@@ -15,6 +15,8 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 WIDTH = 8
+HANGS = 60.0
+"""Seconds for which a mode that hangs does so: what answers in half of them did not wait for it."""
 LEAKED = "sk-LEAKEDLEAKEDLEAKED1234"
 """Looks like a key; some providers repeat the one they were given."""
 
@@ -169,7 +171,7 @@ MODES: dict[str, Callable[[Reply, list[str]], None]] = {
     "ok": ok,
     "landed": ok,
     "backwards": backwards,
-    "hang": lambda reply, texts: reply.drip(b"") if reply.provider.over.wait(60) else None,
+    "hang": lambda reply, texts: reply.drip(b"") if reply.provider.over.wait(HANGS) else None,
     "drip": lambda reply, texts: reply.drip(HEADERS + b"Content-Length: 9999\r\n\r\n"),
     "dripping-head": lambda reply, texts: reply.drip(b"HTTP/1.1 200 OK\r\nX-Slow: "),
     "429": lambda reply, texts: reply.send(429, error("slow down"), Retry_After="0.2"),

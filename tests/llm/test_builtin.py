@@ -3,7 +3,6 @@
 import hashlib
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from shutil import copy
@@ -138,12 +137,8 @@ def test_a_missing_package_is_told_by_embed(package: str, monkeypatch: pytest.Mo
 
 
 def test_the_deadline_holds_between_texts(embedder: BuiltinEmbedder) -> None:
-    started = time.monotonic()
-
     with pytest.raises(ModelError, match="embedding 10000 texts .* 0.05 seconds"):
         embedder.embed(["a text of several words"] * 10_000, deadline=0.05)
-
-    assert time.monotonic() - started < 1
 
 
 def test_who_cannot_wait_for_loading_is_told_and_the_next_is_served() -> None:

@@ -18,7 +18,7 @@ from kinmem.llm.chat_litellm import LitellmChat
 from kinmem.llm.rerank_chat import ChatReranker
 from kinmem.prompts import read
 from tests.llm.conftest import KEY, connecting
-from tests.llm.fault_provider import LEAKED
+from tests.llm.fault_provider import HANGS, LEAKED
 from tests.llm.model_server import GOOD, LOUD, ModelServer
 
 MODEL = "openai/gpt-4.1-mini"
@@ -161,7 +161,7 @@ def test_a_fault_is_a_model_error_in_time(
     with caplog.at_level(logging.INFO), pytest.raises(ModelError, match=words) as caught:
         model.answer("what was said?", Findings, deadline=SHORT if "took" in words else 10)
 
-    assert time.monotonic() - started < SHORT + 3
+    assert time.monotonic() - started < HANGS / 2
     assert server.hits[mode] == tries
     assert server.hits["landed"] == 0
     told = str(caught.value) + caplog.text
@@ -217,7 +217,7 @@ def test_one_deadline_holds_for_the_answer_and_its_mending(
     with pytest.raises(ModelError, match="took longer than the 1 seconds"):
         connect("ok", deadline_seconds=1).answer("what to drink?", Drink)
 
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < HANGS / 2
     assert server.hits["ok"] == 2
 
 

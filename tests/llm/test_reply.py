@@ -1,7 +1,6 @@
 """What a model says, read as what it means."""
 
 import json
-import time
 from typing import Annotated
 
 import pytest
@@ -113,13 +112,10 @@ def test_what_a_model_writes_is_cleaned_as_what_users_write_is(
     ],
 )
 def test_what_does_not_fit_is_told_in_short(reply: str, fault: str) -> None:
-    started = time.monotonic()
-
     with pytest.raises(Unfit, match=fault) as caught:
         fitted(reply, Drink)
 
     assert len(str(caught.value)) < 300
-    assert time.monotonic() - started < 5
 
 
 def test_an_object_from_inside_of_a_broken_answer_is_no_empty_answer() -> None:

@@ -21,7 +21,7 @@ from kinmem.llm.deadline import Once
 from kinmem.llm.litellm_tamed import scrubbed
 from kinmem.llm.via_litellm import LitellmEmbedder, Manner
 from tests.llm.conftest import KEY, connecting
-from tests.llm.fault_provider import LEAKED, WIDTH, FaultProvider, vector_of
+from tests.llm.fault_provider import HANGS, LEAKED, WIDTH, FaultProvider, vector_of
 
 MODEL = "openai/text-embedding-3-small"
 SHORT = 1.0
@@ -102,7 +102,7 @@ def test_a_fault_is_a_model_error_in_time(
     with pytest.raises(ModelError, match=words) as caught:
         embedder.embed(["a", "b", "c"], deadline=SHORT if "took" in words else 10)
 
-    assert time.monotonic() - started < SHORT + 2
+    assert time.monotonic() - started < HANGS / 2
     assert provider.hits[mode] == tries
     assert provider.hits["landed"] == 0
     assert KEY not in str(caught.value) and LEAKED not in str(caught.value)

@@ -244,12 +244,10 @@ def test_a_model_that_fails_is_left_out_and_named(helped: Opened, stage: str, mo
         chat = ChatReranker(chat)
     service = helped(**{stage: chat})
 
-    started = time.monotonic()
     answer = service.recall("And when does he start?", session="s")
 
     assert answer.degraded == (stage,)
     assert [hit.memory.content for hit in answer.hits] == wanted
-    assert time.monotonic() - started < 5  # the deadline is a second
 
 
 def test_what_came_in_time_is_used_though_another_is_late(helped: Opened) -> None:
@@ -257,14 +255,12 @@ def test_what_came_in_time_is_used_though_another_is_late(helped: Opened) -> Non
     marks = {"scores": [{"id": n, "score": 10 - n} for n in range(1, 10)]}
     variation = always({"questions": ["Ana is allergic to peanuts"]})
     service = helped(multi_query=variation, hyde=Late(), rerank=ChatReranker(always(marks)))
-    started = time.monotonic()
 
     answer = service.recall(question)
 
     assert answer.degraded == ("hyde",)
     assert answer.hits[0].memory.content == NOTES[2]
     assert answer.hits[0].why["+expansion"] > 0 and answer.hits[0].why["rerank"] == 0.9
-    assert time.monotonic() - started < 2
 
 
 def test_a_stage_that_is_late_and_of_no_use_is_named_once(

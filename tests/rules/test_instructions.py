@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import time
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -20,6 +19,7 @@ from kinmem.rules.orders.instructions import (
 )
 from kinmem.rules.orders.needs import Index, needs
 from kinmem.rules.orders.signs import SIGNS
+from tests.growth import assert_linear
 
 CORPORA = Path(__file__).parent / "corpora"
 
@@ -78,12 +78,7 @@ def test_it_says_why(text, why):
     + ["\u200b ", "aа", "do not tell ", "remember the "],
 )
 def test_time_grows_with_the_length_only(unit):
-    text = unit * (65536 // len(unit))
-    began = time.perf_counter()
-
-    suspicious(text)
-
-    assert time.perf_counter() - began < 5
+    assert_linear(lambda count: suspicious(unit * count), 65536 // len(unit))
 
 
 @pytest.mark.parametrize("why", SIGNS)

@@ -3,7 +3,6 @@
 import random
 import re
 from pathlib import Path
-from time import perf_counter
 
 import pytest
 from hypothesis import given
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 from kinmem.rules.same.proof import unproved
 from kinmem.text import sentences
+from tests.growth import assert_linear
 
 SOURCES = (
     "Anna lives in Lyon and works at Bosch.",
@@ -409,10 +409,9 @@ PIECES += ["I love x{n}, hate y{n}. ", "over {n} "]
 @pytest.mark.parametrize("piece", PIECES)
 def test_no_text_takes_long(piece: str) -> None:
     text = "".join(piece.format(n=n) for n in range(3000))[:3900]
-    started = perf_counter()
 
     assert unproved(text, [text], ()) == []
-    assert perf_counter() - started < 5  # about 1 s on a slow machine
+    assert_linear(lambda length: unproved(text[:length], [text[:length]], ()), len(text), power=2)
 
 
 def test_too_long_texts_are_not_proved() -> None:

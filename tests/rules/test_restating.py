@@ -1,10 +1,9 @@
 """How people tell that something has changed, and what they then say it is."""
 
-from time import perf_counter
-
 import pytest
 
 from kinmem.rules.change.restating import restated
+from tests.growth import assert_linear
 
 
 @pytest.mark.parametrize(
@@ -105,7 +104,4 @@ def test_what_corrects_nothing_stays_as_it_is(text):
     ids=lambda text: text[:16],
 )
 def test_time_grows_with_the_length_alone(text):
-    started = perf_counter()
-    restated(text)
-
-    assert perf_counter() - started < 2
+    assert_linear(lambda length: restated(text[:length]), len(text))

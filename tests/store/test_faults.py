@@ -6,15 +6,19 @@ from pathlib import Path
 import pytest
 
 from tests.processes import run
+from tests.sweeps import rounds
+
+STEP = rounds(1, 20)
+"""Every so manieth write fails once."""
 
 
 @pytest.mark.slow
 def test_a_fault_at_any_write_loses_nothing_that_was_answered(tmp_path: Path) -> None:
-    told = json.loads(run("tests.store.fault_sweep", tmp_path, 5))
+    told = json.loads(run("tests.store.fault_sweep", tmp_path, STEP))
 
     assert told["wrong"] == []
     # Each point counted is a fault that was met; the sweep ends where none is met any more.
-    assert told["points"] > 400
+    assert told["points"] > 2_000 / STEP
     assert told["surfaced"] > 0.9 * told["points"]
     assert told["codes"] == {
         "IOERR": ["storage_failed"],

@@ -32,6 +32,7 @@ from tests.store.contract import (
     vector_of,
 )
 from tests.store.soundness import everything, problems
+from tests.sweeps import rounds
 
 KINS = ("ana", "ben", "eve")
 WORDS = ("amber", "birch", "cedar")
@@ -263,7 +264,7 @@ class ThreeKins(RuleBasedStateMachine):
 
 
 ThreeKins.TestCase.settings = settings(
-    max_examples=25,
+    max_examples=rounds(100, 10),
     stateful_step_count=20,
     deadline=None,
     suppress_health_check=list(HealthCheck),

@@ -1,18 +1,20 @@
 """The history is complete: from its lines alone every state of a store can be told again."""
 
-import os
 from contextlib import closing
 from dataclasses import fields, replace
 from pathlib import Path
+
+import pytest
 
 from kinmem.models import Memory
 from kinmem.store.undo import COMPUTED
 from tests.conftest import MovableClock
 from tests.random_writes import Writer, opened
 from tests.store.soundness import everything, problems
+from tests.sweeps import rounds
 
-OPERATIONS = int(os.environ.get("REPLAYED_OPERATIONS", "1000"))
-EVERY = int(os.environ.get("REPLAYED_EVERY", "20"))
+OPERATIONS = rounds(4_000, 400)
+EVERY = 20
 DEFAULTS = {field.name: field.default for field in fields(Memory) if field.name in COMPUTED}
 
 
@@ -21,6 +23,7 @@ def recorded(memory: Memory) -> Memory:
     return replace(memory, **DEFAULTS)
 
 
+@pytest.mark.slow
 def test_every_state_of_random_writes_is_the_replay_of_the_writes_up_to_it(
     home: Path, clock: MovableClock
 ) -> None:
