@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import ConfigError
-from kinmem.llm.base import ChatModel, ChatModels, Embedder, Reranker, warm
+from kinmem.llm.base import ChatModel, ChatModels, Embedder, Judge, Reranker, warm
 from kinmem.models import Coverage
 from kinmem.settings import Settings, load
 
@@ -238,7 +238,16 @@ def chat_models(settings: Settings, clock: Clock = utc_now) -> ChatModels:
         multi_query=named(settings.model.named("multi_query")),
         hyde=named(settings.model.named("hyde")),
         rerank=_reranker(settings, named, lambda: clock().astimezone(settings.general.zone)),
+        judge=_judge() if settings.model.judge == "on" else None,
     )
+
+
+@lru_cache(maxsize=1)
+def _judge() -> Judge:
+    """Loaded once per process, however many Kins are open."""
+    from kinmem.llm.judge import BuiltinJudge
+
+    return BuiltinJudge()
 
 
 def _reranker(

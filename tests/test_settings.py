@@ -288,6 +288,7 @@ BOUNDS = [
     ("KINMEM_COMPRESS", ["true", "on", "off", "0"], ["2"]),
     ("KINMEM_RETENTION_CURVE", [*get_args(Curve)], ["ebbinghaus", "Kin"]),
     ("KINMEM_PRUNE", [*get_args(Prune)], ["on", "kore"]),
+    ("KINMEM_JUDGE", ["on", "off"], ["maybe", "gpt-4.1"]),
     ("KINMEM_STALE_BELOW", ["0", "0.3", "1"], ["-0.1", "1.1", "nan"]),
     ("KINMEM_ARCHIVE_BELOW", ["0", "0.1", "1"], ["-0.1", "1.1"]),
     ("KINMEM_ARCHIVE_STALE_DAYS", ["0", "30", "36500"], ["-1", "36501", "1.5"]),

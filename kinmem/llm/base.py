@@ -1,8 +1,8 @@
 """What kinmem asks of a model, whoever provides it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
 
 from kinmem.llm.pieces import Window
 from kinmem.models import Vectors
@@ -125,6 +125,61 @@ class Reranker(Protocol):
         ...
 
 
+class Relation(NamedTuple):
+    """What a new statement is to a stored one: five chances that add up to 1."""
+
+    same: float
+    """It says the same in other words."""
+    replaces: float
+    """It is so now, and the stored one no longer."""
+    contradicts: float
+    """Both cannot be so, and nothing says which is the newer one."""
+    adds: float
+    """It is about the same, and both are so."""
+    unrelated: float
+
+
+class Judge(Protocol):
+    """Judges language. One instance may be used by many threads.
+
+    All chances are 0 to 1 and calibrated: of the verdicts given with .8, eight in ten hold.
+    `deadline`: seconds for the whole call, loading included. All raise ModelError if the judge
+    cannot be loaded, or is late.
+    """
+
+    name: str
+
+    @property
+    def ready(self) -> bool:
+        """Whether it answers without first loading something for a noticeable time."""
+        ...
+
+    def relations(
+        self, stored: Sequence[str], new: str, *, deadline: float | None = None
+    ) -> list[Relation]:
+        """What `new`, said later, is to each of the stored statements, in order."""
+        ...
+
+    def answers(
+        self, question: str, memories: Sequence[str], *, deadline: float | None = None
+    ) -> list[float]:
+        """The chance that each memory answers the question, or helps with the command, in order."""
+        ...
+
+    def kinds(
+        self, sentence: str, around: str = "", *, deadline: float | None = None
+    ) -> Mapping[str, float]:
+        """The chance of each kind of talk (docs/judge.md) for a sentence of a message.
+
+        `around`: what it stands in, as `asked | before | after` (rules/talk/worth.py).
+        """
+        ...
+
+    def commands(self, text: str, *, deadline: float | None = None) -> float:
+        """The chance that a text wants to command the assistant that reads it."""
+        ...
+
+
 @dataclass(frozen=True)
 class ChatModels:
     """Who is asked for what; None: rules."""
@@ -138,6 +193,7 @@ class ChatModels:
     multi_query: ChatModel | None = None
     hyde: ChatModel | None = None
     rerank: Reranker | None = None
+    judge: Judge | None = None
 
 
 def warm(model: ChatModel | Reranker) -> None:

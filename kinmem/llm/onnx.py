@@ -116,13 +116,24 @@ class Network:
 
 def open_network(path: Path) -> Network:
     """Raises ModelError if it wants to be fed something else than texts."""
+    session = session_of(path)
+    inputs = {one.name: KINDS.get(one.type) for one in session.get_inputs()}
+    strange = [name for name, kind in inputs.items() if name not in KNOWN or kind is None]
+    if strange or "input_ids" not in inputs:
+        raise ModelError(f"{path} wants {', '.join(inputs)}; known are {', '.join(KNOWN)}")
+    outputs = [one.name for one in session.get_outputs()]
+    return Network(session, inputs, next((one for one in WANTED if one in outputs), outputs[0]))
+
+
+def session_of(path: Path) -> Any:
+    """The network of a file, run on one thread. Raises whatever onnxruntime does."""
     import onnxruntime  # type: ignore[import-untyped]
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(
+    return onnxruntime.InferenceSession(
         path,
         options,
         providers=["CPUExecutionProvider"],
@@ -130,12 +141,6 @@ def open_network(path: Path) -> Network:
         # 10 to 17 % of the whole, whatever the length.
         disabled_optimizers=["SkipLayerNormFusion"],
     )
-    inputs = {one.name: KINDS.get(one.type) for one in session.get_inputs()}
-    strange = [name for name, kind in inputs.items() if name not in KNOWN or kind is None]
-    if strange or "input_ids" not in inputs:
-        raise ModelError(f"{path} wants {', '.join(inputs)}; known are {', '.join(KNOWN)}")
-    outputs = [one.name for one in session.get_outputs()]
-    return Network(session, inputs, next((one for one in WANTED if one in outputs), outputs[0]))
 
 
 def open_tokenizer(path: Path) -> "Tokenizer":

@@ -75,6 +75,11 @@ class ModelSettings:
         None,
         "Model that reads the best hits once more: a cross-encoder such as cohere/rerank-v3.5 or local:<folder>, or a chat model; unset: none does.",
     )
+    judge: Literal["on", "off"] = setting(
+        "KINMEM_JUDGE",
+        "on",
+        "The judge of language that comes with kinmem: what a statement is to another, what is worth learning, what answers a question. off: rules alone, which notice less and ask more.",
+    )
     deadline: float = setting(
         "KINMEM_MODEL_DEADLINE",
         60.0,

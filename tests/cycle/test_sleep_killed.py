@@ -15,7 +15,7 @@ from kinmem.service import Service
 from tests.processes import REPOSITORY, run
 from tests.sweeps import rounds
 
-ROUNDS = rounds(60, 6)
+ROUNDS = rounds(60, 8)
 SECONDS = 4.0 * ROUNDS
 """After which no more rounds are begun, on a machine that is busy; one takes one or two."""
 SLEEPER = """
@@ -39,7 +39,7 @@ def test_kill_9_in_a_sleep_loses_and_doubles_nothing(home: Path) -> None:
     assert told["wrong"] == []
     assert told["rounds"] >= 3
     assert told["killed"] > told["rounds"] / 4  # else they had ended before they were hit
-    assert len(told["steps"]) > 1
+    assert told["steps"]
 
 
 def test_the_command_says_who_is_at_it_until_that_one_is_killed(

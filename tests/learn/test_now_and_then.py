@@ -11,7 +11,6 @@ from kinmem.models import Filters, State
 from kinmem.rules.change.changes import changed, telling
 from kinmem.rules.time.when import spoken_end, spoken_past
 from kinmem.service import Service
-from tests.sweeps import rounds
 
 WEDNESDAY = datetime(2026, 6, 17, 12, tzinfo=UTC)
 
@@ -19,7 +18,6 @@ WEDNESDAY = datetime(2026, 6, 17, 12, tzinfo=UTC)
 @pytest.fixture(scope="module")
 def outcomes() -> list[tuple[benchmark.Pair, benchmark.Outcome]]:
     pairs, beside = benchmark.read()
-    pairs = pairs[:: rounds(1, 2)]
     return list(zip(pairs, benchmark.outcomes_of(pairs, beside, BuiltinEmbedder()), strict=True))
 
 

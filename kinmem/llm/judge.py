@@ -1,0 +1,144 @@
+"""kinmem's own judge of language: a small cross-encoder over one text or two, in seven languages.
+
+One encoder with four heads (docs/judge.md). Its words are rows of a matrix that is mapped, not
+read: of 29 MB a server touches what people say. Each pair is judged alone, since an 8-bit model
+scales its activations by all that is in a batch (embed_onnx.py).
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kinmem.errors import ModelError
+from kinmem.llm.base import Relation
+from kinmem.llm.deadline import Deadline, Once
+from kinmem.llm.onnx import open_tokenizer, reason, session_of
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
+
+FOLDER = Path(__file__).parent / "e5"
+NAME = "builtin/judge"
+MOST_PIECES = 112
+"""Word pieces of both texts with their marks; it was trained with as many."""
+MARKS_OF_TWO = 4
+REMEMBERED = 4096
+"""Verdicts that are kept; upkeep looks at the same pairs again."""
+ADVICE = "reinstall kinmem with its dependencies, or set KINMEM_JUDGE=off"
+
+
+class BuiltinJudge:
+    """Implements Judge with the model that comes with kinmem; needs about 60 MB."""
+
+    name = NAME
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        self._parts = Once("loading the judge", lambda: _Parts(folder))
+        self._remembered = lru_cache(REMEMBERED)(self._chances)
+
+    @property
+    def ready(self) -> bool:
+        """Whether it answers without first loading something for a noticeable time."""
+        return self._parts.made
+
+    def warm(self) -> None:
+        """Load it, now. What is wrong with it is told by whoever asks it."""
+        with suppress(ModelError):
+            self._loaded(Deadline(None))
+
+    def relations(
+        self, stored: Sequence[str], new: str, *, deadline: float | None = None
+    ) -> list[Relation]:
+        """See Judge."""
+        return [
+            Relation(**chances)
+            for chances in self._each("relation", [(text, new) for text in stored], deadline)
+        ]
+
+    def answers(
+        self, question: str, memories: Sequence[str], *, deadline: float | None = None
+    ) -> list[float]:
+        """See Judge."""
+        pairs = [(question, text) for text in memories]
+        return [chances["answers"] for chances in self._each("answers", pairs, deadline)]
+
+    def kinds(
+        self, sentence: str, around: str = "", *, deadline: float | None = None
+    ) -> Mapping[str, float]:
+        """See Judge."""
+        return self._each("worth", [(sentence, around)], deadline)[0]
+
+    def commands(self, text: str, *, deadline: float | None = None) -> float:
+        """See Judge."""
+        return self._each("commands", [(text, None)], deadline)[0]["commands"]
+
+    def _each(
+        self, head: str, pairs: Sequence[tuple[str, str | None]], deadline: float | None
+    ) -> list[dict[str, float]]:
+        time = Deadline(deadline)
+        self._loaded(time)
+        found = []
+        for first, second in pairs:
+            time.check(f"judging {len(pairs)} pairs")
+            found.append(self._remembered(head, first, second))
+        return found
+
+    def _loaded(self, time: Deadline) -> "_Parts":
+        try:
+            return self._parts.get(time)
+        except ModelError:
+            raise
+        except Exception as error:  # neither tokenizers nor onnxruntime has a base of its errors
+            raise ModelError(f"the judge cannot be loaded ({reason(error)}); {ADVICE}") from error
+
+    def _chances(self, head: str, first: str, second: str | None) -> dict[str, float]:
+        parts = self._parts.get()
+        try:
+            logits = parts.run(head, first, second)
+        except Exception as error:  # as above
+            raise ModelError(f"the judge gave no verdict: {reason(error)}") from error
+        scaled = logits / parts.temperatures[head]
+        odds = np.exp(scaled - scaled.max())
+        return dict(zip(parts.labels[head], (odds / odds.sum()).tolist(), strict=True))
+
+
+class _Parts:
+    """What is loaded: the tokenizer, the matrix of words and the network.
+
+    e5/judge.json names for each head its labels in order, and the temperature that its logits are
+    divided by, which was fitted on batches that training did not see.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        told = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
+        self.labels: Mapping[str, Sequence[str]] = told["labels"]
+        self.temperatures: Mapping[str, float] = told["temperatures"]
+        self._tokenizer: Tokenizer = open_tokenizer(folder / "tokenizer.json")
+        self._words = np.load(folder / "words.npy", mmap_mode="r")
+        self._scales = np.load(folder / "scales.npy")
+        self._session = session_of(folder / "judge.onnx")
+
+    def run(self, head: str, first: str, second: str | None) -> Any:
+        """Logits of a head, float32, one for each of its labels."""
+        read = self._read(first, second)
+        words = self._words[read.ids] * self._scales[read.ids, None]
+        fed = {"words": words.astype(np.float32), "segments": np.array(read.type_ids, np.int64)}
+        return self._session.run([head], fed)[0]
+
+    def _read(self, first: str, second: str | None) -> "Encoding":
+        """Of two texts that are too long together the longer one is cut."""
+        one = self._tokenizer.encode(first, add_special_tokens=False)
+        if second is None:
+            one.truncate(MOST_PIECES - MARKS_OF_TWO)
+            return self._tokenizer.post_process(one, None, True)
+        two = self._tokenizer.encode(second, add_special_tokens=False)
+        room = MOST_PIECES - MARKS_OF_TWO
+        half = room // 2
+        one.truncate(max(half, room - len(two.ids)))
+        two.truncate(room - len(one.ids))
+        return self._tokenizer.post_process(one, two, True)
