@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from kinmem.clock import Clock, utc_now
-from kinmem.llm.base import Embedder
+from kinmem.llm.base import ChatModels, Embedder, Judge, warm
 from kinmem.service import Service
 from kinmem.settings import Settings, load
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.wiring import open_service
+from kinmem.wiring import chat_models, open_service
 
 PREFIX = "kinmem-bench-"
 
@@ -21,7 +21,7 @@ def fresh_kin(
     folder: str | None = None,
     **variables: object,
 ) -> Iterator[Service]:
-    """A Kin that knows nothing yet, with the built-in embedder or the one given.
+    """A Kin that knows nothing yet, with the built-in embedder or the one given, and the judge.
 
     `folder`: below which its home is made; None: where temporary files are.
     """
@@ -29,11 +29,13 @@ def fresh_kin(
         settings = _settings(home, variables)
         if embedder is None:
             service = open_service(settings, clock=clock)
+            _judge(settings)
         else:
             service = Service(
                 SqliteStore(settings.home, settings.general.kin, clock),
                 [embedder],
                 settings,
+                models=ChatModels(judge=_judge(settings)),
                 clock=clock,
             )
         with service:
@@ -48,6 +50,14 @@ def quiet_kin(**variables: object) -> Iterator[Service]:
         open_service(_settings(home, variables), resident=False) as service,
     ):
         yield service
+
+
+def _judge(settings: Settings) -> Judge | None:
+    """Loaded: recall does not wait for it."""
+    judge = chat_models(settings).judge
+    if judge is not None:
+        warm(judge)
+    return judge
 
 
 def _settings(home: str, variables: Mapping[str, object]) -> Settings:
