@@ -28,6 +28,8 @@ PASSAGE = 60
 """Tokens of one text: the passage with most of the question's words."""
 LONGEST = 8000
 """Characters in which the passage is looked for."""
+HEAD = 400
+"""Characters of a question or prompt that are read."""
 PAIR = 10
 """Tokens that a pair has beside its texts."""
 ROLES = {"user": None, "assistant": "the assistant", "tool": "a tool"}
@@ -40,7 +42,7 @@ class Judging:
     def __init__(self, judge: Judge | None, question: str, time: Deadline) -> None:
         """`judge`: None where there is none, or the profile wants none."""
         self._judge = judge if judge is not None and judge.ready else None
-        self._question = question
+        self._question = question[:HEAD]
         self._words = content_words(question)
         self._time = time
         self._left = ROOM

@@ -165,8 +165,9 @@ class Recall:
         asked = Asked(sought_in(prompt), vector, meaning.embedder.name, NEAREST, MATCHING, MATCHING)
         found = self._store.search(asked, filters)
         chosen = [Scored(one, chance, why) for one, chance, why in touched(prompt, found)]
+        chosen = Judging(self._models.judge, prompt, Deadline(seconds)).read(chosen)
         hits = self._read(chosen, [one.score for one in chosen])
-        noise = answer.noise if answer.noise < 0 else max(answer.noise, noise_of(prompt, found))
+        noise = answer.noise if answer.noise < 0 else max(answer.noise, noise_of(found))
         return replace(answer, touched=tuple(hits), noise=noise)
 
     def _ranked(self, inquiry: Inquiry, found: Found, helped: Helped) -> list[Scored]:
