@@ -18,7 +18,7 @@ from kinmem.recall.former import former_first, heirs, led
 from kinmem.recall.fuse import fuse
 from kinmem.recall.helped import Helped, Wording
 from kinmem.recall.join import join
-from kinmem.recall.judged import FOR_MEMORIES, ROOM, Judging, judged
+from kinmem.recall.judged import FOR_MEMORIES, FOR_NOTES, ROOM, Judging, judged
 from kinmem.recall.neighbours import lift
 from kinmem.recall.profiles import PROFILES, Profile, profile_named
 from kinmem.recall.question import Question, looking_back, understand, unstamped, within
@@ -165,7 +165,7 @@ class Recall:
         asked = Asked(sought_in(prompt), vector, meaning.embedder.name, NEAREST, MATCHING, MATCHING)
         found = self._store.search(asked, filters)
         chosen = [Scored(one, chance, why) for one, chance, why in touched(prompt, found)]
-        chosen = Judging(self._models.judge, prompt, Deadline(seconds)).read(chosen)
+        chosen = Judging(self._models.judge, prompt, Deadline(seconds)).read(chosen, FOR_NOTES)
         hits = self._read(chosen, [one.score for one in chosen])
         noise = answer.noise if answer.noise < 0 else max(answer.noise, noise_of(found))
         return replace(answer, touched=tuple(hits), noise=noise)
