@@ -143,8 +143,8 @@ def judge(
     was_said = any(hit.candidate.speaker for hit in hits)
     gave_way = any(hit.candidate.state == State.SUPERSEDED for hit in hits)
     looks_back = question.was is not None and gave_way  # in words of its own time
-    is_talk = was_said or looks_back or any(one.turn for one in told)
-    is_weak = found.scale is None or is_talk or language_of(question.text) != "en"
+    in_talk = was_said or looks_back or any(one.turn for one in told)
+    is_weak = found.scale is None or in_talk or language_of(question.text) != "en"
     is_read = any("judge" in hit.why for hit in hits)
     bar = settings.abstain_below * (SHARE_IF_WEAK if is_weak else IF_READ if is_read else 1.0)
     if not settings.abstain or found.noise < 0 or any(_is_vouched(hit, question) for hit in hits):
@@ -195,7 +195,7 @@ def _is_called(candidate: Candidate, text: str) -> bool:
 def evidence(hits: Sequence[Scored], question: Question, found: Found) -> list[Evidence]:
     """For each hit; says nothing of profiles and bonuses, only of question and memory."""
     candidates = [one.candidate for one in hits]
-    asked = _Asked(question, found, _is_talk(candidates, found))
+    asked = _Asked(question, found, is_talk(candidates, found))
     return [asked.of(one) for one in candidates]
 
 
@@ -312,7 +312,7 @@ def _tails(question: Question) -> dict[str, str]:
     return {_beginning(word): word[-TAIL:] for word in question.words if len(word) >= COMPOUND}
 
 
-def _is_talk(hits: Sequence[Candidate], found: Found) -> bool:
+def is_talk(hits: Sequence[Candidate], found: Found) -> bool:
     """Whether the source context of a hit quotes the beginning of another candidate."""
     if not any(one.source_context for one in hits):
         return False

@@ -24,13 +24,12 @@ from kinmem.models import (
 from kinmem.recall.confidence import judge
 from kinmem.recall.excerpt import excerpted, passage
 from kinmem.recall.fuse import fuse
-from kinmem.recall.judged import Judging, judged
 from kinmem.recall.neighbours import lift
 from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question, within
 from kinmem.recall.search import Meaning, asked_of, scaled
 from kinmem.recall.trim import trim
-from kinmem.recall.weigh import weigh
+from kinmem.recall.weigh import total, weigh
 from kinmem.rules.orders.instructions import commands
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
@@ -39,6 +38,7 @@ from kinmem.text import content_words
 from kinmem.turns import Message
 
 NO_NOISE = -1.0
+READ = ("+judge", "+rerank", "xrerank")
 FIRST = 0.8
 """Of the score of the best turn: from there on a memory answers, and stands before all turns."""
 SHOWN_TOKENS = 200
@@ -58,7 +58,6 @@ class Sought:
     """Only what was said there; None: anywhere."""
     profile: Profile
     meaning: Meaning
-    judging: Judging
 
 
 class Conversation:
@@ -78,7 +77,7 @@ class Conversation:
             return answer
         ranked = self._ranked(found, sought)
         tellable, messages = self._tellable(ranked[: LOOKED_AT * limit], sought)
-        kept = trim(judged(tellable, limit, sought.judging), limit, self._settings)
+        kept = trim(tellable, limit, self._settings)
         confidences, abstained, least = judge(kept, sought.question, found, self._settings)
         if abstained:
             return answer
@@ -198,8 +197,8 @@ def _role(one: Memory | Learned) -> str:
 
 
 def _score(hit: Hit) -> float:
-    """As it was before a model read it: turns are not read."""
-    return hit.score / (hit.why.get("xrerank") or 1.0)
+    """As it was before models read it: turns are not read."""
+    return total({part: value for part, value in hit.why.items() if part not in READ})
 
 
 def as_memory(message: Message, kin: str) -> Memory:

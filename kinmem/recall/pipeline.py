@@ -9,7 +9,7 @@ from kinmem.llm.base import ChatModels, Embedder
 from kinmem.llm.deadline import Deadline
 from kinmem.models import Answer, Asked, Filters, Found, Hit, Memory, Scored, State
 from kinmem.prompts import today
-from kinmem.recall.confidence import judge
+from kinmem.recall.confidence import is_talk, judge
 from kinmem.recall.conversation import Conversation, Sought
 from kinmem.recall.elsewhere import lowered
 from kinmem.recall.entities import about, raised
@@ -18,7 +18,7 @@ from kinmem.recall.former import former_first, heirs, led
 from kinmem.recall.fuse import fuse
 from kinmem.recall.helped import Helped, Wording
 from kinmem.recall.join import join
-from kinmem.recall.judged import FOR_MEMORIES, FOR_NOTES, ROOM, Judging, judged
+from kinmem.recall.judged import FOR_NOTES, Judging, judged
 from kinmem.recall.neighbours import lift
 from kinmem.recall.profiles import PROFILES, Profile, profile_named
 from kinmem.recall.question import Question, looking_back, understand, unstamped, within
@@ -126,12 +126,13 @@ class Recall:
             Judging(self._models.judge, asked, helped.time),
         )
         found, inquiry = self._search(inquiry)
-        room = FOR_MEMORIES if turns and self._settings.turns else ROOM
         scored = self._ranked(inquiry, found, helped)
+        if is_talk([one.candidate for one in scored[:limit]], found):
+            inquiry = replace(inquiry, judging=Judging(None, asked, helped.time))
         if profile.weighing == "bounded":
-            scored = judged(scored, limit, inquiry.judging, room)
+            scored = judged(scored, limit, inquiry.judging)
         scored = helped.reranked(asked, scored, limit)
-        kept = inquiry.judging.read(trim(scored, limit, self._settings), room)
+        kept = inquiry.judging.read(trim(scored, limit, self._settings))
         answer = self._answer(inquiry, found, kept)
         answer = self._with_faint(answer, inquiry, found, kept, limit)
         answer = self._with_orders(answer, inquiry, found, limit)
@@ -148,7 +149,7 @@ class Recall:
         if not (turns and self._settings.turns):
             return answer
         wanted = looking_back(question, filters)
-        sought = Sought(question, wanted, session, profile, inquiry.meaning, inquiry.judging)
+        sought = Sought(question, wanted, session, profile, inquiry.meaning)
         return self._conversation(answer, sought, limit)
 
     @property

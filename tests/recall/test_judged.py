@@ -116,15 +116,17 @@ def test_it_reads_what_fits_its_room_and_ends_with_its_time(service: Service) ->
     assert not any("judge" in one.why for one in late)
 
 
-def test_what_was_said_is_read_as_well(service_of: Open) -> None:
-    service = service_of("bob", KINMEM_LEARN=False)
-    service.observe("prompt", "s1", "t1", "My sister Ines keeps bees behind her workshop in Évora.")
-    service.observe("answer", "s1", "t1", "How lovely!")
-    service.observe("prompt", "s1", "t2", "Now let us look at the tax form.")
-    service.observe("answer", "s1", "t2", "Of course.")
+def test_turns_of_talk_are_not_read(service: Service) -> None:
+    """What answers is worded for its neighbours, and the judge has learned from statements."""
+    turns = ["Who takes care of the bees?", "My sister Ines does, in Evora.", "How lovely!"]
+    around = zip([None, *turns], turns, [*turns[1:], None], strict=False)
+    service.memorize_many(
+        {"content": turn, "speaker": "Rui", "source_context": "\n".join(filter(None, (a, b)))}
+        for a, turn, b in around
+    )
     assert service.settle(60)
 
-    hits = service.recall("Who keeps bees?").hits
+    hits = service.recall("Who takes care of bees?").hits
 
-    assert hits[0].is_turn
-    assert "judge" in hits[0].why
+    assert hits
+    assert not any("judge" in hit.why for hit in hits)
