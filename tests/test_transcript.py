@@ -1,6 +1,7 @@
 """What was said is found behind what was learned, and is gone where it has to be."""
 
 import shutil
+import time
 from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
@@ -16,6 +17,7 @@ from kinmem.llm.chunks import chunks_of
 from kinmem.models import Hit, Note
 from kinmem.protocol import build
 from kinmem.service import Service
+from kinmem.store.sqlite import turn_vectors
 from kinmem.store.sqlite.connection import MIGRATIONS, Database
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock
@@ -479,3 +481,31 @@ def test_another_embedder_makes_its_own_vectors_of_turns(service: Service) -> No
     assert service.stats().turns == []
     assert service.reembed() >= 6
     assert [(one.done, one.total) for one in service.stats().turns] == [(6, 6)]
+
+
+def test_the_copy_in_memory_outlives_what_is_erased(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chatted(service)
+    assert service.settle()
+    monkeypatch.setattr(turn_vectors, "IN_MEMORY_FROM", 1)
+    held = service.store.transcript._vectors  # type: ignore[attr-defined]
+    vector, name = service._embedder.embed(["closing time"])[0], service._embedder.name
+    deadline = time.monotonic() + 30
+    while not any(copy.loaded for copy in held._copies.values()):
+        assert time.monotonic() < deadline
+        before = held.nearest(vector, name, 9, None, {})
+    (copy,) = held._copies.values()
+    memory = service.recall("What is my sister allergic to?").hits[0].memory
+    gone = [message.id for message in service.turns("gym") if message.turn in memory.turns]
+
+    service.forget(memory.id, erase=True)
+
+    monkeypatch.setattr(turn_vectors.TurnVectors, "_scanned", None)
+    after = held.nearest(vector, name, 9, None, {})
+    assert set(before) - set(after) == set(gone)
+    assert after == [turn for turn in before if turn not in gone]
+    assert list(held._copies.values()) == [copy]
+    service.record_turn("gym", "And on Mondays?", "On Mondays it closes at 23:00.", turn="4")
+    assert service.settle()
+    assert len(held.nearest(vector, name, 9, None, {})) == len(after) + 2
