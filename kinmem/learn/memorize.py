@@ -185,9 +185,14 @@ class Memorize:
         return ids
 
     def _draft(self, note: Note, now: datetime, *, fresh: bool = False) -> Draft:
-        general, secrets = self._settings.general, self._settings.learn.secrets
-        note = judged(unsecret(note, secrets))
-        return draft_of(note, self._store.kin, self._embedder, now, general.zone, fresh=fresh)
+        zone = self._settings.general.zone
+        note = self.judged(note)
+        return draft_of(note, self._store.kin, self._embedder, now, zone, fresh=fresh)
+
+    def judged(self, note: Note) -> Note:
+        """The note as far as it may be stored, with category and importance. Raises
+        InvalidInput."""
+        return judged(unsecret(note, self._settings.learn.secrets))
 
     def _draft_or_refusal(self, note: Note, now: datetime) -> Draft | Stored:
         try:
