@@ -35,7 +35,7 @@ from kinmem.rules.same.echo import Echoes
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import content_words
-from kinmem.turns import Batch, Change, Conflict, Message
+from kinmem.turns import Batch, Change, Conflict, Message, Repetition
 
 MOST_KNOWN = 10
 """Memories near a turn that a model is told of."""
@@ -80,7 +80,7 @@ class Learn:
         counts if somebody else was faster. Raises ModelError, and then nothing is stored.
         """
         notes = screened(self._found(messages, before), messages)
-        news = self._news(notes, messages)
+        news, echoes = self._news(notes, messages)
         counts = Counter(echo=len(notes) - len(news))
         news = self._grounded(news, [*before, *messages])
         project = place_of(next((one.place for one in messages if one.place), None))
@@ -88,14 +88,18 @@ class Learn:
             (note, draft, self._vectors(draft))
             for note, draft in self._drafts(news, counts, project)
         ]
-        done = decided(lambda: self._woven_and_stored(sought, messages))
+        done = decided(lambda: self._woven_and_stored(sought, messages, echoes))
         return Counter() if done is None else +(counts + done)
 
     def _woven_and_stored(
-        self, sought: Sequence[tuple[Note, Draft, list[Vector]]], messages: Sequence[Message]
+        self,
+        sought: Sequence[tuple[Note, Draft, list[Vector]]],
+        messages: Sequence[Message],
+        echoes: Sequence[Repetition],
     ) -> Counter[str] | None:
         """What became of the notes; None if the turn was learned from already."""
         work = self._woven(sought, messages)
+        work.repeated += echoes
         done = self._store.apply(work.batch(messages))
         return None if done is None else work.counts
 
@@ -122,17 +126,33 @@ class Learn:
         ordered = [found[id] for id in dict.fromkeys([*ids, *shown]) if id in found]
         return [memory for memory in ordered if memory.state in LIVE]
 
-    def _news(self, notes: Sequence[Note], messages: Sequence[Message]) -> list[Note]:
-        """The notes that do not only repeat what the session was shown of the memory."""
+    def _news(
+        self, notes: Sequence[Note], messages: Sequence[Message]
+    ) -> tuple[list[Note], list[Repetition]]:
+        """The notes that do not only repeat what the session was shown of the memory, and which of
+        the Kin's own memories the others repeat."""
         if not notes:
-            return []
+            return [], []
         shown = self._store.memories(self._store.journal.was_shown(messages[0].session))
         people = {one.speaker for one in messages if one.role == "user" and one.speaker}
         echoes = Echoes(
             (memory.content for memory in shown.values()),
             names=people - ROLES if len(people) == 1 else (),
         )
-        return [note for note in notes if note.quarantine or not echoes.repeats(note.content)]
+        news, repeated = [], []
+        for note in notes:
+            told = None if note.quarantine else echoes.sources(note.content)
+            if told is None:
+                news.append(note)
+                continue
+            known = (one for one in shown.values() if one.kin == self._store.kin)
+            repeated += [
+                again
+                for one in known
+                if one.content in told
+                for again in Repetition.of(note, one.id)
+            ]
+        return news, repeated
 
     def _grounded(self, notes: Sequence[Note], talk: Sequence[Message]) -> list[Note]:
         """Those that a model made out of nothing are quarantined: their words were not said, and
@@ -199,7 +219,7 @@ class Learn:
             if isinstance(verdict, Outdated):
                 again = self._verdicts.ended_before(draft.memory, vectors)
                 if again is not None:
-                    work.counts["duplicate"] += 1
+                    work.repeat(draft.memory, again)
                     continue
             chunks = self._verdicts.merged_chunks(verdict, draft)
             done = deeds(verdict, draft.memory, chunks, self._verdicts.mode)
@@ -225,11 +245,11 @@ class Learn:
     def _hold(self, draft: Draft, work: "_Work") -> None:
         """Keep it out of use; once is enough, however often the page is read."""
         held = self._store.page(Filters(states=(State.QUARANTINED,)), "newest", 100).memories
-        hashes = {memory.content_hash for memory in held} | work.held
-        if draft.memory.content_hash in hashes:
-            work.counts["duplicate"] += 1
+        known = {memory.content_hash: memory.id for memory in held} | work.held
+        if draft.memory.content_hash in known:
+            work.repeat(draft.memory, known[draft.memory.content_hash])
             return
-        work.held.add(draft.memory.content_hash)
+        work.held[draft.memory.content_hash] = draft.memory.id
         work.drafts[draft.memory.id] = draft
         work.counts["quarantined"] += 1
 
@@ -256,7 +276,9 @@ class _Work:
     changes: dict[str, Change] = field(default_factory=dict)
     conflicts: list[Conflict] = field(default_factory=list)
     ended: set[str] = field(default_factory=set)
-    held: set[str] = field(default_factory=set)
+    held: dict[str, str] = field(default_factory=dict)
+    """What this turn has put into quarantine: hash -> id."""
+    repeated: list[Repetition] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
     def beside(self, stored: Sequence[Neighbour], vectors: Sequence[Vector]) -> list[Neighbour]:
@@ -281,7 +303,13 @@ class _Work:
         if done.memory is not None:
             self.drafts[draft.memory.id] = replace(draft, memory=done.memory)
         self.conflicts += done.conflicts
+        self.repeated += done.repeated
         self.counts[COUNTED[done.told.status]] += 1
+
+    def repeat(self, new: Memory, known: str) -> None:
+        """It is stored already."""
+        self.repeated += Repetition.of(new, known)
+        self.counts["duplicate"] += 1
 
     def _change(self, change: Change) -> None:
         fields: dict[str, Any] = dict(change.fields)
@@ -314,5 +342,6 @@ class _Work:
             changes=list(self.changes.values()),
             conflicts=self.conflicts,
             learned=[message.id for message in messages],
+            repeated=self.repeated,
             name=f"turn {first.session} {first.turn}",
         )

@@ -16,7 +16,7 @@ from kinmem.llm.base import Embedder
 from kinmem.models import Chunks, Draft, Memory, Note, Scope, Stored, Vector
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.turns import Batch, Change, Conflict
+from kinmem.turns import Batch, Change, Conflict, Repetition
 
 MOST_COMPARED = 20_000
 SETTLED_TOGETHER = 16
@@ -133,7 +133,8 @@ class Memorize:
             case Outdated(by):
                 changes.append(_outdated(new, done, by))
         try:
-            self._apply(new.scope, (), changes, done.conflicts, f"settle {new.id}")
+            name = f"settle {new.id}"
+            self._apply(new.scope, (), changes, done.conflicts, name, done.repeated)
         except (VersionConflict, MemoryNotFound):
             return False  # changed meanwhile: review finds the pair
         return not changes
@@ -157,7 +158,9 @@ class Memorize:
         chunks = self._verdicts.merged_chunks(verdict, draft)
         done = deeds(verdict, draft.memory, chunks, self._verdicts.mode)
         drafts = [] if done.memory is None else [replace(draft, memory=done.memory)]
-        ids = self._apply(draft.memory.scope, drafts, done.changes, done.conflicts)
+        ids = self._apply(
+            draft.memory.scope, drafts, done.changes, done.conflicts, repeated=done.repeated
+        )
         if drafts and ids[0] != draft.memory.id:
             return Stored("duplicate_of", ids[0])
         return done.told
@@ -169,21 +172,27 @@ class Memorize:
         changes: Sequence[Change],
         conflicts: Sequence[Conflict],
         name: str | None = None,
+        repeated: Sequence[Repetition] = (),
     ) -> list[str]:
-        """In one transaction; conflicts about a shared memory, being one's own, in a second."""
+        """In one transaction; what is one's own about a shared memory in a second."""
+        own = Batch(conflicts=conflicts, repeated=repeated)
         if scope == "private":
-            batch = Batch(drafts=drafts, changes=changes, conflicts=conflicts, name=name)
-            return self._store.apply(batch) or []
+            return self._store.apply(replace(own, drafts=drafts, changes=changes, name=name)) or []
         batch = Batch(scope=scope, drafts=drafts, changes=changes, name=name)
         ids = self._store.apply(batch) or []
-        if conflicts:
-            self._store.apply(Batch(conflicts=conflicts))
+        if conflicts or repeated:
+            self._store.apply(own)
         return ids
 
     def _draft(self, note: Note, now: datetime, *, fresh: bool = False) -> Draft:
-        general, secrets = self._settings.general, self._settings.learn.secrets
-        note = judged(unsecret(note, secrets))
-        return draft_of(note, self._store.kin, self._embedder, now, general.zone, fresh=fresh)
+        zone = self._settings.general.zone
+        note = self.judged(note)
+        return draft_of(note, self._store.kin, self._embedder, now, zone, fresh=fresh)
+
+    def judged(self, note: Note) -> Note:
+        """The note as far as it may be stored, with category and importance. Raises
+        InvalidInput."""
+        return judged(unsecret(note, self._settings.learn.secrets))
 
     def _draft_or_refusal(self, note: Note, now: datetime) -> Draft | Stored:
         try:
