@@ -95,6 +95,15 @@ def compare(a: str, b: str, cosine: float, ladder: Ladder) -> Kinship:
     return Kinship.DIFFERENT
 
 
+EXACT = ("number", "date", "name", "unit", "negation", "question", "quantity")
+"""Differences that can be told exactly; the others are differences of wording."""
+
+
+def differs_exactly(a: str, b: str) -> bool:
+    """Whether a number, a date, a name, a unit or a denial differs, or a sign that counts."""
+    return _marks(a) != _marks(b) or contrast(a, b).differs(EXACT)
+
+
 def contains(whole: str, part: str) -> bool:
     """Whether `whole` says all that `part` says, clause by clause, and differs from it in no atom.
 
