@@ -55,8 +55,11 @@ class Verdicts:
         told: bool = False,
         most: int = JUDGED,
     ) -> Verdict:
-        """See reconcile. `most`: how many the judge is asked about. Only one's own makes it superfluous, since others may take theirs back;
-        unless it was `told` directly, only one that as many see."""
+        """See reconcile. `most`: how many of the nearest the judge is asked about.
+
+        Only one's own makes it superfluous, since others may take theirs back; unless it was `told`
+        directly, only one that as many see.
+        """
         known = [*neighbours, *self._corrected(updates, neighbours)]
         known += self.near.told_otherwise(new, {memory.id for memory, _ in known})
         known = [one for one in known if _holds_beside(one[0], new)]

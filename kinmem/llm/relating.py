@@ -13,14 +13,14 @@ from kinmem.errors import ModelError
 from kinmem.llm.base import Judge, Relation
 from kinmem.rules.change.clash import Clash
 from kinmem.rules.change.vetoes import veto
-from kinmem.rules.same.similarity import differs_exactly
+from kinmem.rules.same.similarity import are_apart
 
 logger = logging.getLogger(__name__)
 
-ENDS = 0.9
+ENDS = 0.85
 ASKS = 0.7
 EXCLUDES = 0.7
-SAME = 0.7
+SAME, ALIKE = 0.8, 0.6
 DISSENT = 0.1
 """Chance of any change below which what the rules have found is only asked about, or dropped."""
 PATIENCE = 5.0
@@ -60,9 +60,13 @@ class Relating:
             logger.warning("rules decide alone: %s", error)
             return [None] * len(pairs)
 
+    def of(self, earlier: str, later: str) -> Relation | None:
+        """The same of one pair."""
+        return self([(earlier, later)])[0]
+
     def same(self, known: str, new: str) -> float:
         """The chance that each says what the other does, 0 where an exact part differs."""
-        if self._judge is None or differs_exactly(known, new):
+        if self._judge is None or are_apart(known, new):
             return 0.0
         there, back = self([(known, new), (new, known)])
         return 0.0 if there is None or back is None else min(there.same, back.same)

@@ -76,7 +76,7 @@ class Parts:
         self.documents = Documents(store, embedder, settings, clock)
         self._summary_model = models.summary
         self._undo = Undo(store, embedder, self._bin_time, clock)
-        self._review = Reviewer(store, embedder, models.review, settings, clock)
+        self._review = Reviewer(store, embedder, models.review, settings, clock, models.judge)
         self._compact = Compact(store.journal, models.compacting, settings, clock)
         inject = Inject(store.journal, settings, clock)
         self._conversation = Conversation(
