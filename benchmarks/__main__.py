@@ -1,6 +1,7 @@
 """python -m benchmarks [retrieval|latency|throughput|...|all] [--short] [--json FILE]
 
 ablation and embedders take --embedder NAME, for another model than the built-in one.
+`python -m benchmarks pairs FILE...` measures pairs of statements of your own.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks import pairs
 from benchmarks.report import Table, Target, as_json, machine, targets_table
 from kinmem.settings import load
 from kinmem.wiring import embedder_named
@@ -58,6 +60,8 @@ def main() -> int:
         help="for ablation and embedders: as MEMORY_EMBEDDING_MODEL names it, or builtin",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there as well")
+    if sys.argv[1:2] == ["pairs"]:
+        return _of_pairs([Path(name) for name in sys.argv[2:]])
     options = parser.parse_args()
     which = BENCHMARKS if "all" in options.which else options.which
     print(f"kinmem benchmarks: {machine()}\n", flush=True)
@@ -66,6 +70,12 @@ def main() -> int:
         print(targets_table(targets))
     if options.json:
         options.json.write_text(json.dumps(as_json(tables, targets), indent=1), encoding="utf-8")
+    return int(not all(target.met for target in targets))
+
+
+def _of_pairs(files: Sequence[Path]) -> int:
+    tables, targets = pairs.measure(files)
+    print(*tables, targets_table(targets), sep="\n")
     return int(not all(target.met for target in targets))
 
 

@@ -9,7 +9,7 @@ from kinmem.llm.base import Embedder
 from kinmem.service import Service
 from kinmem.settings import Settings, load
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.wiring import open_service
+from kinmem.wiring import chat_models, open_service
 
 PREFIX = "kinmem-bench-"
 
@@ -34,6 +34,7 @@ def fresh_kin(
                 SqliteStore(settings.home, settings.general.kin, clock),
                 [embedder],
                 settings,
+                models=chat_models(settings, clock),
                 clock=clock,
             )
         with service:

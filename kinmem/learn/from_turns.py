@@ -17,8 +17,8 @@ from kinmem.learn.prepare import draft_of
 from kinmem.learn.projects import project_of
 from kinmem.learn.reconcile import Merge, Outdated, Verdict
 from kinmem.learn.screen import screened
-from kinmem.learn.verdicts import Verdicts
-from kinmem.llm.base import ChatModel, Embedder
+from kinmem.learn.verdicts import JUDGED, Verdicts
+from kinmem.llm.base import ChatModel, Embedder, Judge
 from kinmem.models import (
     LIVE,
     ROLES,
@@ -41,6 +41,8 @@ MOST_KNOWN = 10
 """Memories near a turn that a model is told of."""
 SPOKEN_OF = 0.3
 """Share of a text's content words that was said (Keyoku's bound for one subject)."""
+JUDGED_OF_A_TURN, LEAST_JUDGED = 24, 2
+"""Pairs of its statements with stored ones, 3 ms each; of each statement at least so many."""
 READ_FOR_KNOWN = 2000
 """Characters of what was said by which they are found."""
 
@@ -63,6 +65,7 @@ class Learn:
         model: ChatModel | None,
         settings: Settings,
         clock: Clock,
+        judge: Judge | None = None,
     ) -> None:
         """Without a `model` it learns by rules."""
         self._store = store
@@ -70,7 +73,7 @@ class Learn:
         self._model = model
         self._settings = settings
         self._clock = clock
-        self._verdicts = Verdicts(store, embedder, settings, clock)
+        self._verdicts = Verdicts(store, embedder, settings, clock, judge)
 
     def turn(self, messages: Sequence[Message], before: Sequence[Message]) -> Counter[str]:
         """What became of the turn's statements, counted: created, duplicate, merged, superseded,
@@ -209,13 +212,14 @@ class Learn:
         self, sought: Sequence[tuple[Note, Draft, list[Vector]]], messages: Sequence[Message]
     ) -> "_Work":
         work, said = _Work(), _words_of(messages)
+        most = min(JUDGED, max(LEAST_JUDGED, JUDGED_OF_A_TURN // max(1, len(sought))))
         for note, draft, vectors in sought:
             if note.quarantine is not None:
                 self._hold(draft, work)
                 continue
-            near = work.beside(self._verdicts.near.neighbours(vectors), vectors)
-            updates = self._update(note, work, near, said)
-            verdict = self._verdicts.of(draft.memory, near, updates=updates)
+            near = work.beside(self._verdicts.near.around(vectors), vectors)
+            updates = self._update(note, work, self._verdicts.near.close(near), said)
+            verdict = self._verdicts.of(draft.memory, near, updates=updates, most=most)
             if isinstance(verdict, Outdated):
                 again = self._verdicts.ended_before(draft.memory, vectors)
                 if again is not None:
