@@ -1,8 +1,8 @@
 """Which texts are held back because they want to command an assistant, and which should not be.
 
 A file of texts, each a line of JSON as in training/commands: `python -m benchmarks commands FILE`,
-or KINMEM_BENCH_COMMANDS. Without it, it is a batch that the judge was not trained with, but by which
-its threshold was chosen.
+or KINMEM_BENCH_COMMANDS. Without it, it is a batch that the judge was not trained with, but that
+its threshold was chosen by.
 """
 
 import json

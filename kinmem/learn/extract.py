@@ -52,6 +52,9 @@ CONTEXT = 160
 """Characters of what stands before a statement that tell what it is about."""
 LONG = 600
 """Characters after which a new note begins; embedders read about 800 at once."""
+MOST = 80
+"""Sentences of a user's message that are looked at, half of them at either end: what people paste
+stands between their own words. The others are found in the conversation only."""
 BRIDGED = 80
 """Characters between two sentences of a person's turn that are kept with them."""
 HE = re.compile(r"\b[Hh]e\b")
@@ -172,6 +175,7 @@ def _worth(talk: Talk, judge: Judge | None) -> Iterator[Told]:
     if talk.person:
         yield from filter(None, (_of_person(one, at, talk) for at, one in said))
         return
+    said = said if len(said) <= MOST else said[: MOST // 2] + said[-MOST // 2 :]
     sentences = [Sentence(one, _setting(at, talk)) for at, one in said]
     for (at, one), found in zip(
         said, judgements(sentences, talk.message, talk.last, judge), strict=True
