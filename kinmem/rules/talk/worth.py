@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kinmem.models import Category
 from kinmem.rules.importance import importance
-from kinmem.rules.talk.cues import ASKED_TO_KEEP, category_of
+from kinmem.rules.talk.cues import ASKED_TO_KEEP, STANDING, category_of
 from kinmem.rules.talk.features import Setting, pieces
 from kinmem.rules.talk.talk import is_own
 
@@ -83,7 +83,7 @@ def judgement(
     if seen is not None:
         found, bar = _together(found, seen), WITH_JUDGE
     worth = worth_of(found)
-    is_asked = ASKED_TO_KEEP.match(text) is not None
+    is_asked = (ASKED_TO_KEEP.match(text) or STANDING.match(text)) is not None
     is_real = sum(found[name] for name in UNREAL) <= bar.unreal
     return Judgement(
         kind=max(found, key=lambda name: found[name]),
