@@ -1,12 +1,13 @@
 """python -m benchmarks [retrieval|latency|throughput|...|all] [--short] [--json FILE]
 
-ablation and embedders take --embedder NAME, for another model than the built-in one.
-`python -m benchmarks pairs FILE...` measures pairs of statements of your own.
+ablation and embedders take --embedder NAME, for another model than the built-in one; talk and
+commands take the file that is to be measured behind their name, pairs one or more.
 """
 
 import argparse
 import importlib
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +28,7 @@ BENCHMARKS = (
         "standing",
         "replay",
         "talk",
+        "commands",
         "duplicates",
         "paraphrases",
         "now",
@@ -37,6 +39,8 @@ BENCHMARKS = (
     *("latency", "layers", "throughput", "sleeping", "life", "cold-start", "tool-list"),
     "tool-choice",
 )
+FILES = {"talk": "KINMEM_BENCH_TALK", "commands": "KINMEM_BENCH_COMMANDS"}
+"""Variables by which those that measure any file are told which."""
 OF_EMBEDDERS = ("ablation", "embedders")
 """Those that measure any embedder; the second only when it is asked for."""
 
@@ -62,7 +66,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there as well")
     if sys.argv[1:2] == ["pairs"]:
         return _of_pairs([Path(name) for name in sys.argv[2:]])
-    options = parser.parse_args()
+    options = parser.parse_args(_without_file(sys.argv[1:]))
     which = BENCHMARKS if "all" in options.which else options.which
     print(f"kinmem benchmarks: {machine()}\n", flush=True)
     tables, targets = run(which, options.short, options.embedder or ())
@@ -77,6 +81,15 @@ def _of_pairs(files: Sequence[Path]) -> int:
     tables, targets = pairs.measure(files)
     print(*tables, targets_table(targets), sep="\n")
     return int(not all(target.met for target in targets))
+
+
+def _without_file(arguments: list[str]) -> list[str]:
+    """The arguments; a file behind the name of what measures it becomes its variable."""
+    for at, name in enumerate(arguments[:-1]):
+        if name in FILES and Path(arguments[at + 1]).is_file():
+            os.environ[FILES[name]] = arguments[at + 1]
+            return arguments[: at + 1] + arguments[at + 2 :]
+    return arguments
 
 
 def run(

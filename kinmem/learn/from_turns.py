@@ -19,6 +19,7 @@ from kinmem.learn.reconcile import Merge, Outdated, Verdict
 from kinmem.learn.screen import screened
 from kinmem.learn.verdicts import JUDGED, Verdicts
 from kinmem.llm.base import ChatModel, Embedder, Judge
+from kinmem.llm.gate import Gate
 from kinmem.models import (
     LIVE,
     ROLES,
@@ -67,10 +68,11 @@ class Learn:
         clock: Clock,
         judge: Judge | None = None,
     ) -> None:
-        """Without a `model` it learns by rules."""
+        """Without a `model` it learns by rules, with the `judge` if there is one."""
         self._store = store
         self._embedder = embedder
         self._model = model
+        self._judge, self._gate = judge, Gate(judge)
         self._settings = settings
         self._clock = clock
         self._verdicts = Verdicts(store, embedder, settings, clock, judge)
@@ -82,7 +84,7 @@ class Learn:
         All of it is stored in one transaction, with the mark that the turn was learned from; no
         counts if somebody else was faster. Raises ModelError, and then nothing is stored.
         """
-        notes = screened(self._found(messages, before), messages)
+        notes = screened(self._found(messages, before), messages, self._gate)
         news, echoes = self._news(notes, messages)
         counts = Counter(echo=len(notes) - len(news))
         news = self._grounded(news, [*before, *messages])
@@ -109,8 +111,8 @@ class Learn:
     def _found(self, messages: Sequence[Message], before: Sequence[Message]) -> list[Note]:
         zone = self._settings.general.zone
         if self._model is None:
-            return extract(messages, before, zone)
-        return ask(self._model, messages, before, self._known(messages), zone)
+            return extract(messages, before, zone, self._judge)
+        return ask(self._model, messages, before, self._known(messages), zone, self._gate)
 
     def _known(self, messages: Sequence[Message]) -> list[Memory]:
         """What a model is told of: what is near the turn, then what the session was shown."""
