@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinmem.errors import ModelError
-from kinmem.llm.base import Relation
+from kinmem.llm.base import Answering, Relation
 from kinmem.llm.deadline import Deadline, Once
 from kinmem.llm.onnx import open_tokenizer, reason, session_of
 
@@ -62,10 +62,10 @@ class BuiltinJudge:
 
     def answers(
         self, question: str, memories: Sequence[str], *, deadline: float | None = None
-    ) -> list[float]:
+    ) -> list[Answering]:
         """See Judge."""
         pairs = [(question, text) for text in memories]
-        return [chances["answers"] for chances in self._each("answers", pairs, deadline)]
+        return [Answering(**chances) for chances in self._each("answers", pairs, deadline)]
 
     def kinds(
         self, sentence: str, around: str = "", *, deadline: float | None = None

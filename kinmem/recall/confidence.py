@@ -1,7 +1,8 @@
 """Stage 6b: how sure each hit is to answer the question, and whether any of them does.
 
-A model of twelve features, fitted to questions of our own, half of which have no answer
-(benchmarks/fit_confidence.py prints the constants; docs/recall.md says how well it does).
+A model of twelve features, fitted to questions of our own, half of which have no answer; where the
+judge of language has read a hit, joined with what it says (benchmarks/fit_confidence.py prints the
+constants; docs/recall.md says how well it does).
 """
 
 import math
@@ -11,7 +12,7 @@ from datetime import datetime
 from operator import mul
 from typing import NamedTuple
 
-from kinmem.models import Candidate, Found, Scored, State
+from kinmem.models import Candidate, Found, Scored, State, Why
 from kinmem.recall.question import Question
 from kinmem.rules.change.kinds import kinds_in, words_of
 from kinmem.rules.evidence import TIMES
@@ -89,6 +90,22 @@ BY_WORDS = Weights(
     -3.54,
     Evidence(0.0, 0.0, 4.87, -1.99, 1.35, 1.79, -0.21, -1.45, -4.57, -1.61, -2.52, 0.62),
 )
+
+
+class Read(NamedTuple):
+    """How much the evidence and the judge's verdict add to the logarithm of the odds."""
+
+    constant: float
+    evidence: float
+    than_about: float
+    """That it answers rather than being about the same."""
+    than_unrelated: float
+
+
+# As above, of what the preliminary judge has read.
+READ_BY_MEANING = Read(-1.25, 0.9, 0.13, 0.45)
+READ_BY_WORDS = Read(-1.25, 0.9, 0.13, 0.45)
+LEAST_CHANCE = 1e-4
 # Of the bar, where evidence is weak: in turns of talk, and in what was learned from them, the
 # fitting words often stand beside the answer (the whole bar would cost 1.0 point of recall@10 on
 # LoCoMo's turns, 1.4 on what is learned of them), and words alone know no paraphrase. What was
@@ -116,8 +133,10 @@ def judge(
     finds fitting, and what has all the words of a question that is nothing but words.
     """
     told = evidence(hits, question, found)
-    weights = BY_MEANING if found.scale else BY_WORDS
-    confidences = [_probability(weights, one) for one in told]
+    weights = (BY_MEANING, READ_BY_MEANING) if found.scale else (BY_WORDS, READ_BY_WORDS)
+    confidences = [
+        _probability(*weights, one, hit.why) for one, hit in zip(told, hits, strict=True)
+    ]
     was_said = any(hit.candidate.speaker for hit in hits)
     gave_way = any(hit.candidate.state == State.SUPERSEDED for hit in hits)
     looks_back = question.was is not None and gave_way  # in words of its own time
@@ -130,9 +149,26 @@ def judge(
     return confidences, max(confidences, default=1.0) < bar, least
 
 
-def _probability(weights: Weights, told: Evidence) -> float:
-    odds = weights.constant + sum(map(mul, weights.each, told))
+def _probability(weights: Weights, read: Read, told: Evidence, why: Why) -> float:
+    odds = odds_of(weights, told)
+    if verdict := verdict_of(why):
+        odds = read.constant + math.fsum(map(mul, read[1:], (odds, *verdict)))
     return 1 / (1 + math.exp(-odds))
+
+
+def odds_of(weights: Weights, told: Evidence) -> float:
+    """The logarithm of the odds that the evidence alone gives."""
+    return weights.constant + math.fsum(map(mul, weights.each, told))
+
+
+def verdict_of(why: Why) -> tuple[float, float] | None:
+    """What the judge says of a hit, as logarithms of odds: than_about and than_unrelated of Read;
+    None for one that it has not read."""
+    if "judge" not in why:
+        return None
+    answers, unrelated = (max(why[name], LEAST_CHANCE) for name in ("judge", "unrelated"))
+    about = max(1 - answers - unrelated, LEAST_CHANCE)
+    return math.log(answers / about), math.log(answers / unrelated)
 
 
 def _is_vouched(hit: Scored, question: Question) -> bool:

@@ -24,6 +24,7 @@ from kinmem.models import (
 from kinmem.recall.confidence import judge
 from kinmem.recall.excerpt import excerpted, passage
 from kinmem.recall.fuse import fuse
+from kinmem.recall.judged import Judging, judged
 from kinmem.recall.neighbours import lift
 from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question, within
@@ -57,6 +58,7 @@ class Sought:
     """Only what was said there; None: anywhere."""
     profile: Profile
     meaning: Meaning
+    judging: Judging
 
 
 class Conversation:
@@ -76,7 +78,7 @@ class Conversation:
             return answer
         ranked = self._ranked(found, sought)
         tellable, messages = self._tellable(ranked[: LOOKED_AT * limit], sought)
-        kept = trim(tellable, limit, self._settings)
+        kept = trim(judged(tellable, limit, sought.judging), limit, self._settings)
         confidences, abstained, least = judge(kept, sought.question, found, self._settings)
         if abstained:
             return answer
