@@ -126,10 +126,9 @@ class _Parts:
 
     def run(self, head: str, first: str, second: str | None) -> Any:
         """Logits of a head, float32, one for each of its labels."""
-        read = self._read(first, second)
-        words = self._words[read.ids] * self._scales[read.ids, None]
-        fed = {"words": words.astype(np.float32), "segments": np.array(read.type_ids, np.int64)}
-        return self._session.run([head], fed)[0]
+        ids = self._read(first, second).ids
+        words = self._words[ids] * self._scales[ids, None]
+        return self._session.run([head], {"words": words.astype(np.float32)})[0]
 
     def _read(self, first: str, second: str | None) -> "Encoding":
         """Of two texts that are too long together the longer one is cut."""
