@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from kinmem.clock import Clock, utc_now
-from kinmem.llm.base import ChatModels, Embedder, Judge, warm
+from kinmem.llm.base import Embedder, warm
 from kinmem.service import Service
 from kinmem.settings import Settings, load
 from kinmem.store.sqlite.store import SqliteStore
@@ -27,15 +27,16 @@ def fresh_kin(
     """
     with tempfile.TemporaryDirectory(prefix=PREFIX, dir=folder) as home:
         settings = _settings(home, variables)
+        if judge := chat_models(settings).judge:
+            warm(judge)  # recall does not wait for it; each process has one
         if embedder is None:
             service = open_service(settings, clock=clock)
-            _judge(settings)
         else:
             service = Service(
                 SqliteStore(settings.home, settings.general.kin, clock),
                 [embedder],
                 settings,
-                models=ChatModels(judge=_judge(settings)),
+                models=chat_models(settings, clock),
                 clock=clock,
             )
         with service:
@@ -50,14 +51,6 @@ def quiet_kin(**variables: object) -> Iterator[Service]:
         open_service(_settings(home, variables), resident=False) as service,
     ):
         yield service
-
-
-def _judge(settings: Settings) -> Judge | None:
-    """Loaded: recall does not wait for it."""
-    judge = chat_models(settings).judge
-    if judge is not None:
-        warm(judge)
-    return judge
 
 
 def _settings(home: str, variables: Mapping[str, object]) -> Settings:

@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from kinmem.models import Chunks, Draft, Knowledge, Scope
+from kinmem.models import Chunks, Draft, Knowledge, Memory, Note, Scope
 
 Role = Literal["user", "assistant", "tool", "system"]
 """user: a person, whatever their name. system: a client's own summary of what it has dropped."""
+SPEAKING: Mapping[str, Role] = {"assistant": "assistant", "tool": "tool"}
+"""Speakers that are no person."""
 Happening = Literal["prompt", "answer", "tool", "summary"]
 """What observe is told of."""
 ROLE_OF: Mapping[Happening, Role] = {
@@ -145,6 +147,25 @@ class Conflict:
     id: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """Turns that say what a memory holds which was not learned from them."""
+
+    memory: str
+    """Its id."""
+    session: str
+    turns: tuple[str, ...]
+    role: Role
+    """Of who repeats it."""
+
+    @classmethod
+    def of(cls, new: Memory | Note, known: str) -> "tuple[Repetition, ...]":
+        """What was found says what that memory says; none for what no turn tells."""
+        if new.session is None or not new.turns:
+            return ()
+        return (cls(known, new.session, new.turns, SPEAKING.get(new.speaker or "", "user")),)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
     """Everything that one step of learning or upkeep does to the memories of one scope."""
@@ -159,6 +180,8 @@ class Batch:
     """Id of a conflict -> how it was resolved, as Journal.close_conflict."""
     learned: Sequence[int] = ()
     """Messages that nothing more is to be learned from."""
+    repeated: Sequence[Repetition] = ()
+    """What turns say that is known already: they are forgotten with it."""
     name: str | None = None
     """Groups the history lines, so that they can be undone together."""
 

@@ -1,5 +1,6 @@
 """What was learned in one project is not told as if it held in another."""
 
+import cProfile
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from kinmem import wire
 from kinmem.errors import InvalidInput
 from kinmem.hooks.attend import attend
 from kinmem.hooks.dialects import heard
+from kinmem.learn.prepare import judgement
 from kinmem.places import place_of
 from kinmem.service import Service
 from kinmem.store.sqlite.connection import Database
@@ -219,3 +221,22 @@ def test_memories_of_an_earlier_version_get_the_place_of_their_turn(
     places = {one.category: one.place for one in service_of("bob").list_memories().memories}
 
     assert places == {"decision": str(a.resolve()), "preference": None}
+
+
+@pytest.mark.parametrize("text", [PNPM, "My daughter Mia is allergic to peanuts."])
+def test_a_statement_is_judged_once(
+    service: Service, projects: Callable[[str], Path], text: str
+) -> None:
+    anywhere = service.memorize(text)
+    service.forget(anywhere.id, erase=True)
+    service.here = place_of(str(projects("parcels")))
+    profile = cProfile.Profile()
+    with profile:
+        stored = service.memorize(text)
+
+    code = judgement.__code__
+    calls = [one.callcount for one in profile.getstats() if one.code is code]
+    assert calls == [1]
+    assert (stored.category, stored.importance) == (anywhere.category, anywhere.importance)
+    refused = service.memorize_many([f"{text} " + "AKIA" + "IOSFODNN7EXAMPLE", text])
+    assert [one.status for one in refused] == ["refused", "duplicate_of"]

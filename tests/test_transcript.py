@@ -1,6 +1,7 @@
 """What was said is found behind what was learned, and is gone where it has to be."""
 
 import shutil
+import time
 from collections.abc import Callable
 from contextlib import closing
 from datetime import timedelta
@@ -13,9 +14,10 @@ from typer.testing import CliRunner
 from kinmem.cli.app import app
 from kinmem.errors import MemoryNotFound
 from kinmem.llm.chunks import chunks_of
-from kinmem.models import Hit
+from kinmem.models import Hit, Note
 from kinmem.protocol import build
 from kinmem.service import Service
+from kinmem.store.sqlite import turn_vectors
 from kinmem.store.sqlite.connection import MIGRATIONS, Database
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock
@@ -177,6 +179,166 @@ def test_what_was_said_again_is_forgotten_with_it(service: Service, home: Path) 
     assert left == []
 
 
+REWORDED = [
+    ("I am allergic to hazelnuts.", "I'm allergic to hazelnuts.", "What nuts must I avoid?"),
+    (
+        "My dentist is Dr. Meyer in Lindau.",
+        "Dr. Meyer in Lindau is my dentist.",
+        "Who looks after my teeth?",
+    ),
+    (
+        "I play the cello in the city orchestra.",
+        "I play cello in the city orchestra.",
+        "Which instrument do I play?",
+    ),
+]
+
+
+@pytest.mark.parametrize(("first", "again", "question"), REWORDED)
+def test_what_is_said_again_in_other_words_is_forgotten_with_it(
+    service: Service, home: Path, first: str, again: str, question: str
+) -> None:
+    service.record_turn("one", first, "I see.", turn="1")
+    service.record_turn("other", again, "Noted.", turn="7")
+    service.sleep(["learn"])
+    (memory,) = service.list_memories().memories
+
+    def answered() -> list[str]:
+        wanted = {first, again}
+        asked = (first.rstrip("."), again.rstrip("."), question, first.split()[-1])
+        return [
+            one.memory.content
+            for text in asked
+            for one in told(service, text)
+            if one.memory.content in wanted
+        ]
+
+    service.forget(memory.id)
+    assert answered() == []
+
+    service.restore(memory.id)
+    assert service.recall(question).hits[0].memory.id == memory.id
+
+    service.forget(memory.id, erase=True)
+    assert answered() == []
+    word = max(memory.content.split(), key=len).strip(".").encode()
+    assert [path.name for path in home.rglob("*.db*") if word in path.read_bytes()] == []
+
+
+def test_what_is_memorized_and_then_said_is_forgotten_with_it(service: Service, home: Path) -> None:
+    id = service.memorize("My dentist is Dr. Meyer in Lindau.").id
+    service.record_turn("other", "Dr. Meyer in Lindau is my dentist.", "Noted.", turn="7")
+    service.sleep(["learn"])
+    assert [one.id for one in service.list_memories().memories] == [id]
+    assert service.update_memory(id, scope="shared").id == id
+
+    service.forget(id)
+    assert told(service, "dentist in Lindau") == []
+    service.restore(id)
+    service.forget(id, erase=True)
+    assert told(service, "dentist in Lindau") == []
+    assert [path.name for path in home.rglob("*.db*") if b"Meyer" in path.read_bytes()] == []
+
+
+def test_what_repeats_what_the_session_was_shown_is_forgotten_with_it(
+    service: Service, home: Path
+) -> None:
+    id = service.memorize("My dentist is Dr. Meyer in Lindau.").id
+    assert service.settle()
+    shown = service.observe("prompt", "s", "1", "Who is my dentist?").notes
+    assert "Meyer" in shown
+    service.observe("answer", "s", "1", "One moment.")
+    text = "Remember that my dentist is Meyer."
+    service.record_turn("s", text, "So it is.", turn="2")
+    assert service.sleep(["learn"]).counts["extract.echo"] == 1
+
+    service.forget(id)
+    assert told(service, "Who is the dentist?") == []
+    service.restore(id)
+    service.forget(id, erase=True)
+    assert [path.name for path in home.rglob("*.db*") if b"Meyer" in path.read_bytes()] == []
+
+
+def test_what_one_erases_about_a_name_takes_what_repeats_it(service: Service) -> None:
+    service.record_turn("Zorblax talks", "I am allergic to hazelnuts.", "I see.", turn="1")
+    service.record_turn("Zorblax again", "I'm allergic to hazelnuts.", "Noted.", turn="7")
+    service.sleep(["learn"])
+
+    proof = service.forget_about("Zorblax").erase()
+
+    assert (proof.places, proof.kept) == ((), ())
+    (memory,) = service.list_memories().memories
+    service.forget(memory.id)
+    assert told(service, "hazelnuts") == []
+
+
+def test_a_statement_that_is_said_of_anew_is_told_again(service: Service) -> None:
+    service.record_turn("one", "I am allergic to hazelnuts.", "I see.", turn="1")
+    service.sleep(["learn"])
+    service.forget(service.list_memories().memories[0].id)
+    service.record_turn("other", "I'm allergic to hazelnuts.", "Noted.", turn="7")
+    service.sleep(["learn"])
+
+    assert service.settle()
+    assert "hazelnuts" in service.recall("What am I allergic to?").hits[0].memory.content
+
+
+def test_old_turns_leave_no_link_behind(
+    service_of: ServiceOf, clock: MovableClock, home: Path
+) -> None:
+    service = service_of("ana", KINMEM_TURNS_DAYS=30)
+    for session, text in zip(("first talk", "second talk"), REWORDED[0], strict=False):
+        service.record_turn(session, text, "I see.", turn="1")
+    service.sleep()
+    assert b"second talk" in whole(home)
+    for _ in range(32):
+        clock.advance(days=1)
+        service.sleep(["purge"])
+
+    service.close()
+    assert b"second talk" not in whole(home)
+
+
+def whole(home: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(home.glob("kins/ana.db*")))
+
+
+def test_what_is_found_to_be_repeated_later_is_forgotten_with_it(
+    service: Service, clock: MovableClock
+) -> None:
+    texts = REWORDED[1][:2]
+    for session, text in zip(("one", "other"), texts, strict=True):
+        service.record_turn(session, "Do you know?", text, turn="1")
+    service.memorize_many(  # are compared by meaning when they have vectors
+        Note(content=text, session=session, turns=("1",), speaker="user")
+        for session, text in zip(("one", "other"), texts, strict=True)
+    )
+    assert service.settle()
+    (memory,) = service.list_memories().memories
+    later = clock.advance(days=1)
+    assert told(service, "dentist in Lindau", as_of=later)
+
+    service.forget(memory.id)
+
+    for how in ({}, {"as_of": later}):
+        assert told(service, "dentist in Lindau", **how) == []
+
+
+@pytest.mark.anyio
+async def test_a_model_is_told_nothing_of_what_it_forgot(service: Service) -> None:
+    first, again, question = REWORDED[0]
+    service.record_turn("one", first, "I see.", turn="1")
+    service.record_turn("other", again, "Noted.", turn="7")
+    service.sleep(["learn"])
+    assert service.settle()
+    async with Client(build(lambda _: service)) as client:
+        (id,) = [one.id for one in service.list_memories().memories]
+        await client.call_tool("forget", {"memory_id": id})
+        for query in (question, "hazelnuts", "Am I allergic to something?"):
+            found = await client.call_tool("recall", {"query": query})
+            assert "hazelnuts" not in str(found.structured_content["memories"])
+
+
 def test_what_is_erased_is_the_context_of_nothing(service: Service, home: Path) -> None:
     text = "My therapist is Dr. Huber. I always prefer window seats on the train to Linz."
     service.record_turn("s", text, "I see.", turn="1")
@@ -319,3 +481,31 @@ def test_another_embedder_makes_its_own_vectors_of_turns(service: Service) -> No
     assert service.stats().turns == []
     assert service.reembed() >= 6
     assert [(one.done, one.total) for one in service.stats().turns] == [(6, 6)]
+
+
+def test_the_copy_in_memory_outlives_what_is_erased(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chatted(service)
+    assert service.settle()
+    monkeypatch.setattr(turn_vectors, "IN_MEMORY_FROM", 1)
+    held = service.store.transcript._vectors  # type: ignore[attr-defined]
+    vector, name = service._embedder.embed(["closing time"])[0], service._embedder.name
+    deadline = time.monotonic() + 30
+    while not any(copy.loaded for copy in held._copies.values()):
+        assert time.monotonic() < deadline
+        before = held.nearest(vector, name, 9, None, {})
+    (copy,) = held._copies.values()
+    memory = service.recall("What is my sister allergic to?").hits[0].memory
+    gone = [message.id for message in service.turns("gym") if message.turn in memory.turns]
+
+    service.forget(memory.id, erase=True)
+
+    monkeypatch.setattr(turn_vectors.TurnVectors, "_scanned", None)
+    after = held.nearest(vector, name, 9, None, {})
+    assert set(before) - set(after) == set(gone)
+    assert after == [turn for turn in before if turn not in gone]
+    assert list(held._copies.values()) == [copy]
+    service.record_turn("gym", "And on Mondays?", "On Mondays it closes at 23:00.", turn="4")
+    assert service.settle()
+    assert len(held.nearest(vector, name, 9, None, {})) == len(after) + 2

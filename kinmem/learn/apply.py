@@ -13,7 +13,7 @@ from kinmem.rules.change.occasion import begins
 from kinmem.rules.change.periods import periods
 from kinmem.rules.evidence import evidence
 from kinmem.rules.same.similarity import content_hash
-from kinmem.turns import Change, Conflict
+from kinmem.turns import Change, Conflict, Repetition
 
 MOST_TURNS = 3
 TRIES = 3
@@ -32,6 +32,8 @@ class Deeds:
     changes: tuple[Change, ...] = ()
     """Of those that were there."""
     conflicts: tuple[Conflict, ...] = ()
+    repeated: tuple[Repetition, ...] = ()
+    """Where the new one was said, if a known one says it."""
 
 
 def deeds(verdict: Verdict, new: Memory, chunks: Chunks | None, mode: ConflictMode) -> Deeds:
@@ -40,10 +42,12 @@ def deeds(verdict: Verdict, new: Memory, chunks: Chunks | None, mode: ConflictMo
         case Keep():
             return Deeds(Stored("created", new.id), new)
         case Skip(known):
-            return Deeds(Stored("duplicate_of", known.id), None)
+            again = Repetition.of(new, known.id)
+            return Deeds(Stored("duplicate_of", known.id), None, repeated=again)
         case Merge(known, content, reason):
             change = _merged(known, new, content, chunks, reason)
-            return Deeds(Stored("merged_into", known.id, reason), None, (change,))
+            again = Repetition.of(new, known.id)
+            return Deeds(Stored("merged_into", known.id, reason), None, (change,), (), again)
         case Replace(outdated, _, reason):
             ids = tuple(memory.id for memory in outdated)
             changes = tuple(_superseded(memory, new, reason) for memory in outdated)
@@ -120,5 +124,8 @@ def _greater(a: float | None, b: float | None) -> float | None:
 
 
 def _both_turns(known: Memory, new: Memory) -> Mapping[str, Any]:
+    """A memory names turns of its own session alone; others are noted as repetitions."""
+    if new.session != known.session:
+        return known.metadata
     turns = tuple(dict.fromkeys((*known.turns, *new.turns)))[:MOST_TURNS]
     return {**known.metadata, "turns": list(turns)} if len(turns) > 1 else known.metadata

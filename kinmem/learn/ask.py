@@ -20,6 +20,7 @@ from kinmem.learn.told import (
     turn_lines,
 )
 from kinmem.llm.base import ChatModel
+from kinmem.llm.gate import Gate
 from kinmem.models import Memory, Note
 from kinmem.prompts import render
 from kinmem.turns import Message
@@ -42,6 +43,7 @@ def ask(
     before: Sequence[Message],
     known: Sequence[Memory],
     zone: tzinfo,
+    gate: Gate | None = None,
 ) -> list[Note]:
     """What the model finds in the turn; nothing, unasked, where neither person nor assistant spoke.
 
@@ -50,7 +52,7 @@ def ask(
     """
     if not any(message.role in ("user", "assistant") for message in turn):
         return []
-    case = _Case.of(turn, before, known)
+    case = _Case.of(turn, before, known, gate or Gate())
     found = model.answer(case.prompt(zone), case.shape)
     notes = []
     for finding in found.items[:MOST_FINDINGS]:
@@ -77,14 +79,18 @@ class _Case:
 
     @classmethod
     def of(
-        cls, turn: Sequence[Message], before: Sequence[Message], known: Sequence[Memory]
+        cls,
+        turn: Sequence[Message],
+        before: Sequence[Message],
+        known: Sequence[Memory],
+        gate: Gate,
     ) -> "_Case":
         messages = shown(turn)
         return cls(
             aliased("m", messages),
             aliased("b", before[-MOST_BEFORE:]),
             aliased("k", known[:MOST_KNOWN]),
-            Grounds(messages, before),
+            Grounds(messages, before, gate),
         )
 
     @property

@@ -17,8 +17,9 @@ from kinmem.learn.prepare import draft_of
 from kinmem.learn.projects import project_of
 from kinmem.learn.reconcile import Merge, Outdated, Verdict
 from kinmem.learn.screen import screened
-from kinmem.learn.verdicts import Verdicts
-from kinmem.llm.base import ChatModel, Embedder
+from kinmem.learn.verdicts import JUDGED, Verdicts
+from kinmem.llm.base import ChatModel, Embedder, Judge
+from kinmem.llm.gate import Gate
 from kinmem.models import (
     LIVE,
     ROLES,
@@ -35,12 +36,14 @@ from kinmem.rules.same.echo import Echoes
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import content_words
-from kinmem.turns import Batch, Change, Conflict, Message
+from kinmem.turns import Batch, Change, Conflict, Message, Repetition
 
 MOST_KNOWN = 10
 """Memories near a turn that a model is told of."""
 SPOKEN_OF = 0.3
 """Share of a text's content words that was said (Keyoku's bound for one subject)."""
+JUDGED_OF_A_TURN, LEAST_JUDGED = 24, 2
+"""Pairs of its statements with stored ones, 3 ms each; of each statement at least so many."""
 READ_FOR_KNOWN = 2000
 """Characters of what was said by which they are found."""
 
@@ -63,14 +66,16 @@ class Learn:
         model: ChatModel | None,
         settings: Settings,
         clock: Clock,
+        judge: Judge | None = None,
     ) -> None:
-        """Without a `model` it learns by rules."""
+        """Without a `model` it learns by rules, with the `judge` if there is one."""
         self._store = store
         self._embedder = embedder
         self._model = model
+        self._judge, self._gate = judge, Gate(judge)
         self._settings = settings
         self._clock = clock
-        self._verdicts = Verdicts(store, embedder, settings, clock)
+        self._verdicts = Verdicts(store, embedder, settings, clock, judge)
 
     def turn(self, messages: Sequence[Message], before: Sequence[Message]) -> Counter[str]:
         """What became of the turn's statements, counted: created, duplicate, merged, superseded,
@@ -79,8 +84,8 @@ class Learn:
         All of it is stored in one transaction, with the mark that the turn was learned from; no
         counts if somebody else was faster. Raises ModelError, and then nothing is stored.
         """
-        notes = screened(self._found(messages, before), messages)
-        news = self._news(notes, messages)
+        notes = screened(self._found(messages, before), messages, self._gate)
+        news, echoes = self._news(notes, messages)
         counts = Counter(echo=len(notes) - len(news))
         news = self._grounded(news, [*before, *messages])
         project = place_of(next((one.place for one in messages if one.place), None))
@@ -88,22 +93,26 @@ class Learn:
             (note, draft, self._vectors(draft))
             for note, draft in self._drafts(news, counts, project)
         ]
-        done = decided(lambda: self._woven_and_stored(sought, messages))
+        done = decided(lambda: self._woven_and_stored(sought, messages, echoes))
         return Counter() if done is None else +(counts + done)
 
     def _woven_and_stored(
-        self, sought: Sequence[tuple[Note, Draft, list[Vector]]], messages: Sequence[Message]
+        self,
+        sought: Sequence[tuple[Note, Draft, list[Vector]]],
+        messages: Sequence[Message],
+        echoes: Sequence[Repetition],
     ) -> Counter[str] | None:
         """What became of the notes; None if the turn was learned from already."""
         work = self._woven(sought, messages)
+        work.repeated += echoes
         done = self._store.apply(work.batch(messages))
         return None if done is None else work.counts
 
     def _found(self, messages: Sequence[Message], before: Sequence[Message]) -> list[Note]:
         zone = self._settings.general.zone
         if self._model is None:
-            return extract(messages, before, zone)
-        return ask(self._model, messages, before, self._known(messages), zone)
+            return extract(messages, before, zone, self._judge)
+        return ask(self._model, messages, before, self._known(messages), zone, self._gate)
 
     def _known(self, messages: Sequence[Message]) -> list[Memory]:
         """What a model is told of: what is near the turn, then what the session was shown."""
@@ -122,17 +131,33 @@ class Learn:
         ordered = [found[id] for id in dict.fromkeys([*ids, *shown]) if id in found]
         return [memory for memory in ordered if memory.state in LIVE]
 
-    def _news(self, notes: Sequence[Note], messages: Sequence[Message]) -> list[Note]:
-        """The notes that do not only repeat what the session was shown of the memory."""
+    def _news(
+        self, notes: Sequence[Note], messages: Sequence[Message]
+    ) -> tuple[list[Note], list[Repetition]]:
+        """The notes that do not only repeat what the session was shown of the memory, and which of
+        the Kin's own memories the others repeat."""
         if not notes:
-            return []
+            return [], []
         shown = self._store.memories(self._store.journal.was_shown(messages[0].session))
         people = {one.speaker for one in messages if one.role == "user" and one.speaker}
         echoes = Echoes(
             (memory.content for memory in shown.values()),
             names=people - ROLES if len(people) == 1 else (),
         )
-        return [note for note in notes if note.quarantine or not echoes.repeats(note.content)]
+        news, repeated = [], []
+        for note in notes:
+            told = None if note.quarantine else echoes.sources(note.content)
+            if told is None:
+                news.append(note)
+                continue
+            known = (one for one in shown.values() if one.kin == self._store.kin)
+            repeated += [
+                again
+                for one in known
+                if one.content in told
+                for again in Repetition.of(note, one.id)
+            ]
+        return news, repeated
 
     def _grounded(self, notes: Sequence[Note], talk: Sequence[Message]) -> list[Note]:
         """Those that a model made out of nothing are quarantined: their words were not said, and
@@ -189,17 +214,18 @@ class Learn:
         self, sought: Sequence[tuple[Note, Draft, list[Vector]]], messages: Sequence[Message]
     ) -> "_Work":
         work, said = _Work(), _words_of(messages)
+        most = min(JUDGED, max(LEAST_JUDGED, JUDGED_OF_A_TURN // max(1, len(sought))))
         for note, draft, vectors in sought:
             if note.quarantine is not None:
                 self._hold(draft, work)
                 continue
-            near = work.beside(self._verdicts.near.neighbours(vectors), vectors)
-            updates = self._update(note, work, near, said)
-            verdict = self._verdicts.of(draft.memory, near, updates=updates)
+            near = work.beside(self._verdicts.near.around(vectors), vectors)
+            updates = self._update(note, work, self._verdicts.near.close(near), said)
+            verdict = self._verdicts.of(draft.memory, near, updates=updates, most=most)
             if isinstance(verdict, Outdated):
                 again = self._verdicts.ended_before(draft.memory, vectors)
                 if again is not None:
-                    work.counts["duplicate"] += 1
+                    work.repeat(draft.memory, again)
                     continue
             chunks = self._verdicts.merged_chunks(verdict, draft)
             done = deeds(verdict, draft.memory, chunks, self._verdicts.mode)
@@ -225,11 +251,11 @@ class Learn:
     def _hold(self, draft: Draft, work: "_Work") -> None:
         """Keep it out of use; once is enough, however often the page is read."""
         held = self._store.page(Filters(states=(State.QUARANTINED,)), "newest", 100).memories
-        hashes = {memory.content_hash for memory in held} | work.held
-        if draft.memory.content_hash in hashes:
-            work.counts["duplicate"] += 1
+        known = {memory.content_hash: memory.id for memory in held} | work.held
+        if draft.memory.content_hash in known:
+            work.repeat(draft.memory, known[draft.memory.content_hash])
             return
-        work.held.add(draft.memory.content_hash)
+        work.held[draft.memory.content_hash] = draft.memory.id
         work.drafts[draft.memory.id] = draft
         work.counts["quarantined"] += 1
 
@@ -256,7 +282,9 @@ class _Work:
     changes: dict[str, Change] = field(default_factory=dict)
     conflicts: list[Conflict] = field(default_factory=list)
     ended: set[str] = field(default_factory=set)
-    held: set[str] = field(default_factory=set)
+    held: dict[str, str] = field(default_factory=dict)
+    """What this turn has put into quarantine: hash -> id."""
+    repeated: list[Repetition] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
 
     def beside(self, stored: Sequence[Neighbour], vectors: Sequence[Vector]) -> list[Neighbour]:
@@ -281,7 +309,13 @@ class _Work:
         if done.memory is not None:
             self.drafts[draft.memory.id] = replace(draft, memory=done.memory)
         self.conflicts += done.conflicts
+        self.repeated += done.repeated
         self.counts[COUNTED[done.told.status]] += 1
+
+    def repeat(self, new: Memory, known: str) -> None:
+        """It is stored already."""
+        self.repeated += Repetition.of(new, known)
+        self.counts["duplicate"] += 1
 
     def _change(self, change: Change) -> None:
         fields: dict[str, Any] = dict(change.fields)
@@ -314,5 +348,6 @@ class _Work:
             changes=list(self.changes.values()),
             conflicts=self.conflicts,
             learned=[message.id for message in messages],
+            repeated=self.repeated,
             name=f"turn {first.session} {first.turn}",
         )

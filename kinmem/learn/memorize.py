@@ -12,11 +12,11 @@ from kinmem.learn.near import Neighbour
 from kinmem.learn.prepare import draft_of, judged, unsecret
 from kinmem.learn.reconcile import Keep, Merge, Outdated, Skip, Verdict
 from kinmem.learn.verdicts import Verdicts
-from kinmem.llm.base import Embedder
+from kinmem.llm.base import Embedder, Judge
 from kinmem.models import Chunks, Draft, Memory, Note, Scope, Stored, Vector
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.turns import Batch, Change, Conflict
+from kinmem.turns import Batch, Change, Conflict, Repetition
 
 MOST_COMPARED = 20_000
 SETTLED_TOGETHER = 16
@@ -27,12 +27,19 @@ so many that a look-up costs a third, so few that little is looked up in vain.""
 class Memorize:
     """Stores what is new, lets what it contradicts give way, and says what became of each note."""
 
-    def __init__(self, store: Store, embedder: Embedder, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        settings: Settings,
+        clock: Clock,
+        judge: Judge | None = None,
+    ) -> None:
         self._store = store
         self._embedder = embedder
         self._settings = settings
         self._clock = clock
-        self._verdicts = Verdicts(store, embedder, settings, clock)
+        self._verdicts = Verdicts(store, embedder, settings, clock, judge)
         self._near = self._verdicts.near
         self._compared: set[frozenset[tuple[str, int]]] = set()
 
@@ -133,7 +140,8 @@ class Memorize:
             case Outdated(by):
                 changes.append(_outdated(new, done, by))
         try:
-            self._apply(new.scope, (), changes, done.conflicts, f"settle {new.id}")
+            name = f"settle {new.id}"
+            self._apply(new.scope, (), changes, done.conflicts, name, done.repeated)
         except (VersionConflict, MemoryNotFound):
             return False  # changed meanwhile: review finds the pair
         return not changes
@@ -141,14 +149,18 @@ class Memorize:
     def _compared_and_stored(
         self, draft: Draft, vectors: Sequence[Vector], updates: str | None
     ) -> Stored:
-        near = self._near.neighbours(vectors)
+        near = self._near.around(vectors)
         verdict = self._verdicts.of(draft.memory, near, updates=updates, told=True)
         if isinstance(verdict, Outdated):
             again = self._verdicts.ended_before(draft.memory, vectors)
             if again is not None:
                 return Stored("duplicate_of", again, verdict.reason)
         stored = self._stored(draft, verdict)
-        said_by = [f"{one.kin}'s {one.id}" for one, _ in near if _is_copy(one, draft.memory)]
+        said_by = [
+            f"{one.kin}'s {one.id}"
+            for one, _ in self._near.close(near)
+            if _is_copy(one, draft.memory)
+        ]
         if stored.status != "created" or not said_by:
             return stored
         return replace(stored, reason=f"says the same as {', '.join(said_by)}")
@@ -157,7 +169,9 @@ class Memorize:
         chunks = self._verdicts.merged_chunks(verdict, draft)
         done = deeds(verdict, draft.memory, chunks, self._verdicts.mode)
         drafts = [] if done.memory is None else [replace(draft, memory=done.memory)]
-        ids = self._apply(draft.memory.scope, drafts, done.changes, done.conflicts)
+        ids = self._apply(
+            draft.memory.scope, drafts, done.changes, done.conflicts, repeated=done.repeated
+        )
         if drafts and ids[0] != draft.memory.id:
             return Stored("duplicate_of", ids[0])
         return done.told
@@ -169,21 +183,27 @@ class Memorize:
         changes: Sequence[Change],
         conflicts: Sequence[Conflict],
         name: str | None = None,
+        repeated: Sequence[Repetition] = (),
     ) -> list[str]:
-        """In one transaction; conflicts about a shared memory, being one's own, in a second."""
+        """In one transaction; what is one's own about a shared memory in a second."""
+        own = Batch(conflicts=conflicts, repeated=repeated)
         if scope == "private":
-            batch = Batch(drafts=drafts, changes=changes, conflicts=conflicts, name=name)
-            return self._store.apply(batch) or []
+            return self._store.apply(replace(own, drafts=drafts, changes=changes, name=name)) or []
         batch = Batch(scope=scope, drafts=drafts, changes=changes, name=name)
         ids = self._store.apply(batch) or []
-        if conflicts:
-            self._store.apply(Batch(conflicts=conflicts))
+        if conflicts or repeated:
+            self._store.apply(own)
         return ids
 
     def _draft(self, note: Note, now: datetime, *, fresh: bool = False) -> Draft:
-        general, secrets = self._settings.general, self._settings.learn.secrets
-        note = judged(unsecret(note, secrets))
-        return draft_of(note, self._store.kin, self._embedder, now, general.zone, fresh=fresh)
+        zone = self._settings.general.zone
+        note = self.judged(note)
+        return draft_of(note, self._store.kin, self._embedder, now, zone, fresh=fresh)
+
+    def judged(self, note: Note) -> Note:
+        """The note as far as it may be stored, with category and importance. Raises
+        InvalidInput."""
+        return judged(unsecret(note, self._settings.learn.secrets))
 
     def _draft_or_refusal(self, note: Note, now: datetime) -> Draft | Stored:
         try:

@@ -18,6 +18,8 @@ LONGEST_CORRECTION = 200
 LIVING = Filters()
 MATCHING = 20
 """Memories that tell the same of somebody, in any words."""
+AROUND = 24
+"""However far; of these the judge is asked about the nearest that may be about the same."""
 COMPARED = 5
 """What says the same, or contradicts, is the nearest or among the very next."""
 
@@ -67,6 +69,18 @@ class Near:
             for id, cosine in found:
                 cosines[id] = max(cosine, cosines.get(id, -1.0))
         return _ranked(cosines, self._single(cosines, vectors))
+
+    def around(self, vectors: Sequence[Vector]) -> list[Neighbour]:
+        """As `neighbours`, however far: what tells of a change in other words may share none."""
+        cosines: dict[str, float] = {}
+        found = self._store.nearest_each(vectors, self._embedder.name, AROUND, Filters())
+        for id, cosine in (one for near in found for one in near):
+            cosines[id] = max(cosine, cosines.get(id, -1.0))
+        return _ranked(cosines, self._single(cosines, vectors))
+
+    def close(self, found: Sequence[Neighbour]) -> list[Neighbour]:
+        """Those of them that are near enough for rules."""
+        return [one for one in found if one[1] >= self.ladder.related][: 2 * COMPARED]
 
     def told_otherwise(self, new: Memory, near: Collection[str]) -> list[Neighbour]:
         """Older live memories that are so no longer because of it, or it because of them, though

@@ -212,7 +212,21 @@ def changed_fields(
     fields: dict[str, Any] = {}
     for name, value in sorted(changes.items(), key=_archived_first):
         fields |= _changed(name, allowed(value, name, secrets), old, now, zone)
+    if "content" in fields and "occurred_at" not in changes:
+        fields |= _dated_anew(fields["content"], old, now, zone)
     return fields
+
+
+def _dated_anew(content: str, old: Memory, now: datetime, zone: tzinfo) -> dict[str, Any]:
+    """When it happened, if the new words name an earlier day and the old ones did not name it so:
+    what stands there as before is of the day on which it was told."""
+    moment = now.astimezone(zone)
+    day = happened(content, moment)
+    if day is None or day == happened(old.content, moment):
+        return {}
+    metadata = {**old.metadata, TOLD_AT: now.astimezone(UTC).isoformat()}
+    occurred_at = checked_time(day.isoformat(), "occurredAt", zone)
+    return {"occurred_at": occurred_at, "metadata": metadata}
 
 
 def _archived_first(change: tuple[str, Any]) -> bool:

@@ -7,6 +7,7 @@ is kept apart, where a person can see the attempt.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from kinmem.llm.gate import Gate
 from kinmem.models import ROLES, Note
 from kinmem.rules.orders.instructions import overriding, suspicious
 from kinmem.rules.secrets.secrets import redacted
@@ -21,16 +22,18 @@ NO_PERSON = frozenset(ROLES) - {"user"}
 """Speakers whose words may come from anywhere."""
 
 
-def screened(notes: Sequence[Note], turn: Sequence[Message]) -> list[Note]:
+def screened(notes: Sequence[Note], turn: Sequence[Message], gate: Gate) -> list[Note]:
     """The notes without secrets, suspicious ones quarantined, then the attempts in tool output.
 
     At most three notes per message of the turn are quarantined; further ones are dropped.
     """
     own = [message for message in turn if message.role == "user"]
-    judged = [_judged(_bare(note), own) for note in notes]
+    judged = [_judged(_bare(note), own, gate) for note in notes]
     free = [note for note in judged if note.quarantine is None]
     held = [note for note in judged if note.quarantine is not None]
-    attempts = [note for message in turn if message.role == "tool" for note in _attempts(message)]
+    attempts = [
+        note for message in turn if message.role == "tool" for note in _attempts(message, gate)
+    ]
     known = {note.content for note in held}
     held += [note for note in attempts if note.content not in known]
     return free + held[: MOST_ATTEMPTS * len(turn)]
@@ -46,34 +49,29 @@ def _bare(note: Note) -> Note:
     )
 
 
-def _judged(note: Note, own: Sequence[Message]) -> Note:
+def _judged(note: Note, own: Sequence[Message], gate: Gate) -> Note:
     """`own`: what people said in the turn. They may give orders, for themselves."""
     if note.quarantine is not None:
         return note
-    return replace(note, quarantine=_why(note, own))
+    return replace(note, quarantine=_why(note, own, gate))
 
 
-def _why(note: Note, own: Sequence[Message]) -> str | None:
+def _why(note: Note, own: Sequence[Message], gate: Gate) -> str | None:
     words = set(content_words(note.content))
     if note.speaker in NO_PERSON or not words:
-        return suspicious(note.content)
+        return gate.why(note.content)
     told = [message for message in own if words <= set(content_words(message.text))]
     if not told:
-        return suspicious(note.content)
+        return gate.why(note.content)
     # A link in an order is no part of the note, but of what is asked.
     asked = (part for message in told for part in sentences(message.text))
     whole = [part for part in asked if words & set(content_words(part))]
     return next(filter(None, map(overriding, [note.content, *whole])), None)
 
 
-def _attempts(message: Message) -> Iterator[Note]:
+def _attempts(message: Message, gate: Gate) -> Iterator[Note]:
     """What a tool's output orders a model to do, sentence by sentence, else as a whole."""
-    why = suspicious(message.text)
-    if why is None:
-        return
-    pieces = [(part.strip(), suspicious(part)) for part in _pieces(message.text)]
-    found = [(text, reason) for text, reason in pieces if reason is not None]
-    for text, reason in (found or [(message.text.strip(), why)])[:MOST_ATTEMPTS]:
+    for text, reason in _orders(message.text, gate)[:MOST_ATTEMPTS]:
         yield Note(
             content=redacted(text[:LONGEST_ATTEMPT])[0],
             category="context",
@@ -86,6 +84,20 @@ def _attempts(message: Message) -> Iterator[Note]:
             turns=(message.turn,),
             quarantine=reason,
         )
+
+
+def _orders(text: str, gate: Gate) -> list[tuple[str, str]]:
+    """Sentences that are orders, with the reason; those that the signs tell of come first."""
+    pieces, signs = _pieces(text), suspicious(text)
+    of_signs = [suspicious(part) if signs else None for part in pieces]
+    found = [(part.strip(), why) for part, why in zip(pieces, of_signs, strict=True) if why]
+    if signs and not found:
+        return [(text.strip(), signs)]
+    known = {part for part, _ in found}
+    judged = zip(pieces, gate.commands(pieces), strict=True)
+    return found + [
+        (one, why) for part, why in judged if why and (one := part.strip()) not in known
+    ]
 
 
 def _pieces(text: str) -> list[str]:

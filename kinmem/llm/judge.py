@@ -39,7 +39,7 @@ class BuiltinJudge:
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self._parts = Once("loading the judge", lambda: _Parts(folder))
-        self._remembered = lru_cache(REMEMBERED)(self._chances)
+        self._remembered = lru_cache(REMEMBERED)(self.chances)
 
     @property
     def ready(self) -> bool:
@@ -96,8 +96,9 @@ class BuiltinJudge:
         except Exception as error:  # neither tokenizers nor onnxruntime has a base of its errors
             raise ModelError(f"the judge cannot be loaded ({reason(error)}); {ADVICE}") from error
 
-    def _chances(self, head: str, first: str, second: str | None) -> dict[str, float]:
-        parts = self._parts.get()
+    def chances(self, head: str, first: str, second: str | None) -> dict[str, float]:
+        """The chance of each label of a head. Waits for the model. Raises ModelError."""
+        parts = self._loaded(Deadline(None))
         try:
             logits = parts.run(head, first, second)
         except Exception as error:  # as above
@@ -125,10 +126,9 @@ class _Parts:
 
     def run(self, head: str, first: str, second: str | None) -> Any:
         """Logits of a head, float32, one for each of its labels."""
-        read = self._read(first, second)
-        words = self._words[read.ids] * self._scales[read.ids, None]
-        fed = {"words": words.astype(np.float32), "segments": np.array(read.type_ids, np.int64)}
-        return self._session.run([head], fed)[0]
+        ids = self._read(first, second).ids
+        words = self._words[ids] * self._scales[ids, None]
+        return self._session.run([head], {"words": words.astype(np.float32)})[0]
 
     def _read(self, first: str, second: str | None) -> "Encoding":
         """Of two texts that are too long together the longer one is cut."""

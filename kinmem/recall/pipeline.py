@@ -28,7 +28,7 @@ from kinmem.recall.sense import sensible
 from kinmem.recall.standing import MOST, SURELY, instructed, orders_near, ranked
 from kinmem.recall.then import as_it_was
 from kinmem.recall.touched import MATCHING, NEAREST, noise_of, sought_in, touched
-from kinmem.recall.trim import trim, without_copies
+from kinmem.recall.trim import own_instead, trim, without_copies
 from kinmem.recall.weigh import weigh
 from kinmem.settings import Settings
 from kinmem.store.base import Store
@@ -284,7 +284,8 @@ class Recall:
         if abstained:
             return answer
         formers = self._read(kept, confidences)
-        hits = led(heirs(formers, self._store, wanted, moment), answer.hits)[:limit]
+        hits = led(heirs(formers, self._store, wanted, moment), answer.hits)
+        hits = own_instead(hits, self._store.kin)[:limit]
         return replace(answer, hits=hits, abstained=all(hit.weak for hit in hits))
 
     def _is_open(self, answer: Answer) -> bool:
@@ -304,6 +305,7 @@ class Recall:
         fusion = self._settings.fusion or profile.fusion
         scored = fuse(found, fusion, self._settings, profile.formula)
         scored = weigh(scored, inquiry.question, profile, self._settings, self._clock())
+        scored = without_copies(scored, self._store.kin)
         kept = inquiry.judging.read(trim(scored, limit, self._settings))
         confidences, abstained, _ = judge(kept, inquiry.question, found, self._settings)
         came_by = self._store.life.came_by([one.candidate.id for one in kept])

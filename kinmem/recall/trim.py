@@ -1,9 +1,10 @@
 """Stage 6: as many hits as are worth it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import takewhile
 
-from kinmem.models import Candidate, Scored
+from kinmem.models import Candidate, Hit, Memory, Scored
 from kinmem.rules.change.occasion import OF_ITS_TIME, SELF
 from kinmem.rules.same.similarity import normalised
 from kinmem.settings import RecallSettings
@@ -11,6 +12,8 @@ from kinmem.text import folded, words
 
 # A hit that scores less than half of the one before it stands at the foot of a cliff.
 CLIFF = 0.5
+
+Said = tuple[str, ...]
 
 
 def trim(scored: Sequence[Scored], limit: int, settings: RecallSettings) -> list[Scored]:
@@ -41,7 +44,7 @@ def without_copies(scored: Sequence[Scored], kin: str) -> list[Scored]:
     if all(one.candidate.kin == kin for one in scored):
         return list(scored)
     own = {_statement(one.candidate) for one in scored if one.candidate.kin == kin}
-    kept, seen = [], set[tuple[str, ...]]()
+    kept, seen = [], set[Said]()
     for one in scored:
         said = _statement(one.candidate)
         if one.candidate.kin != kin:
@@ -52,7 +55,25 @@ def without_copies(scored: Sequence[Scored], kin: str) -> list[Scored]:
     return kept
 
 
-def _statement(candidate: Candidate) -> tuple[str, ...]:
+def own_instead(hits: Sequence[Hit], kin: str) -> list[Hit]:
+    """As without_copies, for hits of several searches: the own one takes the place of a better
+    copy."""
+    own: dict[Said, Memory] = {}
+    for hit in hits:
+        if hit.memory.kin == kin:
+            own.setdefault(_statement(hit.memory), hit.memory)
+    kept: dict[str | Said, Hit] = {}
+    for hit in hits:
+        said = None if hit.memory.kin == kin else _statement(hit.memory)
+        memory = hit.memory if said is None else own.get(said)
+        if memory is not None:
+            kept.setdefault(memory.id, replace(hit, memory=memory))
+        elif said is not None:
+            kept.setdefault(said, hit)
+    return list(kept.values())
+
+
+def _statement(candidate: Candidate | Memory) -> Said:
     """What two candidates have in common that say the same of the same."""
     text = normalised(candidate.content)
     about_self = not SELF.isdisjoint(words(text)[:3])
@@ -60,5 +81,5 @@ def _statement(candidate: Candidate) -> tuple[str, ...]:
         text,
         folded(candidate.subject or ""),
         candidate.kin if about_self else "",
-        candidate.said_at[:10] if candidate.category in OF_ITS_TIME else "",
+        str(candidate.said_at)[:10] if candidate.category in OF_ITS_TIME else "",
     )

@@ -1,6 +1,7 @@
 """Service: the six tools, and documents."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -149,6 +150,9 @@ class Memories(Parts):
         """With the path of the project that it names, or that it is about if it names none."""
         if note.place is not None:
             return replace(note, place=self._place(note.place))
+        if self.here and not is_document(note.content):
+            with suppress(InvalidInput):  # it is refused when it is stored
+                note = self._memorize.judged(note)
         return replace(note, place=project_of(note.category, note.content, note.subject, self.here))
 
     def _place(self, wanted: str) -> str | None:

@@ -16,6 +16,7 @@ from kinmem.learn.from_turns import Learn
 from kinmem.learn.memorize import Memorize
 from kinmem.learn.projects import settle_places
 from kinmem.llm.base import ChatModels, Embedder
+from kinmem.llm.gate import Gate
 from kinmem.models import Answer, Filters, Memory
 from kinmem.outbox import Outbox
 from kinmem.recall.pipeline import Recall
@@ -72,11 +73,12 @@ class Parts:
             clock,
             settings.recall.rewrite_threshold,
         )
-        self._memorize = Memorize(store, embedder, settings, clock)
-        self.documents = Documents(store, embedder, settings, clock)
+        gate = Gate(models.judge)
+        self._memorize = Memorize(store, embedder, settings, clock, models.judge)
+        self.documents = Documents(store, embedder, settings, clock, gate)
         self._summary_model = models.summary
-        self._undo = Undo(store, embedder, self._bin_time, clock)
-        self._review = Reviewer(store, embedder, models.review, settings, clock)
+        self._undo = Undo(store, embedder, self._bin_time, clock, gate)
+        self._review = Reviewer(store, embedder, models.review, settings, clock, models.judge)
         self._compact = Compact(store.journal, models.compacting, settings, clock)
         inject = Inject(store.journal, settings, clock)
         self._conversation = Conversation(
@@ -99,7 +101,7 @@ class Parts:
     def _cycle_of(self, embedder: Embedder, models: ChatModels) -> Cycle:
         """What is done after each turn, and in the night."""
         store, settings, clock = self.store, self.settings, self.clock
-        learn = Learn(store, embedder, models.extraction, settings, clock)
+        learn = Learn(store, embedder, models.extraction, settings, clock, models.judge)
         return Cycle(
             store.journal,
             Outbox(store, learn, settings, clock),

@@ -63,8 +63,8 @@ class Transcript(Vectored, Protocol):
         ...
 
     def learned(self, messages: Collection[Message]) -> Mapping[int, Sequence[Learned]]:
-        """By number of a message the own memories learned from its turn, in whatever state, and
-        those in the bin whose statement it repeats."""
+        """By number of a message the own memories learned from its turn or repeated in it, in
+        whatever state, and those in the bin whose statement it says word for word."""
         ...
 
     def drop(self, before: datetime, limit: int | None = None) -> int:

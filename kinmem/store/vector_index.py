@@ -109,6 +109,13 @@ class VectorIndex:
             if self._count < _EXACT_ROWS // 2:
                 self._sketch = None
 
+    def keep(self, chunks: Ids) -> None:
+        """Forget all chunks but these."""
+        with self._lock:
+            known = self._chunks[: self._count]
+            gone = known[~np.isin(known, chunks)].tolist()
+        self.drop(gone)
+
     def search(self, query: Vector, limit: int, *, allowed: Ids | None = None) -> Found:
         """The `limit` chunks nearest to the query, best first, equal ones by ascending chunk id.
 

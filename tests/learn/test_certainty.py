@@ -291,3 +291,25 @@ def test_of_each_kind_two_go_through_the_service(service_of, clock, kind):
 
         assert service.get(older).state in LIVE
         assert service.get(older).content == pair["old"]
+
+
+@pytest.mark.parametrize(
+    ("known", "new", "is_hearsay"),
+    [
+        ("The port is 8080.", "Tom says the port is 8081 now.", True),
+        ("The port is 8080.", "The port is 8081 now, or so they say.", True),
+        ("The port is 8080.", "The port is 8081 now, says Tom.", True),
+        ("The deadline is May 3.", "The boss told us that the deadline is May 9 now.", True),
+        ("Unser Büro ist in Lindau.", "Tom sagt, unser Büro ist jetzt in Ulm.", True),
+        ("The port is 8080.", "The port is 8081 now, as I told you.", False),
+        ("The port is 8080.", "The port is 8081 now, we changed it.", False),
+        ("Our office is in Lindau.", "After the move our office is in Ulm now.", False),
+    ],
+)
+def test_hearsay_ends_nothing(service, known, new, is_hearsay):
+    id = service.memorize(known).id
+    service.record_turn("s", new, "I see.")
+    service.sleep(["learn"])
+    service.memorize(new)
+
+    assert (service.get(id).state in LIVE) is is_hearsay

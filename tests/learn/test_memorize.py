@@ -183,3 +183,21 @@ def test_what_is_told_later_is_newer_though_it_happened_earlier(service_of, cloc
     assert (rome.state, rome.occurred_at) == ("active", datetime(2026, 6, 1, tzinfo=UTC))
     assert service.get(lyon.id).state in ("superseded", "active")
     assert service.get(lyon.id).superseded_by in (rome.id, None)
+
+
+def test_a_day_that_is_written_into_a_text_is_when_it_happened(service, clock):
+    id = service.memorize("I went to the dentist in Lindau.").id
+    assert service.get(id).occurred_at is None
+
+    changed = service.update_memory(id, content="I went to the dentist in Lindau yesterday.")
+    again = service.memorize("I went to the barber in Lindau yesterday.")
+    assert changed.occurred_at == service.get(again.id).occurred_at
+    assert changed.told_at == service.get(again.id).told_at
+
+    clock.advance(days=7)
+    corrected = service.update_memory(id, content="I went to the dentist at Lindau yesterday.")
+    assert corrected.occurred_at == changed.occurred_at
+    given = service.update_memory(
+        id, content="I went to the dentist two days ago.", occurred_at="2026-06-01"
+    )
+    assert given.occurred_at.date().isoformat() == "2026-06-01"

@@ -1,9 +1,11 @@
 """What took the place of something is found by it, if it fits what was asked for."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from kinmem.models import Answer, State
 from kinmem.service import Service
 from tests.conftest import MovableClock
 
@@ -49,3 +51,43 @@ def test_what_has_expired_does_not_answer(married: Service, clock: MovableClock)
     clock.advance(days=40)
 
     assert found(married) == []
+
+
+OFFICE = "The office of Nordwind is in the Lindenstrasse"
+SINGLE, MARRIED = "Clara is single and lives alone", "Clara got married in June"
+
+
+def contents(answer: Answer) -> list[str]:
+    return [hit.memory.content for hit in answer.hits]
+
+
+def test_what_several_have_shared_is_told_once_by_what_gave_way(
+    service_of: Callable[..., Service], clock: MovableClock
+) -> None:
+    kins = [service_of("ana"), service_of("bob")]
+    for service in kins:
+        service.memorize(SINGLE, scope="shared", subject="Clara", category="fact")
+    clock.advance(days=1)
+    for service in kins:
+        assert service.memorize(MARRIED, scope="shared", subject="Clara").supersedes
+        assert service.settle()
+
+    for service in kins:
+        answer = service.recall("Who is single?")
+        assert contents(answer) == [MARRIED]
+        assert answer.hits[0].memory.kin == service.kin
+
+
+@pytest.mark.parametrize("first", ["ana", "bob"])
+def test_what_several_have_shared_and_has_faded_is_told_once(
+    service_of: Callable[..., Service], first: str
+) -> None:
+    kins = [service_of(first), service_of("bob" if first == "ana" else "ana")]
+    for service in kins:
+        id = service.memorize(OFFICE, scope="shared", category="fact").id
+        service.store.update(id, {"state": State.ARCHIVED}, action="faded")
+
+    for service in kins:
+        answer = service.recall("Where is the office of Nordwind?")
+        assert contents(answer) == [OFFICE]
+        assert answer.hits[0].memory.kin == service.kin

@@ -27,7 +27,7 @@ from kinmem.store.sqlite.rows import FIELDS, row_of, time_text
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.store.sqlite.vectors import ChunkVectors
 from kinmem.store.sqlite.words import indexed
-from kinmem.turns import Batch
+from kinmem.turns import Batch, Repetition
 from tests.conftest import MovableClock
 from tests.processes import REPOSITORY
 from tests.random_writes import opened
@@ -276,6 +276,37 @@ def test_each_kin_numbers_its_own_history_of_version_2(home: Path, second: Path)
     with closing(SqliteStore(home, "ana")) as store:
         added(store, "cake")
         assert [line.write for line in store.past.writes(10)] == [3, 2, 1]
+
+
+def test_version_5_with_turns_is_backed_up_and_notes_repetitions_then(
+    home: Path, tmp_path: Path
+) -> None:
+    fifth = tmp_path / "fifth"
+    shutil.copytree(MIGRATIONS, fifth)
+    for script in fifth.glob("*.sql"):
+        if int(script.name[:4]) > 5:
+            script.unlink()
+    path = home / "kins/ana.db"
+    with closing(Database(path, fifth)) as database, database.writing() as db:
+        db.executemany(
+            "INSERT INTO turns (session, turn, role, text, said_at) VALUES ('s', ?, 'user', ?, ?)",
+            [(f"{n}", f"I have {n} cats.", time_text(NOON)) for n in (1, 2)],
+        )
+    before = described(path)
+
+    with closing(SqliteStore(home, "ana")) as store:
+        waiting = store.journal.learnable(NOON, 2)
+        [id] = store.apply(Batch(drafts=[draft_of("I have cats")], learned=[waiting[0].id])) or []
+        again = Repetition(id, "s", ("2", "no such turn"), "user")
+        store.apply(Batch(learned=[waiting[1].id], repeated=[again]))
+        learned = store.transcript.learned(waiting)
+        assert [len(learned[one.id]) for one in waiting] == [0, 1]
+        store.erase(id)
+        assert [one.text for one in store.journal.messages("s")] == ["I have 1 cats.", "[erased]"]
+        assert problems(store) == []
+
+    assert described(path.with_name(f"{path.name}.v5.bak")) == before
+    assert described(path)[0] == LATEST
 
 
 def test_nothing_is_backed_up_where_nothing_changes(old: Path) -> None:

@@ -120,6 +120,11 @@ class Exact(RuleBasedStateMachine):
         for chunk in chunks:
             self.model.pop(chunk, None)
 
+    @rule(chunks=st.lists(SOME_CHUNKS))
+    def keep(self, chunks: list[int]) -> None:
+        self.index.keep(ids(*chunks))
+        self.model = {chunk: row for chunk, row in self.model.items() if chunk in chunks}
+
     @rule(
         query=SOME_VECTORS,
         limit=st.integers(1, 70),

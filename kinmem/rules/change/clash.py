@@ -26,7 +26,7 @@ from kinmem.rules.change.certainty import doubt, likely
 from kinmem.rules.change.changes import changed
 from kinmem.rules.change.exchanged import beside
 from kinmem.rules.change.restating import Restated, restated
-from kinmem.rules.change.vetoes import veto
+from kinmem.rules.change.vetoes import HEARSAY, veto
 from kinmem.rules.same.atoms import Contrast, Words, contrast, forms, is_content, opposed
 from kinmem.rules.same.similarity import SEPARATING, Kinship, Ladder, compare
 from kinmem.text import words
@@ -65,8 +65,9 @@ def clash(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | None:
     if found is None:
         is_likely = likely(known, new, cosine) and veto(known, new) is None
         return Clash(False, "update", "may have changed since") if is_likely else None
-    if veto(known, new) is not None:
-        return None
+    forbidden = veto(known, new)
+    if forbidden is not None:
+        return Clash(False, found.kind, forbidden) if forbidden == HEARSAY else None
     if found.clear and (unclear := doubt(known, new)) is not None:
         return Clash(False, found.kind, unclear)
     return found

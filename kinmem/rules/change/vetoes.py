@@ -6,7 +6,7 @@ owns what. Word lists are only closed classes: conjunctions, articles, the words
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from kinmem.rules import grammar, vocabulary
@@ -27,12 +27,15 @@ from kinmem.rules.change.sides import (
     side_of,
 )
 from kinmem.rules.pattern import Pattern
+from kinmem.rules.same.discourse import is_talking, stated
 from kinmem.rules.talk.about import FICTION, JOKING, UNREAL
 from kinmem.rules.talk.done import HAPPENED
 from kinmem.rules.talk.talk_words import IMPERATIVES
 from kinmem.text import folded
 
 Veto = Callable[[str, str], bool]
+HEARSAY = "somebody else is said to say so"
+"""It ends nothing, but may be so."""
 
 
 @lru_cache(maxsize=4096)
@@ -74,6 +77,35 @@ def _is_reported(text: str) -> bool:
     return bool(
         colon and not ANNOUNCING.match(text) and len(head.split()) > 2 and set(first) & SELF
     )
+
+
+def _is_hearsay(known: str, new: str) -> bool:
+    """Whether it stands in or before a clause by which somebody else says so: Tom says the port is
+    8081 now; the port is 8081 now, or so they say."""
+    begins, now = side_of(known).words[:2], side_of(stated(new))
+    start = next((at for at in range(2, len(now.words)) if now.words[at : at + 2] == begins), 0)
+    frame = now.words[: start - (now.words[start - 1] in _THAT)] if start else ()
+    if len(frame) == 2 and frame[0] in now.names | _OTHERS and not now.found.dates:
+        return frame[1] not in _LINKS
+    *_, aside = new.split(",")
+    said = side_of(aside).words if aside != new else ()
+    is_aside = len(said) <= LONGEST_ASIDE and side_of(known).content.isdisjoint(said)
+    return _is_saying(frame) or is_aside and _is_saying(said)
+
+
+def _is_saying(clause: Sequence[str]) -> bool:
+    """Whether it is about saying, and who says it is neither speaker nor hearer."""
+    if not any(map(is_talking, clause)) or clause[-1] in _LINKS or not _I.isdisjoint(clause):
+        return False
+    return any(word in _OTHERS or word not in STOPS and not is_talking(word) for word in clause)
+
+
+LONGEST_ASIDE = 4
+"""Words; what is longer may be a reason."""
+_THAT = frozenset("that dass que che".split())
+_I = frozenset("i we ich wir je j nous yo nosotros io noi eu you du ihr tu vous".split())
+_OTHERS = frozenset(map(folded, grammar.PRONOUNS)) - SELF - _I
+_LINKS = STOPS - frozenset(map(folded, grammar.PRONOUNS))
 
 
 def _is_asked(known: str, new: str) -> bool:
@@ -334,6 +366,7 @@ def _is_added(known: str, new: str) -> bool:
 VETOES: tuple[tuple[str, Veto], ...] = (
     ("it is asked", _is_asked),
     ("somebody else says it, or nobody", _is_of_others),
+    (HEARSAY, _is_hearsay),
     ("it is a condition", _is_conditional),
     ("it is a task", _is_task),
     ("what holds for good is ended by its author alone, by name", _is_rule_untouched),

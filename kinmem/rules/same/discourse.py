@@ -138,6 +138,11 @@ def _is_talk(lexeme: Lexeme) -> bool:
     return carrying or folded(lexeme.form) in _SLIGHT or _is_about_talking(lexeme)
 
 
+def is_talking(word: str) -> bool:
+    """Whether it tells that something is said or known."""
+    return _TALKS.fullmatch(folded(word)) is not None
+
+
 def _is_about_talking(lexeme: Lexeme) -> bool:
     form = folded(lexeme.form)
     return form in _SHORT or bool(_TALKS.fullmatch(form)) or bool(_FORGETS.fullmatch(form))

@@ -127,61 +127,82 @@ class Echoes:
     def __init__(self, texts: Iterable[str], names: Collection[str] = ()) -> None:
         """`names` are the user's own: Ana lives in Lyon is then the same as I live in Lyon."""
         shown = list(dict.fromkeys(texts))
-        self._hashes = {content_hash(part) for text in shown for part in (text, *sentences(text))}
+        self._hashes: dict[str, set[str]] = {}
+        """The shown texts by themselves and by their sentences."""
+        for text in shown:
+            for part in (text, *sentences(text)):
+                self._hashes.setdefault(content_hash(part), set()).add(text)
         self._names = frozenset(folded(name) for name in names)
         self._shown = [
             (text, text.casefold().replace(",", ""), _beginnings(words(text))) for text in shown
         ]
 
     def repeats(self, text: str) -> bool:
-        """Whether the text states nothing but what was shown, in whatever person and wording.
+        """Whether the text states nothing but what was shown: see `sources`."""
+        return self.sources(text) is not None
 
-        False if a number, a name, a date, a unit, a negation, a wish or a time differs, and as
-        soon as any word is new that says something. Questions and requests state nothing.
+    def sources(self, text: str) -> set[str] | None:
+        """The shown texts that say all that the text states, in whatever person and wording.
+
+        None if a number, a name, a date, a unit, a negation, a wish or a time differs, and as soon
+        as any word is new that says something. Questions and requests state nothing.
         """
         if not self._shown or not text.strip():
-            return False
-        if content_hash(text) in self._hashes:
-            return True
-        found = [self._is_known(part) for part in sentences(text) if not _asks(part)]
-        return True in found and False not in found
+            return None
+        if known := self._hashes.get(content_hash(text)):
+            return known
+        parts = [part for part in sentences(text) if not _asks(part)]
+        saying = [part for part in parts if not self._says_nothing(part)]
+        found: set[str] = set()
+        for part in saying:
+            known = self._known(part)
+            if known is not None and not known:
+                return None
+            found |= known or set()
+        return found if found or len(saying) < len(parts) else None
 
-    def _is_known(self, sentence: str) -> bool | None:
-        """As a whole, or clause by clause; None if the sentence says nothing."""
-        if content_hash(sentence) in self._hashes or discourse.says_nothing(sentence):
-            return True
+    def _says_nothing(self, sentence: str) -> bool:
+        return content_hash(sentence) not in self._hashes and discourse.says_nothing(sentence)
+
+    def _known(self, sentence: str) -> set[str] | None:
+        """What says it, as a whole or clause by clause; None if there is nothing to be said."""
         said = discourse.stated(sentence)
-        if any(content_hash(end) in self._hashes for end in (said, *discourse.ends_of(said))):
-            return True
+        for form in (sentence, said, *discourse.ends_of(said)):
+            if known := self._hashes.get(content_hash(form)):
+                return known
         bare = _FRAMES.sub(" ", said)
         whole = _statement(bare)
         if _is_empty(whole):
             return None
-        return self._holds(whole) or self._holds_parts(bare) or self._holds_framed(said)
+        return self._holding(whole) or self._holding_parts(bare) or self._holding_framed(said)
 
-    def _holds_framed(self, sentence: str) -> bool:
-        """Whether all of a shown text stands in it, and else only words about saying so."""
+    def _holding_framed(self, sentence: str) -> set[str]:
+        """Texts that stand in it as a whole, beside nothing but words about saying so."""
         inner = _statement(sentence, framed=True)
-        return bool(inner.matter) and self._holds(inner, whole=True)
+        return self._holding(inner, whole=True) if inner.matter else set()
 
-    def _holds_parts(self, sentence: str) -> bool:
+    def _holding_parts(self, sentence: str) -> set[str]:
+        """Texts that say it clause by clause; none if any clause is new."""
         clauses = [clause for clause in _CUT.split(sentence) if clause.strip()]
         told = [_statement(clause) for clause in clauses if not _asks(clause)]
-        stated = [said for said in told if not _is_empty(said)]
-        return len(clauses) > 1 and bool(stated) and all(map(self._holds, stated))
+        found = [self._holding(said) for said in told if not _is_empty(said)]
+        return set().union(*found) if len(clauses) > 1 and all(found) else set()
 
-    def _holds(self, said: Statement, *, whole: bool = False) -> bool:
-        """Whether a shown text says it, and no more if it must be the `whole` of that. Only those
-        that could are read, which takes 0.2 ms each."""
+    def _holding(self, said: Statement, *, whole: bool = False) -> set[str]:
+        """Shown texts that say it, and no more if it must be the `whole` of that. Only those that
+        could are read, which takes 0.2 ms each."""
         wanted = _beginnings(said.matter)
         literal = [form for form in said.fixed - self._names if _is_literal(form)]
-        return any(
-            _says(known, said, self._names)
+        return {
+            text
             for text, plain, beginnings in self._shown
             if wanted <= beginnings and all(form in plain for form in literal)
-            for known in _statements(text)
-            if not whole or _says_all(known, said, self._names)
-        )
+            if any(
+                _says(known, said, self._names)
+                for known in _statements(text)
+                if not whole or _says_all(known, said, self._names)
+            )
+        }
 
 
 _NUMBER_WORDS = frozenset(amounts.COUNTING.values())

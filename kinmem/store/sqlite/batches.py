@@ -7,10 +7,10 @@ from datetime import datetime
 import apsw
 
 from kinmem.errors import MemoryNotFound, VersionConflict
-from kinmem.store.sqlite import entities
+from kinmem.store.sqlite import entities, repetitions
 from kinmem.store.sqlite.book import Book
 from kinmem.store.sqlite.rows import time_text
-from kinmem.turns import Batch, Change, Conflict
+from kinmem.turns import Batch, Change, Conflict, Repetition
 
 
 class LearnedAlready(Exception):
@@ -19,8 +19,10 @@ class LearnedAlready(Exception):
 
 def apply(book: Book, db: apsw.Connection, batch: Batch, kin: str, at: datetime) -> list[str]:
     """The ids under which the drafts stand. Raises LearnedAlready."""
-    if batch.scope == "shared" and (batch.learned or batch.conflicts or batch.settled):
-        raise ValueError("messages and conflicts are a Kin's own")
+    if batch.scope == "shared" and (
+        batch.learned or batch.conflicts or batch.settled or batch.repeated
+    ):
+        raise ValueError("messages, repetitions and conflicts are a Kin's own")
     if not _mark_learned(db, batch.learned, at):
         raise LearnedAlready
     ids = book.add(db, batch.drafts, at, batch=batch.name)
@@ -31,6 +33,12 @@ def apply(book: Book, db: apsw.Connection, batch: Batch, kin: str, at: datetime)
     _insert_conflicts(db, batch.conflicts, stands, at)
     for conflict, status in batch.settled.items():
         close_conflict(db, conflict, status)
+    if batch.scope == "private":
+        known = (
+            draft.memory for draft in batch.drafts if stands[draft.memory.id] != draft.memory.id
+        )
+        again = [one for memory in known for one in Repetition.of(memory, memory.id)]
+        repetitions.put(db, [*batch.repeated, *again], stands)
     return ids
 
 

@@ -14,11 +14,12 @@ from typing import Any
 import apsw
 
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory
-from kinmem.store.sqlite import edges, entities, lines, parts, summaries, vectors
+from kinmem.store.sqlite import edges, entities, lines, parts, repetitions, summaries, vectors
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.filters import IN_IDS, IS_LIVE
 from kinmem.store.sqlite.lines import Line, record
 from kinmem.store.sqlite.numbers import Numbers
+from kinmem.store.sqlite.repetitions import Turn
 from kinmem.store.sqlite.rows import (
     COLUMNS,
     INSERT,
@@ -36,6 +37,7 @@ SAYS_IT = 0.6
 """Share of an erased memory's content words from which a sentence of a summary goes with it."""
 FEWEST_WORDS = 3
 """Of a statement that is looked for in all that was said; characters in scripts without blanks."""
+IN_TURNS = "(session, turn) IN (SELECT value ->> 0, value ->> 1 FROM json_each(:turns))"
 RAISE = "UPDATE revision SET number = number + 1"
 INDEXED = frozenset(
     {"content", "subject", "source_context", "speaker", "occurred_at", "title", "description"}
@@ -238,15 +240,18 @@ class Book:
             db.execute("DELETE FROM memories WHERE rowid = ?", (row,))
         return row
 
-    def scrub(self, db: apsw.Connection, memory: Memory) -> None:
+    def scrub(self, db: apsw.Connection, memory: Memory, repeating: Collection[Turn]) -> None:
         """Blank what the history and other tables still say about an erased memory.
 
-        The turns it was learned from, or that state the same, are blanked as a whole; summaries
-        lose what repeats it, and what was learned beside it the context that does.
+        The turns it was learned from, that are known to be `repeating` it, or that state the same
+        are blanked as a whole; summaries lose what repeats it, and what was learned beside it the
+        context that does.
         """
         id = memory.id
-        self._scrub_contexts(db, memory)
-        _scrub_turns(db, memory)
+        turns = json.dumps([*_turns_of(memory), *repeating])
+        self._scrub_contexts(db, memory, turns)
+        _scrub_turns(db, memory, turns)
+        repetitions.forget(db, id)
         db.execute(
             "UPDATE history SET before = NULL, after = NULL, reason = NULL WHERE memory_id = ?",
             (id,),
@@ -268,22 +273,16 @@ class Book:
         db.execute("DELETE FROM moves WHERE memory = :id", {"id": id})
         db.execute("DELETE FROM old_texts WHERE memory_id = :id", {"id": id})
 
-    def _scrub_contexts(self, db: apsw.Connection, memory: Memory) -> None:
+    def _scrub_contexts(self, db: apsw.Connection, memory: Memory, turns: str) -> None:
         """What memories of the same turns quote of it, with the words and history of that."""
         beside: Any = db.execute(
             f"""
             SELECT m.rowid, {COLUMNS} FROM memories m
             WHERE m.kin = :kin AND m.id != :id AND m.rowid IN (
-                SELECT memory FROM memory_turns WHERE session = :session
-                    AND turn IN (SELECT value FROM json_each(:turns))
+                SELECT memory FROM memory_turns WHERE {IN_TURNS}
             )
             """,
-            {
-                "kin": memory.kin,
-                "id": memory.id,
-                "session": memory.session,
-                "turns": json.dumps(memory.turns),
-            },
+            {"kin": memory.kin, "id": memory.id, "turns": turns},
         ).fetchall()
         wanted = set(content_words(memory.content))
         for row, *columns in beside:
@@ -443,22 +442,22 @@ def restates(text: str, statement: str) -> bool:
     return len(wanted) >= FEWEST_WORDS and f" {' '.join(wanted)} " in f" {said} "
 
 
-def _scrub_turns(db: apsw.Connection, memory: Memory) -> None:
-    """What was said where it was learned, or says the same, and what summaries repeat of it."""
-    learned = {"session": memory.session, "turns": json.dumps(memory.turns)}
+def _turns_of(memory: Memory) -> list[Turn]:
+    """Where it was learned."""
+    return [(memory.session, turn) for turn in memory.turns] if memory.session else []
+
+
+def _scrub_turns(db: apsw.Connection, memory: Memory, turns: str) -> None:
+    """What was said in these turns, or says the same, and what summaries repeat of it."""
     said: Any = db.execute(
-        "SELECT id, session FROM turns WHERE session = :session"
-        " AND turn IN (SELECT value FROM json_each(:turns))",
-        learned,
+        f"SELECT id, session FROM turns WHERE {IN_TURNS}", {"turns": turns}
     ).fetchall()
     said += _restating(db, memory)
     db.execute(
         f"UPDATE turns SET text = :gone, spill = NULL WHERE id {IN_IDS}",
         {"gone": ERASED, "ids": json.dumps([id for id, _ in said])},
     )
-    sessions = {session for _, session in said}
-    if memory.session is not None and memory.turns:
-        sessions.add(memory.session)
+    sessions = {session for _, session in said} | {session for session, _ in json.loads(turns)}
     summaries: Any = db.execute(
         "SELECT id, summary FROM snapshots WHERE session IN (SELECT value FROM json_each(?))",
         (json.dumps(list(sessions)),),

@@ -17,7 +17,8 @@ from kinmem.models import Memory
 from kinmem.rules.names.mention import Mention
 from kinmem.store.delta import delta
 from kinmem.store.forgetting import Traces
-from kinmem.store.sqlite.book import Book
+from kinmem.store.sqlite import repetitions
+from kinmem.store.sqlite.book import IN_TURNS, Book
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.rows import COLUMNS, memory_of
 from kinmem.store.sqlite.written import (
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from kinmem.store.sqlite.store import SqliteStore
 
 WORD = re.compile(r"\w+")
-LEARNED_FROM = "(session, turn) IN (SELECT value ->> 0, value ->> 1 FROM json_each(:turns))"
-"""Turns that are blanked with the memories learned from them."""
 
 
 class Version(NamedTuple):
@@ -81,7 +80,7 @@ class SqliteForgetting:
 
     def counts(self, mention: Mention, memories: Sequence[Memory]) -> Mapping[str, int]:
         found: Counter[str] = Counter()
-        wanted = {"kin": self._store.kin, "turns": _turns_of(memories)}
+        wanted = {"kin": self._store.kin, "turns": self._turns_of(memories)}
         for book in self._books:
             with _asking(book.database, mention) as db:
                 for table in dict.fromkeys(one.table for one in WRITTEN):
@@ -111,12 +110,18 @@ class SqliteForgetting:
                 f"""
                 SELECT DISTINCT spill FROM turns WHERE spill IS NOT NULL AND (
                     mentions(text, session) OR speaker IS NOT speaker(speaker)
-                    OR {LEARNED_FROM}
+                    OR {IN_TURNS}
                 )
                 """,
-                {"turns": _turns_of(memories)},
+                {"turns": self._turns_of(memories)},
             ).fetchall()
         return tuple(sorted(spill for (spill,) in rows))
+
+    def _turns_of(self, memories: Sequence[Memory]) -> str:
+        """The turns that are blanked with these memories, as IN_TURNS asks for them."""
+        learned = [(m.session, turn) for m in memories if m.session for turn in m.turns]
+        repeating = repetitions.turns_of(self._own.database, [m.id for m in memories])
+        return json.dumps([*learned, *repeating])
 
     def erase(self, ids: Collection[str]) -> int:
         return self._store.erase_all(ids)
@@ -274,16 +279,11 @@ def _texts(database: Database) -> list[tuple[str, str]]:
     )
 
 
-def _turns_of(memories: Sequence[Memory]) -> str:
-    """What LEARNED_FROM asks for."""
-    return json.dumps([[m.session, turn] for m in memories if m.session for turn in m.turns])
-
-
 def _touched(table: str, is_own: bool) -> str:
     """Rows of a table that will be changed: in several columns or not, they are one each."""
     names_it = [one.names_it for one in WRITTEN if one.table == table]
     if table == "turns":
-        names_it.append(LEARNED_FROM)
+        names_it.append(IN_TURNS)
     return f"({' OR '.join(names_it)})" + ("" if is_own else " AND kin = :kin")
 
 

@@ -36,7 +36,7 @@ from kinmem.models import (
 )
 from kinmem.settings import kin_name
 from kinmem.store.base import Sort
-from kinmem.store.sqlite import entities, parts
+from kinmem.store.sqlite import entities, parts, repetitions
 from kinmem.store.sqlite.batches import LearnedAlready, apply
 from kinmem.store.sqlite.book import Book
 from kinmem.store.sqlite.connection import Database, Row, translated
@@ -250,6 +250,7 @@ class SqliteStore:
             found = [(book, book.find(dbs[book], id)) for book in dbs for id in ids]
             mine = [(book, one[1]) for book, one in found if one and one[1].kin == self.kin]
             holders = {memory.id: book for book, memory in mine}
+            repeating = {id: repetitions.turns_of(dbs[self._own], [id]) for id in holders}
             for memory in {memory.id: memory for _, memory in mine}.values():
                 holder = holders[memory.id]
                 holder.note(dbs[holder], self._clock(), memory, action, {}, {})
@@ -259,7 +260,7 @@ class SqliteStore:
             for book in sorted(dbs, key=lambda book: book in holders.values()):
                 for _, memory in mine:
                     book.delete(dbs[book], memory.id)
-                    book.scrub(dbs[book], memory)
+                    book.scrub(dbs[book], memory, repeating[memory.id])
                 book.commit(dbs[book])
             return len(holders)
 

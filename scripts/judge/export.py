@@ -1,0 +1,125 @@
+"""Writes kinmem/llm/e5: the words, the tokenizer, the network in 8 bits, judge.json."""
+
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+from onnxruntime.quantization import QuantType, quantize_dynamic  # type: ignore[import-untyped]
+from tokenizers import Tokenizer
+
+from scripts import build_model as bert
+from scripts.judge.examples import LABELS, Row
+
+LAYER = {
+    "q": "attention.self.query",
+    "k": "attention.self.key",
+    "v": "attention.self.value",
+    "o": "attention.output.dense",
+    "n1": "attention.output.LayerNorm",
+    "f1": "intermediate.dense",
+    "f2": "output.dense",
+    "n2": "output.LayerNorm",
+}
+OPSET = 17
+LONGEST = 160
+"""Word pieces that the network has places for."""
+TEMPERATURES = np.geomspace(0.5, 3.0, 60)
+Weights = Mapping[str, np.ndarray]
+
+
+def write_words(words: np.ndarray, tokenizer: Tokenizer, folder: Path) -> None:
+    """Each row in 8 bits with a scale of its own; words.npy is mapped, not read."""
+    scales = np.abs(words).max(1) / 127
+    rounded = np.round(words / np.maximum(scales, 1e-9)[:, None]).astype(np.int8)
+    np.save(folder / "words.npy", rounded)
+    np.save(folder / "scales.npy", scales.astype(np.float32))
+    tokenizer.save(str(folder / "tokenizer.json"))
+
+
+def write_network(weights: Weights, layers: int, folder: Path) -> None:
+    full = folder / "judge.fp32.onnx"
+    onnx.save(network(weights, layers), full)
+    logging.disable(logging.WARNING)  # it recommends a step that changes nothing here
+    quantize_dynamic(full, folder / "judge.onnx", per_channel=True, weight_type=QuantType.QInt8)
+    logging.disable(logging.NOTSET)
+    full.unlink()
+
+
+def network(weights: Weights, layers: int) -> onnx.ModelProto:
+    """From the vectors of the words of one text to the logits of every head."""
+    graph = bert.Graph()
+    zero, one = graph.integers(0), graph.integers(1)
+    length = graph.op("Slice", graph.op("Shape", "words"), zero, one)
+    where = graph.constant("positions", weights["positions"][:LONGEST] + weights["kind"])
+    hidden = graph.op("Add", "words", graph.op("Slice", where, zero, length, zero))
+    hidden = graph.op("Unsqueeze", bert.normed(graph, weights, "norm", hidden), zero)
+    named = _named(weights, layers)
+    for layer in range(layers):
+        name = f"encoder.layer.{layer}."
+        hidden = bert.attention(graph, named, name + "attention.", hidden, graph.number(0.0))
+        hidden = bert.feed_forward(graph, named, name, hidden)
+    first = graph.op("Squeeze", graph.op("Gather", hidden, zero, axis=1), one)
+    mean = graph.op("ReduceMean", hidden, axes=[1], keepdims=0)
+    read = graph.op("Concat", first, mean, axis=1)
+    for head in LABELS:
+        graph.op("Squeeze", _head(graph, weights, head, read), zero, output=head)
+    return _model(graph)
+
+
+def _named(weights: Weights, layers: int) -> dict[str, np.ndarray]:
+    """The layers by BERT's names."""
+    return {
+        f"encoder.layer.{layer}.{theirs}.{part}": weights[f"layers.{layer}.{ours}.{part}"]
+        for layer in range(layers)
+        for ours, theirs in LAYER.items()
+        for part in ("weight", "bias")
+    }
+
+
+def _head(graph: bert.Graph, weights: Weights, head: str, read: str) -> str:
+    wide = bert.dense(graph, weights, f"heads.{head}.1", read)
+    root = graph.number(float(np.sqrt(np.float32(2))))
+    gate = graph.op("Add", graph.op("Erf", graph.op("Div", wide, root)), graph.number(1.0))
+    gelu = graph.op("Mul", graph.op("Mul", wide, gate), graph.number(0.5))
+    return bert.dense(graph, weights, f"heads.{head}.3", gelu)
+
+
+def _model(graph: bert.Graph) -> onnx.ModelProto:
+    words = helper.make_tensor_value_info("words", TensorProto.FLOAT, ["t", bert.WIDTH])
+    logits = [
+        helper.make_tensor_value_info(head, TensorProto.FLOAT, [len(labels)])
+        for head, labels in LABELS.items()
+    ]
+    made = helper.make_graph(graph.nodes, "judge", [words], logits, list(graph.constants.values()))
+    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)])
+    model.ir_version = 8
+    onnx.checker.check_model(model, full_check=True)
+    return model
+
+
+def write_labels(temperatures: Mapping[str, float], folder: Path) -> None:
+    told: dict[str, Any] = {"labels": LABELS, "temperatures": temperatures}
+    (folder / "judge.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+def fitted(logits: Callable[[Row], np.ndarray], rows: Sequence[Row]) -> dict[str, float]:
+    """For each head the temperature under which its validation rows are likeliest."""
+    found = {}
+    for head in LABELS:
+        of_head = [row for row in rows if row.head == head]
+        scores = np.array([logits(row) for row in of_head])
+        wanted = np.array([row.label for row in of_head])
+        found[head] = round(float(min(TEMPERATURES, key=lambda t: _loss(scores / t, wanted))), 3)
+    return found
+
+
+def _loss(logits: np.ndarray, wanted: np.ndarray) -> float:
+    """Cross-entropy, the mean of the rows."""
+    highest = logits.max(1, keepdims=True)
+    total = np.log(np.exp(logits - highest).sum(1)) + highest[:, 0]
+    return float((total - logits[np.arange(len(wanted)), wanted]).mean())

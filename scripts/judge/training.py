@@ -1,0 +1,119 @@
+"""Trains the judge: batches of the four heads, a rate that rises shortly and falls to zero."""
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from torch.nn import functional
+
+from scripts.judge.examples import LABELS, Row
+from scripts.judge.network import Judge
+
+SIZE = 24
+"""Rows in a batch; all of one head and of like length."""
+LENGTH = 112
+RATES = (8e-5, 6e-4)
+"""Of the encoder and of the heads, at their highest."""
+WARMING = 0.06
+"""Share of the steps in which the rate rises."""
+SMOOTHED = 0.05
+SAVED_EVERY = 500
+PADDING = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    epochs: float
+    seconds: float
+    """At most; the rate falls by whichever of both ends first."""
+    seed: int
+    state: Path
+    """Where it stands, so that it goes on from there after an interruption."""
+
+
+def train(judge: Judge, tokenizer: Tokenizer, rows: Sequence[Row], plan: Plan) -> None:
+    """Prints the mean loss of each two hundred steps."""
+    torch.manual_seed(plan.seed)
+    heads = [weight for weight in judge.heads.parameters()]
+    known = set(map(id, heads))
+    encoder = [w for w in judge.parameters() if w.requires_grad and id(w) not in known]
+    optimiser = torch.optim.AdamW([{"params": encoder}, {"params": heads}], weight_decay=0.01)
+    steps = int(plan.epochs * len(batches(rows, random.Random(plan.seed))))
+    step, begun = _resumed(judge, optimiser, plan.state)
+    losses: list[float] = []
+    while True:
+        for batch in batches(rows, random.Random(plan.seed + step)):
+            done = max(step / steps, (time.monotonic() - begun) / plan.seconds)
+            if done >= 1:
+                return
+            rate = min(1.0, (step + 1) / (WARMING * steps)) * (1 - done)
+            for group, top in zip(optimiser.param_groups, RATES, strict=True):
+                group["lr"] = top * rate
+            judge.train()
+            loss = _loss(judge, tokenizer, batch)
+            loss.backward()
+            nn.utils.clip_grad_norm_([*encoder, *heads], 1.0)
+            optimiser.step()
+            optimiser.zero_grad()
+            step += 1
+            losses.append(float(loss.detach()))
+            if step % 200 == 0:
+                print(f"step {step} of {steps}: {sum(losses[-200:]) / 200:.3f}", flush=True)
+            if step % SAVED_EVERY == 0:
+                _save(judge, optimiser, step, time.monotonic() - begun, plan.state)
+
+
+def batches(rows: Sequence[Row], chance: random.Random) -> list[list[Row]]:
+    found = []
+    for head in LABELS:
+        of_head = [row for row in rows if row.head == head]
+        of_head.sort(key=lambda row: len(row.first) + len(row.second or "") + 30 * chance.random())
+        found += [of_head[at : at + SIZE] for at in range(0, len(of_head), SIZE)]
+    chance.shuffle(found)
+    return found
+
+
+def fed(tokenizer: Tokenizer, rows: Sequence[Row]) -> tuple[Tensor, Tensor]:
+    """Ids and which of them are there, filled up to the longest."""
+    read = [
+        tokenizer.encode(row.first)
+        if row.second is None
+        else tokenizer.encode(row.first, row.second)
+        for row in rows
+    ]
+    longest = max(len(one.ids) for one in read)
+    ids = [one.ids + [PADDING] * (longest - len(one.ids)) for one in read]
+    present = [[1.0] * len(one.ids) + [0.0] * (longest - len(one.ids)) for one in read]
+    return torch.tensor(ids), torch.tensor(present)
+
+
+def _loss(judge: Judge, tokenizer: Tokenizer, batch: Sequence[Row]) -> Tensor:
+    labels = torch.tensor([row.label for row in batch])
+    weights = torch.tensor([row.weight for row in batch])
+    logits = judge(batch[0].head, *fed(tokenizer, batch))
+    each = functional.cross_entropy(logits, labels, label_smoothing=SMOOTHED, reduction="none")
+    return (each * weights).sum() / weights.sum()
+
+
+def _resumed(judge: Judge, optimiser: torch.optim.Optimizer, path: Path) -> tuple[int, float]:
+    """The step it had come to, and when it would have begun without a break."""
+    if not path.exists():
+        return 0, time.monotonic()
+    state = torch.load(path, weights_only=True)
+    judge.load_state_dict(state["judge"])
+    optimiser.load_state_dict(state["optimiser"])
+    return state["step"], time.monotonic() - state["seconds"]
+
+
+def _save(
+    judge: Judge, optimiser: torch.optim.Optimizer, step: int, seconds: float, path: Path
+) -> None:
+    beside = path.with_suffix(".new")
+    state = {"judge": judge.state_dict(), "optimiser": optimiser.state_dict()}
+    torch.save(state | {"step": step, "seconds": seconds}, beside)
+    beside.replace(path)
