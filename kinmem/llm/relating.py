@@ -12,15 +12,19 @@ from typing import NamedTuple
 from kinmem.errors import ModelError
 from kinmem.llm.base import Judge, Relation
 from kinmem.rules.change.clash import Clash
+from kinmem.rules.change.restating import restated
 from kinmem.rules.change.vetoes import veto
 from kinmem.rules.same.similarity import are_apart
 
 logger = logging.getLogger(__name__)
 
-ENDS = 0.85
-ASKS = 0.7
+ENDS = 0.93
+ASKS = 0.8
 EXCLUDES = 0.7
 SAME, ALIKE = 0.8, 0.6
+LEAST, EXCLUDED = 0.5, 0.5
+"""A "now" alone does not make a change: without it the statement must exclude the older one still,
+with so much chance. The server runs Debian, the server is in Frankfurt."""
 DISSENT = 0.1
 """Chance of any change below which what the rules have found is only asked about, or dropped."""
 PATIENCE = 5.0
@@ -65,8 +69,9 @@ class Relating:
         return self([(earlier, later)])[0]
 
     def same(self, known: str, new: str) -> float:
-        """The chance that each says what the other does, 0 where an exact part differs."""
-        if self._judge is None or are_apart(known, new):
+        """The chance that each says what the other does, 0 where an exact part differs, or one says
+        that something has changed and the other does not."""
+        if self._judge is None or are_apart(known, new) or _turns(known) != _turns(new):
             return 0.0
         there, back = self([(known, new), (new, known)])
         return 0.0 if there is None or back is None else min(there.same, back.same)
@@ -74,7 +79,21 @@ class Relating:
     def _of(self, earlier: str, later: str, judge: Judge) -> Relation | None:
         if max(len(earlier), len(later)) > LONGEST:
             return None
-        return judge.relations([earlier], later, deadline=PATIENCE)[0]
+        relation = judge.relations([earlier], later, deadline=PATIENCE)[0]
+        said = restated(later)
+        if relation.replaces < LEAST or not said.corrects or said.ends or said.text == later:
+            return relation
+        bare = judge.relations([earlier], said.text, deadline=PATIENCE)[0]
+        excluded = min(1.0, (bare.replaces + bare.contradicts) / EXCLUDED)
+        replaces = relation.replaces * excluded
+        return relation._replace(
+            replaces=replaces, adds=relation.adds + relation.replaces - replaces
+        )
+
+
+def _turns(text: str) -> tuple[bool, bool]:
+    said = restated(text)
+    return said.corrects, said.ends
 
 
 def weighed(

@@ -28,10 +28,20 @@ def told(service: Service, clock: MovableClock, *texts: str) -> list[str]:
     return stored
 
 
+ATTRIBUTES = [
+    ("The server runs Debian.", "The server is now in Frankfurt."),
+    ("Our office is in Berlin.", "Our office is now painted green."),
+    ("Paul est médecin.", "Paul est maintenant marié."),
+    ("Our team has five members.", "Our team now meets on Mondays."),
+    ("Clara plays chess.", "Clara works at Ericsson now."),
+    ("Marco vive a Roma.", "Marco lavora adesso a Torino."),
+]
+
+
 def rows(name: str, **wanted: str) -> list[dict[str, str]]:
     lines = (CORPORA / name).read_text(encoding="utf-8").splitlines()
     found = map(json.loads, lines)
-    return [row for row in found if all(row[key] == value for key, value in wanted.items())]
+    return [row for row in found if all(row[key] == value for key, value in wanted.items())][::3]
 
 
 def test_what_says_the_same_in_other_words_is_stored_once(service, clock):
@@ -65,6 +75,13 @@ def test_what_a_veto_forbids_is_asked_about_and_never_ended(service, clock):
 
     assert service.get(known).state is State.ACTIVE
     assert service.get(new).state is State.ACTIVE
+
+
+def test_now_alone_makes_no_change(service, clock):
+    for known, new in ATTRIBUTES:
+        older, _ = told(service, clock, known, new)
+
+        assert service.get(older).state is State.ACTIVE
 
 
 def test_the_verdict_tells_how_sure_it_was(service, clock):
