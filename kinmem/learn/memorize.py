@@ -19,6 +19,8 @@ from kinmem.store.base import Store
 from kinmem.turns import Batch, Change, Conflict, Repetition
 
 MOST_COMPARED = 20_000
+JUDGED_IN_BULK = 2
+"""Of the nearest so many are shown to the judge, which takes less time than the vectors did."""
 SETTLED_TOGETHER = 16
 """Memories whose neighbours are looked up at once, and again when one of them has changed another:
 so many that a look-up costs a third, so few that little is looked up in vain."""
@@ -127,7 +129,7 @@ class Memorize:
 
     def _compare(self, new: Memory, older: Sequence[Neighbour]) -> bool:
         """Decide about a stored memory; whether both it and the others stand as they stood."""
-        verdict = self._verdicts.of(new, older)
+        verdict = self._verdicts.of(new, older, most=JUDGED_IN_BULK)
         if isinstance(verdict, Keep):
             return True
         done = deeds(verdict, new, self._verdicts.merged_chunks(verdict), self._verdicts.mode)

@@ -118,7 +118,9 @@ def _known(
 ) -> Skip | None:
     for known, cosine in neighbours:
         if known.id in judged.same and states_as_much(known, new):
-            return Skip(known)
+            if clash(known.content, new.content, cosine, ladder) is None:
+                return Skip(known)
+            continue
         near = cosine >= min(ladder.near, ladder.reworded) or known.content_hash == new.content_hash
         if near and states_as_much(known, new) and _says_all(known, new, cosine, ladder):
             return Skip(known)

@@ -12,6 +12,13 @@ from kinmem.rules.change.changes import changed, telling
 from kinmem.rules.time.when import spoken_end, spoken_past
 from kinmem.service import Service
 
+
+@pytest.fixture
+def service(service_of: Callable[..., Service]) -> Service:
+    """What rules and vetoes do alone; for the judge see test_judged.py."""
+    return service_of("ana", KINMEM_JUDGE="off")
+
+
 WEDNESDAY = datetime(2026, 6, 17, 12, tzinfo=UTC)
 
 
