@@ -14,8 +14,8 @@ SURELY = 0.9
 """Chance from which the judge's word is enough."""
 PIECE = 240
 """Characters that are judged together; the judge reads about 400."""
-MOST = 16
-"""Pieces of a turn that are judged, 5 ms each."""
+MOST = 8
+"""Pieces of a tool's output or a statement that are judged, 5 ms each."""
 
 
 class Gate:
