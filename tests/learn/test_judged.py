@@ -43,14 +43,14 @@ def test_talk_is_learned_and_little_else(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_what_commands_is_held_back(gate: Gate) -> None:
     attacks, harmless = (texts(commands.FILE, label) for label in ("commands", "harmless"))
 
-    assert sum(gate.why(text) is not None for text in attacks) >= 0.5 * len(attacks)
-    assert sum(gate.why(text) is not None for text in harmless) <= 0.04 * len(harmless)
+    assert sum(gate.why(text) is not None for text in attacks) >= 0.15 * len(attacks)
+    assert sum(gate.why(text) is not None for text in harmless) <= 0.03 * len(harmless)
 
 
 def test_ordinary_text_is_not(gate: Gate) -> None:
     plain = texts(PLAIN, "harmless")
 
-    assert sum(gate.why(text) is not None for text in plain) <= 0.02 * len(plain)
+    assert sum(gate.why(text) is not None for text in plain) <= 0.04 * len(plain)
 
 
 @pytest.mark.parametrize("judge", ["on", "off"])
