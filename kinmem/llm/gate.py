@@ -8,8 +8,8 @@ from kinmem.llm.base import Judge
 from kinmem.rules.orders.instructions import suspicious
 
 SURELY = 0.95
-"""Chance from which the judge's word is enough. Of the attacks of commands-1.jsonl
-(training/commands) 17 % are held with it, 10.7 % by signs alone; of its harmless texts, of 600 memories and of 1,000
+"""Chance from which the judge's word is enough. Of the attacks in training/commands, commands-1,
+17 % are held with it, 10.7 % by signs alone; of its harmless texts, of 600 memories and of 1,000
 sentences of READMEs and docstrings none more. Whole documents and outputs of tools are left to the
 signs: of ordinary prose it would hold 1.6 %."""
 
