@@ -13,7 +13,6 @@ from kinmem.learn.apply import decided
 from kinmem.learn.knowledge import reread
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import chunks_of, embedded
-from kinmem.llm.gate import Gate
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory, Scope, State
 from kinmem.rules.names.mention import ERASED
 from kinmem.store.base import Store
@@ -65,11 +64,7 @@ class _Plan:
 class Undo:
     """Takes back writes of one Kin, as far back as what is forgotten is kept."""
 
-    def __init__(
-        self, store: Store, embedder: Embedder, window: timedelta, clock: Clock, gate: Gate
-    ) -> None:
-        """`window`: how far back; `gate`: what tells which parts of a document are held back."""
-        self._gate = gate
+    def __init__(self, store: Store, embedder: Embedder, window: timedelta, clock: Clock) -> None:
         self._store = store
         self._embedder = embedder
         self._window = window
@@ -397,7 +392,7 @@ class Undo:
         new = replace(memory, **fields)
         if new.is_document:
             text = self._store.documents.text(memory.id, new.content_hash)
-            return chunked_again(text, new, self._embedder, self._gate)
+            return chunked_again(text, new, self._embedder)
         texts = chunks_of(new.content, self._embedder)
         return embedded(Chunks(texts), self._embedder)
 

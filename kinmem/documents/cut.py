@@ -15,7 +15,6 @@ from kinmem.documents.blocks import Block, blocks
 from kinmem.documents.nouns import Document
 from kinmem.documents.orders import Told, orders
 from kinmem.llm.base import Embedder
-from kinmem.llm.gate import Gate
 from kinmem.llm.pieces import Window, before_letter
 from kinmem.models import Chunks, Memory, Passage, Progress
 from kinmem.rules.orders.instructions import suspicious
@@ -50,12 +49,7 @@ class _Unit:
     """Why it is held back; empty: it is not."""
 
 
-def chunked(
-    document: Document,
-    embedder: Embedder,
-    progress: Progress | None = None,
-    gate: Gate | None = None,
-) -> Chunks:
+def chunked(document: Document, embedder: Embedder, progress: Progress | None = None) -> Chunks:
     """The chunks of a document, without vectors; `progress` is told in characters."""
     window = embedder.window(SIZE, OVERLAP)
     text, pages = document.text, document.pages
@@ -65,7 +59,7 @@ def chunked(
         units.append(unit)
         if progress:
             progress(unit.end, len(text), "characters read")
-    units = _judged(text, units, gate or Gate())
+    units = _judged(text, units)
     texts, passages = [], []
     for group in _grouped(units, window):
         start, end = group[0].start, group[-1].end
@@ -76,12 +70,12 @@ def chunked(
     return Chunks(tuple(texts), places=tuple(passages))
 
 
-def chunked_again(text: str, memory: Memory, embedder: Embedder, gate: Gate) -> Chunks:
+def chunked_again(text: str, memory: Memory, embedder: Embedder) -> Chunks:
     """The chunks of a document that said this when its memory was as it is told here; nothing is
     held back of one that was trusted or released."""
     kind = memory.metadata.get("type", "text")
     pages = tuple(memory.ingest_metadata.get("page_starts", ()))
-    chunks = chunked(Document(kind=kind, text=text, size=0, pages=pages), embedder, gate=gate)
+    chunks = chunked(Document(kind=kind, text=text, size=0, pages=pages), embedder)
     return chunks if memory.holds_back else freed(chunks)
 
 
@@ -90,10 +84,10 @@ def freed(chunks: Chunks) -> Chunks:
     return replace(chunks, places=tuple(replace(place, held="") for place in chunks.places))
 
 
-def _judged(text: str, units: Sequence[_Unit], gate: Gate) -> list[_Unit]:
+def _judged(text: str, units: Sequence[_Unit]) -> list[_Unit]:
     """With what is held back. A heading goes with what it stands over; places tell it as well."""
     told = [Told(text[unit.start : unit.end], unit.prose) for unit in units]
-    reasons = orders(told, gate)
+    reasons = orders(told)
     paths = {unit.path: "" if suspicious(unit.path) else unit.path for unit in units}
     for place in range(len(units) - 2, -1, -1):
         if units[place].opens:

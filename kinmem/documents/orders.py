@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
-from kinmem.llm.gate import Gate
 from kinmem.rules.orders.instructions import hints, may_be_suspicious, suspicious
 
 TOGETHER = 3
 """Sentences in which an order may be worded that none of them alone gives."""
-MOST_JUDGED = 200
-"""Pieces of a document that the judge is shown, about 48,000 characters in a second."""
 WRAP = re.compile(r"(?<=\S)[ \t]*\n[ \t]*(?=\S)")
 
 
@@ -30,17 +27,11 @@ class Told:
         return WRAP.sub(" ", self.text) if self.is_prose else self.text
 
 
-def orders(told: Sequence[Told], gate: Gate) -> list[str]:
+def orders(told: Sequence[Told]) -> list[str]:
     """Of each of these consecutive sentences why it is held back; empty: it is not.
 
     As little as possible is: one sentence of many, or the few that only together give an order.
     """
-    judged = gate.commands([one.flowing for one in told], MOST_JUDGED)
-    return [sign or why for sign, why in zip(_signed(told), judged, strict=True)]
-
-
-def _signed(told: Sequence[Told]) -> list[str]:
-    """The same by the signs of an order."""
     found = [hints(one.flowing) for one in told]
     reasons: list[str] = []
     while (first := len(reasons)) < len(told):

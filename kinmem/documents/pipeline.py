@@ -13,7 +13,6 @@ from kinmem.documents.nouns import Document, Given
 from kinmem.documents.read import read, title_of
 from kinmem.documents.secrecy import Secrets, allowed
 from kinmem.llm.base import Embedder
-from kinmem.llm.gate import Gate
 from kinmem.models import HELD_BACK, Channel, Chunks, Draft, Memory, Progress, State, Stored
 from kinmem.rules.border import (
     checked_category,
@@ -60,11 +59,7 @@ class Planned:
 class Documents:
     """Adds documents for one Kin."""
 
-    def __init__(
-        self, store: Store, embedder: Embedder, settings: Settings, clock: Clock, gate: Gate
-    ) -> None:
-        """`gate`: what tells which of its sentences read like instructions to a model."""
-        self._gate = gate
+    def __init__(self, store: Store, embedder: Embedder, settings: Settings, clock: Clock) -> None:
         self._store = store
         self._embedder = embedder
         self._settings = settings
@@ -143,7 +138,7 @@ class Documents:
     ) -> tuple[Draft, int]:
         """The memory with its chunks, and how many of these are held back."""
         now, zone = self._clock(), self._settings.general.zone
-        chunks = chunked(document, self._embedder, progress, self._gate)
+        chunks = chunked(document, self._embedder, progress)
         if given.trusted:
             chunks = freed(chunks)
         held = [place.held for place in chunks.places if place.held]

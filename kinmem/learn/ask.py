@@ -20,7 +20,6 @@ from kinmem.learn.told import (
     turn_lines,
 )
 from kinmem.llm.base import ChatModel
-from kinmem.llm.gate import Gate
 from kinmem.models import Memory, Note
 from kinmem.prompts import render
 from kinmem.turns import Message
@@ -43,7 +42,6 @@ def ask(
     before: Sequence[Message],
     known: Sequence[Memory],
     zone: tzinfo,
-    gate: Gate | None = None,
 ) -> list[Note]:
     """What the model finds in the turn; nothing, unasked, where neither person nor assistant spoke.
 
@@ -52,7 +50,7 @@ def ask(
     """
     if not any(message.role in ("user", "assistant") for message in turn):
         return []
-    case = _Case.of(turn, before, known, gate or Gate())
+    case = _Case.of(turn, before, known)
     found = model.answer(case.prompt(zone), case.shape)
     notes = []
     for finding in found.items[:MOST_FINDINGS]:
@@ -79,18 +77,14 @@ class _Case:
 
     @classmethod
     def of(
-        cls,
-        turn: Sequence[Message],
-        before: Sequence[Message],
-        known: Sequence[Memory],
-        gate: Gate,
+        cls, turn: Sequence[Message], before: Sequence[Message], known: Sequence[Memory]
     ) -> "_Case":
         messages = shown(turn)
         return cls(
             aliased("m", messages),
             aliased("b", before[-MOST_BEFORE:]),
             aliased("k", known[:MOST_KNOWN]),
-            Grounds(messages, before, gate),
+            Grounds(messages, before),
         )
 
     @property

@@ -112,7 +112,7 @@ class Learn:
         zone = self._settings.general.zone
         if self._model is None:
             return extract(messages, before, zone, self._judge)
-        return ask(self._model, messages, before, self._known(messages), zone, self._gate)
+        return ask(self._model, messages, before, self._known(messages), zone)
 
     def _known(self, messages: Sequence[Message]) -> list[Memory]:
         """What a model is told of: what is near the turn, then what the session was shown."""

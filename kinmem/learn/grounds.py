@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kinmem.llm.gate import Gate
+from kinmem.rules.orders.instructions import suspicious
 from kinmem.text import content_words
 from kinmem.turns import Message
 
@@ -13,8 +13,7 @@ CLEARLY = 0.3
 class Grounds:
     """The words of a turn, by whom they come from."""
 
-    def __init__(self, turn: Sequence[Message], before: Sequence[Message], gate: Gate) -> None:
-        self._gate = gate
+    def __init__(self, turn: Sequence[Message], before: Sequence[Message]) -> None:
         said = [message for message in (*turn, *before) if message.role != "tool"]
         self._said = _words(said)
         self._by_people = _words([message for message in said if message.role == "user"])
@@ -37,7 +36,7 @@ class Grounds:
         texts = [tool.text for tool in self._nearer(content, self._by_people)]
         if all(message.role == "tool" for message in grounds):
             texts += [content, *(message.text for message in grounds)]
-        return next((reason for text in texts if (reason := self._gate.why(text))), None)
+        return next((reason for text in texts if (reason := suspicious(text))), None)
 
     def _nearer(self, content: str, known: set[str]) -> list[Message]:
         """The tools that have clearly more of its words, the nearest first."""

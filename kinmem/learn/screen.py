@@ -31,9 +31,7 @@ def screened(notes: Sequence[Note], turn: Sequence[Message], gate: Gate) -> list
     judged = [_judged(_bare(note), own, gate) for note in notes]
     free = [note for note in judged if note.quarantine is None]
     held = [note for note in judged if note.quarantine is not None]
-    attempts = [
-        note for message in turn if message.role == "tool" for note in _attempts(message, gate)
-    ]
+    attempts = [note for message in turn if message.role == "tool" for note in _attempts(message)]
     known = {note.content for note in held}
     held += [note for note in attempts if note.content not in known]
     return free + held[: MOST_ATTEMPTS * len(turn)]
@@ -69,9 +67,14 @@ def _why(note: Note, own: Sequence[Message], gate: Gate) -> str | None:
     return next(filter(None, map(overriding, [note.content, *whole])), None)
 
 
-def _attempts(message: Message, gate: Gate) -> Iterator[Note]:
+def _attempts(message: Message) -> Iterator[Note]:
     """What a tool's output orders a model to do, sentence by sentence, else as a whole."""
-    for text, reason in _orders(message.text, gate)[:MOST_ATTEMPTS]:
+    why = suspicious(message.text)
+    if why is None:
+        return
+    pieces = [(part.strip(), suspicious(part)) for part in _pieces(message.text)]
+    found = [(text, reason) for text, reason in pieces if reason is not None]
+    for text, reason in (found or [(message.text.strip(), why)])[:MOST_ATTEMPTS]:
         yield Note(
             content=redacted(text[:LONGEST_ATTEMPT])[0],
             category="context",
@@ -84,20 +87,6 @@ def _attempts(message: Message, gate: Gate) -> Iterator[Note]:
             turns=(message.turn,),
             quarantine=reason,
         )
-
-
-def _orders(text: str, gate: Gate) -> list[tuple[str, str]]:
-    """Sentences that are orders, with the reason; those that the signs tell of come first."""
-    pieces, signs = _pieces(text), suspicious(text)
-    of_signs = [suspicious(part) if signs else None for part in pieces]
-    found = [(part.strip(), why) for part, why in zip(pieces, of_signs, strict=True) if why]
-    if signs and not found:
-        return [(text.strip(), signs)]
-    known = {part for part, _ in found}
-    judged = zip(pieces, gate.commands(pieces), strict=True)
-    return found + [
-        (one, why) for part, why in judged if why and (one := part.strip()) not in known
-    ]
 
 
 def _pieces(text: str) -> list[str]:

@@ -16,7 +16,6 @@ from kinmem.learn.from_turns import Learn
 from kinmem.learn.memorize import Memorize
 from kinmem.learn.projects import settle_places
 from kinmem.llm.base import ChatModels, Embedder
-from kinmem.llm.gate import Gate
 from kinmem.models import Answer, Filters, Memory
 from kinmem.outbox import Outbox
 from kinmem.recall.pipeline import Recall
@@ -73,11 +72,10 @@ class Parts:
             clock,
             settings.recall.rewrite_threshold,
         )
-        gate = Gate(models.judge)
         self._memorize = Memorize(store, embedder, settings, clock, models.judge)
-        self.documents = Documents(store, embedder, settings, clock, gate)
+        self.documents = Documents(store, embedder, settings, clock)
         self._summary_model = models.summary
-        self._undo = Undo(store, embedder, self._bin_time, clock, gate)
+        self._undo = Undo(store, embedder, self._bin_time, clock)
         self._review = Reviewer(store, embedder, models.review, settings, clock, models.judge)
         self._compact = Compact(store.journal, models.compacting, settings, clock)
         inject = Inject(store.journal, settings, clock)

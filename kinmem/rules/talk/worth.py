@@ -45,9 +45,12 @@ class Bar(NamedTuple):
 
 
 ALONE = Bar(enough=0.4, of_answer=0.15, unreal=0.3)
-WITH_JUDGE = Bar(enough=0.4, of_answer=0.15, unreal=0.3)
+WITH_JUDGE = Bar(enough=0.3, of_answer=0.15, unreal=0.2)
 SHARE = 0.5
-"""Of the judge in the mean of the log odds."""
+"""Of the judge in the mean of the log odds. Of the 520 sentences of training/talk/mixed.jsonl, with
+neither of the two trained on it, 95.9 % are learned at this bar with 4.9 % junk, and none of the 56
+that nobody claims. To learn 92 % costs 12.8 % junk with the regression alone, 7.2 % with the judge
+alone and 5.8 % with both."""
 
 
 @dataclass(frozen=True, slots=True)
