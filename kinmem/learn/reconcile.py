@@ -118,7 +118,8 @@ def _known(
 ) -> Skip | None:
     for known, cosine in neighbours:
         if known.id in judged.same and states_as_much(known, new):
-            if clash(known.content, new.content, cosine, ladder) is None:
+            found = clash(known.content, new.content, cosine, ladder)
+            if found is None or not found.clear:
                 return Skip(known)
             continue
         near = cosine >= min(ladder.near, ladder.reworded) or known.content_hash == new.content_hash
