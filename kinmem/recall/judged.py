@@ -20,7 +20,7 @@ from kinmem.text import content_words, estimated_tokens
 
 WEIGHT = 0.1
 """Of the chance, beside a cosine that counts whole. Own notes, 12 Kins, recall@5 / nDCG@10 of the
-final judge: +0.5 / +0.3, the worst Kin 0 / -1.0; at 0.2 +0.5 / +0.3, the worst 0 / -1.8; alone,
+final judge: +0.5 / +0.3, the worst Kin 0 / -1.0; at 0.2 the same, the worst 0 / -1.8; alone,
 without the score, -4.6 / -7.9."""
 MOST = 20
 """Candidates that are read for one list."""

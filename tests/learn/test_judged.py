@@ -23,6 +23,11 @@ INDIRECT = (
 )
 
 
+@pytest.fixture(autouse=True)
+def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINMEM_JUDGE", "on")
+
+
 def told(service: Service, clock: MovableClock, *texts: str) -> list[str]:
     stored = []
     for text in texts:

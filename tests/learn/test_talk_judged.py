@@ -22,9 +22,14 @@ UNSEEN = Path(__file__).parents[2] / "training" / "talk" / "mixed.jsonl"
 PLAIN = Path(__file__).parents[2] / "training" / "commands" / "plain.jsonl"
 
 
+@pytest.fixture(autouse=True)
+def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINMEM_JUDGE", "on")
+
+
 @pytest.fixture(scope="module")
 def gate() -> Gate:
-    return Gate(chat_models(load(environment={})).judge)
+    return Gate(chat_models(load({"KINMEM_JUDGE": "on"}, environment={})).judge)
 
 
 def texts(path: Path, label: str) -> list[str]:

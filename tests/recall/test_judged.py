@@ -27,6 +27,11 @@ FACTS = [
 ASKED = "Who teaches Mia the piano?"
 
 
+@pytest.fixture(autouse=True)
+def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINMEM_JUDGE", "on")
+
+
 def filled(service: Service) -> Service:
     service.memorize_many(FACTS)
     assert service.settle(60)
