@@ -16,6 +16,7 @@ from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.turns import Message
 from kinmem.wiring import chat_models
+from tests.sweeps import rounds
 
 UNSEEN = Path(__file__).parents[2] / "training" / "talk" / "mixed.jsonl"
 """Messages that the judge was not trained with; what it decides together with was."""
@@ -37,8 +38,11 @@ def texts(path: Path, label: str) -> list[str]:
     return [row["text"] for row in rows if row["label"] == label]
 
 
-def test_talk_is_learned_and_little_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KINMEM_BENCH_TALK", str(UNSEEN))
+def test_talk_is_learned_and_little_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    lines = UNSEEN.read_text(encoding="utf-8").splitlines(keepends=True)
+    part = tmp_path / "part.jsonl"
+    part.write_text("".join(lines[:: rounds(1, 4)]), encoding="utf-8")
+    monkeypatch.setenv("KINMEM_BENCH_TALK", str(part))
 
     with_judge, _ = talk.measure(short=False)[0]
 
