@@ -56,6 +56,12 @@ def clock() -> MovableClock:
 
 
 @pytest.fixture
+def judge_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The judge of language, which is off by default; before `service_of` opens a memory."""
+    monkeypatch.setenv("KINMEM_JUDGE", "on")
+
+
+@pytest.fixture
 def service_of(home: Path, clock: MovableClock) -> Iterator[Callable[..., Service]]:
     """Opens the memory of a Kin, with settings by variable; all share one home and one model.
 

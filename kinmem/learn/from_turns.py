@@ -219,7 +219,7 @@ class Learn:
             if note.quarantine is not None:
                 self._hold(draft, work)
                 continue
-            near = work.beside(self._verdicts.near.around(vectors), vectors)
+            near = work.beside(self._verdicts.beside(vectors), vectors)
             updates = self._update(note, work, self._verdicts.near.close(near), said)
             verdict = self._verdicts.of(draft.memory, near, updates=updates, most=most)
             if isinstance(verdict, Outdated):

@@ -151,7 +151,7 @@ class Memorize:
     def _compared_and_stored(
         self, draft: Draft, vectors: Sequence[Vector], updates: str | None
     ) -> Stored:
-        near = self._near.around(vectors)
+        near = self._verdicts.beside(vectors)
         verdict = self._verdicts.of(draft.memory, near, updates=updates, told=True)
         if isinstance(verdict, Outdated):
             again = self._verdicts.ended_before(draft.memory, vectors)

@@ -1,6 +1,7 @@
 """Stage 3 of learning: a text gets its vectors, and the memories near it are found."""
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import chunks_of, embedded, is_surely_one
@@ -64,19 +65,12 @@ class Near:
 
     def neighbours(self, vectors: Sequence[Vector]) -> list[Neighbour]:
         """The live memories of a single chunk near any of the vectors, nearest first."""
-        cosines: dict[str, float] = {}
-        for found in self._nearest(vectors):
-            for id, cosine in found:
-                cosines[id] = max(cosine, cosines.get(id, -1.0))
-        return _ranked(cosines, self._single(cosines, vectors))
+        return self._of_any(self._nearest(vectors), vectors)
 
     def around(self, vectors: Sequence[Vector]) -> list[Neighbour]:
         """As `neighbours`, however far: what tells of a change in other words may share none."""
-        cosines: dict[str, float] = {}
         found = self._store.nearest_each(vectors, self._embedder.name, AROUND, Filters())
-        for id, cosine in (one for near in found for one in near):
-            cosines[id] = max(cosine, cosines.get(id, -1.0))
-        return _ranked(cosines, self._single(cosines, vectors))
+        return self._of_any(found, vectors)
 
     def close(self, found: Sequence[Neighbour]) -> list[Neighbour]:
         """Those of them that are near enough for rules."""
@@ -124,6 +118,15 @@ class Near:
         near = [dict(found) for found in self._nearest(vectors)]
         memories = self._single({id for found in near for id in found}, vectors)
         return [_ranked(cosines, memories) for cosines in near]
+
+    def _of_any(
+        self, found: Sequence[Sequence[tuple[str, float]]], vectors: Sequence[Vector]
+    ) -> list[Neighbour]:
+        """What is near any of the vectors, by the highest cosine."""
+        cosines: dict[str, float] = {}
+        for id, cosine in chain.from_iterable(found):
+            cosines[id] = max(cosine, cosines.get(id, -1.0))
+        return _ranked(cosines, self._single(cosines, vectors))
 
     def _nearest(self, vectors: Sequence[Vector]) -> list[list[tuple[str, float]]]:
         related = self.ladder.related

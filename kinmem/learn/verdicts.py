@@ -46,6 +46,11 @@ class Verdicts:
         self._clock = clock
         self._relating = Relating(judge)
 
+    def beside(self, vectors: Sequence[Vector]) -> list[Neighbour]:
+        """What a statement is decided beside, nearest first: however far where the judge is asked
+        about it, since rules alone have nothing to say of what is far."""
+        return self.near.around(vectors) if self._relating else self.near.neighbours(vectors)
+
     def of(
         self,
         new: Memory,

@@ -33,24 +33,24 @@ def judgements(
 ) -> list[Judgement]:
     """What each sentence of the message is; `last` stands before it. Never raises."""
     found = probabilities([(one.statement.text, one.setting) for one in sentences])
-    worth = [worth_of(one) for one in found]
-    least_sure = sorted(range(len(found)), key=lambda at: _sureness(worth[at]))
     seen: dict[int, Mapping[str, float]] = {}
     if judge is not None:
+        asked = last.text if last and last.role == "assistant" else ""
+        least_sure = sorted(range(len(found)), key=lambda at: _sureness(worth_of(found[at])))
         with suppress(ModelError):
             for at in least_sure[:MOST]:
                 one = sentences[at].statement
-                seen[at] = judge.kinds(one.text, _around(one, message, last))
+                seen[at] = judge.kinds(one.text, around(asked, message.text, one.start, one.end))
     return [
         judgement(one.statement.text, one.setting, chances, seen.get(at))
         for at, (one, chances) in enumerate(zip(sentences, found, strict=True))
     ]
 
 
-def _around(one: Statement, message: Message, last: Message | None) -> str:
-    """What a sentence stands in, as the judge was trained with it."""
-    asked = last.text if last and last.role == "assistant" else ""
-    before, after = message.text[: one.start].strip(), message.text[one.end :].strip()
+def around(asked: str, message: str, start: int, end: int) -> str:
+    """What the sentence from `start` to `end` stands in, as the judge reads it and is trained with
+    it (scripts/judge/examples.py): what was asked, what is before it in the message, and after."""
+    before, after = message[:start].strip(), message[end:].strip()
     return f"{asked[-BEFORE:]} | {before[-BEFORE:]} | {after[:AFTER]}"
 
 

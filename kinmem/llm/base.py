@@ -181,7 +181,7 @@ class Judge(Protocol):
     ) -> Mapping[str, float]:
         """The chance of each kind of talk (docs/judge.md) for a sentence of a message.
 
-        `around`: what it stands in, as `asked | before | after` (rules/talk/worth.py).
+        `around`: what it stands in, as `asked | before | after` (learn/worth.py).
         """
         ...
 

@@ -33,7 +33,7 @@ ADVICE = "reinstall kinmem with its dependencies, or set KINMEM_JUDGE=off"
 
 
 class BuiltinJudge:
-    """Implements Judge with the model that comes with kinmem; needs about 60 MB."""
+    """Implements Judge with the model that comes with kinmem; needs about 75 MB."""
 
     name = NAME
 

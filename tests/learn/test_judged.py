@@ -23,9 +23,7 @@ INDIRECT = (
 )
 
 
-@pytest.fixture(autouse=True)
-def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KINMEM_JUDGE", "on")
+pytestmark = pytest.mark.usefixtures("judge_on")
 
 
 def told(service: Service, clock: MovableClock, *texts: str) -> list[str]:

@@ -23,9 +23,7 @@ UNSEEN = Path(__file__).parents[2] / "training" / "talk" / "mixed.jsonl"
 PLAIN = Path(__file__).parents[2] / "training" / "commands" / "plain.jsonl"
 
 
-@pytest.fixture(autouse=True)
-def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KINMEM_JUDGE", "on")
+pytestmark = pytest.mark.usefixtures("judge_on")
 
 
 @pytest.fixture(scope="module")

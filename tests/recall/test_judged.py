@@ -27,9 +27,7 @@ FACTS = [
 ASKED = "Who teaches Mia the piano?"
 
 
-@pytest.fixture(autouse=True)
-def switched_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KINMEM_JUDGE", "on")
+pytestmark = pytest.mark.usefixtures("judge_on")
 
 
 def filled(service: Service) -> Service:
