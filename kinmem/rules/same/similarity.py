@@ -13,7 +13,6 @@ from kinmem.rules import grammar, vocabulary
 from kinmem.rules.same.amounts import DAY_NAMES
 from kinmem.rules.same.atoms import DIFFERS, Atoms, Contrast, contrast, is_content, opposed
 from kinmem.rules.same.lexemes import case_counts, stem
-from kinmem.rules.same.wordings import reworded
 
 
 class Kinship(Enum):
@@ -41,8 +40,6 @@ class Ladder:
     duplicate: float = 0.95
     near: float = 0.85
     related: float = 0.60
-    reworded: float = 0.60
-    """Where every word is accounted for, the cosine says little: a passive may be far."""
 
     @classmethod
     def calibrated(
@@ -56,7 +53,7 @@ class Ladder:
         duplicate = chosen or duplicate
         near = min(near, duplicate)
         related = min(noise + ABOVE_NOISE, near)
-        return cls(duplicate, near, related, chosen or related)
+        return cls(duplicate, near, related)
 
     @property
     def alike(self) -> float:
@@ -73,23 +70,20 @@ def compare(a: str, b: str, cosine: float, ladder: Ladder) -> Kinship:
     """How two texts relate. Symmetric; never raises, and no cosine outweighs a differing atom.
 
     The same text but for case, white space and marks is SAME_TEXT. If atoms differ, CONTRADICTS
-    from `related` on where not both can be so, else DIFFERENT. DUPLICATE from `reworded` on, if
-    only the order or the voice differs (wordings.py), and from `duplicate` on, if no word but
-    articles and fillers is left over; from `near` on, CONTAINED if every clause of the one stands
-    in the other, else NEAR; else DIFFERENT.
+    from `related` on where not both can be so, else DIFFERENT. DUPLICATE from `duplicate` on, if no
+    word that says something is left over; from `near` on, CONTAINED if every clause of the one
+    stands in the other, else NEAR; else DIFFERENT.
     """
     ours, theirs = normalised(a), normalised(b)
     if ours == theirs:
         return Kinship.SAME_TEXT
     if _marks(a) != _marks(b) or ours.casefold() == theirs.casefold():
         return Kinship.DIFFERENT  # a sign differs, or case where it counts
-    if cosine >= ladder.reworded and reworded(a, b):
-        return Kinship.DUPLICATE
     pair = contrast(a, b)
     if pair.differs():
         excluded = cosine >= ladder.related and _excluded(pair)
         return Kinship.CONTRADICTS if excluded else Kinship.DIFFERENT
-    if cosine >= ladder.duplicate and not pair.lost and not pair.gained:
+    if cosine >= ladder.duplicate and _matter(pair.left) == _matter(pair.right):
         return Kinship.DUPLICATE
     if cosine >= ladder.near:
         stands_in = _stands_in(pair.left, pair.right) or _stands_in(pair.right, pair.left)
@@ -129,10 +123,22 @@ def are_apart(a: str, b: str) -> bool:
     ):
         return True
     shorter = min(len(left.words), len(right.words))
-    if max(pair.lost.total(), pair.gained.total()) <= max(1, REWORDED * shorter):
-        if _marks(a) != _marks(b) or pair.differs(DIFFERS.keys() - {"order"}):
-            return True
+    is_close = max(pair.lost.total(), pair.gained.total()) <= max(1, REWORDED * shorter)
+    if is_close and (_marks(a) != _marks(b) or pair.differs(DIFFERS.keys() - {"order"})):
+        return True
     return _matter(left) == _matter(right) and _is_exchanged(pair)
+
+
+def has_all_atoms(whole: str, part: str) -> bool:
+    """Whether no number, day, name or unit of the part is missing in the whole."""
+    pair = contrast(whole, part)
+    left, right = pair.left, pair.right
+    return (
+        _values(right) <= _values(left)
+        and _days(right) <= _days(left)
+        and right.units <= left.units
+        and not _names_another(part, left)
+    )
 
 
 def _each_has_more(ours: Set[str], theirs: Set[str]) -> bool:

@@ -1,6 +1,5 @@
 """What a text states, clause by clause: the words of each that matter, in order."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, takewhile
@@ -32,7 +31,11 @@ SPANS = {"an": words("par l un d"), "mes": words("al por cada el del este un pr�
 NEVER = by_word("never: never nie niemals jamais jamás nunca mai nooit")
 """Of what negates these say more than `not`."""
 COPULA, GENITIVE = "be", "of"
-FREE = words("also too auch aussi también anche também there dort either therefore als aber yet however")
+FRONTED = 1
+"""The phrase that a clause begins with; it ends at the subject."""
+FREE = words(
+    "also too auch aussi también anche também there dort either therefore als aber yet however"
+)
 MATTERING = (
     (vocabulary.MODALS | vocabulary.TENSES | vocabulary.QUANTITIES | TURNING | NEVER.keys())
     - FREE
@@ -199,10 +202,13 @@ def _tokens(said: Words, found: Atoms) -> Iterator[Token]:
     phrase, before = 0, ""
     for at, word in enumerate(said):
         form = _form(word, before, said[at + 1] if at + 1 < len(said) else "", exact)
-        if word == COPULA:
+        is_subject = (
+            word in grammar.SUBJECTS or word in found.names and before not in grammar.PLACES
+        )
+        if word == COPULA or phrase == FRONTED and is_subject:
             phrase = 0
-        elif word in grammar.PLACES and not form:
-            phrase = at + 1
+        if word in grammar.PLACES and not form:
+            phrase = at + FRONTED
         elif form:
             stands_alone = word in found.dates or word.endswith("'s")
             is_name = word in found.names
@@ -222,7 +228,11 @@ def _form(word: str, before: str, behind: str, exact: frozenset[str]) -> str:
     if word in SPANS:
         return word if before in SPANS[word] else ""
     is_bound = word in BOUNDING and behind in exact and behind[:1].isdigit()
-    return stem(bare(word)) if is_bound or word in CONTRASTS or word in MATTERING or is_content(word) else ""
+    return (
+        stem(bare(word))
+        if is_bound or word in CONTRASTS or word in MATTERING or is_content(word)
+        else ""
+    )
 
 
 def bare(name: str) -> str:
