@@ -43,7 +43,10 @@ def join(
 
     The one that stays has every number, name and date of the other, and neither excludes the other;
     records of different days stay apart. Added to `counts`: joined, asked. A dry run counts pairs.
+    MEMORY_CONSOLIDATION_MAX_GEN = 0 switches it off.
     """
+    if settings.upkeep.consolidation_max == 0:
+        return
     zone, level = settings.general.zone, embedder.calibration
     related = Ladder.calibrated(level.noise, level.near, level.duplicate).related
     pairs = Pairs(store.journal)
@@ -60,7 +63,9 @@ def join(
             kept = _standing_for_both(pair, relating, zone)
             asked += 1
             counts["asked"] += 1
-            pairs.close(*(one.content for one in pair))
+            texts = pair[0].content, pair[1].content
+            if relating.of(*texts) is not None:  # else nobody could tell: ask again
+                pairs.close(*texts)
             if kept is not None:
                 wording = Wording(kept.content, kept.category, kept.subject)
                 counts["joined"] += merge(Group(pair), wording) == "merged"

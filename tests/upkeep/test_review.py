@@ -134,16 +134,6 @@ def test_what_is_held_back_is_told_to_its_owner_only(bench_of: Callable[..., Ben
     assert look(bob).issues == []
 
 
-def test_the_users_threshold_decides_what_is_a_duplicate(bench: Bench) -> None:
-    bench.keep("The garden gate has 2 old hinges")
-    bench.keep("The garden gate has two old hinges")  # cosine 0.96
-
-    assert [one.description for one in look(bench).issues] == ["say the same"]
-    assert [one.description for one in look(bench, duplicate=0.8).issues] == ["say the same"]
-    (asked,) = look(bench, duplicate=0.99).issues
-    assert (asked.type, asked.suggestion) == ("duplicate", "merge")
-
-
 # settling
 
 

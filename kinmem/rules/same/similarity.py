@@ -71,7 +71,7 @@ def compare(a: str, b: str, cosine: float, ladder: Ladder) -> Kinship:
 
     The same text but for case, white space and marks is SAME_TEXT. If atoms differ, CONTRADICTS
     from `related` on where not both can be so, else DIFFERENT. DUPLICATE from `duplicate` on, if no
-    word that says something is left over; from `near` on, CONTAINED if every clause of the one
+    word but articles and fillers is left over; from `near` on, CONTAINED if every clause of the one
     stands in the other, else NEAR; else DIFFERENT.
     """
     ours, theirs = normalised(a), normalised(b)
@@ -83,7 +83,7 @@ def compare(a: str, b: str, cosine: float, ladder: Ladder) -> Kinship:
     if pair.differs():
         excluded = cosine >= ladder.related and _excluded(pair)
         return Kinship.CONTRADICTS if excluded else Kinship.DIFFERENT
-    if cosine >= ladder.duplicate and _matter(pair.left) == _matter(pair.right):
+    if cosine >= ladder.duplicate and not pair.lost and not pair.gained:
         return Kinship.DUPLICATE
     if cosine >= ladder.near:
         stands_in = _stands_in(pair.left, pair.right) or _stands_in(pair.right, pair.left)
@@ -139,6 +139,15 @@ def has_all_atoms(whole: str, part: str) -> bool:
         and right.units <= left.units
         and not _names_another(part, left)
     )
+
+
+def says_more(a: str, b: str) -> bool:
+    """Whether one of the texts has all words of the other in their order, and says more besides."""
+    pair = contrast(a, b)
+    part, whole = sorted((pair.left.words, pair.right.words), key=len)
+    rest = iter(whole)
+    added = Counter(whole) - Counter(part)
+    return all(word in rest for word in part) and any(map(is_content, added))
 
 
 def _each_has_more(ours: Set[str], theirs: Set[str]) -> bool:
