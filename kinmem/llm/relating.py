@@ -33,9 +33,9 @@ ASKS, EXCLUDES = 0.8, 0.7
 SAME = 0.75
 """Chance from which on it is a duplicate, see Relating.same: of 1,770 pairs that are not the same
 (pairs-2, cards-2, tests/corpora/same.jsonl) 8 to 12 are taken for it, .5 to .7 %, by the judges of
-three trainings, and 70 to 75 % of 430 that are; from 0.8 on .2 to .5 %, and 66 to 72 %. The lower of
-both chances found 55 to 61 %; a regression with the cosine, the shares of other words and the other
-labels .02 more at most."""
+three trainings, and 70 to 75 % of 430 that are; from 0.8 on .2 to .5 %, and 66 to 72 %. The lower
+of both chances found 55 to 61 %; a regression with the cosine, the shares of other words and the
+other labels .02 more at most."""
 PERHAPS_SAME = 0.3
 """Of the new one beside the stored one; below, the other direction is not asked."""
 LEAST_CHANCE = 1e-4

@@ -37,7 +37,9 @@ def test_of_two_wordings_one_stays_and_nothing_is_lost(bench: Bench) -> None:
     assert counts["joined"] == 1
     assert kept.id in ids
     assert bench.store.get(gone).superseded_by == kept.id
-    bench.service.undo(bench.service.history(limit=1)[0].batch)
+    last = bench.service.history(limit=1)[0]
+    assert last.batch is not None
+    bench.service.undo(last.batch)
     assert {one.id for one in bench.live()} == ids
     assert run(bench)["joined"] == 0, "what was undone stays apart"
 
@@ -78,7 +80,7 @@ def test_records_of_different_days_are_never_one(bench: Bench) -> None:
 
 def test_paraphrases_become_one_and_look_alikes_do_not(bench: Bench) -> None:
     """Alone in a memory each; by the judge's own threshold."""
-    found: dict[str, Counter[str]] = {}
+    found: dict[str, Counter[bool]] = {}
     rows = [json.loads(line) for line in SAME.read_text(encoding="utf-8").splitlines()]
     for row in rows[::3]:
         ids = [bench.keep(row["a"]), bench.keep(row["b"])]
