@@ -19,7 +19,7 @@ def test_paraphrases_are_recognised_and_what_differs_hardly_ever_is() -> None:
     assert different["review"] <= 0.1 * different["all"]
     assert same["write"] >= 0.45 * same["all"]
     assert same["write"] + same["review"] >= 0.6 * same["all"]
-    assert longer["write"] <= 0.1 * longer["all"]
+    assert longer["write"] + longer["review"] >= 0.5 * longer["all"]
 
 
 def test_without_the_judge_only_what_is_sure_is_one() -> None:
