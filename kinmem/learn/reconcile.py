@@ -122,7 +122,7 @@ def _known(
             if found is None or not found.clear:
                 return Skip(known)
             continue
-        near = cosine >= min(ladder.near, ladder.reworded) or known.content_hash == new.content_hash
+        near = cosine >= ladder.near or known.content_hash == new.content_hash
         if near and states_as_much(known, new) and _says_all(known, new, cosine, ladder):
             return Skip(known)
     return None

@@ -17,7 +17,7 @@ from kinmem.learn.reconcile import (
     reconcile,
 )
 from kinmem.llm.base import Embedder, Judge
-from kinmem.llm.relating import SAME, Judged, Relating
+from kinmem.llm.relating import PERHAPS_SAME, SAME, Judged, Relating
 from kinmem.models import LIVE, Chunks, Draft, Filters, Memory, State, Vector
 from kinmem.settings import Settings
 from kinmem.store.base import Store
@@ -90,7 +90,7 @@ class Verdicts:
         same = (
             id
             for id, relation in relations.items()
-            if relation.same >= SAME and self._relating.same(*pairs[id]) >= SAME
+            if relation.same >= PERHAPS_SAME and self._relating.same(*pairs[id]) >= SAME
         )
         return Judged(relations, frozenset(same))
 

@@ -8,11 +8,8 @@ from itertools import combinations
 from kinmem.clock import Clock
 from kinmem.llm.base import Embedder
 from kinmem.models import Memory
-from kinmem.rules.same.atoms import atoms, is_content
-from kinmem.rules.same.lexemes import stem
 from kinmem.rules.same.proof import unproved
 from kinmem.rules.same.similarity import Kinship, Ladder, compare, contains
-from kinmem.rules.same.wordings import resembles
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import sentences
@@ -100,15 +97,7 @@ def _says(known: str, sentence: str) -> bool:
     same = compare(known, sentence, 1.0, Ladder()) in (Kinship.SAME_TEXT, Kinship.DUPLICATE)
     if same or contains(known, sentence):
         return True
-    is_alike = resembles(known, sentence, close=True) or _has_all_words(known, sentence)
-    return is_alike and not unproved(known, [known, sentence], ())
-
-
-def _has_all_words(known: str, sentence: str) -> bool:
-    ours, theirs = (
-        {stem(word) for word in atoms(text).words if is_content(word)} for text in (known, sentence)
-    )
-    return theirs <= ours
+    return not unproved(known, [known, sentence], ())
 
 
 def contradict(memories: Sequence[Memory]) -> bool:

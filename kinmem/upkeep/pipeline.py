@@ -6,6 +6,7 @@ from functools import partial
 
 from kinmem.clock import Clock
 from kinmem.llm.base import ChatModels, Embedder
+from kinmem.llm.relating import Relating
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.upkeep.allowance import Allowance
@@ -14,6 +15,7 @@ from kinmem.upkeep.consolidate import consolidate
 from kinmem.upkeep.entities import entities
 from kinmem.upkeep.expire import expire
 from kinmem.upkeep.housekeeping import housekeeping
+from kinmem.upkeep.join import join
 from kinmem.upkeep.link import link
 from kinmem.upkeep.prune import prune
 from kinmem.upkeep.purge import drop_turns, purge
@@ -81,10 +83,12 @@ class Upkeep:
     def _consolidate(
         self, without_model: bool | None, allowance: Allowance, counts: Counter[str]
     ) -> None:
-        """Similar memories become one, by the model if there is one; without, if KINMEM_COMPRESS
-        or `without_model` says so."""
+        """Similar memories become one: what the judge calls the same, what the model puts together
+        if there is one, and without, if KINMEM_COMPRESS or `without_model` says so."""
         with_all = self._store, self._embedder
         settings, clock = self._settings, self._clock
+        if relating := Relating(self._models.judge):
+            join(*with_all, relating, settings, clock, counts, allowance)
         if self._models.consolidation is not None:
             model = self._models.consolidation
             consolidate(*with_all, model, settings, clock, counts, allowance)

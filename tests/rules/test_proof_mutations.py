@@ -125,32 +125,3 @@ def test_no_mutation_is_proved(language: str) -> None:
 
     assert passed == []
     assert tried >= 100
-
-
-HONEST = """
-Lea never eats fish. | Lea likes soup. => Lea likes soup but never eats fish.
-Lea never eats fish. | Lea eats at the canteen on Tuesdays. => Lea eats at the canteen on Tuesdays and never eats fish.
-I do not drink coffee. | I drink tea. => I drink tea, not coffee.
-I'm allergic to nuts. | I'm not allergic to milk. => I'm allergic to nuts, but not to milk.
-We deploy on Tuesdays. | We never deploy after 18:00. => We deploy on Tuesdays, never after 18:00.
-Nina lives without a car in Ghent. | Nina rides a bike. => Nina, who rides a bike, lives in Ghent without a car.
-Tom runs every morning. | Tom runs 5 km. => Every morning Tom runs 5 km.
-Ana pays 40 euros a month for the gym. | The gym of Ana is in Lyon. => Ana pays 40 euros a month for the gym in Lyon.
-Ana owes Tom 50 euros. | Ana met Tom in Rome. => Ana, who met Tom in Rome, owes Tom 50 euros.
-I gave Anna a book. | Anna gave me a pen. => I gave Anna a book and Anna gave me a pen.
-Kim moved from Oslo to Rome. | Kim works in Rome. => Kim moved from Oslo to Rome and works there.
-Bob visits Rome twice a year. | Bob stays with Carla in Rome. => Twice a year Bob visits Rome and stays with Carla.
-Everyone except Ana eats meat. | Ana cooks. => Everyone except Ana eats meat; Ana cooks.
-Anna trinkt keinen Kaffee. | Anna mag Tee. => Anna mag Tee, trinkt aber keinen Kaffee.
-Claire ne boit pas de vin. | Claire aime le thé. => Claire aime le thé et ne boit pas de vin.
-Marta no come carne. | Marta come pescado. => Marta come pescado pero no come carne.
-Giulia non mangia pesce. | Giulia mangia carne. => Giulia mangia carne ma non mangia pesce.
-O aluguel custa 600 reais por mês. | O aluguel inclui água. => O aluguel custa 600 reais por mês e inclui água.
-""".strip().splitlines()
-
-
-@pytest.mark.parametrize("told", HONEST)
-def test_what_keeps_every_rate_denial_and_role_is_proved(told: str) -> None:
-    sources, merged = told.split(" => ")
-
-    assert unproved(merged, sources.split(" | "), ()) == []

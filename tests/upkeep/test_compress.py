@@ -148,27 +148,6 @@ def test_records_of_different_days_stay_apart(bench: Bench) -> None:
     assert len(bench.live()) == 4
 
 
-@pytest.mark.parametrize(
-    ("fuller", "other"),
-    [
-        (
-            "React version 19 has built-in server component support",
-            "React 19 supports server components natively",
-        ),
-        ("Our CI is GitHub Actions, in the cloud.", "GitHub Actions is our CI."),
-    ],
-)
-def test_one_of_two_wordings_stays_and_the_other_can_be_restored(
-    bench: Bench, fuller: str, other: str
-) -> None:
-    gone, kept = bench.keep(other, importance=8), bench.keep(fuller)
-
-    bench.service.sleep(compress=True)
-
-    assert [(one.id, one.content) for one in bench.live()] == [(kept, fuller)]
-    assert bench.store.get(gone).superseded_by == kept
-
-
 def test_all_merges_of_a_run_are_undone_at_once_or_one_by_one(bench: Bench) -> None:
     apart = {
         *(bench.keep(text) for text in ("Clara grows roses at home.", "Clara grows red roses.")),

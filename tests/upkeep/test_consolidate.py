@@ -126,7 +126,7 @@ def test_a_first_try_is_mended_when_the_model_is_told_what_is_missing(bench: Ben
     model = ScriptedModel([{"content": BAD["a number is dropped"]}, all_of_it_of(ROSES)])
 
     assert run(bench, model)["merged"] == 1
-    assert "the number 12 of the sources is missing" in model.prompts[1]
+    assert "(12 is missing)" in model.prompts[1]
 
 
 def all_of_it_of(texts: tuple[str, ...]) -> dict[str, Any]:

@@ -2,185 +2,20 @@
 
 import re
 
-from kinmem.rules.grammar import by_word
 from kinmem.rules.pattern import late
+from kinmem.rules.same.lexicon import grouped
 
-COUNTING = by_word(
-    """
-    0: zero
-    1: one
-    2: two zwei deux dois duas
-    3: three drei trois tres tre três
-    4: four vier quatre cuatro quattro quatro
-    5: five fünf cinq cinco cinque
-    6: six sechs seis
-    7: seven sieben siete sette sete
-    8: eight acht huit ocho oito
-    9: nine neun neuf nueve nove
-    10: ten zehn dix diez dieci dez
-    11: eleven undici onze
-    12: twelve zwölf douze doce dodici doze
-    13: thirteen
-    14: fourteen
-    15: fifteen
-    16: sixteen
-    17: seventeen
-    18: eighteen
-    19: nineteen
-    20: twenty zwanzig vingt veinte venti vinte
-    30: thirty dreißig trente treinta trenta trinta
-    40: forty vierzig quarante cuarenta quaranta quarenta
-    50: fifty fünfzig cinquante cincuenta cinquanta cinquenta
-    60: sixty
-    70: seventy
-    80: eighty
-    90: ninety
-    1st: first
-    2nd: second
-    3rd: third
-    4th: fourth
-    5th: fifth
-    6th: sixth
-    7th: seventh
-    8th: eighth
-    9th: ninth
-    10th: tenth
-    11th: eleventh
-    12th: twelfth
-    """
-)
+COUNTING = grouped("amounts.counting")
 """Number words, but those that are oftener another language's: once, due, sei, elf, un, eins."""
 
-UNITS = by_word(
-    """
-    %: % percent prozent pourcent
-    km: km kilometer kilometers kilometre kilometres kilómetros chilometri quilômetros
-    m: m meter meters metre metres mètres metros metri
-    cm: cm centimeter centimeters centimetre centimetres
-    mm: mm millimeter millimeters millimetres
-    mile: mile miles mi
-    foot: foot feet ft
-    inch: inch inches
-    kg: kg kilo kilos kilogram kilograms kilogramm
-    g: g gram grams gramm grammes
-    mg: mg milligram milligrams milligramm
-    mcg: mcg µg μg microgram micrograms
-    oz: oz ounce ounces
-    t: ton tons tonne tonnes tonnen
-    pound: pound pounds lb lbs
-    l: l liter liters litre litres litros litri
-    ml: ml milliliter milliliters
-    cl: cl
-    dl: dl
-    gal: gal gallon gallons
-    yd: yd yard yards
-    ha: ha hectare hectares hektar
-    acre: acre acres
-    w: watt watts
-    kw: kw kilowatt kilowatts
-    kwh: kwh
-    v: volt volts
-    mah: mah
-    hz: hz hertz
-    khz: khz
-    mhz: mhz
-    ghz: ghz
-    mbit: mbit mbps
-    gbit: gbit gbps
-    kcal: kcal calories kalorien
-    °: degrees degree grad degrés grados gradi graus
-    s: s sec secs seconds sekunden secondes segundos secondi
-    min: min mins minute minutes minuten minutos minuti
-    h: h hr hrs hour hours stunde stunden heure heures hora horas ora ore
-    day: day days tag tage tagen jour jours día días giorno giorni dia dias 天
-    week: week weeks woche wochen semaine semaines semana semanas settimana settimane
-    month: month months monat monate monaten mes meses mese mesi mês 个月
-    year: year years yr yrs jahr jahre jahren ans année années año años anno anni ano anos 年 岁
-    $: $ usd dollar dollars
-    €: € eur euro euros
-    £: £ gbp
-    ¥: ¥ jpy yen
-    chf: chf franken francs
-    sek: sek kronor
-    nok: nok
-    dkk: dkk
-    kr: kroner kronen
-    pln: pln zloty
-    cad: cad
-    aud: aud
-    inr: inr rupees
-    brl: brl reais
-    dozen: dozen dutzend douzaine docena dozzina dúzia
-    °C: °c
-    °F: °f
-    kb: kb
-    mb: mb
-    gb: gb
-    tb: tb
-    ms: ms millisecond milliseconds
-    km/h: km/h kmh
-    mph: mph
-    thousand: thousand tausend mille mil
-    million: million millions millionen millones milioni milhões mio
-    billion: billion billions bn milliarden milliards
-    """
-)
+UNITS = grouped("amounts.units")
 """Read as units only right behind a number."""
 
-_MONTHS = by_word(
-    """
-    01: january januar jänner janvier enero gennaio janeiro jan
-    02: february februar février febrero febbraio fevereiro feb
-    03: march märz mars marzo março mar
-    04: april avril abril aprile apr
-    05: may mai mayo maggio maio
-    06: june juni juin junio giugno junho jun
-    07: july juli juillet julio luglio julho jul
-    08: august août agosto aug
-    09: september septembre septiembre settembre setembro sept sep
-    10: october oktober octobre octubre ottobre outubro oct okt
-    11: november novembre noviembre novembro nov
-    12: december dezember décembre diciembre dicembre dezembro dec dez
-    """
-)
-_ALSO_WORDS = {
-    "may",
-    "march",
-    "mars",
-    "mai",
-    "mar",
-    "jan",
-    "jun",
-    "jul",
-    "dec",
-    "sep",
-    "set",
-    "dez",
-}
+_MONTHS = grouped("amounts.months")
+_ALSO_WORDS = set("may march mars mai mar jan jun jul dec sep set dez".split())
 DAY_NAMES = {
     word: f"--{month}" for word, month in _MONTHS.items() if word not in _ALSO_WORDS
-} | by_word(
-    """
-    -W-1: monday montag lundi lunes lunedì segunda-feira
-    -W-2: tuesday dienstag mardi martes martedì terça-feira
-    -W-3: wednesday mittwoch mercredi miércoles mercoledì quarta-feira
-    -W-4: thursday donnerstag jeudi jueves giovedì quinta-feira
-    -W-5: friday freitag vendredi viernes venerdì sexta-feira
-    -W-6: saturday samstag sonnabend samedi sábado sabato
-    -W-7: sunday sonntag dimanche domingo domenica
-    -W-1s: mondays montags
-    -W-2s: tuesdays dienstags
-    -W-3s: wednesdays mittwochs
-    -W-4s: thursdays donnerstags
-    -W-5s: fridays freitags
-    -W-6s: saturdays samstags
-    -W-7s: sundays sonntags
-    yesterday: yesterday gestern hier ayer ieri ontem
-    today: today heute aujourd'hui hoy oggi hoje
-    tomorrow: tomorrow morgen demain mañana domani amanhã
-    tonight: tonight
-    """
-)
+} | grouped("amounts.days")
 """Weekdays, relative days, and the months that are no common words."""
 CAPITAL_MONTHS = {"May": "--05", "March": "--03"}
 """Months if written so within a sentence."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from kinmem.rules import grammar, vocabulary
 from kinmem.rules.same.lexemes import Lexeme, lexemes
+from kinmem.rules.same.lexicon import listed
 from kinmem.text import folded, words
 
 LONGEST = 8
@@ -19,37 +20,11 @@ _MANY = 4
 """That many in a row: "Well, as I said, to be clear: ..."."""
 
 # About talking, reminding, knowing and repeating: how such words begin, without accents.
-_TALK = grammar.words(
-    "confirm repeat restat reiterat recap recall remind remember mention stress emphas clarif",
-    "clear summar note notic forget record state stating tell told say said know known mind memory",
-    "correct right true exact word short brief quick earlier before already again point messag",
-    "inform actual basical honest small little",
-    "bestatig wiederhol zusammen erinner erwahn betone betont klarstell notier notiz anmerk",
-    "hinweis merke vergess vergiss sage sagte weiss wisse bekannt kurz ubrig nochmal halber genau",
-    "richtig stimmt gesagt wichtig vollstandig",
-    "repet rappel souligne clairem resum oublie disais redis savez sais bref court exact encore",
-    "repit recuerd recordar recordat mencion subray aclar claro olvid dije dijo dicho digo decia",
-    "sabes breve cierto hecho conste nuevo",
-    "conferm ripet ricord menzion sottolin chiarir riassun riassum dimentic detto dico dicev",
-    "sapete proposito",
-    "lembr esquec disse dito digo falei sabe alias novo",
-)
+_TALK = listed("discourse.talk")
 _TALKS = re.compile(rf"(?:{'|'.join(sorted(_TALK))})\w{{0,8}}")
-_SHORT = grammar.words(
-    "other btw fyi ps nb tl dr tldr iirc afaik way case miss missed heads up once more fact",
-    "keep bear see look so well also too yes yeah yep yup ok okay sure indeed really still",
-    "stands anyway thanks info mal noch einmal ja wie fait dit dis dire note noter fois oui",
-    "ya vez sai sim si gia volta fato fatto vale again facts noting worth context saved",
-    "stored aside hence thus therefore protokoll damit donc alors entonces pues allora",
-    "dunque cronaca entao portanto klar clair chiaro",
-)
+_SHORT = listed("discourse.short")
 """What is not bent, or is too short for a beginning: klar, but not Klara."""
-_SLIGHT = grammar.words(
-    "over let want would like just only can could may might ti te vi nos se le please as",
-    "have has had be been is are am did do nur hast habe hab du zur bitte ich dass und",
-    "schon ai seulement come como comme que che et e and por para per mais plus un una uma",
-    "un'",
-)
+_SLIGHT = listed("discourse.slight")
 """What may stand in a lead-in and makes none: only I, you and I."""
 _FORGETS = re.compile(r"(?:forget|vergess|vergiss|oubli|olvid|dimentic|esquec)\w*")
 _CARRYING = grammar.FUNCTION_WORDS | vocabulary.NEGATORS

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from kinmem.rules import grammar, vocabulary
 from kinmem.rules.same import amounts, discourse
 from kinmem.rules.same.lexemes import Lexeme, lexemes, stem
+from kinmem.rules.same.lexicon import grouped, listed
 from kinmem.rules.same.similarity import content_hash
 from kinmem.text import folded, sentences, words
 
@@ -52,22 +53,9 @@ _ASKS = re.compile(
 )
 _STATES = re.compile(r"\b(?:i|we|ich|wir|je|yo|my \w+ (?:is|are|was))\b|\bj['’]", re.IGNORECASE)
 
-_LIGHT = grammar.words(
-    "user users be been being have has had having do does did get got so well also too still",
-    "currently then there here just ok okay great good nice cool thanks thank hi hello hey oh ah",
-    "already indeed both person one thing that's way really today",
-)
+_LIGHT = listed("echo.light")
 """Content words that add nothing to what was told."""
-_FRAME = grammar.words(
-    "think believe guess suppose assume reckon remember remembered remind reminded recall",
-    "know known aware tell told say says said saying stated mention mentioned note noted",
-    "memory memories quote quoted quoting confirm confirmed repeat repeated repeating",
-    "understand gather glaube denke weiß weißt weisst weiss wisst dass gesagt erwähnt",
-    "erinnere erinnerst erinnert zitat zitiere notiert que che crois pense sais savez",
-    "souviens rappelle rappelles dit disais cite citation mémoire creo pienso sabes sabe",
-    "recuerdas recuerdo recuerde dije dijiste cita memoria credo penso sai ricordi ricordo",
-    "detto citazione acho lembra lembro disse citação memória",
-)
+_FRAME = listed("echo.frame")
 """Words about saying, thinking and knowing: around what was told they add nothing to it."""
 _BOUNDS = grammar.words(
     "before after until till since by without except unless bis vor bevor nach seit ohne",
@@ -76,30 +64,13 @@ _BOUNDS = grammar.words(
 )
 _EVERY = grammar.words("every each jede jeden jeder jedes chaque cada ogni toda todo")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
-_SELF = grammar.words(
-    "i me my mine myself you your yours yourself we us our ours user ich mich mir mein meine",
-    "meinen meinem du dich dir dein deine deinen deinem wir uns je j moi mon ma mes tu toi ton ta",
-    "tes vous votre vos nous yo mi mis tú tus su sus io mio mia miei tuo tua eu meu minha teu você",
-    "seu sua 我 你",
-)
-_OTHERS = grammar.words(
-    "he she they him her his hers them their theirs er ihn ihm ihr il elle ils elles lui leur él",
-    "ella ellos ele ela lei",
-)
+_SELF = listed("echo.self")
+_OTHERS = listed("echo.others")
 # The French possessive is an English relation: taken for one, it only keeps texts apart.
 _KIN = vocabulary.PERSONS - grammar.PRONOUNS | {"son"}
 _UNCHANGING = _LIGHT | grammar.words("told said says believe think guess heard")
 _MODES = (vocabulary.MODALS | vocabulary.TENSES) - _UNCHANGING
-_SYNONYMS = grammar.by_word(
-    """
-    live: live lives living reside resides residing based home
-    like: like likes love loves enjoy enjoys fond keen fan liking loving
-    work: work works working job employed works
-    allergy: allergic allergy allergies
-    call: called named name
-    prefer: prefer prefers preferred preference favourite favorite
-    """
-)
+_SYNONYMS = grouped("echo.synonyms")
 
 
 class Statement(NamedTuple):

@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Set
 from dataclasses import dataclass
 from enum import Enum
 from hashlib import blake2b
+from os.path import commonprefix
 
 from kinmem.rules import grammar, vocabulary
-from kinmem.rules.same.atoms import Atoms, Contrast, contrast, is_content, opposed
-from kinmem.rules.same.lexemes import case_counts
-from kinmem.rules.same.wordings import reworded
+from kinmem.rules.same.amounts import DAY_NAMES
+from kinmem.rules.same.atoms import DIFFERS, Atoms, Contrast, contrast, is_content, opposed
+from kinmem.rules.same.lexemes import case_counts, stem
 
 
 class Kinship(Enum):
@@ -39,8 +40,6 @@ class Ladder:
     duplicate: float = 0.95
     near: float = 0.85
     related: float = 0.60
-    reworded: float = 0.60
-    """Where every word is accounted for, the cosine says little: a passive may be far."""
 
     @classmethod
     def calibrated(
@@ -54,7 +53,7 @@ class Ladder:
         duplicate = chosen or duplicate
         near = min(near, duplicate)
         related = min(noise + ABOVE_NOISE, near)
-        return cls(duplicate, near, related, chosen or related)
+        return cls(duplicate, near, related)
 
     @property
     def alike(self) -> float:
@@ -71,18 +70,15 @@ def compare(a: str, b: str, cosine: float, ladder: Ladder) -> Kinship:
     """How two texts relate. Symmetric; never raises, and no cosine outweighs a differing atom.
 
     The same text but for case, white space and marks is SAME_TEXT. If atoms differ, CONTRADICTS
-    from `related` on where not both can be so, else DIFFERENT. DUPLICATE from `reworded` on, if
-    only the order or the voice differs (wordings.py), and from `duplicate` on, if no word but
-    articles and fillers is left over; from `near` on, CONTAINED if every clause of the one stands
-    in the other, else NEAR; else DIFFERENT.
+    from `related` on where not both can be so, else DIFFERENT. DUPLICATE from `duplicate` on, if no
+    word but articles and fillers is left over; from `near` on, CONTAINED if every clause of the one
+    stands in the other, else NEAR; else DIFFERENT.
     """
     ours, theirs = normalised(a), normalised(b)
     if ours == theirs:
         return Kinship.SAME_TEXT
     if _marks(a) != _marks(b) or ours.casefold() == theirs.casefold():
         return Kinship.DIFFERENT  # a sign differs, or case where it counts
-    if cosine >= ladder.reworded and reworded(a, b):
-        return Kinship.DUPLICATE
     pair = contrast(a, b)
     if pair.differs():
         excluded = cosine >= ladder.related and _excluded(pair)
@@ -98,36 +94,126 @@ def compare(a: str, b: str, cosine: float, ladder: Ladder) -> Kinship:
 REWORDED = 0.3
 """Share of the shorter text's words: where more are other words, it is reworded; where fewer are,
 one word in place of another is what the two texts are about."""
+SHORTEST_NAME = 3
+"""Letters; shorter ones are mostly abbreviations: UK, Fr, St."""
+FIRST_PERSON = grammar.words("i me ich mich mir je moi yo io eu")
+AGENT = grammar.words("by von durch par por da")
+"""What names in a passive who does it."""
+BINDING = (
+    vocabulary.QUANTITIES
+    | (grammar.LINKS - {"who", "which", "that"})
+    | grammar.words("before after vor nach avant après antes después prima dopo depois")
+) - grammar.words("every each once twice jede jeder jedes jeden chaque cada ogni")
+"""Words of which it matters what they stand with: only, before, because."""
 
 
 def are_apart(a: str, b: str) -> bool:
     """Whether what can be told exactly keeps two texts from being one statement.
 
-    Texts in nearly the same words must agree in every atom; reworded ones may not each have a
-    number, a date or a name that the other has not.
+    They may not each have a number, a day or a name that the other has not. Texts in nearly the
+    same words must agree in every atom, and texts in just the same words in who does it to whom.
     """
-    if _marks(a) != _marks(b):
-        return True
     pair = contrast(a, b)
-    shorter = min(len(pair.left.words), len(pair.right.words))
-    if max(pair.lost.total(), pair.gained.total()) <= REWORDED * shorter:
-        return pair.differs()
+    left, right = pair.left, pair.right
+    if (
+        _each_has_more(_values(left), _values(right))
+        or _each_has_more(_days(left), _days(right))
+        or _names_another(a, right)
+        and _names_another(b, left)
+    ):
+        return True
+    shorter = min(len(left.words), len(right.words))
+    is_close = max(pair.lost.total(), pair.gained.total()) <= max(1, REWORDED * shorter)
+    if is_close and (_marks(a) != _marks(b) or pair.differs(DIFFERS.keys() - {"order"})):
+        return True
+    return _matter(left) == _matter(right) and _is_exchanged(pair)
+
+
+def has_all_atoms(whole: str, part: str) -> bool:
+    """Whether no number, day, name or unit of the part is missing in the whole."""
+    pair = contrast(whole, part)
     left, right = pair.left, pair.right
     return (
-        _each_has_more(left.numbers, right.numbers)
-        or _each_has_more(_days(left), _days(right))
-        or bool(left.names - set(right.words))
-        and bool(right.names - set(left.words))
+        _values(right) <= _values(left)
+        and _days(right) <= _days(left)
+        and right.units <= left.units
+        and not _names_another(part, left)
     )
+
+
+def says_more(a: str, b: str) -> bool:
+    """Whether one of the texts has all words of the other in their order, and says more besides."""
+    pair = contrast(a, b)
+    part, whole = sorted((pair.left.words, pair.right.words), key=len)
+    rest = iter(whole)
+    added = Counter(whole) - Counter(part)
+    return all(word in rest for word in part) and any(map(is_content, added))
 
 
 def _each_has_more(ours: Set[str], theirs: Set[str]) -> bool:
     return bool(ours - theirs) and bool(theirs - ours)
 
 
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_CLOCK = re.compile(r"(\d\d):\d\d")
+
+
+def _values(side: Atoms) -> set[str]:
+    """Its numbers; the 12th is 12, six in the evening is 6, and one is no number."""
+    values = set()
+    for number in side.numbers:
+        if ordinal := _ORDINAL.fullmatch(number):
+            number = ordinal[1]
+        elif clock := _CLOCK.fullmatch(number):
+            number = str(int(clock[1]) % 12)
+        values.add(number.rstrip("%"))
+    return values - {"0", "1"}
+
+
 def _days(side: Atoms) -> set[str]:
     """On Monday, on Mondays."""
     return {date.removesuffix("s") for date in side.dates}
+
+
+_CAPITAL = re.compile(r"(?<=[\w,;:'’)] )[\"'“(]?([A-ZÀ-ÞА-Я][\w-]+)")
+
+
+def _names_another(text: str, other: Atoms) -> bool:
+    """Whether it has a name, within a sentence, that is no word of the other in any form."""
+    words = {word.removesuffix("'s") for word in other.words}
+    return any(
+        len(name) >= SHORTEST_NAME
+        and not any(day.startswith(name) for day in DAY_NAMES)
+        and not any(_is_form(name, word) for word in words)
+        for name in map(str.casefold, _CAPITAL.findall(text))
+    )
+
+
+def _is_form(name: str, word: str) -> bool:
+    return len(commonprefix((name, word))) >= max(3, 0.6 * max(len(name), len(word)))
+
+
+def _matter(side: Atoms) -> Counter[str]:
+    return Counter(stem(word) for word in side.words if is_content(word))
+
+
+def _is_exchanged(pair: Contrast) -> bool:
+    """Whether, of texts in the same words, two have changed places, or what a word binds."""
+    if not pair.differs(("order", "form")):
+        return False
+    if BINDING & {*pair.left.words, *pair.right.words}:
+        return True
+    ours, theirs = _parties(pair.left), _parties(pair.right)
+    is_passive = AGENT.isdisjoint(pair.left.words) != AGENT.isdisjoint(pair.right.words)
+    return len(ours) > 1 and (ours == theirs) is is_passive
+
+
+def _parties(side: Atoms) -> list[str]:
+    return [
+        "i" if word in FIRST_PERSON else word.removesuffix("'s")
+        for word in side.words
+        if word in FIRST_PERSON or word in side.names
+    ]
 
 
 def contains(whole: str, part: str) -> bool:

@@ -1,0 +1,113 @@
+"""A step of upkeep: of two memories that the judge calls the same, one stands for both.
+
+After every turn, without a chat model. Nothing is written anew and nothing is erased: the other one
+is superseded, is found through the one that stays, and comes back when the step is undone.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import tzinfo
+from hashlib import sha256
+from itertools import combinations
+
+from kinmem.clock import Clock
+from kinmem.llm.base import Embedder
+from kinmem.llm.relating import SAME, Relating
+from kinmem.models import Memory
+from kinmem.rules.change.occasion import may_be_one
+from kinmem.rules.same.similarity import Ladder, are_apart, has_all_atoms
+from kinmem.settings import Settings
+from kinmem.store.base import Store
+from kinmem.store.journal import Journal
+from kinmem.upkeep.allowance import Allowance
+from kinmem.upkeep.excluding import exclude
+from kinmem.upkeep.fresh import Fresh
+from kinmem.upkeep.groups import Group, weightiest
+from kinmem.upkeep.merge import Merge, Wording, stated
+
+STEP = "join"
+MOST_ASKED = 12
+"""Pairs in one run, each in both directions, 3 to 6 ms a direction; the next run goes on."""
+
+
+def join(
+    store: Store,
+    embedder: Embedder,
+    relating: Relating,
+    settings: Settings,
+    clock: Clock,
+    counts: Counter[str],
+    allowance: Allowance,
+) -> None:
+    """Ask the judge about pairs of which one is new; a pair of texts is asked about once.
+
+    The one that stays has every number, name and date of the other, and neither excludes the other;
+    records of different days stay apart. Added to `counts`: joined, asked. A dry run counts pairs.
+    MEMORY_CONSOLIDATION_MAX_GEN = 0 switches it off.
+    """
+    if settings.upkeep.consolidation_max == 0:
+        return
+    zone, level = settings.general.zone, embedder.calibration
+    related = Ladder.calibrated(level.noise, level.near, level.duplicate).related
+    pairs = Pairs(store.journal)
+    fresh = Fresh(
+        store, embedder, related, STEP, zone, "consolidate", "compress", may_be_one=pairs.is_open
+    )
+    if allowance.dry_run:
+        counts["pairs"] += fresh.waiting()
+        return
+    merge = Merge(store, embedder, STEP, clock, zone)
+    asked = 0
+    for group in fresh:
+        for pair in combinations(group.memories, 2):
+            kept = _standing_for_both(pair, relating, zone)
+            asked += 1
+            counts["asked"] += 1
+            texts = pair[0].content, pair[1].content
+            if relating.of(*texts) is not None:  # else nobody could tell: ask again
+                pairs.close(*texts)
+            if kept is not None:
+                wording = Wording(kept.content, kept.category, kept.subject)
+                counts["joined"] += merge(Group(pair), wording) == "merged"
+                break
+        if asked >= MOST_ASKED or allowance.is_over():
+            break
+
+
+class Pairs:
+    """Which texts the judge has been asked about; the journal remembers it."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def is_open(self, a: str, b: str) -> bool:
+        """Whether it is worth asking: nothing exact keeps them apart, and nobody has asked."""
+        return not self._journal.mark(_name(a, b)) and not are_apart(a, b)
+
+    def close(self, a: str, b: str) -> None:
+        """Never ask again while both are what they are."""
+        self._journal.set_mark(_name(a, b), 1)
+
+
+def _name(a: str, b: str) -> str:
+    texts = "\0".join(sorted((a, b)))
+    return f"{STEP} asked {sha256(texts.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+
+
+def _standing_for_both(pair: Sequence[Memory], relating: Relating, zone: tzinfo) -> Memory | None:
+    """The one that says all; of two that do the weightier. None: they stay apart."""
+    group = Group(tuple(pair))
+    earlier, later = pair
+    if stated(group, zone) != [one.content for one in pair] or not may_be_one(earlier, later):
+        return None
+    texts = earlier.content, later.content
+    if relating.same(*texts) < SAME or exclude(*texts):
+        return None
+    whole = [
+        one
+        for one, other in ((earlier, later), (later, earlier))
+        if has_all_atoms(one.content, other.content)
+    ]
+    if len(whole) == 1:
+        return whole[0]
+    return weightiest(group) if whole else None

@@ -1,0 +1,94 @@
+"""What the judge calls the same becomes one after every turn, without a chat model."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kinmem.models import State
+from tests.upkeep.conftest import Bench
+
+SAME = Path(__file__).parents[1] / "corpora" / "same.jsonl"
+PAIR = (
+    "Lena plays the cello in the city orchestra.",
+    "Lena is a cellist with the city orchestra.",
+)
+
+
+@pytest.fixture
+def bench(judge_on: None, bench_of: Callable[..., Bench]) -> Bench:
+    return bench_of()
+
+
+def run(bench: Bench) -> Counter[str]:
+    found = bench.service.sleep(["consolidate"]).counts
+    return Counter({name.removeprefix("consolidate."): count for name, count in found.items()})
+
+
+def test_of_two_wordings_one_stays_and_nothing_is_lost(bench: Bench) -> None:
+    ids = {bench.keep(text) for text in PAIR}
+
+    counts = run(bench)
+
+    (kept,) = bench.live()
+    (gone,) = ids - {kept.id}
+    assert counts["joined"] == 1
+    assert kept.id in ids
+    assert bench.store.get(gone).superseded_by == kept.id
+    last = bench.service.history(limit=1)[0]
+    assert last.batch is not None
+    bench.service.undo(last.batch)
+    assert {one.id for one in bench.live()} == ids
+    assert run(bench)["joined"] == 0, "what was undone stays apart"
+
+
+def test_a_pair_of_texts_is_asked_about_once(bench: Bench) -> None:
+    bench.keep("Otto grows tomatoes on the balcony.")
+    bench.keep("Otto grows chillies on the balcony at home.")
+    bench.keep("There are tomatoes that Otto likes from the market.")
+
+    run(bench)
+    bench.keep("Otto sold his old car to Vera.")
+
+    assert run(bench)["asked"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The user's rent is 800 euros a month.", "The user pays 850 euros rent a month."),
+        ("Ben lives in Bremen.", "Ben's home is in Hamburg."),
+        ("Anna manages Ben.", "Ben manages Anna."),
+        ("Clara likes coriander in her soup.", "Clara does not like coriander in her soup."),
+    ],
+)
+def test_what_differs_in_an_atom_stays_two(bench: Bench, one: str, other: str) -> None:
+    bench.keep(one)
+    bench.keep(other)
+
+    assert run(bench)["joined"] == 0
+
+
+def test_records_of_different_days_are_never_one(bench: Bench) -> None:
+    for day, text in zip(("2026-03-01", "2026-03-02"), PAIR, strict=True):
+        bench.keep(text, category="event", occurred_at=day)
+
+    assert run(bench)["joined"] == 0
+
+
+def test_paraphrases_become_one_and_look_alikes_do_not(bench: Bench) -> None:
+    """Alone in a memory each; by the judge's own threshold."""
+    found: dict[str, Counter[bool]] = {}
+    rows = [json.loads(line) for line in SAME.read_text(encoding="utf-8").splitlines()]
+    for row in rows[::3]:
+        ids = [bench.keep(row["a"]), bench.keep(row["b"])]
+        run(bench)
+        states = {bench.state(id) for id in ids}
+        found.setdefault(row["label"], Counter()).update([State.SUPERSEDED in states])
+        for id in ids:
+            bench.service.forget(id, erase=True)
+
+    assert found["different"][True] <= 0.04 * found["different"].total()
+    assert found["same"][True] >= 0.35 * found["same"].total()
