@@ -80,7 +80,7 @@ class Outcome:
     """What was answered; None: it was not asked."""
 
     now: bool | None = None
-    """The current value first, the former one not at all or only as what was."""
+    """The current value first, the former one not at all, as what was, or marked as older."""
     as_of: bool | None = None
     """The same question at a moment between the two: the former value comes first."""
     then: bool | None = None
@@ -160,7 +160,11 @@ def outcome(pair: Pair, beside: Sequence[str], embedder: Embedder) -> Outcome:
 def _asked(kin: Service, told: Mapping[str, str], former: str) -> Outcome:
     current, old = told["current"], told["old"]
     now = kin.recall(told["now"]).hits
-    stale = [hit for hit in now if hit.memory.id == former and hit.memory.state in LIVE]
+    stale = [
+        hit
+        for hit in now
+        if hit.memory.id == former and hit.memory.state in LIVE and hit.newer is None
+    ]
     then = told.get("then")
     return Outcome(
         now=_is_first(now, current) and not (stale and current not in stale[0].memory.content),
@@ -174,7 +178,9 @@ def _is_first(hits: Sequence[Hit], value: str) -> bool:
 
 
 def _is_then(hits: Sequence[Hit], old: str) -> bool:
-    return _is_first(hits, old) and hits[0].memory.state is State.SUPERSEDED
+    return _is_first(hits, old) and (
+        hits[0].memory.state is State.SUPERSEDED or hits[0].newer is not None
+    )
 
 
 def _is_live(kin: Service, id: str | None) -> bool:

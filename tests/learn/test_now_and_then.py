@@ -8,7 +8,6 @@ import pytest
 from benchmarks import now as benchmark
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import Filters, State
-from kinmem.rules.change.changes import changed, telling
 from kinmem.rules.time.when import spoken_end, spoken_past
 from kinmem.service import Service
 from tests.sweeps import WHOLE, rounds
@@ -275,124 +274,6 @@ def test_a_question_may_ask_how_things_stood(question, stretch):
     assert (edges and "/".join(edges)) == stretch
 
 
-@pytest.mark.parametrize(
-    ("known", "new"),
-    [
-        ("Kim is dating Alex", "Kim and Alex got engaged"),
-        ("I own a boat", "I sold my boat"),
-        ("Home address: 5 Elm Road", "Home address: 17 Oak Lane"),
-        ("I don't have a car", "I bought a car"),
-        ("I don't eat eggs", "I've started eating eggs again"),
-        ("My lawyer is Mr Finch", "I have a new lawyer, Ms Sharp"),
-        ("Our captain is Nils", "Nils was replaced by Aron as our captain"),
-        ("The parser is written in Perl", "The parser was rewritten in Rust"),
-        ("Lena arbeitet bei der Post", "Lena hat bei der Post gekündigt"),
-        ("Die Heizung ist defekt", "Die Heizung wurde repariert"),
-        ("Sophie est enceinte", "Sophie a accouché"),
-        ("Le billet coûte 12 euros", "Le prix du billet est passé à 14 euros"),
-        ("Conduzco un Fiat", "Vendí el Fiat"),
-        ("La riunione è alle dieci", "La riunione è stata spostata alle undici"),
-        ("A Marta trabalha num banco", "A Marta saiu do banco"),
-        # a well-known thing in place of another of its kind
-        ("I work at Nokia", "I moved to Ericsson"),
-        ("Katrin arbeitet bei der Telekom", "Katrin ist inzwischen bei Vodafone"),
-        ("Claire travaille chez Orange", "Claire bosse désormais chez Free"),
-        ("Trabajo en Repsol", "He empezado a trabajar en Endesa"),
-        ("Paolo lavora in Enel", "Paolo è passato a Eni"),
-        ("Wir verwenden MySQL", "Wir haben auf PostgreSQL umgestellt"),
-        ("We deploy with Ansible", "We've dropped Ansible in favour of Terraform"),
-        ("Our CI runs on Jenkins", "Update: we finally switched to GitHub Actions for CI"),
-        ("Usamos Redis para a cache", "Trocámos o Redis pelo Valkey na cache"),
-        ("Conduzo um Clio", "Troquei o Clio por um Dacia"),
-        # announced
-        ("The gateway listens on port 8080", "FYI the gateway is on port 9090 as of today"),
-        # another number, address, age, position
-        ("My phone number is 0171 5550", "My new number is 0160 7712"),
-        ("My email is joe@a.example", "Please note my email changed to joe@b.example"),
-        ("I'm 40", "I turned 41 last week"),
-        ("I'm a junior developer", "I've been promoted to senior developer"),
-        ("Sono impiegato", "Sono stato promosso a responsabile vendite"),
-        # who does it now
-        ("Our scrum master is Pavel", "Pavel handed the scrum master role over to Inês"),
-        ("Tobi kümmert sich um die Rechnungen", "Die Rechnungen macht jetzt Nina"),
-        (
-            "C'est Karim qui s'occupe des factures",
-            "C'est Julie qui s'occupe des factures maintenant",
-        ),
-        ("Pablo lleva el tema de las nóminas", "Ahora es Elena quien lleva las nóminas"),
-        ("O Luís gere o armazém", "O armazém agora é gerido pela Marta"),
-        # states
-        ("The invoice is unpaid", "The invoice has been paid"),
-        ("The project is on track", "The project is delayed"),
-        ("Das Projekt Adler liegt auf Eis", "Das Projekt Adler läuft wieder"),
-        ("Ich bin krank", "Ich bin wieder gesund"),
-        ("My passport is expired", "I renewed my passport"),
-        ("I have a goldfish", "My goldfish died on Monday"),
-    ],
-)
-def test_a_change_is_told_in_other_words(known, new):
-    assert changed(known, new) is not None
-
-
-@pytest.mark.parametrize(
-    ("known", "new"),
-    [
-        ("I live in Oslo", "My parents moved to Bergen"),
-        ("I live in Oslo", "I might move to Bergen"),
-        ("I'm single", "My brother got married"),
-        ("Anna Schmidt works at Nokia", "Anna Schmidt moved to Oslo"),
-        ("Anna Schmidt works at Nokia", "Anna moved to Oslo"),
-        ("Anna Schmidt lives in Rome", "Anna Weber moved to Oslo"),
-        ("Anna Schmidt is single", "Anna Weber got married"),
-        ("Hugo's Volvo is blue", "Hugo sold the bike"),
-        ("I like Dune", "I finished Dune"),
-        ("Kim is dating Alex", "Lee got married"),
-        ("PR 88 is in review", "PR 89 was merged"),
-        ("The heating is on in the living room", "The heating is off in the bedroom"),
-        ("The database is slow", "The backup of the database was moved to Dublin"),
-        ("My dentist is Dr Shaw", "My new doctor is Dr Iqbal"),
-        ("Note: buy milk", "Note: call Tom"),
-        ("Tom doesn't have a car", "Eva bought a car"),
-        ("A man is playing the guitar", "The guitar was sold"),
-        ("Die Miete der Wohnung beträgt 900 Euro", "Die Miete der Garage wurde auf 95 Euro erhöht"),
-        ("Paul est marié", "Luc a divorcé"),
-        ("Vivo en Madrid", "Mi hermano se mudó a Toledo"),
-        ("Abito a Milano", "Mia madre si è trasferita a Bologna"),
-        ("Moro em Lisboa", "O meu irmão mudou-se para Setúbal"),
-        # of another kind, for something else, another team's, one more
-        ("We use Jenkins", "We use Jira for tickets now"),
-        ("Usamos Slack", "Agora usamos o Zoom para as reuniões"),
-        ("We use Postgres", "The billing team switched to MongoDB"),
-        ("We use MySQL for the orders", "We switched to Postgres for the archive"),
-        ("I work at Lidl", "My friend changed jobs, now he's at Aldi"),
-        ("I work at Siemens", "I'm at the dentist now"),
-        ("Ich arbeite bei VW", "Ich bin jetzt bei Oma"),
-        ("I work at Nokia", "I moved to Porto"),
-        ("I drive an Audi", "I saw a Kia today"),
-        ("I take insulin", "I take vitamin D now"),
-        # another's number, age, position
-        ("My number is 555-3456", "The hotline's number is 555-9876 now"),
-        ("I'm 29 years old", "My cat just turned 3"),
-        ("My dog is 3", "My cat is 4 now"),
-        ("I'm a software engineer", "I'm a father now"),
-        ("Mon médecin est le docteur Roy", "Mon dentiste est maintenant le docteur Petit"),
-        ("The project manager is Tina", "Ralf is the new intern"),
-        # another's to do
-        ("Anna is responsible for QA", "Ben is responsible for design now"),
-        ("Tobi kümmert sich um die Rechnungen", "Den Einkauf macht jetzt Nina"),
-        ("The server runs Debian", "The server is now in Frankfurt"),
-        # a state of a thing told more closely, or of somebody else
-        ("The build is broken", "The docs build works again"),
-        ("The invoice for May is unpaid", "The invoice for April has been paid"),
-        ("I'm vegetarian", "My boyfriend eats meat again"),
-        ("Ich bin krank", "Mein Sohn ist wieder gesund"),
-        ("The deadline is March 5", "The kickoff was moved to March 12"),
-    ],
-)
-def test_what_sounds_like_a_change_of_it_is_none(known, new):
-    assert changed(known, new) is None
-
-
 def test_what_was_over_when_it_was_told_is_history_and_changes_nothing(service, clock):
     clock.now = datetime(2026, 3, 2, tzinfo=UTC)
     now = service.memorize("I work at Ericsson").id
@@ -457,17 +338,6 @@ def test_what_is_asked_for_by_its_kind_is_found_by_its_name(service, clock, know
     told(service, clock, known, new)
 
     assert contents(service.recall(question).hits)[0] == new
-
-
-def test_what_is_told_otherwise_is_looked_for_by_the_words_of_the_same():
-    assert {"single", "verheiratet"} <= telling("We got married")
-    assert telling("The bridge is blue") == frozenset()
-
-
-def test_no_length_hangs_the_comparison():
-    long = "was moved to " * 18
-
-    assert changed("I live in Leeds", long) is None
 
 
 def test_a_change_said_in_a_turn_counts_as_one_that_is_memorized(

@@ -6,7 +6,7 @@ that it has changed, or the slot can have but one value; or the later one says w
 or instead of what. All else is asked about or left to the judge (llm/relating.py).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import product
@@ -16,6 +16,7 @@ from kinmem.rules import grammar, vocabulary
 from kinmem.rules.change.restating import Restated, restated
 from kinmem.rules.change.signs import CHANGED
 from kinmem.rules.change.vetoes import happened, veto
+from kinmem.rules.pattern import Pattern
 from kinmem.rules.same.atoms import Atoms, Words, atoms, contrast, forms, is_content
 from kinmem.rules.same.similarity import Kinship, Ladder, compare
 
@@ -62,7 +63,8 @@ def excluding(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | No
         return _ended(before, now)
     if now.instead_of:
         return _instead(before, now)
-    excluded = compare(before.text, now.text, cosine, ladder) is Kinship.CONTRADICTS
+    is_said = any(not _STATES.isdisjoint(forms(word)) for word in atoms(before.text).words)
+    excluded = is_said and compare(before.text, now.text, cosine, ladder) is Kinship.CONTRADICTS
     if (slot := _slots(before, now)) is not None:
         return _other_value(slot, now, excluded)
     if not excluded or len(_gaps(atoms(before.text).words, atoms(now.text).words)) > 1:
@@ -132,25 +134,23 @@ def _other_value(slot: _Slot, now: Restated, excluded: bool) -> Clash | None:
 
 
 def _slots(before: Restated, now: Restated) -> _Slot | None:
-    """Of statements joined in one text the first clause of the new one that fits one known."""
+    """Of statements joined in one text, a clause that the new one's first clause fits; what stands
+    behind another one may be what somebody else says."""
     ours, theirs = atoms(before.text), atoms(now.text)
     if contrast(before.text, now.text).differs(SEPARATING[:2]):
         return None
-    for part, other in product(_parts(theirs), _parts(ours)):
+    for part, other in product((theirs.words, *theirs.clauses[:1]), (ours.words, *ours.clauses)):
         found = _slot(other, part, ours, theirs)
         if found is not None:
-            return found._replace(whole=len(other) == len(ours.words) <= 2 * LONGEST)
+            return found._replace(
+                single=found.single and _OF_ANY.match(before.text) is None,
+                whole=len(other) == len(ours.words) <= 2 * LONGEST,
+            )
     return None
 
 
-def _parts(side: Atoms) -> Iterator[Words]:
-    yield side.words
-    if len(side.clauses) > 1:
-        yield from side.clauses
-
-
 def _slot(known: Words, new: Words, ours: Atoms, theirs: Atoms) -> _Slot | None:
-    told = tuple(word for word in new if word not in CHANGED)
+    told = tuple(word for word in new if word not in CHANGED or word in known)
     if {*known} & grammar.SUBJECTS != {*told} & grammar.SUBJECTS and {*told} & grammar.SUBJECTS:
         return None
     more = set(new) - set(known)
@@ -161,18 +161,21 @@ def _slot(known: Words, new: Words, ours: Atoms, theirs: Atoms) -> _Slot | None:
     gaps = _gaps(left, right)
     moved = bool(changed) and not (len(gaps) == 1 and gaps[0][0])
     if moved:  # who lives in Lyon has moved to Bristol
-        left = ["", *(word for word in left if _STATES.isdisjoint(forms(word)))]
-        gaps = _gaps(left, right := ["", *right]) if known[:1] == told[:1] else []
+        left, right = (
+            ["", *(word for word in side if _STATES.isdisjoint(forms(word)))]
+            for side in (left, right)
+        )
+        gaps = _gaps(left, right) if known[:1] == told[:1] else []
     if len(gaps) != 1:
         return None
     start, lost, gained = gaps[0]
     if not start or not (0 < len(lost) <= WIDEST and 0 < len(gained) <= WIDEST):
         return None
-    opening = _opening(known, lost)
-    if _are_persons(lost, gained) or opening != _opening(told, gained) or opening in _WITH:
+    openings = {_opening(known, lost), "" if changed else _opening(told, gained)} - {""}
+    if _are_persons(lost, gained) or len(openings) > 1 or not openings.isdisjoint(_WITH):
         return None
-    sort = _sort(lost, ours)
-    if sort != _sort(gained, theirs):
+    sort = _sort(known, lost, ours)
+    if sort != _sort(told, gained, theirs) and not changed:
         return None
     behind, before = left[start + len(lost) :], left[start - 1]
     if sort == "amount":
@@ -180,15 +183,17 @@ def _slot(known: Words, new: Words, ours: Atoms, theirs: Atoms) -> _Slot | None:
             return None  # it tells which one is meant: server 3 is down
     elif not _ADDING.isdisjoint(forms(before)):
         return None
-    if moved:
-        return _Slot("word", True, False)
+    if changed and sort != "amount":
+        sort = "word"
+    if sort == "word" and not len(lost) == len(gained) == 1:
+        return None  # another thing is said of it
     single = _is_single(known, before, lost, ours)
-    return _Slot(sort, bool(changed) and sort == "amount", single)
+    return _Slot(sort, bool(changed), single)
 
 
 def _is_single(known: Words, before: str, lost: Sequence[str], ours: Atoms) -> bool:
-    if not vocabulary.PERSONS.isdisjoint(_content(known)) or known[:1] == ("a",):
-        return False  # one of many: my friend, a customer
+    if not vocabulary.PERSONS.isdisjoint(_content(known)):
+        return False  # one of many: my friend
     told = not _STATES.isdisjoint({form for word in known for form in forms(word)})
     return told and before in vocabulary.SINGLE_VALUED and ours.dates.isdisjoint(lost)
 
@@ -200,17 +205,26 @@ def _gaps(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, list[st
 
 
 _STATES = vocabulary.STATE_VERBS | vocabulary.PLAIN_VERBS
+_OF_ANY = Pattern(r"(?:an?|some|eine?|une?|una?|uno|uma?|des) ")
+"""Beginnings of what may be about another one each time: a customer."""
+_IS = grammar.words(
+    "be called named ist sind bin heißt heiße est suis s'appelle appelle es soy llama è sono",
+    "chiama é sou chama",
+)
 _WITH = grammar.words("with mit avec con com")
 _AUXILIARIES = grammar.words(
     "was were has have had been wurde wurden worden été sido stato stata ist sind est es è foi"
 )
 
 
-def _sort(words: Sequence[str], side: Atoms) -> Literal["amount", "name", "word"]:
+def _sort(said: Words, slot: Sequence[str], side: Atoms) -> Literal["amount", "name", "word"]:
+    """A noun with a capital is a name only where a place or what it is called may stand."""
     amounts = side.numbers | side.dates | side.units
-    if any(word in amounts for word in words):
-        return "amount" if all(word in amounts for word in words) else "word"
-    return "name" if all(word in side.names for word in words) else "word"
+    if any(word in amounts for word in slot):
+        return "amount" if all(word in amounts for word in slot) else "word"
+    at = said.index(slot[0])
+    named = at > 0 and said[at - 1] in grammar.PLACES | _IS
+    return "name" if named and all(word in side.names for word in slot) else "word"
 
 
 def _are_persons(lost: Sequence[str], gained: Sequence[str]) -> bool:

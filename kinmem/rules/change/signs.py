@@ -55,7 +55,8 @@ FORMER: tuple[tuple[Pattern, str], ...] = tuple(
         (rf"(?:,| e| mas) (?:já não|não mais) (?:em |no |na )?{_FEW}{_END}", ""),
         (
             r"\s?,?\b(?:instead of|rather than|in place of|anstelle von|statt|anstatt|plutôt que|"
-            rf"au lieu d[eu’']|en vez de|en lugar de|em vez de|invece d[ie]l?l?a?) ?{_IT}{_END}",
+            rf"au lieu d[eu’']|en vez de|en lugar de|em vez de|invece d[ie]l?l?a?)"
+            rf" ?(?=\w){_IT}{_END}",
             "",
         ),
         (rf"\bnot (?!only\b|just\b){_IT},? but ", ""),
@@ -96,9 +97,10 @@ ANNOUNCING = Pattern(
 CUES: tuple[Pattern, ...] = (
     Pattern(
         r",? ?\b(?:(?:from|as of|starting|effective) (?:now|today|tomorrow|next week|\w+day)"
-        r"(?: on)?|from here on|from this point(?: on)?|these days|nowadays|by now|actually|currently"
-        r"|(?:since|from) (?:last|this|next) \w+(?: on)?|since \w+day"
-        r"|ab (?:jetzt|sofort|heute|morgen)|von nun an|künftig|seit (?:kurzem|\w+tag|(?:dieser|letzter|diesem|letztem) \w+)"
+        r"(?: on)?|from here on|from this point(?: on)?|these days|nowadays|by now|actually"
+        r"|currently|(?:since|from) (?:last|this|next) \w+(?: on)?|since \w+day"
+        r"|ab (?:jetzt|sofort|heute|morgen)|von nun an|künftig"
+        r"|seit (?:kurzem|\w+tag|(?:dieser|letzter|diesem|letztem) \w+)"
         r"|à partir d(?:e maintenant|['’]aujourd['’]hui)|désormais|dorénavant|à présent"
         r"|(?:a partir|de|desde) (?:de )?(?:ahora|agora)(?: en adelante| em diante)?|doravante"
         r"|d['’]?a? ?ora in (?:poi|avanti)|atualmente)\b,?"
@@ -119,7 +121,7 @@ CHANGED = words(
     "reporté reportée changé nouveau nouvelle subido bajado pasado cambiado aplazado movido nuevo",
     "nueva aumentato sceso passato passata spostato spostata cambiato nuovo nuova aumentado subiu",
     "relocated switched gezogen umgezogen gewechselt umgestiegen déménagé mudó mudamos trasferito",
-    "trasferita mudou-se mudei passés trasladado mudado passou mudou adiado adiada novo nova wurde wurden worden been was were has have had",
-    "été sido stato stata ist sind est es è foi",
+    "trasferita mudou-se mudei passés trasladado mudado passou mudou adiado adiada novo nova",
+    "wurde wurden worden been was were has have had été sido stato stata",
 )
 """Words that only say that an amount or a day is another one now."""
