@@ -169,7 +169,7 @@ def _asked(kin: Service, told: Mapping[str, str], former: str) -> Outcome:
     return Outcome(
         now=_is_first(now, current) and not (stale and current not in stale[0].memory.content),
         as_of=_is_first(kin.recall(told["now"], as_of=BETWEEN).hits, old),
-        then=None if then is None else _is_then(kin.recall(then).hits, old),
+        then=None if then is None else _is_then(kin, kin.recall(then).hits, old),
     )
 
 
@@ -177,10 +177,12 @@ def _is_first(hits: Sequence[Hit], value: str) -> bool:
     return bool(hits) and value.casefold() in hits[0].memory.content.casefold()
 
 
-def _is_then(hits: Sequence[Hit], old: str) -> bool:
-    return _is_first(hits, old) and (
-        hits[0].memory.state is State.SUPERSEDED or hits[0].newer is not None
-    )
+def _is_then(kin: Service, hits: Sequence[Hit], old: str) -> bool:
+    """Whether the former value comes first, and is known to be no longer so or to be older."""
+    if not _is_first(hits, old):
+        return False
+    memory = hits[0].memory
+    return memory.state is State.SUPERSEDED or bool(kin.newer(memory.id))
 
 
 def _is_live(kin: Service, id: str | None) -> bool:

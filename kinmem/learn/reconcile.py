@@ -245,7 +245,7 @@ def _excluding(
 ) -> Clash | None:
     """How the later of the two excludes the earlier, whichever came first."""
     told = periods(known.content)
-    content = told[-1].said if told else known.content
+    content, cosine = (told[-1].said, ladder.near) if told else (known.content, cosine)
     if mode in ("temporal", "merge") and _began_after(known, new, now):
         found = clash(new.content, content, cosine, ladder)
         if found is not None and found.clear:

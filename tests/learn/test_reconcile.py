@@ -231,6 +231,7 @@ def test_a_third_statement_goes_behind_a_merged_one():
 @pytest.mark.parametrize(
     "order", [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)], ids=str
 )
+@pytest.mark.usefixtures("judge_on")
 def test_the_mode_merge_tells_in_the_order_of_time(order, service_of):
     ana = service_of("ana", KINMEM_CONFLICT_MODE="merge", KINMEM_TZ="UTC")
     told = [("Leeds", "2025-01-10"), ("Porto", "2025-03-10"), ("Bristol", "2025-06-10")]

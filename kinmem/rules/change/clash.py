@@ -192,7 +192,7 @@ def _slot(known: Words, new: Words, ours: Atoms, theirs: Atoms) -> _Slot | None:
 
 
 def _is_single(known: Words, before: str, lost: Sequence[str], ours: Atoms) -> bool:
-    if not vocabulary.PERSONS.isdisjoint(_content(known)):
+    if not _RELATIVES.isdisjoint(known):
         return False  # one of many: my friend
     told = not _STATES.isdisjoint({form for word in known for form in forms(word)})
     return told and before in vocabulary.SINGLE_VALUED and ours.dates.isdisjoint(lost)
@@ -204,6 +204,7 @@ def _gaps(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, list[st
     return [(a, list(ours[a:b]), list(theirs[c:d])) for tag, a, b, c, d in found if tag != "equal"]
 
 
+_RELATIVES = vocabulary.PERSONS - grammar.PRONOUNS | {"son"}
 _STATES = vocabulary.STATE_VERBS | vocabulary.PLAIN_VERBS
 _OF_ANY = Pattern(r"(?:an?|some|eine?|une?|una?|uno|uma?|des) ")
 """Beginnings of what may be about another one each time: a customer."""
@@ -228,7 +229,7 @@ def _sort(said: Words, slot: Sequence[str], side: Atoms) -> Literal["amount", "n
 
 
 def _are_persons(lost: Sequence[str], gained: Sequence[str]) -> bool:
-    return not vocabulary.PERSONS.isdisjoint([*lost, *gained])
+    return not _RELATIVES.isdisjoint([*lost, *gained])
 
 
 def _opening(words: Words, slot: Sequence[str]) -> str:
