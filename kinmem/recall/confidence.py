@@ -7,14 +7,13 @@ constants; docs/recall.md says how well it does).
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from operator import mul
 from typing import NamedTuple
 
 from kinmem.models import Candidate, Found, Scored, State, Why
 from kinmem.recall.question import Question
-from kinmem.rules.change.kinds import kinds_in, words_of
 from kinmem.rules.evidence import TIMES
 from kinmem.rules.sought import sought
 from kinmem.settings import RecallSettings
@@ -210,27 +209,21 @@ class _Asked:
         self._noise, self._unit = noise, near - noise
         self._nearest = self._nearness(found.nearest[0]) if found.nearest else 0.0
         self._most = next(iter(found.matches.values()), 1.0) or 1.0
-        nouns = {word for kind in question.kinds for word in words_of(kind)}
-        self._of_kinds = {_beginning(word) for word in nouns}
-        self._parts, self._unknown = _parts(question, found, self._of_kinds)
+        self._parts, self._unknown = _parts(question, found)
         self._tails = _tails(question)
         inner = {name.casefold() for name in INNER_CAPITAL.findall(question.asked)}
-        self._names = inner - question.named - TIMES - nouns - {"i"}
+        self._names = inner - question.named - TIMES - {"i"}
         numbers = set(NUMBER.findall(question.text))
         self._years = {number for number in numbers if YEAR.fullmatch(number)}
         self._numbers = set() if TIMES & set(question.words) else numbers - self._years
         self._has_kind = sought(question.text)
-        self._kinds = question.kinds
 
     def of(self, candidate: Candidate) -> Evidence:
         text = _plain(candidate)
         share = rarest = around = 0.0
         context = (candidate.source_context or "").casefold()
-        named = not self._kinds.isdisjoint(
-            kinds_in(candidate.content[:READ]) if self._kinds else ()
-        )
         for sought_for, part in self._parts:
-            if self._is_in(text, sought_for) or named and sought_for in self._of_kinds:
+            if self._is_in(text, sought_for):
                 share += part
                 continue
             rarest = max(rarest, part)
@@ -283,11 +276,9 @@ class _Asked:
         return len(told) < READ and not self._has_kind(told)
 
 
-def _parts(
-    question: Question, found: Found, of_kinds: Collection[str]
-) -> tuple[list[tuple[str, float]], float]:
+def _parts(question: Question, found: Found) -> tuple[list[tuple[str, float]], float]:
     """The question's words as one looks for them in a text, each with its part of their rarity;
-    and the part of those that none of COUNTED candidates has; the kind asked for counts as had.
+    and the part of those that none of COUNTED candidates has.
     """
     said = "".join([f" {one.content[:HEAD]}" for one in found.candidates[:COUNTED]]).casefold()
     asking = {word.casefold() for groups in HOW.findall(question.text) for word in groups}
@@ -298,10 +289,7 @@ def _parts(
     counts = {stem: said.count(stem) for stem in stems}
     rarity = {stem: math.log(1 + (COUNTED + 1) / (count + 1)) for stem, count in counts.items()}
     total = sum(rarity.values()) or 1.0
-    unknown = sum(
-        rarity[stem] for stem, count in counts.items() if count == 0 and stem not in of_kinds
-    )
-    unknown /= total
+    unknown = sum(rarity[stem] for stem, count in counts.items() if count == 0) / total
     return [(stem, one / total) for stem, one in rarity.items()], unknown
 
 
