@@ -13,9 +13,9 @@ from kinmem.compact.inert import who
 from kinmem.compact.turns import Turn
 from kinmem.models import ROLES
 from kinmem.rules.evidence import evidence
-from kinmem.rules.talk.cues import category_of
 from kinmem.rules.talk.prose import own_prose
-from kinmem.rules.talk.talk import Said, is_offer, is_own, is_small, said, telling
+from kinmem.rules.talk.talk import Said, is_offer, is_small, said, telling
+from kinmem.rules.talk.worth import judge
 from kinmem.rules.time.dated import dated
 from kinmem.text import estimated_tokens, sentences
 from kinmem.turns import Message
@@ -100,7 +100,7 @@ def _best_parts(text: str, limit: int) -> str:
 
 def _worth_of(part: str) -> float:
     part = part.strip()
-    return telling(part) + LASTING.get(category_of(part, is_own(part))[0], 0.0)
+    return telling(part) + LASTING.get(judge(part).category, 0.0)
 
 
 def _unanswered(turns: Sequence[Turn]) -> set[int]:
@@ -134,7 +134,7 @@ def _worth(one: Said, message: Message, *, is_open: bool) -> float:
         worth += OPEN if is_open else WANTED if message.speaker in (None, *ROLES) else UNWANTED
     if worth <= 0:
         return 0.0
-    return worth + OF_PERSON + LASTING.get(category_of(one.text, is_own(one.text))[0], 0.0)
+    return worth + OF_PERSON + LASTING.get(judge(one.text).category, 0.0)
 
 
 def _told(message: Message, text: str) -> str:

@@ -17,13 +17,13 @@ from kinmem.models import CATEGORIES, ROLES, Category, Entity, Note
 from kinmem.rules.importance import importance
 from kinmem.rules.names.naming import entities
 from kinmem.rules.talk import talk_words
-from kinmem.rules.talk.about import about, is_unreal, refers_back
-from kinmem.rules.talk.cues import ASKED_TO_KEEP, category_of
+from kinmem.rules.talk.about import refers_back, subject
+from kinmem.rules.talk.cues import ASKED_TO_KEEP
 from kinmem.rules.talk.features import Setting
 from kinmem.rules.talk.prose import own_places, own_prose
 from kinmem.rules.talk.statements import LONGEST, Statement, in_json, is_quotation, statements
 from kinmem.rules.talk.talk import ADDRESSED, SURE, asks_help, is_offer, is_own, is_small, telling
-from kinmem.rules.talk.worth import Judgement
+from kinmem.rules.talk.worth import UNREAL, Judgement
 from kinmem.rules.talk.worth import judge as judge_alone
 from kinmem.rules.time.dated import resolved
 from kinmem.text import sentences, words
@@ -38,7 +38,7 @@ LEAST_FRAGMENT = 0.01
 FRAGMENT = 8
 """Words; so short an answer without a verb is understood only beside its question."""
 OF_OTHERS = 0.7
-"""What lasts of somebody or something else that is named is short as a rule: "Ana likes dogs"."""
+"""What is told of somebody or something else is short as a rule: "Ana likes dogs"."""
 CUED = 0.4
 LIKED = frozenset({"identity", "preference", "decision"})
 SURELY = 0.8
@@ -78,6 +78,14 @@ class Told:
     """Its number in the message."""
     category: Category
     confidence: float
+    is_order: bool
+    """It says what is to be done, so it begins with no name."""
+
+    @property
+    def subject(self) -> str | None:
+        """Of whom or what it is."""
+        text = self.statement.text
+        return subject(text, named=not (self.is_order or _is_said_by_me(text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +154,7 @@ def _of_program(
     if found.is_worth or known:
         part = Statement(text.strip(), 0)
         talk = Talk(message, [part], None, None, names)
-        yield _note(talk, [Told(part, 0, known or found.category, found.confidence)], zone)
+        yield _note(talk, [_told(part, 0, found, known)], zone)
 
 
 def _asked(last: Message) -> Question | None:
@@ -191,8 +199,9 @@ def _states(text: str) -> bool:
     return not (_asks(text) or is_quotation(text)) and bool(words(text))
 
 
-def _told(one: Statement, at: int, found: Judgement) -> Told:
-    return Told(one, at, found.category, found.confidence)
+def _told(one: Statement, at: int, found: Judgement, category: Category | None = None) -> Told:
+    known = category or found.category
+    return Told(one, at, known, found.confidence, found.kind == "rule")
 
 
 def _setting(at: int, talk: Talk) -> Setting:
@@ -210,16 +219,16 @@ def _setting(at: int, talk: Talk) -> Setting:
 def _of_person(one: Statement, at: int, talk: Talk) -> Told | None:
     """Among people, who tell much for the sake of talking, what is told must be telling."""
     text, value = one.text, telling(one.text)
-    if value < SURE and is_unreal(text, text, own=_is_said_by_me(text)):
+    found = judge_alone(text)
+    if value < SURE and found.kind in UNREAL and not is_own(text):
         return None
-    category, confidence = category_of(text, is_own(text))
-    if about(text).lasts and not refers_back(text):
+    if subject(text) is not None and not is_own(text):
         value += OF_OTHERS
-    value += CUED * (category in LIKED and confidence >= SURELY)
+    value += CUED * (found.category in LIKED and found.worth >= SURELY)
     least = LEAST_ANSWER if talk.question else LEAST
     if at == 0 and _is_fragment_of_answer(text, talk.question):
         least = LEAST_FRAGMENT
-    return Told(one, at, category, confidence) if value >= least else None
+    return _told(one, at, found) if value >= least else None
 
 
 def _is_fragment_of_answer(text: str, question: Question | None) -> bool:
@@ -252,8 +261,7 @@ def _belongs(one: Told, group: Sequence[Told], talk: Talk) -> bool:
         return gap <= BRIDGED and not any(_asks(part.text) for part in between)
     if one.at != last.at + 1 or one.category != last.category:
         return False
-    text = one.statement.text
-    return refers_back(text) or about(text).subject == about(last.statement.text).subject
+    return refers_back(one.statement.text) or one.subject == last.subject
 
 
 def _note(talk: Talk, group: Sequence[Told], zone: tzinfo) -> Note:
@@ -261,8 +269,6 @@ def _note(talk: Talk, group: Sequence[Told], zone: tzinfo) -> Note:
     content = _content(talk, group)
     best = max(group, key=lambda one: one.confidence)
     category = best.category
-    if category == "knowledge" and about(content).lasts:
-        category = "fact"
     context = _context(talk, group)
     said = message.said_at.astimezone(zone)
     dates = resolved(content, said)
@@ -336,12 +342,11 @@ def _subject(
 ) -> str | None:
     """The speaker, if known by name, of what is said about oneself; else whom or what it begins
     with. A user without a name is no subject: that it is his is known by the speaker."""
-    texts = [one.statement.text for one in group]
-    own = any(_is_said_by_me(text) and not about(text).lasts for text in texts)
+    own = any(_is_said_by_me(one.statement.text) for one in group)
     if talk.person and (own or _is_fragment(talk, group)):
         return talk.person
-    if (subject := about(content).subject) is not None or own:
-        return subject
+    if (about := group[0].subject) is not None or own:
+        return about
     return next((one.name for one in named if content.startswith(one.name)), None)
 
 
@@ -351,7 +356,7 @@ def _is_fragment(talk: Talk, group: Sequence[Told]) -> bool:
         group[0].at == 0
         and talk.question is not None
         and ADDRESSED.search(talk.question.text) is not None
-        and not about(group[0].statement.text).lasts
+        and group[0].subject is None
     )
 
 

@@ -28,8 +28,7 @@ from kinmem.rules.change.sides import (
 )
 from kinmem.rules.pattern import Pattern
 from kinmem.rules.same.discourse import is_talking, stated
-from kinmem.rules.talk.about import FICTION, JOKING, UNREAL
-from kinmem.rules.talk.done import HAPPENED
+from kinmem.rules.talk.done import FICTION, HAPPENED, JOKING, UNREAL
 from kinmem.rules.talk.talk_words import IMPERATIVES
 from kinmem.text import folded
 

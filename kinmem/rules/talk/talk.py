@@ -8,10 +8,9 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from kinmem.rules.evidence import PROPER, TIMES
+from kinmem.rules.evidence import INSTRUCTS, PROPER, TIMES
 from kinmem.rules.pattern import Pattern, late
 from kinmem.rules.talk import talk_words
-from kinmem.rules.talk.cues import CORRECTS, STANDING
 from kinmem.text import STOP_WORDS, sentences, words
 
 SPACE = r"(?:\s*[,!.;:…–—]+\s*|\s+[-–—]\s*|[-–—]\s+|\s*$)"
@@ -113,7 +112,7 @@ def _parts(whole: str, names: Collection[str]) -> list[tuple[str, bool]]:
     text = TAG_QUESTION.sub("", trimmed(whole, names))
     if not text:
         return []
-    if STANDING.match(whole):
+    if INSTRUCTS.match(whole):
         return [(text, False)]
     if BEGINS_REQUEST.match(text):
         return [(text, True)]
@@ -206,7 +205,7 @@ def telling(text: str) -> float:
 
     SURE for what is told to be kept; 0 for what leads up to something else or gives an order.
     """
-    if STANDING.match(text):
+    if INSTRUCTS.match(text):
         return SURE
     found = words(text)
     mine = is_own(text)
@@ -217,7 +216,7 @@ def telling(text: str) -> float:
     details = len(PROPER.findall(text)) + len(TITLE.findall(text)) + NUMBER.count(text)
     details += sum(word in TIMES for word in found)
     value = CONTENT * min(len(_own(found)), MOST_CONTENT) + DETAIL * min(details, MOST_DETAILS)
-    value += ME * (mine + bool(CORRECTS.match(text)))
+    value += ME * mine
     return value - COURTEOUS * bool(COURTESY.search(text))
 
 
