@@ -23,7 +23,7 @@ from kinmem.rules.talk.features import Setting
 from kinmem.rules.talk.prose import own_places, own_prose
 from kinmem.rules.talk.statements import LONGEST, Statement, in_json, is_quotation, statements
 from kinmem.rules.talk.talk import ADDRESSED, SURE, asks_help, is_offer, is_own, is_small, telling
-from kinmem.rules.talk.worth import UNREAL, Judgement
+from kinmem.rules.talk.worth import NOTHING, UNREAL, Judgement
 from kinmem.rules.talk.worth import judge as judge_alone
 from kinmem.rules.time.dated import resolved
 from kinmem.text import sentences, words
@@ -133,8 +133,7 @@ def _notes(
 ) -> Iterator[Note]:
     """What is worth keeping of one message."""
     if (texts := in_json(message.text)) is not None:
-        for text, type in texts:
-            yield from _of_program(message, text, type, names, zone)
+        yield from _of_program(message, texts, names, zone, judge)
         return
     parts = statements(own_places(message.text))
     question = _asked(last) if last and last.who != message.who else None
@@ -144,17 +143,24 @@ def _notes(
 
 
 def _of_program(
-    message: Message, text: str, type: str | None, names: frozenset[str], zone: tzinfo
+    message: Message,
+    texts: Sequence[tuple[str, str | None]],
+    names: frozenset[str],
+    zone: tzinfo,
+    judge: Judge | None,
 ) -> Iterator[Note]:
-    """A text in a program's message is one statement; its type says what it is, if it is one."""
-    if len(text) > LONGEST or text.rstrip().endswith("?"):
-        return
-    found = judge_alone(text)
-    known = next((one for one in CATEGORIES if one == type), None)
-    if found.is_worth or known:
-        part = Statement(text.strip(), 0)
-        talk = Talk(message, [part], None, None, names)
-        yield _note(talk, [_told(part, 0, found, known)], zone)
+    """Each text in a program's message is one statement; its type says what it is, if it is one."""
+    told = [
+        (Statement(text.strip(), max(0, message.text.find(text.strip()))), type)
+        for text, type in texts
+        if len(text) <= LONGEST and not _asks(text)
+    ][:MOST]
+    found = judgements([Sentence(part, NOTHING) for part, _ in told], message, None, judge)
+    for (part, type), judged in zip(told, found, strict=True):
+        known = next((one for one in CATEGORIES if one == type), None)
+        if judged.is_worth or known:
+            talk = Talk(message, [part], None, None, names)
+            yield _note(talk, [_told(part, 0, judged, known)], zone)
 
 
 def _asked(last: Message) -> Question | None:
@@ -222,9 +228,9 @@ def _of_person(one: Statement, at: int, talk: Talk) -> Told | None:
     found = judge_alone(text)
     if value < SURE and found.kind in UNREAL and not is_own(text):
         return None
-    if subject(text) is not None and not is_own(text):
-        value += OF_OTHERS
-    value += CUED * (found.category in LIKED and found.worth >= SURELY)
+    if found.worth >= SURELY:
+        value += OF_OTHERS * (subject(text) is not None and not is_own(text))
+        value += CUED * (found.category in LIKED)
     least = LEAST_ANSWER if talk.question else LEAST
     if at == 0 and _is_fragment_of_answer(text, talk.question):
         least = LEAST_FRAGMENT
