@@ -57,11 +57,8 @@ def extracted(turns: Sequence[Turn], limit: int) -> str:
     About 15 % of what was said and at most `limit` tokens, at least one line. Tools' outputs are no
     talk; they are left out.
     """
-    names = {one.speaker for turn in turns for one in turn if one.speaker} - ROLES
     open_ends = _unanswered(turns)
-    lines = [
-        line for number, turn in enumerate(turns) for line in _lines(number, turn, names, open_ends)
-    ]
+    lines = [line for number, turn in enumerate(turns) for line in _lines(number, turn, open_ends)]
     talked = sum(len(one.text) for turn in turns for one in turn if one.role != "tool")
     room = min(max(LEAST_CHARACTERS, int(SHARE * talked)), 4 * limit)
     taken: dict[str, Line] = {}  # said twice, told once
@@ -110,13 +107,13 @@ def _unanswered(turns: Sequence[Turn]) -> set[int]:
     return {id(message) for message in talk} - answered
 
 
-def _lines(number: int, turn: Turn, names: set[str], open_ends: set[int]) -> Iterator[Line]:
+def _lines(number: int, turn: Turn, open_ends: set[int]) -> Iterator[Line]:
     """Each sentence of a turn that says something, with its worth."""
     place = 0
     for message in turn:
         if message.role == "tool":
             continue
-        for one in said(own_prose(message.text[:LOOKED_AT]), names):
+        for one in said(own_prose(message.text[:LOOKED_AT])):
             place += 1
             worth = _worth(one, message, is_open=id(message) in open_ends)
             if worth > 0:
