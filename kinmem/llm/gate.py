@@ -1,17 +1,19 @@
-"""Which statement that no person has made commands the assistant that reads it: by its signs, and
-beside them by the judge of language."""
-
-from contextlib import suppress
+"""Which statement that no person has made commands the assistant that reads it: by its signs and by
+the judge of language, of which neither is believed alone where the other sees nothing at all."""
 
 from kinmem.errors import ModelError
 from kinmem.llm.base import Judge
 from kinmem.rules.orders.instructions import suspicious
 
-SURELY = 0.95
-"""Chance from which the judge's word is enough. Of the attacks in training/commands, commands-1,
-17 % are held with it, 10.7 % by signs alone; of its harmless texts, of 600 memories and of 1,000
-sentences of READMEs and docstrings none more. Whole documents and outputs of tools are left to the
-signs: of ordinary prose it would hold 1.6 %."""
+SURELY = 0.5
+"""Chance from which the judge's word is enough."""
+CONFIRMS = 0.3
+"""Chance below which a sign is none: a text about orders is worded like one."""
+# Of commands-1, which training had not seen, 50.7 % of the attacks are held with both and 1.0 % of
+# the harmless texts; by signs alone 10.7 and 2.7 %. Of 900 lines of our own prose 1.3 %.
+# `python -m benchmarks judge` prints both by other bars.
+CERTAIN = frozenset({"holds hidden characters", "is hidden in markup"})
+"""Signs that need nobody's word: no prose has them."""
 
 
 class Gate:
@@ -23,9 +25,17 @@ class Gate:
     def why(self, statement: str) -> str | None:
         """Why it must not be recalled unseen; None if nothing speaks against it."""
         found = suspicious(statement)
-        if found or self._judge is None:
+        if self._judge is None or found in CERTAIN:
             return found
-        chance = 0.0
-        with suppress(ModelError):
+        try:
             chance = self._judge.commands(statement)
-        return f"wants to command an assistant (judge {chance:.2f})" if chance >= SURELY else None
+        except ModelError:
+            return found
+        return told(found, chance)
+
+
+def told(found: str | None, chance: float, surely: float = SURELY) -> str | None:
+    """The same of a text with that sign, and that chance by the judge."""
+    if found in CERTAIN or (found is not None and chance >= CONFIRMS):
+        return found
+    return f"wants to command an assistant (judge {chance:.2f})" if chance >= surely else None
