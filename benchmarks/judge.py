@@ -217,16 +217,12 @@ def _commands(judge: BuiltinJudge) -> Iterator[Table]:
             of.setdefault(kind, []).append((suspicious(text), judge.commands(text)))
     lines: list[Row] = [("signs alone", *(_held(texts, None) for texts in of.values()))]
     lines += [(bar, *(_held(texts, bar) for texts in of.values())) for bar in BARS]
-    note = f"The gate's bar is {gate.SURELY}; a sign counts from {gate.CONFIRMS} on."
+    note = f"By signs or the judge; the gate's bar is {gate.SURELY}."
     yield Table(f"Texts that command, {COMMANDS} and {PLAIN}", ("bar", *of), lines, note)
 
 
 def _held(texts: Sequence[tuple[str | None, float]], bar: float | None) -> str:
-    signs = (bar is None and sign is not None for sign, _ in texts)
-    held = [
-        is_signed or (bar is not None and gate.told(sign, chance, bar) is not None)
-        for is_signed, (sign, chance) in zip(signs, texts, strict=True)
-    ]
+    held = [sign is not None or (bar is not None and chance >= bar) for sign, chance in texts]
     return f"{sum(held)} of {len(held)}, {sum(held) / len(held):.1%}"
 
 
