@@ -78,7 +78,7 @@ class ModelSettings:
     judge: Literal["on", "off"] = setting(
         "KINMEM_JUDGE",
         "on",
-        "The judge of language that comes with kinmem (docs/judge.md): what repeats or changes what, what is worth learning, what answers, what wants to command. off: exact rules alone decide, which notice less; it saves 80 MB of memory and some 5 ms for each pair of texts.",
+        "The judge of language that comes with kinmem (docs/judge.md): what repeats or changes what, is worth learning, answers, or wants to command; off: exact rules alone decide, which notice less.",
     )
     deadline: float = setting(
         "KINMEM_MODEL_DEADLINE",
