@@ -17,6 +17,7 @@ from kinmem.learn.reconcile import (
     reconcile,
 )
 from kinmem.llm.base import Embedder, Judge
+from kinmem.llm.judge_pairs import MOST, worth_judging
 from kinmem.llm.relating import PERHAPS_SAME, SAME, Judged, Relating
 from kinmem.models import LIVE, Chunks, Draft, Filters, Memory, State, Vector
 from kinmem.settings import Settings
@@ -24,7 +25,7 @@ from kinmem.store.base import Store
 
 ENDED_COMPARED = 5
 JUDGED = 8
-"""Of the nearest so many; 3 ms each."""
+"""So many at most, where worth_judging leaves more; 4 ms each."""
 
 
 class Verdicts:
@@ -68,7 +69,9 @@ class Verdicts:
         known = [*neighbours, *self._corrected(updates, neighbours)]
         known = [one for one in known if _holds_beside(one[0], new)]
         now = self._clock().astimezone(self._zone)
-        judged = self._judged(new, known, now, most)
+        asked = self._asked(new, known, most)
+        known = self._compared(known, asked, updates)
+        judged = self._judged(new, asked, now)
         while True:
             verdict = reconcile(new, known, self.near.ladder, self.mode, now, updates, judged)
             if isinstance(verdict, Outdated):
@@ -80,10 +83,28 @@ class Verdicts:
             gone = verdict.known.id
             known = [near for near in known if near[0].id != gone]
 
-    def _judged(self, new: Memory, known: Sequence[Neighbour], now: datetime, most: int) -> Judged:
-        """What the judge says of the nearest that may be about the same."""
-        compared = [one for one, _ in known if one.id != new.id and may_be_compared(one, new)]
-        pairs = {one.id: in_order(one, new, self.mode, now) for one in compared[:most]}
+    def _asked(self, new: Memory, known: Sequence[Neighbour], most: int) -> list[Neighbour]:
+        """Those of them that the judge is shown: few could be about the same."""
+        if not self._relating:
+            return []
+        others = [one for one in known if one[0].id != new.id and may_be_compared(one[0], new)]
+        scaled = self._embedder.calibration.scaled
+        near = [(memory.content, scaled(cosine)) for memory, cosine in others]
+        return [others[at] for at in worth_judging(new.content, near, min(most, MOST))]
+
+    def _compared(
+        self, known: Sequence[Neighbour], asked: Sequence[Neighbour], updates: str | None
+    ) -> list[Neighbour]:
+        """What is near, what the judge was shown, and what is known to be corrected: of the others
+        nobody says anything."""
+        if not self._relating:
+            return list(known)
+        shown = {updates, *(memory.id for memory, _ in (*self.near.close(known), *asked))}
+        return [one for one in known if one[0].id in shown]
+
+    def _judged(self, new: Memory, asked: Sequence[Neighbour], now: datetime) -> Judged:
+        """What the judge says of those that may be about the same."""
+        pairs = {one.id: in_order(one, new, self.mode, now) for one, _ in asked}
         found = zip(pairs, self._relating(list(pairs.values())), strict=True)
         relations = {id: relation for id, relation in found if relation is not None}
         same = (
