@@ -51,6 +51,10 @@ class Languages:
         evidence = self._loaded(self._evidence, time)
         return bool(evidence[ids].sum(dtype=np.int64) > FOREIGN)
 
+    def count(self, word: str) -> int:
+        """Word pieces of a word. Raises ModelError."""
+        return int(self._loaded(self._parts, Deadline(None)).count(word))
+
     def load(self, time: Deadline) -> None:
         """Raises ModelError if it cannot be loaded, or not in time."""
         self._loaded(self._parts, time)
@@ -80,6 +84,9 @@ class _Parts:
         self._session = session_of(folder / "embedder.onnx")
         maps = np.load(folder / "map.npy").astype(np.float32)
         self._maps = dict(zip(MAPS, maps, strict=True))
+
+    def count(self, word: str) -> int:
+        return len(self._words.tokenizer.encode(word, add_special_tokens=False).ids)
 
     def vector(self, text: str, purpose: Purpose) -> Vector:
         tokenizer = self._words.tokenizer

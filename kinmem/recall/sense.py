@@ -89,7 +89,7 @@ def _is_heard(question: Question, found: Found, embedder: Embedder) -> bool:
     """Whether enough of its content words are known."""
     known = content_words(question.text)
     asked = [word for word in known if word not in PLACEHOLDERS]
-    count = embedder.window(READ).count
+    count = _counter(question.text, embedder)
     if any(UNSPACED.search(word) for word in asked) or count("and") > 1:
         return True  # it cannot tell
     stored = _stored(found.candidates)
@@ -97,6 +97,12 @@ def _is_heard(question: Question, found: Found, embedder: Embedder) -> bool:
     share = heard / max(1, len(asked))
     is_sentence = len(words(question.text)) - len(known) >= GRAMMAR
     return share > HEARD or is_sentence and share == HEARD
+
+
+def _counter(text: str, embedder: Embedder) -> Callable[[str], int]:
+    """Counts word pieces as the model does that reads this text, if there are several."""
+    of_text: Callable[[str], Callable[[str], int]] | None = getattr(embedder, "counter", None)
+    return embedder.window(READ).count if of_text is None else of_text(text)
 
 
 def _is_known(word: str, count: Callable[[str], int]) -> bool:

@@ -78,7 +78,7 @@ def test_an_answer_is_nearer_than_something_else(
 @pytest.mark.parametrize(
     ("question", "answer", "other"),
     [
-        ("was trinkt Ana?", "Ana mag am liebsten grünen Tee.", "Die Festplatte war voll."),
+        ("Was trinkt Ana morgens?", "Ana mag am liebsten grünen Tee.", "Die Festplatte war voll."),
         ("¿cuándo es la boda?", "Meine Schwester heiratet am 14. Juni.", "Der Zug kam zu spät."),
         ("où habite Bob ?", "Bob moved to Berlin.", "The disk was full on Friday."),
         ("Where is the spare key?", "La chiave di riserva è sotto il vaso.", "Il cane ha fame."),
