@@ -22,7 +22,8 @@ HEARD = 0.5
 """Of the content words, the share of which more must be known for nearness to mean what it does
 else."""
 GRAMMAR = 2
-"""Words without a meaning of their own that make a sentence; there half of the others is enough. Not
+"""Words without a meaning of their own that make a sentence; there half of the others is enough.
+Not
 in other languages, whose word pieces tell less of what is a word."""
 BEYOND_NOISE = 1 / 3
 """Of the way from the embedder's noise to its near: where no word is known, nearness up to there
