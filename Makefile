@@ -52,7 +52,7 @@ live: $(READY) ## Ask real providers; needs their keys in the environment
 	@$(RUN) pytest -q -m live
 	@$(BIN)/python scripts/evaluate_prompts.py
 
-sweeps: $(READY) ## Run the sweeps of the suite at their whole length: every kill, fault and day (an hour)
+sweeps: $(READY) ## Run the sweeps of the suite at their whole length: every kill, fault and day
 	@KINMEM_SWEEPS=whole $(RUN) pytest -q -n auto -m slow --timeout 3600
 
 lowest: $(READY) ## Run the fast tests with the lowest versions that pyproject.toml allows

@@ -1,15 +1,18 @@
 """python -m benchmarks [retrieval|latency|throughput|...|all] [--short] [--json FILE]
 
-ablation and embedders take --embedder NAME, for another model than the built-in one.
+ablation and embedders take --embedder NAME, for another model than the built-in one; talk and
+commands take the file that is to be measured behind their name, pairs one or more.
 """
 
 import argparse
 import importlib
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks import pairs
 from benchmarks.report import Table, Target, as_json, machine, targets_table
 from kinmem.settings import load
 from kinmem.wiring import embedder_named
@@ -25,6 +28,7 @@ BENCHMARKS = (
         "standing",
         "replay",
         "talk",
+        "commands",
         "duplicates",
         "paraphrases",
         "now",
@@ -35,6 +39,8 @@ BENCHMARKS = (
     *("latency", "layers", "throughput", "sleeping", "life", "cold-start", "tool-list"),
     "tool-choice",
 )
+FILES = {"talk": "KINMEM_BENCH_TALK", "commands": "KINMEM_BENCH_COMMANDS"}
+"""Variables by which those that measure any file are told which."""
 OF_EMBEDDERS = ("ablation", "embedders")
 """Those that measure any embedder; the second only when it is asked for."""
 
@@ -58,7 +64,9 @@ def main() -> int:
         help="for ablation and embedders: as MEMORY_EMBEDDING_MODEL names it, or builtin",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there as well")
-    options = parser.parse_args()
+    if sys.argv[1:2] == ["pairs"]:
+        return _of_pairs([Path(name) for name in sys.argv[2:]])
+    options = parser.parse_args(_without_file(sys.argv[1:]))
     which = BENCHMARKS if "all" in options.which else options.which
     print(f"kinmem benchmarks: {machine()}\n", flush=True)
     tables, targets = run(which, options.short, options.embedder or ())
@@ -67,6 +75,21 @@ def main() -> int:
     if options.json:
         options.json.write_text(json.dumps(as_json(tables, targets), indent=1), encoding="utf-8")
     return int(not all(target.met for target in targets))
+
+
+def _of_pairs(files: Sequence[Path]) -> int:
+    tables, targets = pairs.measure(files)
+    print(*tables, targets_table(targets), sep="\n")
+    return int(not all(target.met for target in targets))
+
+
+def _without_file(arguments: list[str]) -> list[str]:
+    """The arguments; a file behind the name of what measures it becomes its variable."""
+    for at, name in enumerate(arguments[:-1]):
+        if name in FILES and Path(arguments[at + 1]).is_file():
+            os.environ[FILES[name]] = arguments[at + 1]
+            return arguments[: at + 1] + arguments[at + 2 :]
+    return arguments
 
 
 def run(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from benchmarks import pairs
+from benchmarks import verdicts
 from benchmarks.baselines import Remembering
 from benchmarks.data import Conversation, data_sets, own_set
 from benchmarks.kins import fresh_kin
@@ -27,7 +27,7 @@ def measure(short: bool) -> tuple[list[Table], list[Target]]:
             " questions with the same turns in the same order."
         )
         tables.append(Table(f"Duplicates, {name}", COLUMNS, rows, note))
-    judged, targets = pairs.measure(short)
+    judged, targets = verdicts.measure(short)
     return [*tables, *judged], targets
 
 

@@ -20,7 +20,15 @@ from benchmarks.kins import fresh_kin
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.recall import confidence, pipeline
-from kinmem.recall.confidence import Evidence, evidence
+from kinmem.recall.confidence import (
+    BY_MEANING,
+    BY_WORDS,
+    Evidence,
+    Weights,
+    evidence,
+    odds_of,
+    verdict_of,
+)
 
 STRANGE = 0.35
 """Weight of a question about another's life: together they count as all others without answer."""
@@ -33,8 +41,8 @@ RIDGE = 1.0
 ROUNDS = 50
 BY_MEANING_ALONE = [Evidence._fields.index(name) for name in ("nearness", "behind")]
 
-Row = tuple[Evidence, bool, float]
-"""Evidence, whether it answers, and how much that counts."""
+Row = tuple[Evidence, tuple[float, float] | None, bool, float]
+"""Evidence, the judge's verdict, whether it answers, and how much that counts."""
 Floats = NDArray[np.float64]
 
 
@@ -42,12 +50,16 @@ def main() -> None:
     """Print the constants, ready to be pasted."""
     embedder = Remembering(BuiltinEmbedder())
     rows = [row for one in training() for row in rows_of(one, embedder)]
-    features = np.array([told for told, _, _ in rows], np.float64)
-    right = np.array([is_right for _, is_right, _ in rows], np.float64)
-    weight = np.array([counts for _, _, counts in rows], np.float64)
+    features = np.array([told for told, _, _, _ in rows], np.float64)
+    right = np.array([is_right for _, _, is_right, _ in rows], np.float64)
+    weight = np.array([counts for _, _, _, counts in rows], np.float64)
     print("BY_MEANING", *_constants(features, right, weight), sep="\n  ")
     features[:, BY_MEANING_ALONE] = 0.0
     print("BY_WORDS", *_constants(features, right, weight), sep="\n  ")
+    read = [row for row in rows if row[1] is not None]
+    print("READ_BY_MEANING", *_read(read, BY_MEANING), sep="\n  ")
+    bare = [(told._replace(nearness=0.0, behind=0.0), *others) for told, *others in read]
+    print("READ_BY_WORDS", *_read(bare, BY_WORDS), sep="\n  ")
 
 
 def training() -> Iterator[Conversation]:
@@ -68,17 +80,17 @@ def rows_of(conversation: Conversation, embedder: Embedder) -> Iterator[Row]:
             kin.recall(question.text, limit=LIMIT)
             gold = frozenset() if question.category == ADVERSARIAL else question.gold
             counts = STRANGE if question.category == ANOTHER_LIFE else 1.0
-            yield from ((told, turn[id] in gold, counts) for id, told in judged)
+            yield from ((told, verdict, turn[id] in gold, counts) for id, told, verdict in judged)
 
 
 @contextmanager
-def _watched() -> Iterator[list[tuple[str, Evidence]]]:
-    """The ids and evidence of what recall judges meanwhile."""
-    judged: list[tuple[str, Evidence]] = []
+def _watched() -> Iterator[list[tuple[str, Evidence, tuple[float, float] | None]]]:
+    """The ids, evidence and verdicts of what recall judges meanwhile."""
+    judged: list[tuple[str, Evidence, tuple[float, float] | None]] = []
 
     def watching(hits: Any, question: Any, found: Any, settings: Any) -> Any:
-        ids = [one.candidate.id for one in hits]
-        judged.extend(zip(ids, evidence(hits, question, found), strict=True))
+        told = zip(hits, evidence(hits, question, found), strict=True)
+        judged.extend((hit.candidate.id, each, verdict_of(hit.why)) for hit, each in told)
         return confidence.judge(hits, question, found, settings)
 
     setattr(pipeline, "judge", watching)  # noqa: B010 - mypy knows no judge there
@@ -86,6 +98,15 @@ def _watched() -> Iterator[list[tuple[str, Evidence]]]:
         yield judged
     finally:
         setattr(pipeline, "judge", confidence.judge)  # noqa: B010
+
+
+def _read(rows: list[Any], weights: Weights) -> Iterable[object]:
+    """How the evidence and the verdict are joined, given what the evidence alone says."""
+    features = np.array([(odds_of(weights, told), *verdict) for told, verdict, _, _ in rows])
+    right = np.array([is_right for _, _, is_right, _ in rows], np.float64)
+    weight = np.array([counts for _, _, _, counts in rows], np.float64)
+    constant, each = _fitted(features, right, weight, np.zeros(len(right)))
+    return round(constant, 2), [round(float(one), 2) for one in each]
 
 
 def _constants(features: Floats, right: Floats, weight: Floats) -> Iterable[object]:

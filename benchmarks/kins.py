@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from kinmem.clock import Clock, utc_now
-from kinmem.llm.base import Embedder
+from kinmem.llm.base import Embedder, warm
 from kinmem.service import Service
 from kinmem.settings import Settings, load
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.wiring import open_service
+from kinmem.wiring import chat_models, open_service
 
 PREFIX = "kinmem-bench-"
 
@@ -21,12 +21,14 @@ def fresh_kin(
     folder: str | None = None,
     **variables: object,
 ) -> Iterator[Service]:
-    """A Kin that knows nothing yet, with the built-in embedder or the one given.
+    """A Kin that knows nothing yet, with the built-in embedder or the one given, and the judge.
 
     `folder`: below which its home is made; None: where temporary files are.
     """
     with tempfile.TemporaryDirectory(prefix=PREFIX, dir=folder) as home:
         settings = _settings(home, variables)
+        if judge := chat_models(settings).judge:
+            warm(judge)  # recall does not wait for it; each process has one
         if embedder is None:
             service = open_service(settings, clock=clock)
         else:
@@ -34,6 +36,7 @@ def fresh_kin(
                 SqliteStore(settings.home, settings.general.kin, clock),
                 [embedder],
                 settings,
+                models=chat_models(settings, clock),
                 clock=clock,
             )
         with service:

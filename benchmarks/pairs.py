@@ -1,202 +1,101 @@
-"""Verdicts on pairs of sentences, without a chat model: duplicates, contradictions, look-alikes.
+"""What becomes of a stored statement when another one is told later, by label and language.
 
-Half of each set, by a hash of the texts, was never looked at while the rules were made.
+`python -m benchmarks pairs FILE...`: lines of {"old", "new", "label", "lang"}. Labels as the judge
+has them (same, replaces, contradicts, adds, unrelated), or as sets of look-alikes have them.
 """
 
 import json
+import os
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from hashlib import blake2b
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
-from benchmarks.data import OWN, pairs_folder
+from benchmarks.kins import fresh_kin
+from benchmarks.now import IN_MEMORY, Clock
 from benchmarks.report import Row, Table, Target
-from kinmem.learn.reconcile import (
-    Flag,
-    Merge,
-    Outdated,
-    Replace,
-    Skip,
-    Verdict,
-    reconcile,
-)
+from benchmarks.updates import TOLD
+from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.models import Memory
-from kinmem.rules.change.restating import restated
-from kinmem.rules.same.similarity import Ladder, content_hash
+from kinmem.models import State
 
-NOW = datetime(2026, 6, 15, tzinfo=UTC)
-LEAST_KEPT = 0.97
-"""Share of look-alikes that must not be replaced."""
-SHORT = 300
-HALVES = ("tuned on", "held back")
-JUDGED = ("set", "half", "pairs", "verdict", "given", "right", "precision", "recall")
-FATE = ("what was said", "half", "pairs", "replaced", "flagged", "known", "kept")
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two texts and what is so of them: duplicate, contradiction, update, lookalike or neither."""
-
-    earlier: str
-    later: str
-    truth: str
-
-    @property
-    def half(self) -> str:
-        digest = blake2b((self.earlier + self.later).encode()).digest()
-        return HALVES[digest[0] % 2]
+ENDS = ("replaces", "update", "direct", "indirect")
+"""Labels of those whose first statement is so no longer."""
+EXCLUDED = (*ENDS, "contradicts")
+"""Those of which at most one is so: neither is lost by mistake if the first ends."""
+SAME = "same"
+FATES = ("ended", "flagged", "duplicate", "both active")
+COLUMNS = ("label", "language", "pairs", *FATES)
+FALSE = 0.005
+FLAGGED = 0.02
+NOTICED = 0.85
+RECOGNISED = 0.8
+VARIABLE = "KINMEM_BENCH_JUDGE"
+JUDGE = os.environ.pop(VARIABLE, "on")
 
 
-def measure(short: bool) -> tuple[list[Table], list[Target]]:
-    """Judged pairs where the shared data is there, and the own updates and look-alikes."""
-    judge = Judge()
-    tables = []
-    sets = {"SICK": _sick(), "STS-B": _stsb()}
-    rows = [
-        row
-        for name, pairs in sets.items()
-        for row in _judged(name, pairs[:SHORT] if short else pairs, judge)
-    ]
-    if rows:
-        note = (
-            "Duplicate: SICK's entailments related 4.5 or more, STS-B's 4.5 or more alike."
-            " Replaced: clear enough to act unasked. Contradicted: replaced or flagged."
-        )
-        tables.append(Table("Pairs, built-in embedder, no model", JUDGED, rows, note))
-    fates = _fates(_own(), judge)
-    kept = 1 - sum(f["replaced"] for p, f in fates if p == "lookalike") / max(
-        1, sum(f.total() for p, f in fates if p == "lookalike")
+def measure(files: Sequence[Path]) -> tuple[list[Table], list[Target]]:
+    """Each pair in a Kin of its own: memorized, and months later memorized again."""
+    embedder = BuiltinEmbedder()
+    found: Counter[tuple[str, str, str]] = Counter()
+    for pair in _read(files):
+        fate = fate_of(*_texts(pair), embedder)
+        for language in ("all", pair.get("lang", "en")):
+            found[pair["label"], language, fate] += 1
+    return [_table(found)], list(_targets(found))
+
+
+def fate_of(old: str, new: str, embedder: Embedder) -> str:
+    """What became of the first of two that were memorized."""
+    clock = Clock()
+    with fresh_kin(embedder, clock, IN_MEMORY, KINMEM_JUDGE=JUDGE) as kin:
+        clock.now = TOLD[0]
+        older = kin.memorize(old).id
+        clock.now = TOLD[1]
+        told = kin.memorize(new)
+        if told.status in ("duplicate_of", "merged_into"):
+            return "duplicate"
+        if older is not None and kin.get(older).state is State.SUPERSEDED:
+            return "ended"
+        return "flagged" if kin.store.journal.conflicts() else "both active"
+
+
+def _read(files: Iterable[Path]) -> Iterator[Mapping[str, str]]:
+    for file in files:
+        yield from map(json.loads, file.read_text(encoding="utf-8").splitlines())
+
+
+def _texts(pair: Mapping[str, str]) -> tuple[str, str]:
+    return (pair["old"], pair["new"]) if "old" in pair else (pair["a"], pair["b"])
+
+
+def _table(found: Counter[tuple[str, str, str]]) -> Table:
+    groups = sorted(
+        {(label, language) for label, language, _ in found},
+        key=lambda group: (group[0], group[1] != "all", group[1]),
     )
-    tables.append(_fate_table(fates))
-    return tables, [Target("look-alikes not replaced", kept, LEAST_KEPT, at_most=False)]
+    rows: list[Row] = []
+    for label, language in groups:
+        counts = [found[label, language, fate] for fate in FATES]
+        rows.append((label, language, sum(counts), *counts))
+    return Table("Pairs", COLUMNS, rows, "Both memorized, the second months later.")
 
 
-class Judge:
-    """What reconcile says of the later text where the earlier is known."""
+def _targets(found: Counter[tuple[str, str, str]]) -> Iterator[Target]:
+    labels = {label for label, _, _ in found}
 
-    def __init__(self) -> None:
-        self._embedder = BuiltinEmbedder()
-        known = self._embedder.calibration
-        self._ladder = Ladder.calibrated(known.noise, known.near, known.duplicate)
+    def share(of: Iterable[str], *fates: str) -> float:
+        wanted = [label for label in labels if label in set(of)]
+        pairs = sum(found[label, "all", fate] for label in wanted for fate in FATES)
+        return sum(found[label, "all", fate] for label in wanted for fate in fates) / max(1, pairs)
 
-    def __call__(self, pair: Pair) -> Verdict:
-        texts = list(dict.fromkeys((pair.earlier, pair.later, restated(pair.later).text)))
-        vectors = [self._embedder.embed([text])[0] for text in texts]
-        cosine = max(float(vectors[0] @ vector) for vector in vectors[1:] or vectors)
-        new, known = _memory(pair.later, 1), _memory(pair.earlier, 0)
-        if cosine < self._ladder.related:
-            return reconcile(new, [], self._ladder, "temporal", NOW)
-        return reconcile(new, [(known, cosine)], self._ladder, "temporal", NOW)
-
-
-def _memory(content: str, number: int) -> Memory:
-    at = NOW - timedelta(days=2 - number)
-    return Memory(
-        id=str(number),
-        kin="bench",
-        scope="private",
-        content=content,
-        category="fact",
-        content_hash=content_hash(content),
-        created_at=at,
-        content_updated_at=at,
-    )
-
-
-MEANT: dict[str, tuple[str, Callable[[Verdict], bool]]] = {
-    "duplicate": ("duplicate", lambda verdict: isinstance(verdict, Skip | Merge)),
-    "replaced": ("contradiction", lambda verdict: isinstance(verdict, Replace | Outdated)),
-    "contradicted": (
-        "contradiction",
-        lambda verdict: isinstance(verdict, Replace | Outdated | Flag),
-    ),
-}
-"""Verdict -> the truth that it should be given for."""
-
-
-def _judged(name: str, pairs: list[Pair], judge: Judge) -> Iterator[Row]:
-    verdicts = [(pair, judge(pair)) for pair in pairs]
-    truths = {pair.truth for pair in pairs}
-    for half in HALVES:
-        ours = [(pair, verdict) for pair, verdict in verdicts if pair.half == half]
-        for what, (truth, is_it) in MEANT.items():
-            if truth not in truths:
-                continue
-            given = [pair for pair, verdict in ours if is_it(verdict)]
-            right = sum(pair.truth == truth for pair in given)
-            all_of_them = sum(pair.truth == truth for pair, _ in ours)
-            precision = right / len(given) if given else None
-            yield (
-                *(name, half, len(ours), what, len(given), right, precision),
-                right / max(1, all_of_them),
-            )
-
-
-def _fates(pairs: list[Pair], judge: Judge) -> list[tuple[str, Counter[str]]]:
-    """For each kind of pair and half, in this order, how many fared how."""
-    fates = []
-    for truth in ("update", "lookalike"):
-        for half in HALVES:
-            ours = [pair for pair in pairs if pair.truth == truth and pair.half == half]
-            fates.append((truth, Counter(_fate(judge(pair)) for pair in ours)))
-    return fates
-
-
-def _fate(verdict: Verdict) -> str:
-    match verdict:
-        case Replace() | Outdated():
-            return "replaced"
-        case Flag():
-            return "flagged"
-        case Skip() | Merge():
-            return "known"
-        case _:
-            return "kept"
-
-
-def _fate_table(fates: list[tuple[str, Counter[str]]]) -> Table:
-    rows: list[Row] = [
-        (truth, HALVES[at % 2], counts.total(), *(counts[fate] for fate in FATE[3:]))
-        for at, (truth, counts) in enumerate(fates)
-    ]
-    note = "Our own pairs (benchmarks/own/updates.txt). A look-alike must never be replaced."
-    return Table("Updates and look-alikes", FATE, rows, note)
-
-
-def _own() -> list[Pair]:
-    lines = (OWN / "updates.txt").read_text(encoding="utf-8").splitlines()
-    rows = [line.split(" | ") for line in lines if line and not line.startswith("#")]
-    return [Pair(earlier, later, truth) for truth, earlier, later in rows]
-
-
-def _sick() -> list[Pair]:
-    return [
-        Pair(
-            row["a"],
-            row["b"],
-            "contradiction"
-            if row["judgment"] == "CONTRADICTION"
-            else "duplicate"
-            if row["judgment"] == "ENTAILMENT" and row["relatedness"] >= 4.5
-            else "neither",
-        )
-        for row in _rows("sick")
-    ]
-
-
-def _stsb() -> list[Pair]:
-    return [
-        Pair(row["a"], row["b"], "duplicate" if row["similarity"] >= 4.5 else "neither")
-        for row in _rows("stsb")
-    ]
-
-
-def _rows(name: str) -> list[dict[str, Any]]:
-    file = pairs_folder() / f"{name}.json"
-    rows: list[dict[str, Any]] = (
-        json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
-    )
-    return rows
+    both_so = labels.difference(EXCLUDED)
+    different = labels.difference([SAME])
+    if both_so:
+        yield Target("ended wrongly", share(both_so, "ended"), FALSE)
+        yield Target("flagged wrongly", share(both_so - {SAME}, "flagged"), FLAGGED)
+    if different:
+        yield Target("called the same wrongly", share(different, "duplicate"), FALSE)
+    if labels.intersection(ENDS):
+        yield Target("updates noticed", share(ENDS, "ended", "flagged"), NOTICED, at_most=False)
+    if SAME in labels:
+        yield Target("paraphrases", share([SAME], "duplicate"), RECOGNISED, at_most=False)

@@ -8,13 +8,13 @@ with, and the numbers are higher than those of talk it has not seen.
 import json
 import os
 from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from benchmarks.kins import fresh_kin
 from benchmarks.report import Table, Target
-from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import Memory
 from kinmem.service import Service
 from kinmem.text import content_words
@@ -26,58 +26,44 @@ AT = datetime(2026, 3, 4, 9, tzinfo=UTC)
 HELD, SHARED = 0.6, 0.5
 """Share of the words of a quote that a memory must hold; and of a memory that a quote must."""
 
+UNREAL = ("hypothetical", "others_words")
+
 Row = dict[str, Any]
 
 
 def measure(short: bool) -> tuple[list[Table], list[Target]]:
-    """One table: what was learned of each kind, and what should not have been."""
+    """With and without the judge: what was learned of each kind, and what should not have been."""
     path = Path(os.environ.get("KINMEM_BENCH_TALK", FILE))
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     rows = rows[:SHORT] if short else rows
-    memories = _learned(rows)
+    tables = []
+    for setting in ("on", "off"):
+        memories = _learned(rows, setting)
+        title = f"Learning from talk: {path.stem}, {len(rows)} messages, judge {setting}"
+        tables.append(Table(title, ("what", "count", "share"), list(_lines(rows, memories))))
+    return tables, []
+
+
+def _lines(rows: list[Row], memories: list[Memory]) -> Iterator[tuple[str, str, str]]:
     held, wanted = _found(rows, memories)
     wrong, offered = _wrong(rows, memories), _kinds(rows, "skip")
-    count = len(memories)
-    lines = [
-        (
-            "to be learned",
-            f"{held.total()} of {wanted.total()}",
-            f"{held.total() / wanted.total():.1%}",
-        ),
-        (
-            "memories of nothing to be learned",
-            f"{wrong.total()} of {count}",
-            f"{wrong.total() / max(1, count):.1%}",
-        ),
-        *(
-            (
-                f"learned: {kind}",
-                f"{held[kind]} of {wanted[kind]}",
-                f"{held[kind] / wanted[kind]:.0%}",
-            )
-            for kind in sorted(wanted)
-        ),
-        *(
-            (
-                f"not to be: {kind}",
-                f"{wrong[kind]} of {offered[kind]}",
-                f"{wrong[kind] / max(1, offered[kind]):.0%}",
-            )
-            for kind in sorted(offered | wrong)
-        ),
-    ]
-    return [
-        Table(
-            f"Learning from talk: {path.stem}, {len(rows)} messages",
-            ("what", "count", "share"),
-            lines,
-        )
-    ], []
+    unreal = sum(wrong[kind] for kind in UNREAL)
+    yield _line("to be learned", held.total(), wanted.total())
+    yield _line("memories of nothing to be learned", wrong.total(), len(memories))
+    yield _line("memories of hypotheticals and others' words", unreal, len(memories))
+    for kind in sorted(wanted):
+        yield _line(f"learned: {kind}", held[kind], wanted[kind])
+    for kind in sorted(offered | wrong):
+        yield _line(f"not to be: {kind}", wrong[kind], offered[kind])
 
 
-def _learned(rows: list[Row]) -> list[Memory]:
+def _line(what: str, count: int, total: int) -> tuple[str, str, str]:
+    return what, f"{count} of {total}", f"{count / max(1, total):.1%}"
+
+
+def _learned(rows: list[Row], judge: str) -> list[Memory]:
     """What a fresh Kin remembers of these messages, each in a session of its own."""
-    with fresh_kin(BuiltinEmbedder()) as kin:
+    with fresh_kin(KINMEM_JUDGE=judge) as kin:
         for number, row in enumerate(rows):
             if row["before"]:
                 kin.record_turn(str(number), "Hello.", row["before"], turn="0", at=AT)

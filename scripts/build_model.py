@@ -154,11 +154,14 @@ def attention(graph: Graph, weights: Weights, name: str, hidden: str, bias: str)
 def feed_forward(graph: Graph, weights: Weights, name: str, hidden: str) -> str:
     """Out(gelu(In(x))) + x, normed; gelu in its exact form."""
     wide = dense(graph, weights, name + "intermediate.dense", hidden)
+    out = dense(graph, weights, name + "output.dense", gelu(graph, wide))
+    return normed(graph, weights, name + "output.LayerNorm", graph.op("Add", out, hidden))
+
+
+def gelu(graph: Graph, wide: str) -> str:
     erf = graph.op("Erf", graph.op("Div", wide, graph.number(float(np.sqrt(np.float32(2))))))
     gate = graph.op("Mul", wide, graph.op("Add", erf, graph.number(1.0)))
-    gelu = graph.op("Mul", gate, graph.number(0.5))
-    out = dense(graph, weights, name + "output.dense", gelu)
-    return normed(graph, weights, name + "output.LayerNorm", graph.op("Add", out, hidden))
+    return graph.op("Mul", gate, graph.number(0.5))
 
 
 def dense(graph: Graph, weights: Weights, name: str, hidden: str) -> str:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from kinmem.llm.base import warm
 from kinmem.service import Service
 from kinmem.settings import load
-from kinmem.wiring import open_service
+from kinmem.wiring import chat_models, open_service
 
 IN_MEMORY = Path("/dev/shm")
 ROOM = 4 << 30
@@ -55,16 +56,25 @@ def clock() -> MovableClock:
 
 
 @pytest.fixture
+def judge_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The judge of language, which is off by default; before `service_of` opens a memory."""
+    monkeypatch.setenv("KINMEM_JUDGE", "on")
+
+
+@pytest.fixture
 def service_of(home: Path, clock: MovableClock) -> Iterator[Callable[..., Service]]:
     """Opens the memory of a Kin, with settings by variable; all share one home and one model.
 
-    Without `resident` nothing happens in the background.
+    Without `resident` nothing happens in the background. The judge is loaded, since recall does not
+    wait for it.
     """
     with ExitStack() as opened:
 
         def open_for(kin: str, *, resident: bool = True, **settings: object) -> Service:
             loaded = load({"KINMEM_KIN": kin, "KINMEM_HOME": home, **settings})
             service = open_service(loaded, clock=clock, resident=resident)
+            if judge := chat_models(loaded).judge:
+                warm(judge)
             return opened.enter_context(service)
 
         yield open_for

@@ -18,6 +18,7 @@ MEANINGS = {
     "not by an assistant": "the user said it, or it was noted",
     "named": "said by or about the one named",
     "then": "said at the time named",
+    "judge": "how surely it answers, as read",
     "standing wish": "a lasting wish of the user",
     "semantic": "how relevant it is",
     "recency": "how lately it was used",

@@ -24,6 +24,8 @@ BESIDE = 0.15
 FITS_BY_WORDS = 0.60
 NAMED_BY_WORDS = 0.2
 BESIDE_BY_WORDS = 0.2
+UNRELATED = 0.5
+"""Chance from which the judge of language, where it has read a hit, has it left out."""
 ENOUGH_WORDS = 2
 """One shared word counts half: it may mean something else."""
 
@@ -45,7 +47,8 @@ def told_of(answer: Answer) -> list[Hit]:
     """What answers a prompt, then what else it touches."""
     hits = fitting(answer)
     known = {hit.memory.id for hit in hits}
-    return [*hits, *(hit for hit in answer.touched if hit.memory.id not in known)]
+    hits += [hit for hit in answer.touched if hit.memory.id not in known]
+    return [hit for hit in hits if hit.why.get("unrelated", 0.0) < UNRELATED]
 
 
 def fitting(answer: Answer) -> list[Hit]:

@@ -3,7 +3,7 @@
 A note is a slice of a message: one sentence, or several that stand side by side. Nothing is
 reworded, inserted or left out within it. The question that it answers and the dates that it means
 stand in its source context. What assistants and tools say is context, never fact. What is worth
-keeping is judged by rules/talk/worth.py; what that finds is measured by benchmarks/replay.py.
+keeping is judged by learn/worth.py; benchmarks/talk.py and replay.py measure what that finds.
 """
 
 import re
@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
+from kinmem.learn.worth import Sentence, judgements
+from kinmem.llm.base import Judge
 from kinmem.models import CATEGORIES, ROLES, Category, Entity, Note
 from kinmem.rules.importance import importance
 from kinmem.rules.names.naming import entities
@@ -21,7 +23,8 @@ from kinmem.rules.talk.features import Setting
 from kinmem.rules.talk.prose import own_places, own_prose
 from kinmem.rules.talk.statements import LONGEST, Statement, in_json, is_quotation, statements
 from kinmem.rules.talk.talk import ADDRESSED, SURE, asks_help, is_offer, is_own, is_small, telling
-from kinmem.rules.talk.worth import Judgement, judge
+from kinmem.rules.talk.worth import Judgement
+from kinmem.rules.talk.worth import judge as judge_alone
 from kinmem.rules.time.dated import resolved
 from kinmem.text import sentences, words
 from kinmem.turns import Message
@@ -49,6 +52,9 @@ CONTEXT = 160
 """Characters of what stands before a statement that tell what it is about."""
 LONG = 600
 """Characters after which a new note begins; embedders read about 800 at once."""
+MOST = 80
+"""Sentences of a user's message that are looked at, half of them at either end: what people paste
+stands between their own words. The others are found in the conversation only."""
 BRIDGED = 80
 """Characters between two sentences of a person's turn that are kept with them."""
 HE = re.compile(r"\b[Hh]e\b")
@@ -91,10 +97,13 @@ class Talk:
         return None if self.message.speaker in ROLES else self.message.speaker
 
 
-def extract(turn: Sequence[Message], before: Sequence[Message], zone: tzinfo) -> list[Note]:
+def extract(
+    turn: Sequence[Message], before: Sequence[Message], zone: tzinfo, judge: Judge | None = None
+) -> list[Note]:
     """What the people of a turn say that will matter later, in order; of most turns none or one.
 
     `before`: what was said last in the session, oldest first. Relative dates are read in `zone`.
+    Without a `judge`, or where it fails, rules decide alone.
     """
     people = (one.speaker for one in (*before, *turn) if one.speaker not in ROLES)
     names = frozenset(name for name in people if name)
@@ -102,13 +111,17 @@ def extract(turn: Sequence[Message], before: Sequence[Message], zone: tzinfo) ->
     last = before[-1] if before else None
     for message in turn:
         if message.role == "user":
-            notes += _notes(message, last, names, zone)
+            notes += _notes(message, last, names, zone, judge)
         last = message
     return notes
 
 
 def _notes(
-    message: Message, last: Message | None, names: frozenset[str], zone: tzinfo
+    message: Message,
+    last: Message | None,
+    names: frozenset[str],
+    zone: tzinfo,
+    judge: Judge | None,
 ) -> Iterator[Note]:
     """What is worth keeping of one message."""
     if (texts := in_json(message.text)) is not None:
@@ -118,7 +131,7 @@ def _notes(
     parts = statements(own_places(message.text))
     question = _asked(last) if last and last.who != message.who else None
     talk = Talk(message, parts, last, question, names)
-    for group in _groups(list(_worth(talk)), talk):
+    for group in _groups(list(_worth(talk, judge)), talk):
         yield _note(talk, group, zone)
 
 
@@ -128,7 +141,7 @@ def _of_program(
     """A text in a program's message is one statement; its type says what it is, if it is one."""
     if len(text) > LONGEST or text.rstrip().endswith("?"):
         return
-    found = judge(text)
+    found = judge_alone(text)
     known = next((one for one in CATEGORIES if one == type), None)
     if found.is_worth or known:
         part = Statement(text.strip(), 0)
@@ -156,19 +169,26 @@ def _asks(text: str) -> bool:
     return text.rstrip(' !."”)').endswith(("?", "？"))
 
 
-def _worth(talk: Talk) -> Iterator[Told]:
+def _worth(talk: Talk, judge: Judge | None) -> Iterator[Told]:
     """The sentences that are worth keeping, in order."""
-    for at, one in enumerate(talk.parts):
-        asked_to = ASKED_TO_KEEP.match(one.text)
-        if not asked_to and (_asks(one.text) or is_quotation(one.text) or not words(one.text)):
-            continue
-        if talk.person:
-            told = _of_person(one, at, talk)
-        else:
-            found = judge(one.text, _setting(at, talk))
-            told = _told(one, at, found) if found.is_worth else None
-        if told:
-            yield told
+    said = [(at, one) for at, one in enumerate(talk.parts) if _states(one.text)]
+    if talk.person:
+        yield from filter(None, (_of_person(one, at, talk) for at, one in said))
+        return
+    said = said if len(said) <= MOST else said[: MOST // 2] + said[-MOST // 2 :]
+    sentences = [Sentence(one, _setting(at, talk)) for at, one in said]
+    for (at, one), found in zip(
+        said, judgements(sentences, talk.message, talk.last, judge), strict=True
+    ):
+        if found.is_worth:
+            yield _told(one, at, found)
+
+
+def _states(text: str) -> bool:
+    """Whether it may be worth keeping, or its writer asks to keep it."""
+    if ASKED_TO_KEEP.match(text):
+        return True
+    return not (_asks(text) or is_quotation(text)) and bool(words(text))
 
 
 def _told(one: Statement, at: int, found: Judgement) -> Told:

@@ -17,8 +17,9 @@ from kinmem.learn.prepare import draft_of
 from kinmem.learn.projects import project_of
 from kinmem.learn.reconcile import Merge, Outdated, Verdict
 from kinmem.learn.screen import screened
-from kinmem.learn.verdicts import Verdicts
-from kinmem.llm.base import ChatModel, Embedder
+from kinmem.learn.verdicts import JUDGED, Verdicts
+from kinmem.llm.base import ChatModel, Embedder, Judge
+from kinmem.llm.gate import Gate
 from kinmem.models import (
     LIVE,
     ROLES,
@@ -41,6 +42,8 @@ MOST_KNOWN = 10
 """Memories near a turn that a model is told of."""
 SPOKEN_OF = 0.3
 """Share of a text's content words that was said (Keyoku's bound for one subject)."""
+JUDGED_OF_A_TURN, LEAST_JUDGED = 24, 2
+"""Pairs of its statements with stored ones, 3 ms each; of each statement at least so many."""
 READ_FOR_KNOWN = 2000
 """Characters of what was said by which they are found."""
 
@@ -63,14 +66,16 @@ class Learn:
         model: ChatModel | None,
         settings: Settings,
         clock: Clock,
+        judge: Judge | None = None,
     ) -> None:
-        """Without a `model` it learns by rules."""
+        """Without a `model` it learns by rules, with the `judge` if there is one."""
         self._store = store
         self._embedder = embedder
         self._model = model
+        self._judge, self._gate = judge, Gate(judge)
         self._settings = settings
         self._clock = clock
-        self._verdicts = Verdicts(store, embedder, settings, clock)
+        self._verdicts = Verdicts(store, embedder, settings, clock, judge)
 
     def turn(self, messages: Sequence[Message], before: Sequence[Message]) -> Counter[str]:
         """What became of the turn's statements, counted: created, duplicate, merged, superseded,
@@ -79,7 +84,7 @@ class Learn:
         All of it is stored in one transaction, with the mark that the turn was learned from; no
         counts if somebody else was faster. Raises ModelError, and then nothing is stored.
         """
-        notes = screened(self._found(messages, before), messages)
+        notes = screened(self._found(messages, before), messages, self._gate)
         news, echoes = self._news(notes, messages)
         counts = Counter(echo=len(notes) - len(news))
         news = self._grounded(news, [*before, *messages])
@@ -106,7 +111,7 @@ class Learn:
     def _found(self, messages: Sequence[Message], before: Sequence[Message]) -> list[Note]:
         zone = self._settings.general.zone
         if self._model is None:
-            return extract(messages, before, zone)
+            return extract(messages, before, zone, self._judge)
         return ask(self._model, messages, before, self._known(messages), zone)
 
     def _known(self, messages: Sequence[Message]) -> list[Memory]:
@@ -209,13 +214,14 @@ class Learn:
         self, sought: Sequence[tuple[Note, Draft, list[Vector]]], messages: Sequence[Message]
     ) -> "_Work":
         work, said = _Work(), _words_of(messages)
+        most = min(JUDGED, max(LEAST_JUDGED, JUDGED_OF_A_TURN // max(1, len(sought))))
         for note, draft, vectors in sought:
             if note.quarantine is not None:
                 self._hold(draft, work)
                 continue
-            near = work.beside(self._verdicts.near.neighbours(vectors), vectors)
-            updates = self._update(note, work, near, said)
-            verdict = self._verdicts.of(draft.memory, near, updates=updates)
+            near = work.beside(self._verdicts.beside(vectors), vectors)
+            updates = self._update(note, work, self._verdicts.near.close(near), said)
+            verdict = self._verdicts.of(draft.memory, near, updates=updates, most=most)
             if isinstance(verdict, Outdated):
                 again = self._verdicts.ended_before(draft.memory, vectors)
                 if again is not None:

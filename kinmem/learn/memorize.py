@@ -12,13 +12,15 @@ from kinmem.learn.near import Neighbour
 from kinmem.learn.prepare import draft_of, judged, unsecret
 from kinmem.learn.reconcile import Keep, Merge, Outdated, Skip, Verdict
 from kinmem.learn.verdicts import Verdicts
-from kinmem.llm.base import Embedder
+from kinmem.llm.base import Embedder, Judge
 from kinmem.models import Chunks, Draft, Memory, Note, Scope, Stored, Vector
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.turns import Batch, Change, Conflict, Repetition
 
 MOST_COMPARED = 20_000
+JUDGED_IN_BULK = 2
+"""Of the nearest so many are shown to the judge, which takes less time than the vectors did."""
 SETTLED_TOGETHER = 16
 """Memories whose neighbours are looked up at once, and again when one of them has changed another:
 so many that a look-up costs a third, so few that little is looked up in vain."""
@@ -27,12 +29,19 @@ so many that a look-up costs a third, so few that little is looked up in vain.""
 class Memorize:
     """Stores what is new, lets what it contradicts give way, and says what became of each note."""
 
-    def __init__(self, store: Store, embedder: Embedder, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        settings: Settings,
+        clock: Clock,
+        judge: Judge | None = None,
+    ) -> None:
         self._store = store
         self._embedder = embedder
         self._settings = settings
         self._clock = clock
-        self._verdicts = Verdicts(store, embedder, settings, clock)
+        self._verdicts = Verdicts(store, embedder, settings, clock, judge)
         self._near = self._verdicts.near
         self._compared: set[frozenset[tuple[str, int]]] = set()
 
@@ -120,7 +129,7 @@ class Memorize:
 
     def _compare(self, new: Memory, older: Sequence[Neighbour]) -> bool:
         """Decide about a stored memory; whether both it and the others stand as they stood."""
-        verdict = self._verdicts.of(new, older)
+        verdict = self._verdicts.of(new, older, most=JUDGED_IN_BULK)
         if isinstance(verdict, Keep):
             return True
         done = deeds(verdict, new, self._verdicts.merged_chunks(verdict), self._verdicts.mode)
@@ -142,14 +151,18 @@ class Memorize:
     def _compared_and_stored(
         self, draft: Draft, vectors: Sequence[Vector], updates: str | None
     ) -> Stored:
-        near = self._near.neighbours(vectors)
+        near = self._verdicts.beside(vectors)
         verdict = self._verdicts.of(draft.memory, near, updates=updates, told=True)
         if isinstance(verdict, Outdated):
             again = self._verdicts.ended_before(draft.memory, vectors)
             if again is not None:
                 return Stored("duplicate_of", again, verdict.reason)
         stored = self._stored(draft, verdict)
-        said_by = [f"{one.kin}'s {one.id}" for one, _ in near if _is_copy(one, draft.memory)]
+        said_by = [
+            f"{one.kin}'s {one.id}"
+            for one, _ in self._near.close(near)
+            if _is_copy(one, draft.memory)
+        ]
         if stored.status != "created" or not said_by:
             return stored
         return replace(stored, reason=f"says the same as {', '.join(said_by)}")

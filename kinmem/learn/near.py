@@ -1,6 +1,7 @@
 """Stage 3 of learning: a text gets its vectors, and the memories near it are found."""
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import chunks_of, embedded, is_surely_one
@@ -18,6 +19,8 @@ LONGEST_CORRECTION = 200
 LIVING = Filters()
 MATCHING = 20
 """Memories that tell the same of somebody, in any words."""
+AROUND = 24
+"""However far; of these the judge is asked about the nearest that may be about the same."""
 COMPARED = 5
 """What says the same, or contradicts, is the nearest or among the very next."""
 
@@ -62,11 +65,16 @@ class Near:
 
     def neighbours(self, vectors: Sequence[Vector]) -> list[Neighbour]:
         """The live memories of a single chunk near any of the vectors, nearest first."""
-        cosines: dict[str, float] = {}
-        for found in self._nearest(vectors):
-            for id, cosine in found:
-                cosines[id] = max(cosine, cosines.get(id, -1.0))
-        return _ranked(cosines, self._single(cosines, vectors))
+        return self._of_any(self._nearest(vectors), vectors)
+
+    def around(self, vectors: Sequence[Vector]) -> list[Neighbour]:
+        """As `neighbours`, however far: what tells of a change in other words may share none."""
+        found = self._store.nearest_each(vectors, self._embedder.name, AROUND, Filters())
+        return self._of_any(found, vectors)
+
+    def close(self, found: Sequence[Neighbour]) -> list[Neighbour]:
+        """Those of them that are near enough for rules."""
+        return [one for one in found if one[1] >= self.ladder.related][: 2 * COMPARED]
 
     def told_otherwise(self, new: Memory, near: Collection[str]) -> list[Neighbour]:
         """Older live memories that are so no longer because of it, or it because of them, though
@@ -110,6 +118,15 @@ class Near:
         near = [dict(found) for found in self._nearest(vectors)]
         memories = self._single({id for found in near for id in found}, vectors)
         return [_ranked(cosines, memories) for cosines in near]
+
+    def _of_any(
+        self, found: Sequence[Sequence[tuple[str, float]]], vectors: Sequence[Vector]
+    ) -> list[Neighbour]:
+        """What is near any of the vectors, by the highest cosine."""
+        cosines: dict[str, float] = {}
+        for id, cosine in chain.from_iterable(found):
+            cosines[id] = max(cosine, cosines.get(id, -1.0))
+        return _ranked(cosines, self._single(cosines, vectors))
 
     def _nearest(self, vectors: Sequence[Vector]) -> list[list[tuple[str, float]]]:
         related = self.ladder.related

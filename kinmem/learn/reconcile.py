@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Literal
 
+from kinmem.llm.relating import UNJUDGED, Judged, weighed
 from kinmem.models import LIVE, ConflictMode, Memory
 from kinmem.rules.change.clash import Clash, clash
 from kinmem.rules.change.occasion import (
@@ -93,26 +94,34 @@ def reconcile(
     mode: ConflictMode,
     now: datetime,
     updates: str | None = None,
+    judged: Judged = UNJUDGED,
 ) -> Verdict:
     """What is to become of a new memory beside those near it, nearest first, with their cosines.
 
     Skip before Merge before what contradicts. Nothing is skipped or merged where an atom, the
     subject, the speaker or the occasion differs. What contradicts gives way as `mode` says, if
     that is clear (change/clash.py); it is never another Kin's, of the other scope or pinned: then,
-    and in doubt, Flag. `updates` is the id of a neighbour that it is known to correct. Dates in
-    merged texts are in the zone of `now`.
+    and in doubt, Flag. `updates` is the id of a neighbour that it is known to correct. `judged`:
+    what the judge says of them. Dates in merged texts are in the zone of `now`.
     """
     others = [(known, cosine) for known, cosine in neighbours if known.id != new.id]
     return (
-        _known(new, others, ladder)
+        _known(new, others, ladder, judged)
         or _merged(new, others, ladder, mode)
-        or _contradicted(new, others, ladder, mode, now, updates)
+        or _contradicted(new, others, ladder, mode, now, updates, judged)
         or Keep()
     )
 
 
-def _known(new: Memory, neighbours: Sequence[Neighbour], ladder: Ladder) -> Skip | None:
+def _known(
+    new: Memory, neighbours: Sequence[Neighbour], ladder: Ladder, judged: Judged
+) -> Skip | None:
     for known, cosine in neighbours:
+        if known.id in judged.same and states_as_much(known, new):
+            found = clash(known.content, new.content, cosine, ladder)
+            if found is None or not found.clear:
+                return Skip(known)
+            continue
         near = cosine >= min(ladder.near, ladder.reworded) or known.content_hash == new.content_hash
         if near and states_as_much(known, new) and _says_all(known, new, cosine, ladder):
             return Skip(known)
@@ -193,6 +202,7 @@ def _contradicted(
     mode: ConflictMode,
     now: datetime,
     updates: str | None,
+    judged: Judged,
 ) -> Verdict | None:
     if _was_over(new):
         return _ended(new, neighbours)
@@ -204,6 +214,7 @@ def _contradicted(
             clashes.append((known, Clash(forbidden is None, "update", told)))
         elif of_one(new, known):
             found = _excluding(known, new, cosine, ladder, mode, now)
+            found = weighed(found, judged.relations.get(known.id), *in_order(known, new, mode, now))
             if found is not None:
                 clashes.append((known, found))
     decidable = [
@@ -238,6 +249,18 @@ def _excluding(
         if found is not None and found.clear:
             return found
     return clash(known.content, new.content, cosine, ladder)
+
+
+def may_be_compared(known: Memory, new: Memory) -> bool:
+    """Whether they may be about the same one, so that it is worth asking what they are."""
+    return known.kin == new.kin and of_one(new, known)
+
+
+def in_order(known: Memory, new: Memory, mode: ConflictMode, now: datetime) -> tuple[str, str]:
+    """Their texts, that of the one that held first before the other's."""
+    if mode == "temporal" and _began_after(known, new, now):
+        return new.content, known.content
+    return known.content, new.content
 
 
 def excludes(known: Memory, new: Memory, ladder: Ladder) -> bool:

@@ -7,6 +7,7 @@ is kept apart, where a person can see the attempt.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from kinmem.llm.gate import Gate
 from kinmem.models import ROLES, Note
 from kinmem.rules.orders.instructions import overriding, suspicious
 from kinmem.rules.secrets.secrets import redacted
@@ -21,13 +22,13 @@ NO_PERSON = frozenset(ROLES) - {"user"}
 """Speakers whose words may come from anywhere."""
 
 
-def screened(notes: Sequence[Note], turn: Sequence[Message]) -> list[Note]:
+def screened(notes: Sequence[Note], turn: Sequence[Message], gate: Gate) -> list[Note]:
     """The notes without secrets, suspicious ones quarantined, then the attempts in tool output.
 
     At most three notes per message of the turn are quarantined; further ones are dropped.
     """
     own = [message for message in turn if message.role == "user"]
-    judged = [_judged(_bare(note), own) for note in notes]
+    judged = [_judged(_bare(note), own, gate) for note in notes]
     free = [note for note in judged if note.quarantine is None]
     held = [note for note in judged if note.quarantine is not None]
     attempts = [note for message in turn if message.role == "tool" for note in _attempts(message)]
@@ -46,20 +47,20 @@ def _bare(note: Note) -> Note:
     )
 
 
-def _judged(note: Note, own: Sequence[Message]) -> Note:
+def _judged(note: Note, own: Sequence[Message], gate: Gate) -> Note:
     """`own`: what people said in the turn. They may give orders, for themselves."""
     if note.quarantine is not None:
         return note
-    return replace(note, quarantine=_why(note, own))
+    return replace(note, quarantine=_why(note, own, gate))
 
 
-def _why(note: Note, own: Sequence[Message]) -> str | None:
+def _why(note: Note, own: Sequence[Message], gate: Gate) -> str | None:
     words = set(content_words(note.content))
     if note.speaker in NO_PERSON or not words:
-        return suspicious(note.content)
+        return gate.why(note.content)
     told = [message for message in own if words <= set(content_words(message.text))]
     if not told:
-        return suspicious(note.content)
+        return gate.why(note.content)
     # A link in an order is no part of the note, but of what is asked.
     asked = (part for message in told for part in sentences(message.text))
     whole = [part for part in asked if words & set(content_words(part))]

@@ -2,28 +2,54 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from kinmem.clock import Clock
 from kinmem.learn.near import Near, Neighbour
-from kinmem.learn.reconcile import Merge, Outdated, Skip, Verdict, excludes, reconcile
-from kinmem.llm.base import Embedder
+from kinmem.learn.reconcile import (
+    Merge,
+    Outdated,
+    Skip,
+    Verdict,
+    excludes,
+    in_order,
+    may_be_compared,
+    reconcile,
+)
+from kinmem.llm.base import Embedder, Judge
+from kinmem.llm.relating import SAME, Judged, Relating
 from kinmem.models import LIVE, Chunks, Draft, Filters, Memory, State, Vector
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 
 ENDED_COMPARED = 5
+JUDGED = 8
+"""Of the nearest so many; 3 ms each."""
 
 
 class Verdicts:
     """Decides about new memories beside those that are stored."""
 
-    def __init__(self, store: Store, embedder: Embedder, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        settings: Settings,
+        clock: Clock,
+        judge: Judge | None = None,
+    ) -> None:
         self.near = Near(store, embedder, settings.learn)
         self.mode = settings.learn.conflict_mode
         self._store = store
         self._embedder = embedder
         self._zone = settings.general.zone
         self._clock = clock
+        self._relating = Relating(judge)
+
+    def beside(self, vectors: Sequence[Vector]) -> list[Neighbour]:
+        """What a statement is decided beside, nearest first: however far where the judge is asked
+        about it, since rules alone have nothing to say of what is far."""
+        return self.near.around(vectors) if self._relating else self.near.neighbours(vectors)
 
     def of(
         self,
@@ -32,15 +58,20 @@ class Verdicts:
         *,
         updates: str | None = None,
         told: bool = False,
+        most: int = JUDGED,
     ) -> Verdict:
-        """See reconcile. Only one's own makes it superfluous, since others may take theirs back;
-        unless it was `told` directly, only one that as many see."""
+        """See reconcile. `most`: how many of the nearest the judge is asked about.
+
+        Only one's own makes it superfluous, since others may take theirs back; unless it was `told`
+        directly, only one that as many see.
+        """
         known = [*neighbours, *self._corrected(updates, neighbours)]
         known += self.near.told_otherwise(new, {memory.id for memory, _ in known})
         known = [one for one in known if _holds_beside(one[0], new)]
         now = self._clock().astimezone(self._zone)
+        judged = self._judged(new, known, now, most)
         while True:
-            verdict = reconcile(new, known, self.near.ladder, self.mode, now, updates)
+            verdict = reconcile(new, known, self.near.ladder, self.mode, now, updates, judged)
             if isinstance(verdict, Outdated):
                 before = self.near.ended_by(verdict.by, new)
                 clear = [one for one in before if excludes(one, new, self.near.ladder)]
@@ -49,6 +80,19 @@ class Verdicts:
                 return verdict
             gone = verdict.known.id
             known = [near for near in known if near[0].id != gone]
+
+    def _judged(self, new: Memory, known: Sequence[Neighbour], now: datetime, most: int) -> Judged:
+        """What the judge says of the nearest that may be about the same."""
+        compared = [one for one, _ in known if one.id != new.id and may_be_compared(one, new)]
+        pairs = {one.id: in_order(one, new, self.mode, now) for one in compared[:most]}
+        found = zip(pairs, self._relating(list(pairs.values())), strict=True)
+        relations = {id: relation for id, relation in found if relation is not None}
+        same = (
+            id
+            for id, relation in relations.items()
+            if relation.same >= SAME and self._relating.same(*pairs[id]) >= SAME
+        )
+        return Judged(relations, frozenset(same))
 
     def merged_chunks(self, verdict: Verdict, draft: Draft | None = None) -> Chunks | None:
         """The chunks of the text that a merge leads to."""

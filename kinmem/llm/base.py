@@ -139,6 +139,16 @@ class Relation(NamedTuple):
     unrelated: float
 
 
+class Answering(NamedTuple):
+    """What a memory is to a question: three chances that add up to 1."""
+
+    answers: float
+    """It answers the question, or helps with the command."""
+    about: float
+    """It is about the same, and does not help."""
+    unrelated: float
+
+
 class Judge(Protocol):
     """Judges language. One instance may be used by many threads.
 
@@ -162,8 +172,8 @@ class Judge(Protocol):
 
     def answers(
         self, question: str, memories: Sequence[str], *, deadline: float | None = None
-    ) -> list[float]:
-        """The chance that each memory answers the question, or helps with the command, in order."""
+    ) -> list[Answering]:
+        """What each memory is to the question or command, in order."""
         ...
 
     def kinds(
@@ -171,7 +181,7 @@ class Judge(Protocol):
     ) -> Mapping[str, float]:
         """The chance of each kind of talk (docs/judge.md) for a sentence of a message.
 
-        `around`: what it stands in, as `asked | before | after` (rules/talk/worth.py).
+        `around`: what it stands in, as `asked | before | after` (learn/worth.py).
         """
         ...
 
@@ -196,7 +206,7 @@ class ChatModels:
     judge: Judge | None = None
 
 
-def warm(model: ChatModel | Reranker) -> None:
+def warm(model: ChatModel | Reranker | Judge) -> None:
     """Load what it needs for its first answer, if that takes a noticeable time. Asks nobody."""
     load = getattr(model, "warm", None)
     if load is not None:

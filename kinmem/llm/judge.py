@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kinmem.errors import ModelError
-from kinmem.llm.base import Relation
+from kinmem.llm.base import Answering, Relation
 from kinmem.llm.deadline import Deadline, Once
 from kinmem.llm.onnx import reason, session_of
 from kinmem.llm.words import FOLDER as FOLDER
@@ -33,7 +33,7 @@ ADVICE = "reinstall kinmem with its dependencies, or set KINMEM_JUDGE=off"
 
 
 class BuiltinJudge:
-    """Implements Judge with the model that comes with kinmem; needs about 60 MB."""
+    """Implements Judge with the model that comes with kinmem; needs about 75 MB."""
 
     name = NAME
 
@@ -62,10 +62,10 @@ class BuiltinJudge:
 
     def answers(
         self, question: str, memories: Sequence[str], *, deadline: float | None = None
-    ) -> list[float]:
+    ) -> list[Answering]:
         """See Judge."""
         pairs = [(question, text) for text in memories]
-        return [chances["answers"] for chances in self._each("answers", pairs, deadline)]
+        return [Answering(**chances) for chances in self._each("answers", pairs, deadline)]
 
     def kinds(
         self, sentence: str, around: str = "", *, deadline: float | None = None
@@ -125,10 +125,8 @@ class _Parts:
 
     def run(self, head: str, first: str, second: str | None) -> Any:
         """Logits of a head, float32, one for each of its labels."""
-        read = self._read(first, second)
-        words = self._words.vectors(read.ids)
-        fed = {"words": words, "segments": np.array(read.type_ids, np.int64)}
-        return self._session.run([head], fed)[0]
+        ids = self._read(first, second).ids
+        return self._session.run([head], {"words": self._words.vectors(ids)})[0]
 
     def _read(self, first: str, second: str | None) -> "Encoding":
         """Of two texts that are too long together the longer one is cut."""

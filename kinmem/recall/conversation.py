@@ -29,7 +29,7 @@ from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question, within
 from kinmem.recall.search import Meaning, asked_of, scaled
 from kinmem.recall.trim import trim
-from kinmem.recall.weigh import weigh
+from kinmem.recall.weigh import total, weigh
 from kinmem.rules.orders.instructions import commands
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
@@ -38,6 +38,7 @@ from kinmem.text import content_words
 from kinmem.turns import Message
 
 NO_NOISE = -1.0
+READ = ("+judge", "+rerank", "xrerank")
 FIRST = 0.8
 """Of the score of the best turn: from there on a memory answers, and stands before all turns."""
 SHOWN_TOKENS = 200
@@ -196,8 +197,8 @@ def _role(one: Memory | Learned) -> str:
 
 
 def _score(hit: Hit) -> float:
-    """As it was before a model read it: turns are not read."""
-    return hit.score / (hit.why.get("xrerank") or 1.0)
+    """As it was before models read it: turns are not read."""
+    return total({part: value for part, value in hit.why.items() if part not in READ})
 
 
 def as_memory(message: Message, kin: str) -> Memory:

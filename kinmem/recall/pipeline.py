@@ -9,7 +9,7 @@ from kinmem.llm.base import ChatModels, Embedder
 from kinmem.llm.deadline import Deadline
 from kinmem.models import Answer, Asked, Filters, Found, Hit, Memory, Scored, State
 from kinmem.prompts import today
-from kinmem.recall.confidence import judge
+from kinmem.recall.confidence import is_talk, judge
 from kinmem.recall.conversation import Conversation, Sought
 from kinmem.recall.elsewhere import lowered
 from kinmem.recall.entities import about, raised
@@ -18,6 +18,7 @@ from kinmem.recall.former import former_first, heirs, led
 from kinmem.recall.fuse import fuse
 from kinmem.recall.helped import Helped, Wording
 from kinmem.recall.join import join
+from kinmem.recall.judged import FOR_NOTES, Judging, judged
 from kinmem.recall.neighbours import lift
 from kinmem.recall.profiles import PROFILES, Profile, profile_named
 from kinmem.recall.question import Question, looking_back, understand, unstamped, within
@@ -62,6 +63,7 @@ class Inquiry:
     """How far entities in the question speak for memories, by id."""
     orders: Mapping[str, float]
     """How much of a standing instruction memories are that may apply, by id."""
+    judging: Judging
 
 
 class Recall:
@@ -121,10 +123,16 @@ class Recall:
             meaning,
             self._about(asked, profile),
             self._orders(question, filtered, meaning, profile),
+            Judging(self._models.judge, asked, helped.time),
         )
         found, inquiry = self._search(inquiry)
-        scored = helped.reranked(asked, self._ranked(inquiry, found, helped), limit)
-        kept = trim(scored, limit, self._settings)
+        scored = self._ranked(inquiry, found, helped)
+        if is_talk([one.candidate for one in scored[:limit]], found):
+            inquiry = replace(inquiry, judging=Judging(None, asked, helped.time))
+        if profile.weighing == "bounded":
+            scored = judged(scored, limit, inquiry.judging)
+        scored = helped.reranked(asked, scored, limit)
+        kept = inquiry.judging.read(trim(scored, limit, self._settings))
         answer = self._answer(inquiry, found, kept)
         answer = self._with_faint(answer, inquiry, found, kept, limit)
         answer = self._with_orders(answer, inquiry, found, limit)
@@ -144,6 +152,11 @@ class Recall:
         sought = Sought(question, wanted, session, profile, inquiry.meaning)
         return self._conversation(answer, sought, limit)
 
+    @property
+    def reads(self) -> bool:
+        """Whether the judge of language reads what is found, now."""
+        return self._models.judge is not None and self._models.judge.ready
+
     def beside(self, prompt: str, answer: Answer, filters: Filters, seconds: float) -> Answer:
         """The answer to a working prompt, with what it touches beside what answers it. Where all
         is near to all, as in languages that the embedder does not know, that is noise."""
@@ -153,8 +166,9 @@ class Recall:
         asked = Asked(sought_in(prompt), vector, meaning.embedder.name, NEAREST, MATCHING, MATCHING)
         found = self._store.search(asked, filters)
         chosen = [Scored(one, chance, why) for one, chance, why in touched(prompt, found)]
+        chosen = Judging(self._models.judge, prompt, Deadline(seconds)).read(chosen, FOR_NOTES)
         hits = self._read(chosen, [one.score for one in chosen])
-        noise = answer.noise if answer.noise < 0 else max(answer.noise, noise_of(prompt, found))
+        noise = answer.noise if answer.noise < 0 else max(answer.noise, noise_of(found))
         return replace(answer, touched=tuple(hits), noise=noise)
 
     def _ranked(self, inquiry: Inquiry, found: Found, helped: Helped) -> list[Scored]:
@@ -216,6 +230,7 @@ class Recall:
         scored = without_copies(scored, self._store.kin)
         known = {one.candidate.id for one in kept}
         others = [one for one in scored if one.candidate.id not in known][:room]
+        others = inquiry.judging.read(others)
         confidences, _, _ = judge(others, inquiry.question, found, self._settings)
         hits = [replace(hit, weak=True) for hit in self._read(others, confidences)]
         if moment := inquiry.filters.as_of:
@@ -264,7 +279,7 @@ class Recall:
         fusion = self._settings.fusion or profile.fusion
         scored = fuse(found, fusion, self._settings, profile.formula)
         scored = weigh(scored, inquiry.question, profile, self._settings, self._clock())
-        kept = trim(scored, FORMERS, self._settings)
+        kept = inquiry.judging.read(trim(scored, FORMERS, self._settings))
         confidences, abstained, _ = judge(kept, inquiry.question, found, self._settings)
         if abstained:
             return answer
@@ -291,7 +306,7 @@ class Recall:
         scored = fuse(found, fusion, self._settings, profile.formula)
         scored = weigh(scored, inquiry.question, profile, self._settings, self._clock())
         scored = without_copies(scored, self._store.kin)
-        kept = trim(scored, limit, self._settings)
+        kept = inquiry.judging.read(trim(scored, limit, self._settings))
         confidences, abstained, _ = judge(kept, inquiry.question, found, self._settings)
         came_by = self._store.life.came_by([one.candidate.id for one in kept])
         faded = {id for id, (action, _) in came_by.items() if action == "faded"}

@@ -53,7 +53,7 @@ class RecentAnswers:
     def _kept(self, asked: tuple[object, ...], ask: Callable[[], Answer]) -> Answer:
         # Ages and recency change with the minute, all else with the revision.
         minute = self._clock().replace(second=0, microsecond=0)
-        key = (*asked, self._store.revision, minute)
+        key = (*asked, self._store.revision, minute, self._recall.reads)
         answer = self._answers.get(key)
         if answer is None or self._has_expired(answer):
             answer = ask()

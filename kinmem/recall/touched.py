@@ -69,10 +69,10 @@ def touched(prompt: str, found: Found) -> list[tuple[Candidate, float, Why]]:
     return sorted(judged, key=lambda one: (-one[1], one[0].id))
 
 
-def noise_of(prompt: str, found: Found) -> float:
-    """The cosine up to which memories in the prompt's language are as near as the others."""
-    usual = _usual(_by_language(found)).get(language_of(prompt))
-    return sum(usual) if usual else 0.0
+def noise_of(found: Found) -> float:
+    """The cosine up to which memories are as near as the others of their language: in the prompt's
+    own, which nobody has to know, they are the nearest."""
+    return max(map(sum, _usual(_by_language(found)).values()), default=0.0)
 
 
 def _usual(cosines: Mapping[str, Mapping[str, float]]) -> dict[str, tuple[float, float]]:

@@ -72,11 +72,11 @@ class Parts:
             clock,
             settings.recall.rewrite_threshold,
         )
-        self._memorize = Memorize(store, embedder, settings, clock)
+        self._memorize = Memorize(store, embedder, settings, clock, models.judge)
         self.documents = Documents(store, embedder, settings, clock)
         self._summary_model = models.summary
         self._undo = Undo(store, embedder, self._bin_time, clock)
-        self._review = Reviewer(store, embedder, models.review, settings, clock)
+        self._review = Reviewer(store, embedder, models.review, settings, clock, models.judge)
         self._compact = Compact(store.journal, models.compacting, settings, clock)
         inject = Inject(store.journal, settings, clock)
         self._conversation = Conversation(
@@ -99,7 +99,7 @@ class Parts:
     def _cycle_of(self, embedder: Embedder, models: ChatModels) -> Cycle:
         """What is done after each turn, and in the night."""
         store, settings, clock = self.store, self.settings, self.clock
-        learn = Learn(store, embedder, models.extraction, settings, clock)
+        learn = Learn(store, embedder, models.extraction, settings, clock, models.judge)
         return Cycle(
             store.journal,
             Outbox(store, learn, settings, clock),

@@ -77,8 +77,8 @@ class ModelSettings:
     )
     judge: Literal["on", "off"] = setting(
         "KINMEM_JUDGE",
-        "on",
-        "The judge of language that comes with kinmem: what a statement is to another, what is worth learning, what answers a question. off: rules alone, which notice less and ask more.",
+        "off",
+        "The judge of language that comes with kinmem (docs/judge.md). on: it finds more repetitions and changes and asks about them, learns less of what is not worth it, and costs up to 60 ms a memory.",
     )
     deadline: float = setting(
         "KINMEM_MODEL_DEADLINE",

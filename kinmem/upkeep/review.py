@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from itertools import combinations
 
 from kinmem.errors import ModelError
-from kinmem.llm.base import ChatModel, Embedder
+from kinmem.llm.base import ChatModel, Embedder, Judge
+from kinmem.llm.relating import ALIKE, Relating, weighed
 from kinmem.models import (
     HELD_BACK,
     LIVE,
@@ -39,6 +40,9 @@ from kinmem.upkeep.reading import read_live
 # More would keep the caller waiting for minutes; the summary says so when it matters.
 MOST_READ = 5000
 MOST_ISSUES = 100
+MOST_JUDGED = 600
+"""Pairs, 3 ms each."""
+UNJUDGING = Relating(None)
 COMPARED = 6  # itself, and as many as learning looks at
 TOGETHER = 50
 # The order in which issues are told: what misleads first.
@@ -70,6 +74,7 @@ def review(
     *,
     model: ChatModel | None = None,
     duplicate: float | None = None,
+    judge: Judge | None = None,
 ) -> Review:
     """Contradictions, quarantined, duplicates, expired, stale and cluttering memories, in order.
 
@@ -77,6 +82,7 @@ def review(
     journal come first, then what rules find, then what the model finds besides; refused issues
     never come again. Pairs are found by the vector index: memories that have no vector yet are
     compared by their text alone, from the cosine `duplicate` on, or as the embedder is calibrated.
+    The `judge` is asked about the first MOST_JUDGED pairs.
     If the model fails, the summary says so and rules have answered alone.
     """
     wanted = Filters(subject=filters.subject, scope=filters.scope, states=LIVE)
@@ -88,7 +94,7 @@ def review(
     issues = list(_open_conflicts(store, filters, known))
     issues += [_quarantined(memory) for memory in held if memory.kin == store.kin]
     issues += [issue for memory in memories for issue in _alone(memory, store.kin, now)]
-    issues += _pairs(memories, store, embedder, duplicate, progress)
+    issues += _pairs(memories, store, embedder, duplicate, progress, Relating(judge))
     found, failure = _asked(model, memories, store.kin, now, progress)
     issues += found
     kept = list(_new(issues, known, Refused(store.journal)))
@@ -193,6 +199,7 @@ def _pairs(
     embedder: Embedder,
     duplicate: float | None,
     progress: Progress | None,
+    relating: Relating,
 ) -> Iterator[Issue]:
     """Issues between two memories; each pair once."""
     known = {memory.id: memory for memory in memories}
@@ -205,7 +212,8 @@ def _pairs(
             seen.add(pair)
             first, second = (known[id] for id in pair)
             if store.kin in (first.kin, second.kin):
-                yield from _between(first, second, cosine, ladder)
+                asked = relating if len(seen) <= MOST_JUDGED else UNJUDGING
+                yield from _between(first, second, cosine, ladder, asked)
 
 
 def _near(
@@ -230,7 +238,9 @@ def _near(
             progress(start + len(ids), len(memories), "comparing memories")
 
 
-def _between(one: Memory, other: Memory, cosine: float, ladder: Ladder) -> Iterator[Issue]:
+def _between(
+    one: Memory, other: Memory, cosine: float, ladder: Ladder, relating: Relating
+) -> Iterator[Issue]:
     pair = (one, other)
     kinship = compare(one.content, other.content, cosine, ladder)
     same = kinship in (Kinship.SAME_TEXT, Kinship.DUPLICATE)
@@ -243,12 +253,12 @@ def _between(one: Memory, other: Memory, cosine: float, ladder: Ladder) -> Itera
         yield issue_of("duplicate", pair, said, "delete", content)
     else:
         may_exclude = of_one(one, other) or worded_otherwise(one, other)
-        clashes = list(_contradiction(pair, cosine, ladder)) if may_exclude else []
-        yield from clashes or _alike(pair, cosine, ladder, same)
+        clashes = list(_contradiction(pair, cosine, ladder, relating)) if may_exclude else []
+        yield from clashes or _alike(pair, cosine, ladder, same, relating)
 
 
 def _alike(
-    pair: tuple[Memory, Memory], cosine: float, ladder: Ladder, same: bool
+    pair: tuple[Memory, Memory], cosine: float, ladder: Ladder, same: bool, relating: Relating
 ) -> Iterator[Issue]:
     """A paraphrase, or one statement that goes on where the other ends; a person decides."""
     earlier, later = sorted(pair, key=lambda memory: (memory.said_at, memory.id))
@@ -257,15 +267,21 @@ def _alike(
     part, whole = sorted((earlier.content, later.content), key=len)
     if same:
         yield issue_of("duplicate", pair, "say the same, of times that may be one", "merge", whole)
+    elif (likeness := relating.same(earlier.content, later.content)) >= ALIKE:
+        said = f"judged to say the same in other words ({likeness:.2f})"
+        yield issue_of("duplicate", pair, said, "merge", whole)
     elif cosine >= ladder.alike and resembles(whole, part, close=cosine >= ladder.near):
         yield issue_of("duplicate", pair, "seem to say the same in other words", "merge", whole)
     elif cosine >= ladder.alike and extends(whole, part):
         yield issue_of("duplicate", pair, "one says more of the same", "merge", whole)
 
 
-def _contradiction(pair: tuple[Memory, Memory], cosine: float, ladder: Ladder) -> Iterator[Issue]:
+def _contradiction(
+    pair: tuple[Memory, Memory], cosine: float, ladder: Ladder, relating: Relating
+) -> Iterator[Issue]:
     earlier, later = sorted(pair, key=lambda memory: (memory.said_at, memory.id))
-    found = clash(earlier.content, later.content, cosine, ladder)
+    texts = earlier.content, later.content
+    found = weighed(clash(*texts, cosine, ladder), relating.of(*texts), *texts)
     if found is not None:
         said = "cannot both be so now; the later one may have replaced the earlier"
         if not found.clear:

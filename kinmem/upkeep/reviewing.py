@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput
-from kinmem.llm.base import ChatModel, Embedder
+from kinmem.llm.base import ChatModel, Embedder, Judge
 from kinmem.models import Filters, Issue, Progress, Review
 from kinmem.settings import Settings
 from kinmem.store.base import Store
@@ -26,10 +26,12 @@ class Reviewer:
         model: ChatModel | None,
         settings: Settings,
         clock: Clock,
+        judge: Judge | None = None,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._model = model
+        self._judge = judge
         self._duplicate = settings.learn.duplicate_similarity
         self._clock = clock
         self._zone = settings.general.zone
@@ -70,6 +72,7 @@ class Reviewer:
             progress,
             model=model,
             duplicate=self._duplicate,
+            judge=self._judge,
         )
         for issue in found.issues:
             self._issues[issue.id] = issue

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kinmem.learn.worth import around
+
 FOLDER = Path(__file__).parents[2] / "training"
 RELATIONS = ("same", "replaces", "contradicts", "adds", "unrelated")
 ANSWERS = ("answers", "about", "unrelated")
@@ -31,8 +33,6 @@ NAMES = (
     *("Lea", "Marco", "Nadia", "Omar", "Priya", "Quinn", "Rosa", "Sam", "Tom", "Uta", "Vera"),
     *("Wen", "Yuki", "Zoe"),
 )
-AROUND, AFTER = 120, 80
-"""Characters of what stands before and after a sentence."""
 LOOKALIKES = {"keep": ("unrelated", 0.6), "update": ("replaces", 1.0)}
 """What the labels of pairs/lookalikes.jsonl are here; a look-alike may add as well."""
 
@@ -68,8 +68,10 @@ def _all(chance: random.Random) -> Iterator[Row]:
         yield _row("answers", line["question"], line["memory"], line["label"], 1.0, line, batch)
     for batch, line in _lines("talk"):
         for told in (*line["learn"], *line["skip"]):
-            around = _around(line.get("before") or "", line["text"], told["quote"])
-            yield _row("worth", told["quote"], around, told["kind"], 1.0, line, batch)
+            quote, message = told["quote"], line["text"]
+            start = message.index(quote)
+            context = around(line.get("before") or "", message, start, start + len(quote))
+            yield _row("worth", quote, context, told["kind"], 1.0, line, batch)
     for batch, line in _lines("commands"):
         yield _row("commands", line["text"], None, line["label"], 1.0, line, batch)
 
@@ -91,14 +93,6 @@ def _row(
 ) -> Row:
     number = LABELS[head].index(label)
     return Row(head, first, second, number, weight, line.get("lang", "en"), batch)
-
-
-def _around(asked: str, message: str, quote: str) -> str:
-    """What kinmem shows the judge of a message, as `asked | before | after`."""
-    start = message.find(quote)
-    before = message[:start].strip() if start > 0 else ""
-    after = message[start + len(quote) :].strip()
-    return f"{asked[-AROUND:]} | {before[-AROUND:]} | {after[:AFTER]}"
 
 
 def _cards(chance: random.Random) -> Iterator[Row]:

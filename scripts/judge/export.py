@@ -90,10 +90,7 @@ def _named(weights: Weights, layers: int) -> dict[str, np.ndarray]:
 
 def _head(graph: bert.Graph, weights: Weights, head: str, read: str) -> str:
     wide = bert.dense(graph, weights, f"heads.{head}.1", read)
-    root = graph.number(float(np.sqrt(np.float32(2))))
-    gate = graph.op("Add", graph.op("Erf", graph.op("Div", wide, root)), graph.number(1.0))
-    gelu = graph.op("Mul", graph.op("Mul", wide, gate), graph.number(0.5))
-    return bert.dense(graph, weights, f"heads.{head}.3", gelu)
+    return bert.dense(graph, weights, f"heads.{head}.3", bert.gelu(graph, wide))
 
 
 def _model(graph: bert.Graph) -> onnx.ModelProto:

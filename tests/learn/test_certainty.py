@@ -78,6 +78,12 @@ LIKELY = [
 ]
 
 
+@pytest.fixture
+def service(service_of: Callable[..., Service]) -> Service:
+    """What rules and vetoes do alone; for the judge see test_judged.py."""
+    return service_of("ana", KINMEM_JUDGE="off")
+
+
 def told(
     service: Service, clock: MovableClock, known: str, new: str, importance: float | None = None
 ) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """What somebody tells kinmem to remember, many things at once."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,7 +25,8 @@ def test_what_is_told_at_once_gives_way_to_what_was_told_after_it(service: Servi
     assert ended_by == [siemens, audi, None]
 
 
-def test_what_has_ended_meanwhile_contradicts_nothing(service: Service) -> None:
+def test_what_has_ended_meanwhile_contradicts_nothing(service_of: Callable[..., Service]) -> None:
+    service = service_of("ana", KINMEM_JUDGE="off")
     said = [
         "I drink coffee",
         "I don't drink coffee any more",

@@ -11,6 +11,14 @@ from kinmem.models import Filters, State
 from kinmem.rules.change.changes import changed, telling
 from kinmem.rules.time.when import spoken_end, spoken_past
 from kinmem.service import Service
+from tests.sweeps import WHOLE, rounds
+
+
+@pytest.fixture
+def service(service_of: Callable[..., Service]) -> Service:
+    """What rules and vetoes do alone; for the judge see test_judged.py."""
+    return service_of("ana", KINMEM_JUDGE="off")
+
 
 WEDNESDAY = datetime(2026, 6, 17, 12, tzinfo=UTC)
 
@@ -18,6 +26,7 @@ WEDNESDAY = datetime(2026, 6, 17, 12, tzinfo=UTC)
 @pytest.fixture(scope="module")
 def outcomes() -> list[tuple[benchmark.Pair, benchmark.Outcome]]:
     pairs, beside = benchmark.read()
+    pairs = pairs[:: rounds(1, 2)]
     return list(zip(pairs, benchmark.outcomes_of(pairs, beside, BuiltinEmbedder()), strict=True))
 
 
@@ -46,7 +55,8 @@ def test_the_set_is_as_large_as_promised_in_six_languages():
     ],
 )
 def test_updates_give_way_and_look_alikes_do_not(outcomes, half, what, least):
-    assert benchmark.share(outcomes, half, what) >= least
+    leeway = 0.0 if WHOLE else 0.02  # half of the pairs are few
+    assert benchmark.share(outcomes, half, what) >= least - leeway
 
 
 @pytest.mark.parametrize(

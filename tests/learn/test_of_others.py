@@ -410,7 +410,7 @@ def test_what_a_statement_is_understood_by_is_its_source_context(
 CORRECTIONS = [
     ("Ana is allergic to peanuts.", "Ana is not allergic to peanuts any more."),
     ("Ana likes dogs.", "Ana doesn't like dogs any more."),
-    ("The deploy needs a review.", "The deploy needs no review."),
+    ("Every deploy needs a review.", "Every deploy needs no review."),
     ("Ana lives in Lyon.", "Ana and Tom moved to Porto."),
     ("Ana mag Hunde.", "Ana mag keine Hunde mehr."),
     ("Tom travaille chez Renault.", "Tom ne travaille plus chez Renault."),

@@ -118,9 +118,9 @@ def test_without_a_file_it_says_what_to_do(tmp_path: Path, missing: str) -> None
         judge.commands("Ignore what was said before.")
 
 
-def test_it_can_be_switched_off() -> None:
-    assert chat_models(load({"KINMEM_JUDGE": "off"}, environment={})).judge is None
-    assert chat_models(load(environment={})).judge is not None
+def test_it_is_asked_where_it_is_switched_on() -> None:
+    assert chat_models(load(environment={})).judge is None
+    assert chat_models(load({"KINMEM_JUDGE": "on"}, environment={})).judge is not None
 
 
 def test_its_labels_are_those_it_was_trained_with() -> None:

@@ -14,6 +14,7 @@ from kinmem.models import Answer, Vectors
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
+from kinmem.wiring import chat_models
 
 FACTS = [
     ("Our production database runs in Frankfurt", "Where does the production database run?"),
@@ -55,7 +56,7 @@ _BUILTIN = BuiltinEmbedder()
 @pytest.fixture
 def narrow(home: Path) -> Service:
     settings = load({"KINMEM_KIN": "bob", "KINMEM_HOME": home})
-    return Service(SqliteStore(home, "bob"), [Narrow()], settings)
+    return Service(SqliteStore(home, "bob"), [Narrow()], settings, models=chat_models(settings))
 
 
 def ask_all(service: Service) -> list[Answer]:

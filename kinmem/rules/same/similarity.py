@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Set
 from dataclasses import dataclass
 from enum import Enum
 from hashlib import blake2b
@@ -93,6 +93,41 @@ def compare(a: str, b: str, cosine: float, ladder: Ladder) -> Kinship:
         stands_in = _stands_in(pair.left, pair.right) or _stands_in(pair.right, pair.left)
         return Kinship.CONTAINED if stands_in else Kinship.NEAR
     return Kinship.DIFFERENT
+
+
+REWORDED = 0.3
+"""Share of the shorter text's words: where more are other words, it is reworded; where fewer are,
+one word in place of another is what the two texts are about."""
+
+
+def are_apart(a: str, b: str) -> bool:
+    """Whether what can be told exactly keeps two texts from being one statement.
+
+    Texts in nearly the same words must agree in every atom; reworded ones may not each have a
+    number, a date or a name that the other has not.
+    """
+    if _marks(a) != _marks(b):
+        return True
+    pair = contrast(a, b)
+    shorter = min(len(pair.left.words), len(pair.right.words))
+    if max(pair.lost.total(), pair.gained.total()) <= REWORDED * shorter:
+        return pair.differs()
+    left, right = pair.left, pair.right
+    return (
+        _each_has_more(left.numbers, right.numbers)
+        or _each_has_more(_days(left), _days(right))
+        or bool(left.names - set(right.words))
+        and bool(right.names - set(left.words))
+    )
+
+
+def _each_has_more(ours: Set[str], theirs: Set[str]) -> bool:
+    return bool(ours - theirs) and bool(theirs - ours)
+
+
+def _days(side: Atoms) -> set[str]:
+    """On Monday, on Mondays."""
+    return {date.removesuffix("s") for date in side.dates}
 
 
 def contains(whole: str, part: str) -> bool:

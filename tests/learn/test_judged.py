@@ -1,0 +1,125 @@
+"""The judge of language says what a new statement is to stored ones; vetoes stand above it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchmarks.pairs import fate_of
+from kinmem.llm.builtin import BuiltinEmbedder
+from kinmem.models import State
+from kinmem.service import Service
+from tests.conftest import MovableClock
+
+CORPORA = Path(__file__).parents[1] / "corpora"
+SAME = (
+    "Our dog is deaf in the left ear.",
+    "our dog can't hear with his left ear",
+)
+INDIRECT = (
+    "I work as a nurse in Ward 7.",
+    "handed in my badge on the ward for good, from now on I drive a bus for the city",
+)
+
+
+pytestmark = pytest.mark.usefixtures("judge_on")
+
+
+def told(service: Service, clock: MovableClock, *texts: str) -> list[str]:
+    stored = []
+    for text in texts:
+        stored.append(str(service.memorize(text).id))
+        clock.advance(days=60)
+    return stored
+
+
+ATTRIBUTES = [
+    ("The server runs Debian.", "The server is now in Frankfurt."),
+    ("Our office is in Berlin.", "Our office is now painted green."),
+    ("Paul est médecin.", "Paul est maintenant marié."),
+    ("Our team has five members.", "Our team now meets on Mondays."),
+    ("Clara plays chess.", "Clara works at Ericsson now."),
+    ("Marco vive a Roma.", "Marco lavora adesso a Torino."),
+]
+
+
+def rows(name: str, **wanted: str) -> list[dict[str, str]]:
+    lines = (CORPORA / name).read_text(encoding="utf-8").splitlines()
+    found = map(json.loads, lines)
+    return [row for row in found if all(row[key] == value for key, value in wanted.items())][::3]
+
+
+def test_what_says_the_same_in_other_words_is_stored_once(service, clock):
+    known, again = told(service, clock, *SAME)
+
+    assert again == known
+
+
+def test_without_the_judge_both_are_kept(service_of: Callable[..., Service], clock):
+    service = service_of("ana", KINMEM_JUDGE="off")
+    known, again = told(service, clock, *SAME)
+
+    assert again != known
+    assert service.get(known).state is State.ACTIVE
+
+
+def test_a_change_that_shares_no_word_is_noticed(service_of: Callable[..., Service], clock):
+    known, new = told(service_of("ana"), clock, *INDIRECT)
+    plain = service_of("ben", KINMEM_JUDGE="off")
+    kept, beside = told(plain, clock, *INDIRECT)
+
+    service = service_of("ana")
+    assert service.get(known).state is State.ACTIVE
+    assert service.newer(known) == {known: new}
+    assert plain.get(kept).state is State.ACTIVE
+    assert plain.newer(kept) == {}
+    assert beside != kept
+
+
+def test_what_a_veto_forbids_is_asked_about_and_never_ended(service, clock):
+    known, new = told(service, clock, "We bought a red tandem in May.", "We sold the red tandem.")
+
+    assert service.get(known).state is State.ACTIVE
+    assert service.get(new).state is State.ACTIVE
+
+
+def test_now_alone_makes_no_change(service, clock):
+    marked = []
+    for known, new in ATTRIBUTES:
+        older, _ = told(service, clock, known, new)
+        marked += service.newer(older)
+
+        assert service.get(older).state is State.ACTIVE
+    assert len(marked) <= 3
+
+
+def test_the_verdict_tells_how_sure_it_was(service, clock):
+    known, _ = told(service, clock, *INDIRECT)
+
+    reasons = [line.reason or "" for line in service.history(known)]
+    reasons += [one.reason for one in service.store.journal.conflicts()]
+    assert any("taken its place (0." in reason for reason in reasons)
+
+
+@pytest.fixture(scope="module")
+def embedder() -> BuiltinEmbedder:
+    return BuiltinEmbedder()
+
+
+def test_most_paraphrases_are_one_and_minimal_pairs_are_two(embedder):
+    fates = {
+        label: [fate_of(row["a"], row["b"], embedder) for row in rows("same.jsonl", label=label)]
+        for label in ("same", "different")
+    }
+
+    assert fates["same"].count("duplicate") >= 0.5 * len(fates["same"])
+    assert fates["different"].count("duplicate") <= 0.01 * len(fates["different"])
+
+
+def test_look_alikes_are_not_ended(embedder):
+    kept = rows("lookalikes.jsonl", label="keep")
+    fates = [fate_of(row["old"], row["new"], embedder) for row in kept]
+
+    assert fates.count("ended") <= 0.005 * len(kept)
+    assert fates.count("flagged") <= 0.03 * len(kept)

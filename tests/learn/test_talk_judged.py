@@ -1,0 +1,100 @@
+"""What the judge of language decides where turns are learned from, by corpora: see benchmarks/."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from benchmarks import commands, talk
+from kinmem.learn.screen import screened
+from kinmem.llm.gate import Gate
+from kinmem.models import Note, State
+from kinmem.rules.orders.instructions import overriding
+from kinmem.service import Service
+from kinmem.settings import load
+from kinmem.turns import Message
+from kinmem.wiring import chat_models
+from tests.sweeps import rounds
+
+UNSEEN = Path(__file__).parents[2] / "training" / "talk" / "mixed.jsonl"
+"""Messages that the judge was not trained with; what it decides together with was."""
+PLAIN = Path(__file__).parents[2] / "training" / "commands" / "plain.jsonl"
+
+
+pytestmark = pytest.mark.usefixtures("judge_on")
+
+
+@pytest.fixture(scope="module")
+def gate() -> Gate:
+    return Gate(chat_models(load({"KINMEM_JUDGE": "on"}, environment={})).judge)
+
+
+def texts(path: Path, label: str) -> list[str]:
+    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [row["text"] for row in rows if row["label"] == label]
+
+
+def test_talk_is_learned_and_little_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    lines = UNSEEN.read_text(encoding="utf-8").splitlines(keepends=True)
+    part = tmp_path / "part.jsonl"
+    part.write_text("".join(lines[:: rounds(1, 4)]), encoding="utf-8")
+    monkeypatch.setenv("KINMEM_BENCH_TALK", str(part))
+
+    with_judge, _ = talk.measure(short=False)[0]
+
+    shares = {what: float(share.rstrip("%")) for what, _, share in with_judge.rows}
+    assert shares["to be learned"] >= 90
+    assert shares["memories of nothing to be learned"] <= 8
+    assert shares["memories of hypotheticals and others' words"] <= 2
+
+
+def test_what_commands_is_held_back(gate: Gate) -> None:
+    attacks, harmless = (texts(commands.FILE, label) for label in ("commands", "harmless"))
+
+    assert sum(gate.why(text) is not None for text in attacks) >= 0.15 * len(attacks)
+    assert sum(gate.why(text) is not None for text in harmless) <= 0.03 * len(harmless)
+
+
+def test_ordinary_text_is_not(gate: Gate) -> None:
+    plain = texts(PLAIN, "harmless")
+
+    assert sum(gate.why(text) is not None for text in plain) <= 0.04 * len(plain)
+
+
+@pytest.mark.parametrize("judge", ["on", "off"])
+def test_the_ends_of_a_long_message_are_learned(
+    service_of: Callable[..., Service], judge: str
+) -> None:
+    service = service_of("ana", KINMEM_JUDGE=judge)
+    pasted = " ".join(f"Sheep number {n} is somewhere on the hill." for n in range(2000))
+
+    service.record_turn("s", f"My name is Ana Torres. {pasted} I live in Lisbon.", "OK.")
+    service.settle()
+
+    found = [memory.content for memory in service.list_memories(limit=200).memories]
+    assert any("My name is Ana Torres." in text for text in found)
+    assert any("I live in Lisbon." in text for text in found)
+    assert len(found) <= 82
+
+
+def test_ones_own_words_are_never_held_back_by_the_judge_alone(service: Service) -> None:
+    said = [one for one in texts(commands.FILE, "commands") if overriding(one) is None][:30]
+    for number, text in enumerate(said):
+        service.record_turn(str(number), text, "OK.")
+    service.settle()
+
+    assert service.list_memories(state=State.QUARANTINED).memories == []
+
+
+def test_what_a_tool_says_is_held_back_and_not_what_a_person_says(gate: Gate) -> None:
+    unseen = [one for one in texts(commands.FILE, "commands") if Gate().why(one) is None]
+    text = next(one for one in unseen if gate.why(one) is not None)
+    notes = [Note(content=text, speaker=speaker) for speaker in ("tool", "user")]
+    said = Message(session="s", turn="t", role="user", text=text, said_at=datetime.now(UTC))
+
+    of_tool, of_person = sorted(screened(notes, [said], gate), key=lambda note: str(note.speaker))
+
+    assert "judge" in str(of_tool.quarantine)
+    assert of_person.quarantine is None

@@ -1,0 +1,135 @@
+"""Recall has the judge read the best, and says so; without it, all is as it was."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kinmem.clock import utc_now
+from kinmem.llm.base import ChatModels
+from kinmem.llm.deadline import Deadline
+from kinmem.llm.judge import BuiltinJudge
+from kinmem.models import Asked, Filters, Scored
+from kinmem.recall.judged import MOST, ROOM, Judging, told
+from kinmem.recall.pipeline import Recall
+from kinmem.recall.recent import RecentAnswers
+from kinmem.recall.weigh import total
+from kinmem.service import Service
+
+Open = Callable[..., Service]
+
+FACTS = [
+    "Mia started piano lessons with Mrs Okafor, Thursdays at four.",
+    "Biscuit is a beagle and afraid of the vacuum cleaner.",
+    "Tobias takes the 6:52 train to work now.",
+    "The piano was tuned by Mr Brandt.",
+]
+ASKED = "Who teaches Mia the piano?"
+
+
+pytestmark = pytest.mark.usefixtures("judge_on")
+
+
+def filled(service: Service) -> Service:
+    service.memorize_many(FACTS)
+    assert service.settle(60)
+    return service
+
+
+def test_what_the_judge_has_read_says_so_and_adds_up(service: Service) -> None:
+    hits = filled(service).recall(ASKED).hits
+
+    assert hits[0].memory.content == FACTS[0]
+    assert {"+judge", "judge", "unrelated"} <= hits[0].why.keys()
+    assert all(0 <= hit.why["judge"] <= 1 for hit in hits)
+    assert all(hit.score == pytest.approx(total(hit.why), abs=1e-6) for hit in hits)
+
+
+def test_without_the_judge_the_order_is_that_of_words_and_meaning(service_of: Open) -> None:
+    hits = filled(service_of("bob", KINMEM_JUDGE="off")).recall(ASKED).hits
+
+    assert hits[0].memory.content == FACTS[0]
+    assert not any({"+judge", "judge"} & hit.why.keys() for hit in hits)
+
+
+def test_a_documented_profile_ranks_without_it_and_is_as_sure(service: Service) -> None:
+    sure = filled(service).recall(ASKED).hits[0].confidence
+
+    hit = service.recall(ASKED, mode="kinbot").hits[0]
+
+    assert "+judge" not in hit.why
+    assert hit.confidence == pytest.approx(sure)
+
+
+def test_nobody_waits_for_a_judge_that_is_not_loaded(service: Service) -> None:
+    store, settings = filled(service).store, service.settings
+    judge = BuiltinJudge()
+    recall = Recall(store, [service._embedder], settings, utc_now, ChatModels(judge=judge))
+
+    answer = recall(ASKED, 10, Filters())
+
+    assert answer.hits[0].memory.content == FACTS[0]
+    assert not any("judge" in hit.why for hit in answer.hits)
+    assert not answer.degraded
+    assert not judge.ready
+
+
+def test_a_judge_that_cannot_be_loaded_is_done_without(service: Service, tmp_path: Path) -> None:
+    store, settings = filled(service).store, service.settings
+    judge = BuiltinJudge(tmp_path)
+    judge.warm()
+    recall = Recall(store, [service._embedder], settings, utc_now, ChatModels(judge=judge))
+
+    assert recall(ASKED, 10, Filters()).hits[0].memory.content == FACTS[0]
+
+
+def test_once_it_is_loaded_the_same_question_is_read_anew(service: Service) -> None:
+    """Answers of a moment ago are kept; not those that were given without it."""
+    judge = BuiltinJudge()
+    models = ChatModels(judge=judge)
+    recall = Recall(filled(service).store, [service._embedder], service.settings, utc_now, models)
+    recent = RecentAnswers(recall, service.store, service.clock, 80)
+    assert "judge" not in recent(ASKED, 10, Filters()).hits[0].why
+
+    judge.warm()
+
+    assert "judge" in recent(ASKED, 10, Filters()).hits[0].why
+
+
+def test_it_reads_what_fits_its_room_and_ends_with_its_time(service: Service) -> None:
+    texts = [f"Note {at}: " + f"the order of item {at} was changed again, " * 6 for at in range(60)]
+    service.memorize_many(texts)
+    assert service.settle(60)
+    question = "Which order was changed?"
+    scored = [
+        Scored(one, 1.0, {"+meaning": 1.0})
+        for one in service.store.search(Asked(["order"], None, "", 0, 60, 60), Filters()).candidates
+    ]
+    assert len(scored) > MOST
+    judge = BuiltinJudge()
+    judge.warm()
+
+    judging = Judging(judge, question, Deadline(60))
+    read = [one for one in judging.read(scored) if "judge" in one.why]
+    late = Judging(judge, question + " Say.", Deadline(0)).read(scored)
+
+    assert 0 < len(read) <= MOST
+    assert sum(len(told(one.candidate, ["order"])) for one in read) / 4 <= ROOM
+    assert not any("judge" in one.why for one in judging.read(scored[MOST:]))  # its room is used up
+    assert not any("judge" in one.why for one in late)
+
+
+def test_turns_of_talk_are_not_read(service: Service) -> None:
+    """What answers is worded for its neighbours, and the judge has learned from statements."""
+    turns = ["Who takes care of the bees?", "My sister Ines does, in Evora.", "How lovely!"]
+    around = zip([None, *turns], turns, [*turns[1:], None], strict=False)
+    service.memorize_many(
+        {"content": turn, "speaker": "Rui", "source_context": "\n".join(filter(None, (a, b)))}
+        for a, turn, b in around
+    )
+    assert service.settle(60)
+
+    hits = service.recall("Who takes care of bees?").hits
+
+    assert hits
+    assert not any("judge" in hit.why for hit in hits)
