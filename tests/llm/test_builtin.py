@@ -1,6 +1,7 @@
 """The embedder in the package, with its real model."""
 
 import hashlib
+import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,9 @@ from kinmem.errors import ModelError
 from kinmem.llm import languages
 from kinmem.llm.builtin import ENGLISH, FOLDER, WIDTH, WINDOW, BuiltinEmbedder
 from kinmem.llm.deadline import Deadline, Once, within
+from kinmem.llm.judge import BuiltinJudge
+
+CORPUS = Path(__file__).parents[1] / "corpora" / "language.jsonl"
 
 TEXTS = [
     "Ana drinks green tea every morning.",
@@ -105,6 +109,26 @@ def test_english_has_the_vectors_of_the_english_model(embedder: BuiltinEmbedder)
 
     assert np.array_equal(embedder.embed(texts), embedder.english.embed(texts))
     assert embedder.english.name == ENGLISH
+
+
+def test_the_right_model_reads_a_text(embedder: BuiltinEmbedder) -> None:
+    lines = CORPUS.read_text(encoding="utf-8").splitlines()
+    asked = [(one["lang"] != "en", one["text"]) for one in map(json.loads, lines)]
+    both = zip(embedder.embed([text for _, text in asked]), asked, strict=True)
+    read = [not np.array_equal(row, embedder.english.embed([one])[0]) for row, (_, one) in both]
+
+    right = [found is wanted for found, (wanted, _) in zip(read, asked, strict=True)]
+    assert sum(right) >= 0.95 * len(asked)
+
+
+def test_the_judge_and_the_embedder_have_one_matrix_of_words(embedder: BuiltinEmbedder) -> None:
+    embedder.embed(["Ana trinkt jeden Morgen grünen Tee."])
+    BuiltinJudge().commands("Ana trinkt jeden Morgen grünen Tee.")
+
+    mapped = Path("/proc/self/maps")
+    if not mapped.exists():
+        pytest.skip("maps are looked up in /proc")
+    assert mapped.read_text().count("words.npy") == 1
 
 
 def test_english_loads_nothing_for_other_languages() -> None:
