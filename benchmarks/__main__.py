@@ -34,6 +34,7 @@ BENCHMARKS = (
         "now",
         "updates",
         "notes",
+        "languages",
         "reembedding",
     ),
     *("latency", "layers", "throughput", "sleeping", "life", "cold-start", "tool-list"),
