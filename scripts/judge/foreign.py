@@ -19,7 +19,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from kinmem.llm.builtin import FOLDER as ENGLISH
-from kinmem.llm.languages import FOREIGN, PER_NAT
+from kinmem.llm.languages import PER_NAT, is_foreign
 from kinmem.llm.onnx import open_tokenizer
 
 ROOT = Path(__file__).parents[2]
@@ -150,7 +150,7 @@ def main() -> None:
         found = evidence([one for one in known if one.batch not in held], tokenizer)
         asked = [one for one in known if one.batch in held]
         for one, ids in zip(asked, _read([one.text for one in asked], tokenizer), strict=True):
-            is_right = (found[ids].sum(dtype=np.int64) > FOREIGN) == (one.language != "en")
+            is_right = is_foreign(ids, found) == (one.language != "en")
             right["code" if one.batch in CODE else one.language].append(is_right)
             if len(one.text) < SHORT:
                 right[f"{one.language}, short"].append(is_right)

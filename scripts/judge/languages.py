@@ -10,7 +10,7 @@ import numpy as np
 
 from kinmem.llm.builtin import FOLDER as ENGLISH
 from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.llm.languages import FOREIGN, MAPS, OPENINGS, PLACES
+from kinmem.llm.languages import MAPS, OPENINGS, PLACES, is_foreign
 from kinmem.llm.onnx import open_tokenizer, session_of
 from kinmem.llm.words import FOLDER, words_of
 from scripts.judge.e5 import base
@@ -43,7 +43,7 @@ def english_texts(found: np.ndarray) -> list[str]:
     english = sorted({one.text for one in told if one.language == "en" and one.batch not in CODE})
     encoded = tokenizer.encode_batch(english, add_special_tokens=False)
     read = zip(english, encoded, strict=True)
-    return [text for text, one in read if found[one.ids].sum(dtype=np.int64) <= FOREIGN]
+    return [text for text, one in read if not is_foreign(one.ids, found)]
 
 
 def read(texts: list[str], opening: str, folder: Path) -> np.ndarray:
