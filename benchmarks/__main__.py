@@ -35,6 +35,7 @@ BENCHMARKS = (
         "now",
         "updates",
         "notes",
+        "languages",
         "reembedding",
     ),
     *("latency", "layers", "throughput", "sleeping", "life", "cold-start", "tool-list"),

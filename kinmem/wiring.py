@@ -16,6 +16,7 @@ from kinmem.settings import Settings, load
 
 if TYPE_CHECKING:  # a hook needs a conversation only, and every prompt waits for it
     from kinmem.conversation import Conversation
+    from kinmem.llm.builtin import BuiltinEmbedder
     from kinmem.llm.providers import Use
     from kinmem.service import Service
     from kinmem.store.base import Store
@@ -136,7 +137,7 @@ def embedders(settings: Settings, known: Sequence[Coverage] = ()) -> list[Embedd
     settings no longer say how to reach is left out. Raises ConfigError for the configured one.
     """
     configured = settings.embedding.model
-    first = _builtin()
+    first: Embedder = _builtin()
     if configured is not None:
         first = _by_name(configured, settings.embedding.dimension, settings, known)
     found = {first.name: first}
@@ -147,7 +148,7 @@ def embedders(settings: Settings, known: Sequence[Coverage] = ()) -> list[Embedd
 
 
 @lru_cache(maxsize=1)
-def _builtin() -> Embedder:
+def _builtin() -> "BuiltinEmbedder":
     from kinmem.llm.builtin import BuiltinEmbedder
 
     return BuiltinEmbedder()
@@ -159,6 +160,8 @@ def _former(one: Coverage, settings: Settings) -> Embedder | None:
     dimension = None if name == one.embedder else one.dimension
     if one.embedder == _builtin().name:
         return _builtin()
+    if one.embedder == _builtin().english.name:
+        return _builtin().english
     try:
         found = _by_name(name, dimension, settings, [one])
     except ConfigError:

@@ -67,6 +67,8 @@ def test_it_holds_the_whole_package(names: frozenset[str]) -> None:
     assert {"kinmem/llm/minilm/model_int8.onnx", "kinmem/llm/minilm/tokenizer.json"} <= names
     judge = ("judge.onnx", "judge.json", "words.npy", "scales.npy", "tokenizer.json")
     assert {f"kinmem/llm/e5/{name}" for name in judge} <= names
+    languages = ("embedder.onnx", "map.npy", "foreign.npy")
+    assert {f"kinmem/llm/e5/{name}" for name in languages} <= names
     assert "kinmem/store/sqlite/migrations/0001_first.sql" in names
 
 

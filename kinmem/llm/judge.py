@@ -1,8 +1,7 @@
 """kinmem's own judge of language: a small cross-encoder over one text or two, in seven languages.
 
-One encoder with four heads (docs/judge.md). Its words are rows of a matrix that is mapped, not
-read: of 29 MB a server touches what people say. Each pair is judged alone, since an 8-bit model
-scales its activations by all that is in a batch (embed_onnx.py).
+One encoder with four heads (docs/judge.md). Each pair is judged alone, since an 8-bit model scales
+its activations by all that is in a batch (embed_onnx.py).
 """
 
 import json
@@ -17,12 +16,13 @@ import numpy as np
 from kinmem.errors import ModelError
 from kinmem.llm.base import Answering, Relation
 from kinmem.llm.deadline import Deadline, Once
-from kinmem.llm.onnx import open_tokenizer, reason, session_of
+from kinmem.llm.onnx import reason, session_of
+from kinmem.llm.words import FOLDER as FOLDER
+from kinmem.llm.words import words_of
 
 if TYPE_CHECKING:
-    from tokenizers import Encoding, Tokenizer
+    from tokenizers import Encoding
 
-FOLDER = Path(__file__).parent / "e5"
 NAME = "builtin/judge"
 MOST_PIECES = 112
 """Word pieces of both texts with their marks; it was trained with as many."""
@@ -119,16 +119,14 @@ class _Parts:
         told = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
         self.labels: Mapping[str, Sequence[str]] = told["labels"]
         self.temperatures: Mapping[str, float] = told["temperatures"]
-        self._tokenizer: Tokenizer = open_tokenizer(folder / "tokenizer.json")
-        self._words = np.load(folder / "words.npy", mmap_mode="r")
-        self._scales = np.load(folder / "scales.npy")
+        self._words = words_of(folder)
+        self._tokenizer = self._words.tokenizer
         self._session = session_of(folder / "judge.onnx")
 
     def run(self, head: str, first: str, second: str | None) -> Any:
         """Logits of a head, float32, one for each of its labels."""
         ids = self._read(first, second).ids
-        words = self._words[ids] * self._scales[ids, None]
-        return self._session.run([head], {"words": words.astype(np.float32)})[0]
+        return self._session.run([head], {"words": self._words.vectors(ids)})[0]
 
     def _read(self, first: str, second: str | None) -> "Encoding":
         """Of two texts that are too long together the longer one is cut."""

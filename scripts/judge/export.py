@@ -54,6 +54,18 @@ def network(weights: Weights, layers: int) -> onnx.ModelProto:
     """From the vectors of the words of one text to the logits of every head."""
     graph = bert.Graph()
     zero, one = graph.integers(0), graph.integers(1)
+    hidden = encoded(graph, weights, layers)
+    first = graph.op("Squeeze", graph.op("Gather", hidden, zero, axis=1), one)
+    mean = graph.op("ReduceMean", hidden, axes=[1], keepdims=0)
+    read = graph.op("Concat", first, mean, axis=1)
+    for head in LABELS:
+        graph.op("Squeeze", _head(graph, weights, head, read), zero, output=head)
+    return _model(graph)
+
+
+def encoded(graph: bert.Graph, weights: Weights, layers: int) -> str:
+    """From the vectors of words to what the layers make of them, with an axis of one text."""
+    zero, one = graph.integers(0), graph.integers(1)
     length = graph.op("Slice", graph.op("Shape", "words"), zero, one)
     where = graph.constant("positions", weights["positions"][:LONGEST] + weights["kind"])
     hidden = graph.op("Add", "words", graph.op("Slice", where, zero, length, zero))
@@ -63,12 +75,7 @@ def network(weights: Weights, layers: int) -> onnx.ModelProto:
         name = f"encoder.layer.{layer}."
         hidden = bert.attention(graph, named, name + "attention.", hidden, graph.number(0.0))
         hidden = bert.feed_forward(graph, named, name, hidden)
-    first = graph.op("Squeeze", graph.op("Gather", hidden, zero, axis=1), one)
-    mean = graph.op("ReduceMean", hidden, axes=[1], keepdims=0)
-    read = graph.op("Concat", first, mean, axis=1)
-    for head in LABELS:
-        graph.op("Squeeze", _head(graph, weights, head, read), zero, output=head)
-    return _model(graph)
+    return hidden
 
 
 def _named(weights: Weights, layers: int) -> dict[str, np.ndarray]:

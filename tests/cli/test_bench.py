@@ -32,7 +32,7 @@ def test_two_embedders_are_compared_on_the_memories_there_are(
     told = kinmem("bench", "--embedder", "builtin", "--embedder", ANOTHER, "--json").json
 
     first, second = told["embedders"]
-    assert first["name"] == "builtin/all-MiniLM-L6-v2-int8"
+    assert first["name"] == "builtin/all-MiniLM-L6-v2-e5-small-int8"
     assert second["name"].startswith("local")
     assert first["dimension"] == second["dimension"] == 384
     assert first["bytesPerMemory"] >= 4 * 384

@@ -1,6 +1,7 @@
 """The embedder in the package, with its real model."""
 
 import hashlib
+import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +15,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kinmem.errors import ModelError
-from kinmem.llm.builtin import FOLDER, WIDTH, WINDOW, BuiltinEmbedder
+from kinmem.llm import languages
+from kinmem.llm.builtin import ENGLISH, FOLDER, WIDTH, WINDOW, BuiltinEmbedder
 from kinmem.llm.deadline import Deadline, Once, within
+from kinmem.llm.judge import BuiltinJudge
+
+CORPUS = Path(__file__).parents[1] / "corpora" / "language.jsonl"
 
 TEXTS = [
     "Ana drinks green tea every morning.",
@@ -72,6 +77,78 @@ def test_an_answer_is_nearer_than_something_else(
     asked, near, far = embedder.embed([question, answer, other])
 
     assert asked @ near > asked @ far + 0.2
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "other"),
+    [
+        ("Was trinkt Ana morgens?", "Ana mag am liebsten grünen Tee.", "Die Festplatte war voll."),
+        ("¿cuándo es la boda?", "Meine Schwester heiratet am 14. Juni.", "Der Zug kam zu spät."),
+        ("où habite Bob ?", "Bob moved to Berlin.", "The disk was full on Friday."),
+        ("Where is the spare key?", "La chiave di riserva è sotto il vaso.", "Il cane ha fame."),
+        ("Quem toca violino?", "我女儿在学校乐队拉小提琴。", "洗衣机漏水了。"),
+    ],
+)
+def test_an_answer_in_another_language_is_nearer_than_something_else(
+    embedder: BuiltinEmbedder, question: str, answer: str, other: str
+) -> None:
+    (asked,) = embedder.embed([question], purpose="question")
+    near, far = embedder.embed([answer, other])
+
+    assert asked @ near > asked @ far + 0.15
+
+
+def test_english_has_the_vectors_of_the_english_model(embedder: BuiltinEmbedder) -> None:
+    texts = [
+        "Ana drinks green tea every morning.",
+        "We run PostgreSQL 16.",
+        "ok",
+        '{"level": "info", "ms": 812}',
+        "def area(radius): return 3.14159 * radius ** 2",
+    ]
+
+    assert np.array_equal(embedder.embed(texts), embedder.english.embed(texts))
+    assert embedder.english.name == ENGLISH
+
+
+def test_the_right_model_reads_a_text(embedder: BuiltinEmbedder) -> None:
+    lines = CORPUS.read_text(encoding="utf-8").splitlines()
+    asked = [(one["lang"] != "en", one["text"]) for one in map(json.loads, lines)]
+    both = zip(embedder.embed([text for _, text in asked]), asked, strict=True)
+    read = [not np.array_equal(row, embedder.english.embed([one])[0]) for row, (_, one) in both]
+
+    right = [found is wanted for found, (wanted, _) in zip(read, asked, strict=True)]
+    assert sum(right) >= 0.95 * len(asked)
+
+
+def test_the_judge_and_the_embedder_have_one_matrix_of_words(embedder: BuiltinEmbedder) -> None:
+    embedder.embed(["Ana trinkt jeden Morgen grünen Tee."])
+    BuiltinJudge().commands("Ana trinkt jeden Morgen grünen Tee.")
+
+    mapped = Path("/proc/self/maps")
+    if not mapped.exists():
+        pytest.skip("maps are looked up in /proc")
+    assert mapped.read_text().count("words.npy") == 1
+
+
+def test_english_loads_nothing_for_other_languages() -> None:
+    embedder = BuiltinEmbedder()
+    embedder.embed(["Ana drinks green tea every morning."])
+
+    assert not embedder.languages.loaded
+    embedder.embed(["Ana trinkt jeden Morgen grünen Tee."])
+    assert embedder.languages.loaded
+
+
+@pytest.mark.parametrize("broken", ["embedder.onnx", "map.npy", "foreign.npy", "tokenizer.json"])
+def test_missing_languages_are_told_by_embed(broken: str, tmp_path: Path) -> None:
+    for file in languages.FOLDER.iterdir():
+        if file.name != broken:
+            (tmp_path / file.name).symlink_to(file)
+    embedder = BuiltinEmbedder(others=tmp_path)
+
+    with pytest.raises(ModelError, match="reinstall kinmem .* MEMORY_EMBEDDING_MODEL"):
+        embedder.embed(["Ana trinkt jeden Morgen grünen Tee."])
 
 
 def test_no_texts_need_no_model(tmp_path: Path) -> None:

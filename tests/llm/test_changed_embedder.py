@@ -12,7 +12,7 @@ from benchmarks.data import own_set
 from benchmarks.reembedding import Rotated, changed
 from kinmem.errors import ModelError, StoreError
 from kinmem.llm.base import Embedder, Purpose
-from kinmem.llm.builtin import NAME, BuiltinEmbedder
+from kinmem.llm.builtin import ENGLISH, NAME, BuiltinEmbedder
 from kinmem.models import Coverage, Filters, Vectors
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.search import choose
@@ -166,6 +166,7 @@ def settings_with(home: Path, **variables: object) -> Settings:
     [
         pytest.param(None, [], [NAME], id="nothing else"),
         pytest.param("ollama/new", [NAME], ["ollama/new", NAME], id="the built-in one"),
+        pytest.param(None, [ENGLISH], [NAME, ENGLISH], id="the one that read English only"),
         pytest.param(None, ["ollama/old"], [NAME, "ollama/old"], id="one of before"),
         pytest.param(
             "ollama/new",

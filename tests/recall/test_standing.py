@@ -57,7 +57,7 @@ def test_what_an_assistant_says_is_no_instruction(service: Service) -> None:
 
 
 def test_the_axis_in_the_package_is_the_embedders_own() -> None:
-    embedder = BuiltinEmbedder()
+    embedder = BuiltinEmbedder().english
 
     made = Axis.between(embedder.embed(ORDERS), embedder.embed(STATEMENTS))
     kept = Axis.read(FOLDER / "orders.npy")

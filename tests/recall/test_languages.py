@@ -1,0 +1,64 @@
+"""What was told in one language is found by a question in another."""
+
+from collections.abc import Callable
+
+import pytest
+
+from kinmem.service import Service
+
+ENGLISH = [
+    "I cannot stand horror films.",
+    "The rent is 950 euros a month, heating included.",
+    "Our dog Bruno is afraid of fireworks.",
+    "I left my umbrella on the train.",
+]
+GERMAN = [
+    "Meine Schwester Clara ist gegen Erdnüsse allergisch.",
+    "Ich habe meinen Regenschirm im Zug liegen lassen.",
+    "Horrorfilme kann ich nicht ausstehen.",
+    "Die Miete beträgt 950 Euro im Monat, Heizung inbegriffen.",
+    "Unser Hund Bruno fürchtet sich vor Feuerwerk.",
+    "Jeden Dienstag schwimme ich vor der Arbeit zwei Kilometer.",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        pytest.param("¿Qué tipo de cine odio?", GERMAN[2], id="es"),
+        pytest.param("Combien est-ce que je paie pour mon appartement ?", GERMAN[3], id="fr"),
+        pytest.param("我经常做什么运动？", GERMAN[5], id="zh"),
+        pytest.param("Which food must Clara avoid?", GERMAN[0], id="en"),
+        pytest.param("Wovor hat das Tier an Silvester Angst?", GERMAN[4], id="de"),
+    ],
+)
+def test_a_german_note_is_found_by_a_question_in_another_language(
+    question: str, expected: str, service_of: Callable[..., Service]
+) -> None:
+    service = service_of("ana")
+    service.memorize_many(GERMAN)
+    assert service.settle(60)
+
+    answer = service.recall(question)
+
+    assert [hit.memory.content for hit in answer.hits][:1] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        pytest.param("Wie viel zahle ich für meine Wohnung?", ENGLISH[1], id="de"),
+        pytest.param("¿Qué tipo de cine odio?", ENGLISH[0], id="es"),
+        pytest.param("Che cosa spaventa l'animale a Capodanno?", ENGLISH[2], id="it"),
+    ],
+)
+def test_an_english_note_is_found_by_a_question_in_another_language(
+    question: str, expected: str, service_of: Callable[..., Service]
+) -> None:
+    service = service_of("ana")
+    service.memorize_many(ENGLISH)
+    assert service.settle(60)
+
+    answer = service.recall(question)
+
+    assert [hit.memory.content for hit in answer.hits][:1] == [expected]
