@@ -25,6 +25,7 @@ BENCHMARKS = (
         "tuning",
         "abstention",
         "answers",
+        "judge",
         "standing",
         "replay",
         "talk",

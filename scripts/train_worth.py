@@ -141,7 +141,7 @@ def report(found: list[Example]) -> None:
     _line("all", chance, kinds)
     for kind in worth.LEFT:
         of_kind = chance[np.array(kinds) == kind]
-        print(f"  {kind}: {(of_kind >= worth.ENOUGH).sum()} of {len(of_kind)} kept")
+        print(f"  {kind}: {(of_kind >= worth.ALONE.enough).sum()} of {len(of_kind)} kept")
 
 
 def _line(name: str, chance: np.ndarray, kinds: list[str]) -> None:

@@ -84,6 +84,7 @@ def models(settings: Settings, *, online: bool) -> Iterator[Check]:
         yield _embeds(embedder)
     if not asks_network(settings.model.named("rerank"), settings):
         yield _reranks(settings)
+    yield _judges(settings)
 
 
 def settings_read(settings: Settings) -> Iterator[Check]:
@@ -177,6 +178,22 @@ def _reranks(settings: Settings) -> Check:
     took = 1000 * (time.monotonic() - started)
     told = f"{model.name}, loaded and used in {took:.0f} ms; alike {near:.2f}, unlike {far:.2f}"
     return Check("re-ranking", "ok", told)
+
+
+def _judges(settings: Settings) -> Check:
+    from kinmem.wiring import chat_models
+
+    judge = chat_models(settings).judge
+    if judge is None:
+        return Check("judge", "ok", "off by KINMEM_JUDGE; exact rules alone decide")
+    started = time.monotonic()
+    try:
+        near, far = judge.relations([ALIKE[0], UNLIKE], ALIKE[1])
+    except KinmemError as error:
+        return Check("judge", "error", str(error), REINSTALL)
+    took = 1000 * (time.monotonic() - started)
+    told = f"{judge.name}, loaded and used in {took:.0f} ms"
+    return Check("judge", "ok", f"{told}; alike {near.same:.2f}, unlike {far.same:.2f}")
 
 
 def _is_whole(file: Path, digest: str) -> bool:

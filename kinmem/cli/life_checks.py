@@ -32,7 +32,6 @@ FEW = 20
 """Memories below which a distribution says nothing."""
 MOST_HOT = 0.8
 LEAST_LINKED = 0.02
-LEAST_TAGGED = 0.5
 COOLS = timedelta(days=4)
 """Until when what is new is hot in any case."""
 RECENTLY = timedelta(days=3)
@@ -104,18 +103,14 @@ def life(service: "Service", embedder: "Embedder | None") -> Iterator[Check]:
 
 
 def _tags(memories: Sequence[Memory], sleep: Sleep) -> Check:
-    """Memories that are not tagged: not seen to yet, or too short to say what they are about."""
+    """Memories that were not seen to yet. Which of the others have a tag is only told: what no
+    other memory speaks of has none."""
     late = [one for one in memories if not _is_since_edit(one.tagged_at, one)]
-    bare = [one for one in memories if _is_since_edit(one.tagged_at, one) and not telling(one.tags)]
-    count = len(memories) - len(late) - len(bare)
-    told = f"{count:,} of {len(memories):,} memories have tags that say something"
+    shared = [one for one in memories if telling(one.tags)]
+    told = f"{len(shared):,} of {len(memories):,} memories share a tag with another one"
     if late:
         why = f"{told}; {len(late):,} were never looked at: {sleep.why('tag')}"
         return Check("tags", "warning", why, "kinmem sleep tag")
-    if len(memories) >= FEW and len(bare) > (1 - LEAST_TAGGED) * len(memories):
-        why = f"{told}; the texts of the others say too little to name what they are about"
-        remedy = f"say more in them, or tag them by hand: kinmem update {bare[0].id} --tag TAG"
-        return Check("tags", "warning", why, remedy)
     return Check("tags", "ok", told)
 
 
@@ -174,13 +169,7 @@ def _links(service: "Service", memories: Sequence[Memory], sleep: Sleep) -> Chec
         return Check("links", "warning", why, "kinmem sleep tag link")
     if len(memories) < FEW or len(linked) > LEAST_LINKED * len(memories):
         return Check("links", "ok", told)
-    tags = Counter(tag for one in memories for tag in telling(one.tags))
-    if not any(count > 1 for count in tags.values()):
-        why = f"{told}; no two of them have a tag in common"
-        return Check(
-            "links", "warning", why, "tag what belongs together: kinmem update ID --tag TAG"
-        )
-    why = f"{told}; they share tags, but little speaks for their belonging together"
+    why = f"{told}; the others name nobody and nothing that another one names"
     return Check("links", "warning", why, "link them by hand: update_memory with links")
 
 

@@ -13,9 +13,9 @@ from kinmem.compact.inert import who
 from kinmem.compact.turns import Turn
 from kinmem.models import ROLES
 from kinmem.rules.evidence import evidence
-from kinmem.rules.talk.cues import category_of
 from kinmem.rules.talk.prose import own_prose
-from kinmem.rules.talk.talk import Said, is_offer, is_own, is_small, said, telling
+from kinmem.rules.talk.talk import Said, is_offer, is_small, said, telling
+from kinmem.rules.talk.worth import judge
 from kinmem.rules.time.dated import dated
 from kinmem.text import estimated_tokens, sentences
 from kinmem.turns import Message
@@ -57,11 +57,8 @@ def extracted(turns: Sequence[Turn], limit: int) -> str:
     About 15 % of what was said and at most `limit` tokens, at least one line. Tools' outputs are no
     talk; they are left out.
     """
-    names = {one.speaker for turn in turns for one in turn if one.speaker} - ROLES
     open_ends = _unanswered(turns)
-    lines = [
-        line for number, turn in enumerate(turns) for line in _lines(number, turn, names, open_ends)
-    ]
+    lines = [line for number, turn in enumerate(turns) for line in _lines(number, turn, open_ends)]
     talked = sum(len(one.text) for turn in turns for one in turn if one.role != "tool")
     room = min(max(LEAST_CHARACTERS, int(SHARE * talked)), 4 * limit)
     taken: dict[str, Line] = {}  # said twice, told once
@@ -100,7 +97,7 @@ def _best_parts(text: str, limit: int) -> str:
 
 def _worth_of(part: str) -> float:
     part = part.strip()
-    return telling(part) + LASTING.get(category_of(part, is_own(part))[0], 0.0)
+    return telling(part) + LASTING.get(judge(part).category, 0.0)
 
 
 def _unanswered(turns: Sequence[Turn]) -> set[int]:
@@ -110,13 +107,13 @@ def _unanswered(turns: Sequence[Turn]) -> set[int]:
     return {id(message) for message in talk} - answered
 
 
-def _lines(number: int, turn: Turn, names: set[str], open_ends: set[int]) -> Iterator[Line]:
+def _lines(number: int, turn: Turn, open_ends: set[int]) -> Iterator[Line]:
     """Each sentence of a turn that says something, with its worth."""
     place = 0
     for message in turn:
         if message.role == "tool":
             continue
-        for one in said(own_prose(message.text[:LOOKED_AT]), names):
+        for one in said(own_prose(message.text[:LOOKED_AT])):
             place += 1
             worth = _worth(one, message, is_open=id(message) in open_ends)
             if worth > 0:
@@ -134,7 +131,7 @@ def _worth(one: Said, message: Message, *, is_open: bool) -> float:
         worth += OPEN if is_open else WANTED if message.speaker in (None, *ROLES) else UNWANTED
     if worth <= 0:
         return 0.0
-    return worth + OF_PERSON + LASTING.get(category_of(one.text, is_own(one.text))[0], 0.0)
+    return worth + OF_PERSON + LASTING.get(judge(one.text).category, 0.0)
 
 
 def _told(message: Message, text: str) -> str:

@@ -17,13 +17,13 @@ from kinmem.models import CATEGORIES, ROLES, Category, Entity, Note
 from kinmem.rules.importance import importance
 from kinmem.rules.names.naming import entities
 from kinmem.rules.talk import talk_words
-from kinmem.rules.talk.about import about, is_unreal, refers_back
-from kinmem.rules.talk.cues import ASKED_TO_KEEP, category_of
+from kinmem.rules.talk.about import refers_back, subject
+from kinmem.rules.talk.cues import ASKED_TO_KEEP
 from kinmem.rules.talk.features import Setting
 from kinmem.rules.talk.prose import own_places, own_prose
 from kinmem.rules.talk.statements import LONGEST, Statement, in_json, is_quotation, statements
 from kinmem.rules.talk.talk import ADDRESSED, SURE, asks_help, is_offer, is_own, is_small, telling
-from kinmem.rules.talk.worth import Judgement
+from kinmem.rules.talk.worth import NOTHING, UNREAL, Judgement
 from kinmem.rules.talk.worth import judge as judge_alone
 from kinmem.rules.time.dated import resolved
 from kinmem.text import sentences, words
@@ -38,7 +38,7 @@ LEAST_FRAGMENT = 0.01
 FRAGMENT = 8
 """Words; so short an answer without a verb is understood only beside its question."""
 OF_OTHERS = 0.7
-"""What lasts of somebody or something else that is named is short as a rule: "Ana likes dogs"."""
+"""What is told of somebody or something else is short as a rule: "Ana likes dogs"."""
 CUED = 0.4
 LIKED = frozenset({"identity", "preference", "decision"})
 SURELY = 0.8
@@ -78,6 +78,14 @@ class Told:
     """Its number in the message."""
     category: Category
     confidence: float
+    is_order: bool
+    """It says what is to be done, so it begins with no name."""
+
+    @property
+    def subject(self) -> str | None:
+        """Of whom or what it is."""
+        text = self.statement.text
+        return subject(text, named=not (self.is_order or _is_said_by_me(text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +133,7 @@ def _notes(
 ) -> Iterator[Note]:
     """What is worth keeping of one message."""
     if (texts := in_json(message.text)) is not None:
-        for text, type in texts:
-            yield from _of_program(message, text, type, names, zone)
+        yield from _of_program(message, texts, names, zone, judge)
         return
     parts = statements(own_places(message.text))
     question = _asked(last) if last and last.who != message.who else None
@@ -136,17 +143,24 @@ def _notes(
 
 
 def _of_program(
-    message: Message, text: str, type: str | None, names: frozenset[str], zone: tzinfo
+    message: Message,
+    texts: Sequence[tuple[str, str | None]],
+    names: frozenset[str],
+    zone: tzinfo,
+    judge: Judge | None,
 ) -> Iterator[Note]:
-    """A text in a program's message is one statement; its type says what it is, if it is one."""
-    if len(text) > LONGEST or text.rstrip().endswith("?"):
-        return
-    found = judge_alone(text)
-    known = next((one for one in CATEGORIES if one == type), None)
-    if found.is_worth or known:
-        part = Statement(text.strip(), 0)
-        talk = Talk(message, [part], None, None, names)
-        yield _note(talk, [Told(part, 0, known or found.category, found.confidence)], zone)
+    """Each text in a program's message is one statement; its type says what it is, if it is one."""
+    told = [
+        (Statement(text.strip(), max(0, message.text.find(text.strip()))), type)
+        for text, type in texts
+        if len(text) <= LONGEST and not _asks(text)
+    ][:MOST]
+    found = judgements([Sentence(part, NOTHING) for part, _ in told], message, None, judge)
+    for (part, type), judged in zip(told, found, strict=True):
+        known = next((one for one in CATEGORIES if one == type), None)
+        if judged.is_worth or known:
+            talk = Talk(message, [part], None, None, names)
+            yield _note(talk, [_told(part, 0, judged, known)], zone)
 
 
 def _asked(last: Message) -> Question | None:
@@ -191,8 +205,9 @@ def _states(text: str) -> bool:
     return not (_asks(text) or is_quotation(text)) and bool(words(text))
 
 
-def _told(one: Statement, at: int, found: Judgement) -> Told:
-    return Told(one, at, found.category, found.confidence)
+def _told(one: Statement, at: int, found: Judgement, category: Category | None = None) -> Told:
+    known = category or found.category
+    return Told(one, at, known, found.confidence, found.kind == "rule")
 
 
 def _setting(at: int, talk: Talk) -> Setting:
@@ -210,16 +225,16 @@ def _setting(at: int, talk: Talk) -> Setting:
 def _of_person(one: Statement, at: int, talk: Talk) -> Told | None:
     """Among people, who tell much for the sake of talking, what is told must be telling."""
     text, value = one.text, telling(one.text)
-    if value < SURE and is_unreal(text, text, own=_is_said_by_me(text)):
+    found = judge_alone(text)
+    if value < SURE and found.kind in UNREAL and not is_own(text):
         return None
-    category, confidence = category_of(text, is_own(text))
-    if about(text).lasts and not refers_back(text):
-        value += OF_OTHERS
-    value += CUED * (category in LIKED and confidence >= SURELY)
+    if found.worth >= SURELY:
+        value += OF_OTHERS * (subject(text) is not None and not is_own(text))
+        value += CUED * (found.category in LIKED)
     least = LEAST_ANSWER if talk.question else LEAST
     if at == 0 and _is_fragment_of_answer(text, talk.question):
         least = LEAST_FRAGMENT
-    return Told(one, at, category, confidence) if value >= least else None
+    return _told(one, at, found) if value >= least else None
 
 
 def _is_fragment_of_answer(text: str, question: Question | None) -> bool:
@@ -252,8 +267,7 @@ def _belongs(one: Told, group: Sequence[Told], talk: Talk) -> bool:
         return gap <= BRIDGED and not any(_asks(part.text) for part in between)
     if one.at != last.at + 1 or one.category != last.category:
         return False
-    text = one.statement.text
-    return refers_back(text) or about(text).subject == about(last.statement.text).subject
+    return refers_back(one.statement.text) or one.subject == last.subject
 
 
 def _note(talk: Talk, group: Sequence[Told], zone: tzinfo) -> Note:
@@ -261,8 +275,6 @@ def _note(talk: Talk, group: Sequence[Told], zone: tzinfo) -> Note:
     content = _content(talk, group)
     best = max(group, key=lambda one: one.confidence)
     category = best.category
-    if category == "knowledge" and about(content).lasts:
-        category = "fact"
     context = _context(talk, group)
     said = message.said_at.astimezone(zone)
     dates = resolved(content, said)
@@ -336,12 +348,11 @@ def _subject(
 ) -> str | None:
     """The speaker, if known by name, of what is said about oneself; else whom or what it begins
     with. A user without a name is no subject: that it is his is known by the speaker."""
-    texts = [one.statement.text for one in group]
-    own = any(_is_said_by_me(text) and not about(text).lasts for text in texts)
+    own = any(_is_said_by_me(one.statement.text) for one in group)
     if talk.person and (own or _is_fragment(talk, group)):
         return talk.person
-    if (subject := about(content).subject) is not None or own:
-        return subject
+    if (about := group[0].subject) is not None or own:
+        return about
     return next((one.name for one in named if content.startswith(one.name)), None)
 
 
@@ -351,7 +362,7 @@ def _is_fragment(talk: Talk, group: Sequence[Told]) -> bool:
         group[0].at == 0
         and talk.question is not None
         and ADDRESSED.search(talk.question.text) is not None
-        and not about(group[0].statement.text).lasts
+        and group[0].subject is None
     )
 
 

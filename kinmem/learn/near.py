@@ -6,7 +6,6 @@ from itertools import chain
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import chunks_of, embedded, is_surely_one
 from kinmem.models import Asked, Chunks, Filters, Memory, State, Vector
-from kinmem.rules.change.changes import changed, telling
 from kinmem.rules.change.occasion import begins
 from kinmem.rules.change.restating import restated
 from kinmem.rules.same.similarity import Ladder
@@ -75,26 +74,6 @@ class Near:
     def close(self, found: Sequence[Neighbour]) -> list[Neighbour]:
         """Those of them that are near enough for rules."""
         return [one for one in found if one[1] >= self.ladder.related][: 2 * COMPARED]
-
-    def told_otherwise(self, new: Memory, near: Collection[str]) -> list[Neighbour]:
-        """Older live memories that are so no longer because of it, or it because of them, though
-        their texts are far from it: "I'm single", "we got married". `near` are known already.
-
-        Looked for by the words in which the same is told, and by subject.
-        """
-        said = telling(new.content)
-        if not said:
-            return []
-        found = self._with_words(said)
-        if new.subject is not None:
-            listed = self._store.page(Filters(subject=new.subject), "newest", COMPARED)
-            found |= {memory.id: memory for memory in listed.memories}
-        return [
-            (one, 0.0)
-            for id, one in found.items()
-            if id < new.id and id not in near and is_surely_one(one.content)
-            if changed(one.content, new.content) or changed(new.content, one.content)
-        ]
 
     def ended_by(self, by: Memory, new: Memory) -> list[Memory]:
         """Own memories that gave way to `by`, though `new` had begun before it and after them."""

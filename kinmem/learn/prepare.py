@@ -39,7 +39,6 @@ from kinmem.rules.evidence import evidence
 from kinmem.rules.importance import importance
 from kinmem.rules.same.similarity import content_hash
 from kinmem.rules.secrets.secrets import keys_in, redacted
-from kinmem.rules.talk.about import about
 from kinmem.rules.talk.worth import judge
 from kinmem.rules.time.dated import happened
 from kinmem.rules.time.when import spoken_end
@@ -123,8 +122,6 @@ def judgement(text: str) -> tuple[Category, float]:
     """Category and importance of a statement by its words, as of one that is said in a turn."""
     best = max(map(judge, sentences(text)), key=lambda found: found.confidence, default=None)
     category = best.category if best else "fact"
-    if category == "knowledge" and about(text).lasts:
-        category = "fact"
     return category, importance(text, category)
 
 

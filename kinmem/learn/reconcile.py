@@ -244,11 +244,13 @@ def _excluding(
     now: datetime,
 ) -> Clash | None:
     """How the later of the two excludes the earlier, whichever came first."""
-    if mode == "temporal" and _began_after(known, new, now):
-        found = clash(new.content, known.content, cosine, ladder)
+    told = periods(known.content)
+    content, cosine = (told[-1].said, ladder.near) if told else (known.content, cosine)
+    if mode in ("temporal", "merge") and _began_after(known, new, now):
+        found = clash(new.content, content, cosine, ladder)
         if found is not None and found.clear:
             return found
-    return clash(known.content, new.content, cosine, ladder)
+    return clash(content, new.content, cosine, ladder)
 
 
 def may_be_compared(known: Memory, new: Memory) -> bool:

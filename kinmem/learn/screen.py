@@ -6,6 +6,7 @@ is kept apart, where a person can see the attempt.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from kinmem.llm.gate import Gate
 from kinmem.models import ROLES, Note
@@ -27,7 +28,7 @@ def screened(notes: Sequence[Note], turn: Sequence[Message], gate: Gate) -> list
 
     At most three notes per message of the turn are quarantined; further ones are dropped.
     """
-    own = [message for message in turn if message.role == "user"]
+    own = [_Own.of(message) for message in turn if notes and message.role == "user"]
     judged = [_judged(_bare(note), own, gate) for note in notes]
     free = [note for note in judged if note.quarantine is None]
     held = [note for note in judged if note.quarantine is not None]
@@ -47,23 +48,35 @@ def _bare(note: Note) -> Note:
     )
 
 
-def _judged(note: Note, own: Sequence[Message], gate: Gate) -> Note:
+class _Own(NamedTuple):
+    """What a person said in the turn, by its words; each note is compared with all of it."""
+
+    words: frozenset[str]
+    parts: Sequence[tuple[str, frozenset[str]]]
+    """Its sentences."""
+
+    @classmethod
+    def of(cls, message: Message) -> "_Own":
+        parts = [(part, frozenset(content_words(part))) for part in sentences(message.text)]
+        return cls(frozenset(content_words(message.text)), parts)
+
+
+def _judged(note: Note, own: Sequence[_Own], gate: Gate) -> Note:
     """`own`: what people said in the turn. They may give orders, for themselves."""
     if note.quarantine is not None:
         return note
     return replace(note, quarantine=_why(note, own, gate))
 
 
-def _why(note: Note, own: Sequence[Message], gate: Gate) -> str | None:
+def _why(note: Note, own: Sequence[_Own], gate: Gate) -> str | None:
     words = set(content_words(note.content))
     if note.speaker in NO_PERSON or not words:
         return gate.why(note.content)
-    told = [message for message in own if words <= set(content_words(message.text))]
+    told = [message for message in own if words <= message.words]
     if not told:
         return gate.why(note.content)
     # A link in an order is no part of the note, but of what is asked.
-    asked = (part for message in told for part in sentences(message.text))
-    whole = [part for part in asked if words & set(content_words(part))]
+    whole = [part for message in told for part, held in message.parts if words & held]
     return next(filter(None, map(overriding, [note.content, *whole])), None)
 
 

@@ -66,7 +66,6 @@ class Verdicts:
         directly, only one that as many see.
         """
         known = [*neighbours, *self._corrected(updates, neighbours)]
-        known += self.near.told_otherwise(new, {memory.id for memory, _ in known})
         known = [one for one in known if _holds_beside(one[0], new)]
         now = self._clock().astimezone(self._zone)
         judged = self._judged(new, known, now, most)

@@ -13,9 +13,9 @@ from kinmem.rules.talk.statements import Statement
 from kinmem.rules.talk.worth import ALONE, Judgement, judgement, probabilities, worth_of
 from kinmem.turns import Message
 
-MOST = 12
-"""Sentences of a message that the judge is asked about, 6 to 10 ms each; those of which the rules
-are least sure. The others are what the rules take them for."""
+MOST = 24
+"""Sentences of a message that the judge is asked about, about 4 ms each; those of which the
+regression is least sure. The others are what it takes them for."""
 
 BEFORE, AFTER = 120, 80
 """Characters that the judge is shown of what stands before a sentence, and of what comes after."""

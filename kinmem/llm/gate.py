@@ -7,11 +7,10 @@ from kinmem.errors import ModelError
 from kinmem.llm.base import Judge
 from kinmem.rules.orders.instructions import suspicious
 
-SURELY = 0.95
-"""Chance from which the judge's word is enough. Of the attacks in training/commands, commands-1,
-17 % are held with it, 10.7 % by signs alone; of its harmless texts, of 600 memories and of 1,000
-sentences of READMEs and docstrings none more. Whole documents and outputs of tools are left to the
-signs: of ordinary prose it would hold 1.6 %."""
+SURELY = 0.8
+"""Chance from which the judge's word is enough. Of commands-1, which training had not seen, signs
+hold 10.7 % of the attacks and 2.7 % of the harmless texts, both 51 and 3.3 %; of 900 lines of our
+own prose one. At 0.7 59 and 4.3 %, three lines (`python -m benchmarks judge`)."""
 
 
 class Gate:

@@ -2,8 +2,9 @@
 
 Its chance that a memory answers is added to the hybrid score and replaces nothing. It is never
 waited for while it is not loaded; what it does not read in its time stays as it was. Turns of talk
-it does not read: they answer by what stands around them, and it has learned from statements (BEAM
-+1.2 / -1.0, one of four conversations -2.8 / -4.6; LoCoMo -0.1 / +0.5).
+it does not read: they answer by what stands around them, and it has learned from statements (own
+talk +2.1 / -0.3, the worst conversation 0 / -2.8; an earlier judge on BEAM +1.2 / -1.0, one of four
+conversations -2.8 / -4.6, on LoCoMo -0.1 / +0.5).
 """
 
 import math
@@ -18,14 +19,16 @@ from kinmem.recall.excerpt import passage
 from kinmem.recall.weigh import total
 from kinmem.text import content_words, estimated_tokens
 
-WEIGHT = 0.1
-"""Of the chance, beside a cosine that counts whole. Own notes, 12 Kins, recall@5 / nDCG@10 of the
-final judge: +0.5 / +0.3, the worst Kin 0 / -1.0; at 0.2 the same, the worst 0 / -1.8; alone,
-without the score, -4.6 / -7.9."""
+WEIGHT = 0.2
+"""Of the chance, beside a cosine that counts whole. Own notes, 10 Kins, recall@5 / nDCG@10: 0 /
++0.6, no Kin loses; at 0.1 0 / +0.5, at 0.4 0 / +0.8, the worst 0 / -1.5; the judge alone -4.9 /
+-12.2. A blend with the chance that it is about the same, fitted to cards-2 (+2.9 there), -0.3 /
+-0.3, the worst -4.2 / -2.6. `python -m benchmarks judge` prints all of it."""
 MOST = 20
 """Candidates that are read for one list."""
-ROOM = 1200
-"""Tokens that are read for one question, in all lists: each costs about 0.1 ms of a processor."""
+ROOM = 1000
+"""Tokens that are read for one question, in all lists: each costs about 0.11 ms of a processor,
+and all together at most 120."""
 FOR_NOTES = 400
 """Of what a prompt touches beside what answers it."""
 PASSAGE = 60
@@ -34,8 +37,8 @@ LONGEST = 8000
 """Characters in which the passage is looked for."""
 HEAD = 400
 """Characters of a question or prompt that are read."""
-PAIR = 10
-"""Tokens that a pair has beside its texts."""
+PAIR = 20
+"""Tokens that a pair costs beside its texts: 2 ms, however short."""
 ROLES = {"user": None, "assistant": "the assistant", "tool": "a tool"}
 """Who a role is, as the judge is told; a memory is the user's own unless it says otherwise."""
 

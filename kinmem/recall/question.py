@@ -6,7 +6,6 @@ from datetime import datetime
 
 from kinmem.models import ROLES, Filters
 from kinmem.recall.formula import Formula
-from kinmem.rules.change.kinds import asked_for
 from kinmem.rules.pattern import late
 from kinmem.rules.time.when import Interval, followed, spoken_interval, spoken_past
 from kinmem.text import STOP_WORDS, content_words, folded, in_first_person, words
@@ -91,8 +90,6 @@ class Question:
     """The stretch of time it names."""
     only_then: bool
     """Whether that is what it asks for: "what did I say last week?"."""
-    kinds: frozenset[str] = frozenset()
-    """Of which it asks for a name: which database do we use?"""
     until: frozenset[str] = frozenset()
     """Words of what took the place of what is asked for: where did I work before Ericsson?"""
     was: Interval | None = None
@@ -139,7 +136,6 @@ def understand(
         of_user=not (SUMMARY.search(text) or FROM_YOU.search(REQUEST.sub("", text))),
         when=when,
         only_then=when is not None and _asks_for_time(text, phrase),
-        kinds=asked_for(text),
         until=frozenset(content_words(followed(text))) if was else frozenset(),
         was=was,
     )

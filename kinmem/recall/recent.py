@@ -10,6 +10,7 @@ from kinmem.recall.newer import newer_first
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.rewrite import Recent
 from kinmem.rules.talk.followup import needs_context
+from kinmem.rules.time.when import spoken_past
 from kinmem.store.base import Store
 
 MOST = 500
@@ -48,6 +49,8 @@ class RecentAnswers:
         else:
             said = (turns, session) if turns else None
             answer = self._kept((query, limit, mode, filters, said), ask)
+        if spoken_past(query, self._clock()) is not None:
+            return answer  # how things stood: nothing of that is doubted
         return newer_first(answer, self._store, filters, limit)
 
     def _kept(self, asked: tuple[object, ...], ask: Callable[[], Answer]) -> Answer:

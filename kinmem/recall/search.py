@@ -9,7 +9,6 @@ from kinmem.llm.deadline import Deadline
 from kinmem.models import Asked, Filters, Found, Vector
 from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question
-from kinmem.rules.change.kinds import names_of
 from kinmem.store.base import Store
 from kinmem.store.transcript import Vectored
 
@@ -80,8 +79,7 @@ def search(
     vectors = meaning.of([question.bare])
     late = () if meaning.is_filled else ("pending",)
     degraded = ("embedding",) if vectors is None and not meaning.is_sparse else late
-    names = frozenset[str]().union(*map(names_of, question.kinds))
-    sought = question.words if profile.all_words_first else [*question.words, *sorted(names)]
+    sought = question.words
     asked = asked_of(sought, vectors[0] if vectors else None, meaning.embedder, profile)
     asked = replace(asked, also=tuple(also))
     found = store.search(asked, filters)

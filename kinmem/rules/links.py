@@ -180,8 +180,8 @@ def proposed(source: str, target: str, found: Evidence, scale: Scale) -> Link | 
     """The link that the evidence speaks for, from `source`'s side; None: too little.
 
     The first that holds of references, part_of, follows, authored_by, similar_to, related_to. To be
-    related takes a shared entity, two shared tags, or one that a person gave to both or that comes
-    with similarity. A common document, conversation or author weighs as a shared entity does.
+    related takes a shared entity, or a tag that a person gave to both: words that both happen to
+    use only add weight. A common document, conversation or author weighs as a shared entity does.
     """
     relation = _relation(found, scale)
     if relation is None:
@@ -214,10 +214,7 @@ def _relation(found: Evidence, scale: Scale) -> str | None:
         return "authored_by"
     if found.cosine >= scale.similar:
         return "similar_to"
-    by_tags = len(found.tags) >= 2 or bool(found.chosen)
-    if found.entities or by_tags or (found.tags and found.cosine >= scale.related):
-        return "related_to"
-    return None
+    return "related_to" if found.entities or found.chosen else None
 
 
 _NAMED = re.compile(r"\[\[([^\[\]\s]{1,100})\]\]")

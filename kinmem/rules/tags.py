@@ -1,11 +1,11 @@
-"""Automatic tags: where a memory comes from, then what its title and first sentences speak of.
+"""Automatic tags: where a memory comes from, then what it speaks of as other memories do.
 
 Kybernesis' rules, at most six. A person's own tags are another list; nothing here touches them.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -83,16 +83,22 @@ _LONGEST_RUN = 6
 _KOREAN_ENDING = re.compile("(?:에서|에게|으로|까지|부터|은|는|이|가|을|를|의|에|도|와|과|로)$")
 
 
-def auto_tags(memory: Memory) -> tuple[str, ...]:
-    """Source type, file extension and provider of its connector, then keywords of its title, then
-    of its first two sentences; six at most, lower case, each once. No content: none."""
+def auto_tags(memory: Memory, shared: Collection[str]) -> tuple[str, ...]:
+    """Source type, file extension and provider of its connector, then those of its subjects that
+    are `shared` with another memory, since a tag of one memory leads nowhere; six at most, lower
+    case, each once. No content: none."""
     if not memory.content.strip():
         return ()
     found = dict.fromkeys(_origin(memory))
-    language = language_of(memory.content[:READ])
-    found |= dict.fromkeys(keywords(_stem(memory.title or ""), language))
-    found |= dict.fromkeys(keywords(_summary(memory.content), language))
+    found |= dict.fromkeys(subject for subject in subjects(memory) if subject in shared)
     return tuple(found)[:MOST]
+
+
+def subjects(memory: Memory) -> list[str]:
+    """The keywords of its title, then those of its first two sentences; each once."""
+    language = language_of(memory.content[:READ])
+    title = keywords(_stem(memory.title or ""), language)
+    return list(dict.fromkeys([*title, *keywords(_summary(memory.content), language)]))
 
 
 def keywords(text: str, language: str) -> list[str]:

@@ -1,6 +1,6 @@
 """What kinmem asks of a database for steps that see to every memory again and again."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -23,6 +23,11 @@ class Rounds(Protocol):
 
     def due(self, round: Round, before: datetime, limit: int) -> list[Memory]:
         """Own live memories that were last seen to before that moment, the longest ago first."""
+        ...
+
+    def holding(self, words: Collection[str], most: int) -> dict[str, list[str]]:
+        """For each word, in any of its forms, at most so many live visible memories whose content
+        has it."""
         ...
 
     def tagged(

@@ -1,12 +1,12 @@
 """A step of upkeep: memories get their automatic tags, and after a week have them refreshed."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from kinmem.clock import Clock
 from kinmem.models import Memory
-from kinmem.rules.tags import auto_tags
+from kinmem.rules.tags import auto_tags, subjects
 from kinmem.store.base import Store
 from kinmem.upkeep.allowance import Allowance
 
@@ -17,6 +17,9 @@ NEW_PER_RUN = 10_000
 """Never tagged before, in one run, 10 s: with 20 an hour an import of as many takes three weeks."""
 TOGETHER = 100
 """Memories in one transaction."""
+HOLDERS = 4
+"""Memories that are looked at for each word: one besides its own is enough, and an index that
+stems also finds those that have it in another form."""
 
 
 def tag(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]) -> None:
@@ -34,7 +37,8 @@ def tag(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]) 
             return
         part = due[start : start + TOGETHER]
         if allowance.dry_run:
-            changed = sum(auto_tags(memory) != memory.auto_tags for memory in part)
+            tags = _tags(store, part)
+            changed = sum(tags[memory.id] != memory.auto_tags for memory in part)
         else:
             changed = tag_these(store, part, clock)
         counts["seen"] += len(part)
@@ -42,6 +46,27 @@ def tag(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]) 
 
 
 def tag_these(store: Store, memories: Sequence[Memory], clock: Clock) -> int:
-    """Tag these own memories; how many have other tags now."""
-    tags = {memory.id: auto_tags(memory) for memory in memories}
-    return store.rounds.tagged(tags, {one.id: one.content_hash for one in memories}, clock())
+    """Tag these own memories, and those that had nobody to share a tag with before them; how many
+    of all have other tags now."""
+    tags = _tags(store, memories)
+    seen = {one.id: one.content_hash for one in store.memories(list(tags)).values()}
+    return store.rounds.tagged(tags, seen, clock())
+
+
+def _tags(store: Store, memories: Sequence[Memory]) -> Mapping[str, tuple[str, ...]]:
+    """By id what these are to be tagged with, and those own memories whose tags change by it."""
+    about = {memory.id: subjects(memory) for memory in memories}
+    holders = store.rounds.holding({word for words in about.values() for word in words}, HOLDERS)
+    others = store.memories({id for ids in holders.values() for id in ids} - about.keys())
+    about |= {id: subjects(memory) for id, memory in others.items()}
+    shared: dict[str, set[str]] = defaultdict(set)
+    for id, words in about.items():
+        for word in words:
+            shared[word].add(id)
+    known = {word for word, ids in shared.items() if len(ids) > 1}
+    tags = {memory.id: auto_tags(memory, known) for memory in memories}
+    for id, memory in others.items():
+        new = auto_tags(memory, known.union(memory.auto_tags))
+        if new != memory.auto_tags and memory.kin == store.kin and memory.tagged_at is not None:
+            tags[id] = new
+    return tags

@@ -8,10 +8,11 @@ import torch
 
 from kinmem.llm.judge import FOLDER, BuiltinJudge
 from scripts.judge.e5 import base
-from scripts.judge.examples import LABELS, Row, rows
+from scripts.judge.examples import LABELS, Row, rows, said_along
 from scripts.judge.export import fitted, write_labels, write_network, write_words
 from scripts.judge.figures import table
 from scripts.judge.network import Judge
+from scripts.judge.shortcuts import SAID_ALONG, against_shortcuts
 from scripts.judge.training import LENGTH, Plan, train
 
 LAYERS = 6
@@ -35,6 +36,7 @@ def main() -> None:
     judge, tokenizer = Judge(begun), begun.vocabulary.tokenizer()
     tokenizer.enable_truncation(LENGTH)
     trained, held = rows()
+    trained += against_shortcuts(trained, said_along(SAID_ALONG), asked.seed)
     if asked.rows:
         trained, held = trained[:: len(trained) // asked.rows], held[:: len(held) // asked.rows]
     plan = Plan(asked.epochs, asked.minutes * 60, asked.seed, asked.state)

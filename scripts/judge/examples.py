@@ -6,7 +6,7 @@ are never trained on; what tests the judge is kept outside of the repository.
 
 import json
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,16 @@ def rows(seed: int = 3) -> tuple[list[Row], list[Row]]:
         found.setdefault((row.head, row.first, row.second), row)
     trained = [row for row in found.values() if row.batch not in VALIDATION]
     return trained, [row for row in found.values() if row.batch in VALIDATION]
+
+
+def said_along(kinds: Collection[str], longest: int = 110) -> dict[str, list[str]]:
+    """Sentences of talk of these kinds, by language, of batches that are trained on."""
+    found: dict[str, list[str]] = {}
+    for batch, line in _lines("talk"):
+        for told in line["skip"] if batch not in VALIDATION else ():
+            if told["kind"] in kinds and len(told["quote"]) <= longest:
+                found.setdefault(line.get("lang", "en"), []).append(told["quote"])
+    return found
 
 
 def _all(chance: random.Random) -> Iterator[Row]:

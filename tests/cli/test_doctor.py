@@ -21,7 +21,8 @@ def test_a_sound_memory_passes_every_check(kinmem: Kinmem, memorized: Memorized)
     assert problems == []
     assert (ran.code, ran.json["ok"]) == (0, True)
     names = [check["name"] for check in ran.json["checks"]]
-    assert {"Python", "packages", "model files", "embedder", "memory", "vectors"} <= set(names)
+    looked_at = {"Python", "packages", "model files", "embedder", "judge", "memory", "vectors"}
+    assert looked_at <= set(names)
     assert names[-1] == "self-test"
     assert "found by meaning" in ran.json["checks"][-1]["told"]
 
@@ -66,6 +67,18 @@ def test_a_key_that_is_missing_is_named(kinmem: Kinmem, monkeypatch: pytest.Monk
     told = {check["name"]: check["told"] for check in ran.json["checks"]}
     assert ran.code == 1
     assert "COHERE_API_KEY is not set" in told["embedder"]
+
+
+@pytest.mark.parametrize(("switched", "told"), [("on", "builtin/judge, loaded"), ("off", "off")])
+def test_it_says_whether_the_judge_is_there(
+    switched: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KINMEM_JUDGE", switched)
+
+    (judge,) = [one for one in checks.models(load(), online=False) if one.name == "judge"]
+
+    assert judge.status == "ok"
+    assert judge.told.startswith(told)
 
 
 def test_looking_makes_nothing(home: Path) -> None:

@@ -91,7 +91,7 @@ def test_now_alone_makes_no_change(service, clock):
         marked += service.newer(older)
 
         assert service.get(older).state is State.ACTIVE
-    assert len(marked) <= 3
+    assert len(marked) <= 6  # each may be asked about; none ends
 
 
 def test_the_verdict_tells_how_sure_it_was(service, clock):
@@ -117,9 +117,23 @@ def test_most_paraphrases_are_one_and_minimal_pairs_are_two(embedder):
     assert fates["different"].count("duplicate") <= 0.01 * len(fates["different"])
 
 
+def test_changes_told_in_other_words_are_noticed_and_what_sounds_like_them_stays(embedder):
+    pairs = rows("changes.jsonl")
+    fates = {
+        label: [
+            fate_of(pair["old"], pair["new"], embedder) for pair in pairs if pair["label"] == label
+        ]
+        for label in ("update", "keep")
+    }
+
+    noticed = fates["update"].count("ended") + fates["update"].count("flagged")
+    assert noticed >= 0.7 * len(fates["update"])
+    assert fates["keep"].count("ended") == 0
+
+
 def test_look_alikes_are_not_ended(embedder):
     kept = rows("lookalikes.jsonl", label="keep")
     fates = [fate_of(row["old"], row["new"], embedder) for row in kept]
 
     assert fates.count("ended") <= 0.005 * len(kept)
-    assert fates.count("flagged") <= 0.03 * len(kept)
+    assert fates.count("flagged") <= 0.05 * len(kept)

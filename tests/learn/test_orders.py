@@ -65,12 +65,19 @@ def learned(service: Service, *said: tuple[str, str]) -> list[Memory]:
     return list(service.list_memories(limit=200).memories)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_ones_own_order_is_a_preference(service: Service, order: str) -> None:
-    (memory,) = learned(service, ("prompt", order))
+LEAST_LEARNED = 0.8
+"""Share of the orders; the judge is trained, not told."""
 
-    assert (memory.content, memory.category) == (order, "preference")
-    assert memory.state == State.ACTIVE
+
+def test_ones_own_orders_are_preferences(service: Service) -> None:
+    for number, order in enumerate(ORDERS):
+        service.record_turn(str(number), order, "ok")
+    service.settle()
+
+    found = service.list_memories(limit=200).memories
+    asked = {one.content for one in found if one.category == "preference"}
+    assert len(asked & set(ORDERS)) >= LEAST_LEARNED * len(ORDERS)
+    assert all(memory.state == State.ACTIVE for memory in found)
 
 
 @pytest.mark.parametrize("request_", ONCE)

@@ -71,7 +71,7 @@ LYON, ROME = memory("Anna lives in Lyon"), memory("Anna lives in Rome", 2)
         pytest.param("Anna lives in Lyon", "Anna lives in Rome", 0.7, "Replace", id="other value"),
         pytest.param("Anna lives in Lyon", "Anna lives in Rome", 0.3, "Keep", id="unrelated"),
         pytest.param("I drink coffee", "I no longer drink coffee", 0.8, "Replace", id="no longer"),
-        pytest.param("I live in Porto", "I moved to Berlin", 0.7, "Replace", id="moved to"),
+        pytest.param("I live in Porto", "I moved to Berlin", 0.7, "Flag", id="moved to"),
         pytest.param(
             "Our team lead is Priya", "Actually our team lead is Eva", 0.7, "Replace", id="actually"
         ),
@@ -89,7 +89,7 @@ LYON, ROME = memory("Anna lives in Lyon"), memory("Anna lives in Rome", 2)
             "Replace",
             id="from now on, in German",
         ),
-        pytest.param("My dentist is Dr Weber", "My dentist is Ana Klein", 0.8, "Flag", id="doubt"),
+        pytest.param("My dentist is Dr Weber", "My dentist is Ana Klein", 0.8, "Keep", id="doubt"),
         pytest.param(
             "Anna lives in Lyon and has two dogs",
             "Anna lives in Rome",
@@ -231,6 +231,7 @@ def test_a_third_statement_goes_behind_a_merged_one():
 @pytest.mark.parametrize(
     "order", [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)], ids=str
 )
+@pytest.mark.usefixtures("judge_on")
 def test_the_mode_merge_tells_in_the_order_of_time(order, service_of):
     ana = service_of("ana", KINMEM_CONFLICT_MODE="merge", KINMEM_TZ="UTC")
     told = [("Leeds", "2025-01-10"), ("Porto", "2025-03-10"), ("Bristol", "2025-06-10")]

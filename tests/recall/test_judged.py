@@ -27,9 +27,6 @@ FACTS = [
 ASKED = "Who teaches Mia the piano?"
 
 
-pytestmark = pytest.mark.usefixtures("judge_on")
-
-
 def filled(service: Service) -> Service:
     service.memorize_many(FACTS)
     assert service.settle(60)
@@ -96,7 +93,8 @@ def test_once_it_is_loaded_the_same_question_is_read_anew(service: Service) -> N
     assert "judge" in recent(ASKED, 10, Filters()).hits[0].why
 
 
-def test_it_reads_what_fits_its_room_and_ends_with_its_time(service: Service) -> None:
+def test_it_reads_what_fits_its_room_and_ends_with_its_time(service_of: Open) -> None:
+    service = service_of("ana", KINMEM_JUDGE="off")  # storing them does not matter here
     texts = [f"Note {at}: " + f"the order of item {at} was changed again, " * 6 for at in range(60)]
     service.memorize_many(texts)
     assert service.settle(60)

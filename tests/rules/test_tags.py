@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from kinmem.models import Memory
-from kinmem.rules.tags import MOST, auto_tags, telling
+from kinmem.rules.tags import MOST, auto_tags, subjects, telling
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
 SEED = "This document outlines the quarterly budget analysis for engineering and product teams..."
 
 
 def tags(content: str, **fields: Any) -> tuple[str, ...]:
+    """Where another memory is about all of the same."""
     memory = Memory(
         id="m1",
         kin="ana",
@@ -24,7 +25,7 @@ def tags(content: str, **fields: Any) -> tuple[str, ...]:
         content_updated_at=NOW,
         **{"source": "", **fields},
     )
-    return auto_tags(memory)
+    return auto_tags(memory, subjects(memory))
 
 
 def test_the_seeds_example_gives_the_seeds_keywords() -> None:

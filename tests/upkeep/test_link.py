@@ -72,8 +72,8 @@ def test_a_shared_entity_relates_two_memories(bench: Bench) -> None:
         pytest.param(
             {"auto_tags": ("launch", "rocket")},
             {"tags": ("launch",), "auto_tags": ("rocket",)},
-            1,
-            id="two, however given",
+            0,
+            id="two, none given to both",
         ),
         pytest.param(
             {"auto_tags": ("chat", "pdf")}, {"auto_tags": ("chat", "pdf")}, 0, id="how they came in"
@@ -87,6 +87,14 @@ def test_shared_tags(
     about(bench, "Weather.", **others)
 
     assert linked(bench)["linked"] == expected
+
+
+def test_who_speaks_is_no_reason_for_a_link(bench: Bench) -> None:
+    one = Entity("Ben Carter", "person")
+    about(bench, "I run the bakery.", one, speaker="Ben Carter")
+    about(bench, "My cat is ill.", one, speaker="Ben Carter")
+
+    assert linked(bench)["linked"] == 0
 
 
 def test_a_tag_of_nearly_everything_connects_nothing(bench: Bench) -> None:

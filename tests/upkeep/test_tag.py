@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kinmem.models import State
+from kinmem.models import Filters, State
 from kinmem.service import Service
 from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
 from kinmem.upkeep.tag import PER_RUN, TOGETHER, tag
@@ -19,15 +19,51 @@ def tagged(bench: Bench, allowance: Allowance = WITHOUT_LIMIT) -> Counter[str]:
     return counts
 
 
-def test_tags_come_from_the_text_and_manual_ones_stay(bench: Bench) -> None:
+def test_tags_come_from_what_two_memories_share_and_manual_ones_stay(bench: Bench) -> None:
     id = bench.keep("Clara grows roses in Hamburg.", tags=("garden", "roses"), source="chat")
+    bench.keep("In Hamburg roses need little water.")
+    bench.keep("Otto sings.")
 
-    assert tagged(bench) == {"seen": 1, "changed": 1}
+    assert tagged(bench) == {"seen": 3, "changed": 3}
     memory = bench.store.get(id)
     assert memory.manual_tags == ("garden", "roses")
-    assert memory.auto_tags == ("chat", "clara", "grows", "roses", "hamburg")
-    assert memory.tags == ("garden", "roses", "chat", "clara", "grows", "hamburg")
+    assert memory.auto_tags == ("chat", "roses", "hamburg")
+    assert memory.tags == ("garden", "roses", "chat", "hamburg")
     assert memory.tagged_at == bench.clock()
+
+
+def test_the_second_of_two_gives_the_first_its_tag_too(bench: Bench) -> None:
+    first = bench.keep("Clara grows roses.")
+    tagged(bench)
+    assert bench.store.get(first).auto_tags == ("tool",)
+
+    second = bench.keep("Roses grow on the balcony.")
+
+    assert tagged(bench) == {"seen": 1, "changed": 2}
+    assert bench.store.get(first).auto_tags == ("tool", "roses")
+    assert bench.store.get(second).auto_tags == ("tool", "roses")
+
+
+def test_another_form_of_a_word_is_another_tag(bench: Bench) -> None:
+    id = bench.keep("Clara paints.")
+    bench.keep("The painting hangs askew.")
+    tagged(bench)
+
+    assert bench.store.get(id).auto_tags == ("tool",)
+
+
+def test_no_tag_is_one_memorys_alone(bench: Bench) -> None:
+    """557 of 606 automatic tags were, after half a year of a family's notes."""
+    towns = ("Hamburg", "Lyon", "Porto", "Turin")
+    for n in range(24):
+        bench.keep(f"Reporter{n} visited {towns[n % 4]} for story{n * n}abc.")
+    tagged(bench)
+
+    found = Counter(
+        tag for one in bench.store.page(Filters(), "newest", 50).memories for tag in one.auto_tags
+    )
+    assert set(found) == {"tool", "visited", "story", *map(str.lower, towns)} - {"story"}
+    assert min(found.values()) >= 2
 
 
 def test_tagging_is_no_change_of_a_memory(bench: Bench) -> None:
@@ -58,22 +94,24 @@ def test_an_edit_takes_its_tags_and_makes_it_due(bench: Bench) -> None:
     tagged(bench)
     new = bench.draft("Clara grows tulips.").memory
     bench.store.update(id, {"content": new.content, "content_hash": new.content_hash})
-    bench.service.update_memory(bench.keep("Otto sings."), importance=3)
+    bench.service.update_memory(bench.keep("Otto buys tulips."), importance=3)
 
     assert bench.store.get(id).auto_tags == ()
     assert tagged(bench)["changed"] == 2
-    assert bench.store.get(id).auto_tags == ("tool", "clara", "grows", "tulips")
+    assert bench.store.get(id).auto_tags == ("tool", "tulips")
 
 
 def test_whoever_edits_and_undoes_sees_no_tag_of_another_text(bench: Bench) -> None:
     id = bench.keep("Clara grows roses.")
+    bench.keep("Otto likes roses and tulips.")
     tagged(bench)
     before = bench.store.get(id).auto_tags
 
     edited = bench.service.update_memory(id, content="Clara grows tulips.")
     bench.service.undo(id)
 
-    assert edited.tags == ("tool", "clara", "grows", "tulips")
+    assert edited.tags == ("tool", "tulips")
+    assert "roses" in before
     assert bench.store.get(id).auto_tags == before
     assert tagged(bench) == {}
 
@@ -122,9 +160,12 @@ def test_what_is_out_of_use_is_not_tagged(bench: Bench, state: State) -> None:
 def test_others_shared_memories_are_theirs_to_tag(bench_of: Callable[..., Bench]) -> None:
     ana, ben = bench_of("ana"), bench_of("ben")
     id = ben.keep("Clara grows roses.", scope="shared")
+    ben.keep("Roses need water.")
+    ana.keep("Otto buys roses.")
 
-    assert tagged(ana) == {}
-    assert tagged(ben)["changed"] == 1
+    assert tagged(ana)["changed"] == 1
+    assert ana.store.get(id).tagged_at is None
+    assert tagged(ben)["changed"] == 2
     assert "roses" in ana.store.get(id).auto_tags
 
 

@@ -1,27 +1,18 @@
-"""How people say that something has changed, and what they then say it is.
+"""What a statement says is so now, without the words that say that it has changed.
 
 "Tom now works at Bosch" corrects "Tom works at Siemens": without the cue both have one form, and
-what differs is the value alone. Patterns for en, de, fr, es, it and pt; what no pattern knows stays
-as it is.
+what differs is the value alone. What no pattern knows stays as it is.
 """
 
 import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from kinmem.rules.change.restating_words import (
-    ANNOUNCING,
-    BEGINNINGS,
-    CORRECTING,
-    CUES,
-    ENDED,
-    FORMER,
-    LEFT,
-    MOVED,
-    NO_LONGER,
-    Rule,
-)
-from kinmem.text import words
+from kinmem.rules.change.signs import ANNOUNCING, CUES, ENDED, FORMER
+from kinmem.rules.pattern import Pattern
+
+LONGEST = 400
+"""Characters; a longer text tells many things, and no sign is told of all of them."""
 
 
 class Restated(NamedTuple):
@@ -40,44 +31,35 @@ class Restated(NamedTuple):
 @lru_cache(maxsize=2048)
 def restated(text: str) -> Restated:
     """The statement behind the cues. A text without any is given back as it is. Never raises."""
-    if BEGINNINGS.isdisjoint(word[:5] for word in words(text)):
+    if len(text) > LONGEST:
         return Restated(text, False, False, "")
     announced = ANNOUNCING.match(text)
     plain = text[announced.end() :] if announced else text
-    now, former = _without_former(plain, NO_LONGER)
-    now, ends = _ended(now)
+    now, former = _without(plain, FORMER)
+    ends = False
     if not former:
-        now, former = _without_former(now, FORMER)
-    now, moved = _replaced(now, MOVED)
-    now, cued = _replaced(now, CUES)
-    now = _NEW.sub(r"\1 ", now)
+        now, ends = _ended(now)
+    before = now
+    for cue in CUES:
+        now = cue.sub(" ", now)
+    cued = now != before
+    corrected = announced is not None and bool(announced["corrects"])
     now = _tidy(now) if now != text else text
-    corrected = announced is not None and bool(CORRECTING.search(announced[0]))
-    return Restated(now, corrected or moved or cued or ends or bool(former), ends, former)
-
-
-_NEW = re.compile(r"\b(my|our|his|her|their|the) new (?=\w)", re.IGNORECASE)
+    return Restated(now, corrected or cued or ends or bool(former), ends, former)
 
 
 def _ended(text: str) -> tuple[str, bool]:
-    for pattern, put in (*ENDED, *LEFT):
+    for pattern, put in ENDED:
         if pattern.search(text):
-            return pattern.sub(put, text, count=1), True
+            return pattern.sub(put, text), True
     return text, False
 
 
-def _without_former(text: str, rules: tuple[Rule, ...]) -> tuple[str, str]:
+def _without(text: str, rules: tuple[tuple[Pattern, str], ...]) -> tuple[str, str]:
     for pattern, put in rules:
         if found := pattern.search(text):
-            return pattern.sub(put, text, count=1), found["former"].strip()
+            return pattern.sub(put, text), found["former"].strip()
     return text, ""
-
-
-def _replaced(text: str, rules: tuple[Rule, ...]) -> tuple[str, bool]:
-    before = text
-    for pattern, put in rules:
-        text = pattern.sub(put, text)
-    return text, text != before
 
 
 def _tidy(text: str) -> str:

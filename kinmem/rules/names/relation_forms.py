@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from kinmem.rules.change.kinds import EMPLOYERS, NAMED
 from kinmem.rules.names.relation_words import PLURALS, ROLES
+from kinmem.rules.names.well_known import EMPLOYERS, NAMED
 
 _UPPER = "A-ZÀ-ÖØ-ÞŁŚŠŽČĆĐ"
 _TOKEN = rf"(?!I\b)[{_UPPER}][\w&-]*(?:['’][{_UPPER}]\w+)?"

@@ -1,5 +1,4 @@
-"""What is over, by the form of its verb: the perfect of five languages, which has two words or an
-ending, and looks like the present to who looks for single words."""
+"""What only rules/change/vetoes.py reads: what is over, imagined, or said in jest."""
 
 from kinmem.rules.pattern import Pattern
 
@@ -27,17 +26,36 @@ DONE = (
 )
 """What I or we did, in languages whose perfect looks like the present: it is over."""
 HAPPENED = Pattern(rf"\b(?:{DONE})")
-NOT_YET = Pattern(
-    r"\b(?:werden?|morgen|übermorgen|demain|après-demain|prochaine?|domani|dopodomani|prossim[oa]"
-    r"|amanhã|pr[oó]xim[oa]|(?:voy|vamos|vou) |(?<!la )(?<!de )mañana(?! (?:\w+é|\w+í)\b))"
-)
-MOVED = Pattern(
-    r"\b(?:has |have |just |recently )?(?:moved|quit|left|got|bought|sold|adopted|married|divorced"
-    r"|retired|graduated|joined|turned|died|broke|gave birth|passed away)\b"
-)
-"""What somebody did or what became of him, said of others."""
 
-
-def is_over(text: str) -> bool:
-    """Whether it tells what the speaker did, and nothing that is to come."""
-    return HAPPENED.search(text) is not None and NOT_YET.search(text) is None
+_UNREAL = "|".join(
+    (
+        r"(?:if|whether|in case|unless) (?-i:[A-ZÀ-Þ])|(?:if|unless) (?:he|she|they|my|our|the)\b"
+        r"(?=.*\b(?:would|could|might|were)\b)|(?:suppose|supposing|imagine|assume|assuming|what if"
+        r"|let['’]s (?:say|assume|pretend|imagine)|maybe|perhaps|hypothetically)\b|say (?-i:[A-Z])",
+        r"(?:wenn|falls) (?-i:[A-Z])|angenommen|stell dir vor|vielleicht|nehmen wir an",
+        r"(?:si|se) (?-i:[A-ZÀ-Þ])|s['’]il|supposons|imagine que|imaginons|peut-être",
+        r"supongamos|imagina|imagínate|quizás?|tal vez|a lo mejor|puede que",
+        r"supponiamo|immagina|forse|magari|metti che",
+        r"talvez|suponha\w*|imagine|se calhar|digamos",
+    )
+)
+"""At the beginning of what is only thought of."""
+_FICTION = (
+    r"in (?:the|my|a|this|that|his|her|our) (?:\w+ )?(?:novel|story|film|movie|book|game|dream|play"
+    r"|series|show|example|scenario|joke|test data)"
+    r"|(?:im|in (?:meinem|dem|einem)) (?:roman|film|buch|traum|witz|spiel)"
+    r"|in (?:der|meiner|einer) (?:geschichte|serie)"
+    r"|dans (?:le|la|mon|ma|un|une) (?:roman|film|livre|histoire|série|blague|jeu|rêve)"
+    r"|en (?:la|el|mi|una?) (?:novela|película|libro|historia|serie|chiste|juego|sueño)"
+    r"|n(?:el|ella|ello) (?:mi[oa] )?(?:romanzo|film|libro|storia|serie|barzelletta|gioco|sogno)"
+    r"|n[oa] (?:meu |minha )?(?:romance|filme|livro|história|série|piada|jogo|sonho)"
+)
+_JOKING = (
+    r"(?:ha){2,}h?|lol|lmao|rofl|(?:just |only )?kidding|(?:just |only )?joking|jk|as a joke"
+    r"|(?:nur |kleiner )?(?:ein )?scherz|je (?:plaisante|rigole|blague)|mdr|ptdr"
+    r"|(?:es |era )?broma|(?:ja){3,}|scherzo|sto scherzando|(?:é|estou a) brinca(?:deira|r)|k{3,}"
+    r"|rsrs"
+)
+UNREAL = Pattern(rf"\W*(?:{_UNREAL})")
+FICTION = Pattern(rf"\b(?:{_FICTION})\b")
+JOKING = Pattern(rf"(?<!\w)(?:{_JOKING})(?!\w)|[😂🤣😜]")

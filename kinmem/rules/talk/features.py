@@ -8,20 +8,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from zlib import crc32
 
-from kinmem.rules.talk.ruled import signs
-
 BUCKETS = 1 << 17
 READ = 400
 """Characters of a statement that are looked at."""
-TOKEN = re.compile(r"https?://\S+|`[^`\n]*`|\w+(?:['’]\w+)*|[^\w\s]")
+HAN = "\u3400-\u9fff"
+"""Written without spaces: each character is a piece, and pairs and triples of them are."""
+LETTERS = rf"[^\W{HAN}]+"
+TOKEN = re.compile(rf"https?://\S+|`[^`\n]*`|[{HAN}]|{LETTERS}(?:['’]{LETTERS})*|[^\w\s]")
 WORD = re.compile(r"\w")
 QUOTES = '"“”„«»'
 SYMBOLS = frozenset("{}[]<>=|\\/_*&^%$#@~+;")
 STAMP = re.compile(r"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\b\d{1,3}(?:\.\d{1,3}){3}\b")
 CALL = re.compile(r"\w\(\S*\)|\w+\.\w+:\d+|\b\w+(?:Error|Exception)\b|0x[0-9a-f]+|::|->|=>")
 FIELD = re.compile(r"[A-Z][\w-]{1,16}: \S")
-WEIGHTS = {"w": 4.0, "c": 2.1, "s": 2.5, "r": 6.0, "b": 0.75, "a": 0.75, "m": 0.75}
-"""By the first letter of a piece: words, parts of words, shape, rules, before, after, message."""
+WEIGHTS = {"w": 4.0, "c": 2.1, "s": 2.5, "b": 0.75, "a": 0.75, "m": 0.75}
+"""By the first letter of a piece: words, parts of words, shape, before, after, message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,6 @@ def _pieces(text: str, setting: Setting) -> Iterator[str]:
         if WORD.match(word) and len(word) > 2:
             yield from _parts(word)
     yield from (f"s{piece}" for piece in _shape(text, tokens, setting))
-    yield from (f"r{sign}" for sign in signs(text))
     yield from (f"b{piece}" for piece in _beside(setting.before))
     yield from (f"a{piece}" for piece in _beside(setting.after))
     if setting.asked:

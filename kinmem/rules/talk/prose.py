@@ -23,6 +23,7 @@ LONG_PARAGRAPH = 600
 LOG = late(
     r"\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG"
     r"|TRACE|FATAL|CRITICAL)\b[\]:]|Traceback \(|File \"|at [\w$.<>]+\(|[\w.]*(?:Error|Exception): "
+    r"|(?:\w+\.)+[A-Z]\w+: "
     r"|npm (?:ERR|WARN)|error\[|\^+$|[$#%] \w|(?:PASS|FAIL|FAILED)\b.*[:.]\w|diff --"
     r"|[+-]{3} |@@ )"
 )

@@ -6,6 +6,7 @@ many sentences they hold, because who says them is told only once.
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from kinmem.rules.pattern import late
@@ -82,14 +83,15 @@ def _is_ordinal(text: str, end: int) -> bool:
 
 
 def in_json(message: str) -> list[tuple[str, str | None]] | None:
-    """The prose in a program's message, each text with its `type`; None: it is not JSON."""
+    """The prose in a program's message, each text with its `type`; None: it is not JSON, as a whole
+    or line by line."""
     stripped = message.strip()
-    if stripped[:1] not in "{[" or stripped[-1:] not in "}]":
+    if stripped[:1] not in ("{", "[") or stripped[-1:] not in ("}", "]"):
         return None
-    try:
-        return list(_texts(json.loads(stripped), None))
-    except (ValueError, RecursionError):
-        return None
+    for parts in ([stripped], stripped.splitlines()):
+        with suppress(ValueError, RecursionError):
+            return [text for part in parts if part for text in _texts(json.loads(part), None)]
+    return None
 
 
 def _texts(value: object, type: str | None) -> Iterator[tuple[str, str | None]]:

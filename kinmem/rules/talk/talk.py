@@ -1,27 +1,17 @@
-"""Talk taken apart: what somebody states and asks, without greetings, vocatives and empty praise.
+"""Talk taken apart: what somebody states and asks, and how much it tells.
 
 English first; German, French, Spanish, Italian and Portuguese stand beside it (talk_words). Nothing
 is reworded: a statement is a part of what was said, from its first telling word on.
 """
 
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from kinmem.rules.evidence import PROPER, TIMES
+from kinmem.rules.evidence import INSTRUCTS, PROPER, TIMES
 from kinmem.rules.pattern import Pattern, late
 from kinmem.rules.talk import talk_words
-from kinmem.rules.talk.cues import CORRECTS, STANDING
 from kinmem.text import STOP_WORDS, sentences, words
 
-SPACE = r"(?:\s*[,!.;:…–—]+\s*|\s+[-–—]\s*|[-–—]\s+|\s*$)"
-AT_START = Pattern(
-    rf"(?:{talk_words.OPENERS}|{talk_words.PRAISE})(?: there| everyone| all| guys| man)?{SPACE}"
-)
-LOOSE_START = Pattern(rf"(?:{talk_words.LOOSE})\s+(?=\S)")
-BEFORE_NAME = frozenset("hey hi thanks oh wow yeah ok okay hallo ciao hola salut oi".split())
-NAME_AT_START = late(r"([A-Z]\w+)(?:\s*[,!.…]+\s*|\s+[-–—]\s*)")
-NAME_AT_END = late(r",?\s+([A-Z]\w+)([.!?…]*)$")
 TAG_QUESTION = Pattern(
     r",? (?:right|you know|okay|ok|lol|haha|oder|nicht wahr|hein|n['’]est-ce pas|verdad|vero|n[eé])"
     r"(?=[.!?…]*$)"
@@ -69,6 +59,8 @@ LONGEST = 2000
 """Characters of a sentence; whatever is longer is no talk."""
 SHORTEST = 4
 """Words of a statement in front of a question."""
+LEAST_LENGTH = 4
+"""Characters; "ok" tells nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +76,13 @@ class Said:
     """The sentence it is from."""
 
 
-def said(prose: str, names: Collection[str] = ()) -> list[Said]:
-    """Statements and questions in order, requests among the latter; greetings are left out.
-
-    `names`: of those who talk, whom the others may address.
-    """
+def said(prose: str) -> list[Said]:
+    """Statements and questions in order, requests among the latter."""
     return [
         Said(text, asks, telling(text), whole)
         for whole in _sentences(ATTACHED.sub("\n", prose))
         if len(whole) <= LONGEST
-        for text, asks in _parts(whole, names)
+        for text, asks in _parts(whole)
     ]
 
 
@@ -108,12 +97,12 @@ def _sentences(prose: str) -> Iterator[str]:
     yield " ".join(begun.split())
 
 
-def _parts(whole: str, names: Collection[str]) -> list[tuple[str, bool]]:
+def _parts(whole: str) -> list[tuple[str, bool]]:
     """What one sentence says, and what it asks."""
-    text = TAG_QUESTION.sub("", trimmed(whole, names))
-    if not text:
+    text = TAG_QUESTION.sub("", whole.strip(" ,-–—"))
+    if len(text) < LEAST_LENGTH:
         return []
-    if STANDING.match(whole):
+    if INSTRUCTS.match(whole):
         return [(text, False)]
     if BEGINS_REQUEST.match(text):
         return [(text, True)]
@@ -140,38 +129,6 @@ def _split(text: str) -> Iterator[tuple[str, bool]]:
 
 def _is_statement(text: str) -> bool:
     return len(words(text)) >= SHORTEST and is_own(text) and not BEGINS_QUESTION.match(text)
-
-
-def trimmed(text: str, names: Collection[str] = ()) -> str:
-    """Without interjections and vocatives at either end; empty if nothing else is there."""
-    while text and (shorter := _without_start(text, names)) != text:
-        text = shorter
-    match = NAME_AT_END.search(text)
-    if match and is_addressed(match[1], names):
-        text = text[: match.start()] + (match[2] or ".") if match.start() else ""
-    text = text.strip(" ,-–—")
-    return _capital(text) if re.search(r"\w", text) else ""
-
-
-def _without_start(text: str, names: Collection[str]) -> str:
-    if match := AT_START.match(text):
-        return text[match.end() :]
-    if (match := NAME_AT_START.match(text)) and is_addressed(match[1], names):
-        return text[match.end() :]
-    if match := LOOSE_START.match(text):
-        rest = text[match.end() :]
-        name = NAME_AT_START.match(rest)
-        greets = match[0].strip().casefold() in BEFORE_NAME
-        if name and (greets or is_addressed(name[1], names)):
-            return rest[name.end() :]
-        return text if greets and match[0][0] in "tThH" else rest
-    return text
-
-
-def is_addressed(word: str, names: Collection[str]) -> bool:
-    """Whether the word is one of the names, or short for one: Mel, Melanie."""
-    short = word.casefold()
-    return len(short) > 2 and any(name.casefold().startswith(short[:3]) for name in names)
 
 
 def pruned(text: str) -> str:
@@ -206,7 +163,7 @@ def telling(text: str) -> float:
 
     SURE for what is told to be kept; 0 for what leads up to something else or gives an order.
     """
-    if STANDING.match(text):
+    if INSTRUCTS.match(text):
         return SURE
     found = words(text)
     mine = is_own(text)
@@ -217,7 +174,7 @@ def telling(text: str) -> float:
     details = len(PROPER.findall(text)) + len(TITLE.findall(text)) + NUMBER.count(text)
     details += sum(word in TIMES for word in found)
     value = CONTENT * min(len(_own(found)), MOST_CONTENT) + DETAIL * min(details, MOST_DETAILS)
-    value += ME * (mine + bool(CORRECTS.match(text)))
+    value += ME * mine
     return value - COURTEOUS * bool(COURTESY.search(text))
 
 

@@ -8,31 +8,6 @@ def _either(*rows: str) -> str:
     return "|".join(rows)
 
 
-PRAISE = (
-    r"(?:that(?:['’]s| is| sounds)? |it(?:['’]s| sounds) |sounds |looks )?"
-    r"(?:so |really |super |pretty |very )*"
-    r"(?:cool|great|awesome|nice|amazing|fantastic|wonderful|incredible|lovely|perfect|sweet"
-    r"|good(?: point| idea| luck| job| call)?|neat|fab|impressive|beautiful)"
-)
-OPENERS = _either(
-    r"hey|hi|hiya|hello|yo|aw+|a+h+|o+h+|wow|whoa|haha\w*|lol|hmm+|h?umm*|uh|yay|ooh|gosh|omg",
-    r"oh my god|oh man|good (?:morning|evening)|good to (?:see|hear from) you",
-    r"long time no (?:see|talk)|hallo|moin|servus|guten (?:tag|morgen|abend)|ach|salut|bonjour",
-    r"bonsoir|coucou|hola|buenos d[ií]as|buenas(?: tardes| noches)?|ciao|buongiorno|buonasera",
-    r"ol[aá]|oi|bom dia|boa tarde",
-    r"yeah|yea|yep|yup|yes|nope|no|nah|sure(?: thing)?|ok|okay|k|right|true|exactly|absolutely",
-    r"definitely|totally|certainly|indeed|of course|for sure|agreed|no (?:problem|worries|doubt)",
-    r"you bet|ja|nein|genau|klar|stimmt|doch|na klar|oui|ouais|non|d['’]accord|bien s[uû]r|s[ií]",
-    r"vale|claro|de acuerdo|s[iì]|certo|va bene|esatto|sim|n[aã]o|t[aá] bom|com certeza",
-    r"thanks(?: so much| a lot| again| a bunch)?|thank you(?: so much| very much)?|thx|cheers",
-    r"congrats|congratulations|sorry|my bad|danke(?: sch[oö]n| dir)?|vielen dank",
-    r"merci(?: beaucoup)?|(?:muchas )?gracias|(?:mille )?grazie|(?:muito )?obrigad[oa]",
-    r"well|so|anyways?|also|plus|btw|by the way|guess what|honestly|actually|basically|you know",
-    r"i mean|i guess|(?:i )?(?:totally |completely )?agree|and|but|now|look|man|dude|bro|buddy",
-    r"[uü]brigens|naja|tja|au fait|alors|bon|ben|et|bueno|pues|por cierto|oye|y|allora|beh",
-    r"comunque|a proposito|ent[aã]o|bom|ali[aá]s|pois|e",
-)
-LOOSE = r"yeah|yep|yup|wow|well|so|oh|hey|hi|ok|okay|thanks|also|but|and|plus"
 REQUESTS = _either(
     r"(?:can|could|would|will) (?:you|u|i|we)\b",
     r"what (?:do|would) you|what should (?:i|we)|do you (?:think|have|know|recommend)",

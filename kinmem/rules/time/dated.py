@@ -12,6 +12,7 @@ from datetime import date, datetime, timedelta
 from functools import cache
 from typing import NamedTuple
 
+from kinmem.rules.lexicon import lexicon
 from kinmem.rules.pattern import Pattern
 from kinmem.rules.time.calendar import (
     DAY,
@@ -27,7 +28,6 @@ from kinmem.rules.time.calendar import (
     same_day,
 )
 from kinmem.rules.time.dated_names import is_name, is_one_of_several
-from kinmem.rules.time.dated_words import NUMBERS, SPOKEN, WAS, WILL
 from kinmem.rules.time.phrases import WINDOW, Anchor, Grammar, Plain, likely_languages
 from kinmem.rules.time.words import Language
 
@@ -189,7 +189,8 @@ def _tells_what_was(text: str, language: Language) -> bool:
 
 @cache
 def _past_of(language: Language) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{WAS[language.name]})(?!\w)")
+    endings = "|".join(lexicon(language.name)["spoken_time"]["past_forms"])
+    return re.compile(rf"(?<!\w)(?:{endings})(?!\w)")
 
 
 class Tense(NamedTuple):
@@ -201,7 +202,8 @@ class Tense(NamedTuple):
 
 def speaks_of_future(plain: Plain, language: Language) -> bool:
     """A verb shows it; "next" and "in two days" alone do not."""
-    return re.search(rf"(?<!\w)(?:{WILL[language.name]})(?!\w)", plain.text) is not None
+    verbs = "|".join(lexicon(language.name)["spoken_time"]["future"])
+    return re.search(rf"(?<!\w)(?:{verbs})(?!\w)", plain.text) is not None
 
 
 def _is_sure(anchor: Anchor, plain: Plain, speech: Grammar, tense: Tense) -> bool:
@@ -226,12 +228,16 @@ _STANDS_ALONE = re.compile(
 @cache
 def _spoken(language: Language) -> Grammar:
     """The language as statements use it, theirs first."""
-    number, ways, more = NUMBERS[language.name]
-    numbers = re.sub(rf"\b{number}\b", ways, language.numbers, count=1)
-    phrases = {**SPOKEN[language.name]}
+    spoken = lexicon(language.name)["spoken_time"]
+    numbers = language.numbers
+    for number, ways in spoken["numbers"].items():
+        numbers = re.sub(rf"\b{number}\b", "|".join(ways), numbers, count=1)
+    phrases = {meaning: tuple(templates) for meaning, templates in spoken["phrases"].items()}
     for meaning, templates in language.phrases.items():
         phrases[meaning] = (*phrases.get(meaning, ()), *templates)
-    return Grammar(replace(language, phrases=phrases, numbers=f"{numbers}, {more}"))
+    return Grammar(
+        replace(language, phrases=phrases, numbers=", ".join([numbers, *spoken["more_numbers"]]))
+    )
 
 
 def _stretch(anchor: Anchor, today: date, tense: Tense) -> Stretch:

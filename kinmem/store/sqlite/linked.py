@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from kinmem.clock import Clock
-from kinmem.models import Memory, Scope
+from kinmem.models import THE_USER, Memory, Scope
 from kinmem.rules.links import MOST_HOLDERS, REFUSED
 from kinmem.store.graph import Key
 from kinmem.store.links import Origin, Shared
@@ -15,6 +15,7 @@ from kinmem.store.sqlite.book import Book
 from kinmem.store.sqlite.connection import Row
 from kinmem.store.sqlite.filters import IN_IDS, IS_LIVE, VISIBLE, View
 from kinmem.store.sqlite.rows import time_text
+from kinmem.text import folded
 
 UNSEEN = "m.state NOT IN ('deleted', 'quarantined')"
 """Of one's own: what is in the bin, or held back, is linked with nothing."""
@@ -79,7 +80,7 @@ class LinkedRows:
     def about(self, ids: Collection[str]) -> dict[Key, list[str]]:
         found: dict[Key, list[str]] = defaultdict(list)
         for book in self._books.values():
-            for folded, type, id in book.database.rows(
+            for name, type, id in book.database.rows(
                 f"""
                 SELECT e.folded, e.type, m.id FROM json_each(:ids)
                 JOIN memories m ON m.id = value
@@ -88,7 +89,7 @@ class LinkedRows:
                 """,
                 {"ids": json.dumps(list(ids)), **self._view(book)},
             ):
-                found[Key(folded, type)].append(id)
+                found[Key(name, type)].append(id)
         return dict(found)
 
     def sharing(self, tags: Mapping[str, Mapping[str, bool]]) -> dict[str, dict[str, Shared]]:
@@ -105,13 +106,20 @@ class LinkedRows:
         return {id: dict(some) for id, some in found.items()}
 
     def _named(self, book: Book, ids: Collection[str]) -> list[Row]:
-        return book.database.rows(
+        """(id, entity) of what these memories name, but not who speaks in them."""
+        rows = book.database.rows(
             """
-            SELECT m.id, e.folded FROM json_each(?) CROSS JOIN memories m ON m.id = value
+            SELECT m.id, e.folded, m.speaker FROM json_each(?)
+            CROSS JOIN memories m ON m.id = value
             CROSS JOIN memory_entities ON memory = m.rowid CROSS JOIN entities e ON e.id = entity
             """,
             (json.dumps(list(ids)),),
         )
+        return [
+            (id, named)
+            for id, named, speaker in rows
+            if named not in (THE_USER, folded(speaker or ""))
+        ]
 
     def _holding(self, book: Book, asked: Sequence[Row], which: str) -> list[Row]:
         """(asked id, id, what both have, whether it is a manual tag of the other), as far as few

@@ -1,15 +1,16 @@
 """Which memories are due for the steps that see to every memory again and again."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from kinmem.models import Memory
 from kinmem.store.rounds import Round
 from kinmem.store.sqlite.book import Book
-from kinmem.store.sqlite.filters import IS_LIVE
+from kinmem.store.sqlite.filters import IS_LIVE, VISIBLE, View
 from kinmem.store.sqlite.rows import COLUMNS, column, memory_of, time_text
+from kinmem.store.sqlite.words import match_all
 
 # Own memories that still say what was seen; the first condition finds them by the index.
 SEEN = """
@@ -17,13 +18,19 @@ SEEN = """
     AND (id, content_hash) IN (SELECT key, value FROM json_each(:seen))
 """
 
+HOLDING = f"""
+    SELECT m.id FROM words CROSS JOIN memories m ON m.rowid = words.rowid
+    WHERE words MATCH 'content : (' || :words || ')' AND {VISIBLE} AND {IS_LIVE} LIMIT :most
+"""
+
 
 class SqliteRounds:
     """See Rounds."""
 
-    def __init__(self, books: Iterable[Book], kin: str) -> None:
+    def __init__(self, books: Iterable[Book], kin: str, view: Callable[[Book], View]) -> None:
         self._books = tuple(books)
         self._kin = kin
+        self._view = view
 
     def unseen(self, round: Round, limit: int) -> list[Memory]:
         found = self._own(f"m.{round} IS NULL", "m.rowid DESC", limit, {})
@@ -50,6 +57,15 @@ class SqliteRounds:
             )
         ]
         return [memory_of(row) for row in rows]
+
+    def holding(self, words: Collection[str], most: int) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {word: [] for word in words}
+        for book in self._books:
+            for word, ids in found.items():
+                bound = {"words": match_all([word]), "most": most, **self._view(book)}
+                if bound["words"]:
+                    ids += [id for (id,) in book.database.rows(HOLDING, bound)]
+        return found
 
     def tagged(
         self, tags: Mapping[str, tuple[str, ...]], seen: Mapping[str, str], at: datetime

@@ -97,7 +97,7 @@ class SqliteStore:
                 self._books, self.kin, clock, self._view, self._changing, self._mine
             )
             self.graph = SqliteGraph(self._books, self.kin, clock, self._view)
-            self.rounds = SqliteRounds(self._books.values(), self.kin)
+            self.rounds = SqliteRounds(self._books.values(), self.kin, self._view)
             self._tidy()
         except BaseException:
             self.close()
