@@ -91,4 +91,4 @@ def test_paraphrases_become_one_and_look_alikes_do_not(bench: Bench) -> None:
             bench.service.forget(id, erase=True)
 
     assert found["different"][True] <= 0.04 * found["different"].total()
-    assert found["same"][True] >= 0.35 * found["same"].total()
+    assert found["same"][True] >= 0.25 * found["same"].total()
