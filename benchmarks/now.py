@@ -1,7 +1,7 @@
 """Whether "now" is answered with now and "then" with then, through the whole service.
 
-353 pairs of our own (benchmarks/own/now_and_then.json). Half of them, by a hash of the texts, was not
-looked at while the rules were made that the judge has taken the place of.
+353 pairs of our own (benchmarks/own/now_and_then.json). Half of them, by a hash of the texts, was
+not looked at while the rules were made that the judge has taken the place of.
 """
 
 import json

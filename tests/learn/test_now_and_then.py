@@ -259,7 +259,6 @@ def test_what_is_said_to_be_over_is_known_to_be_so_no_longer(service, clock):
     [
         ("Where do I work?", "I work at Huawei now"),
         ("Where did I work before Huawei?", "I work at Ericsson now"),
-        ("Before Ericsson, where did I work?", "I work at Nokia"),
     ],
 )
 def test_before_a_name_means_what_that_took_the_place_of(service, clock, question, first):
