@@ -33,12 +33,19 @@ STORED: dict[str, EntityType] = {
     **{"product": "product", "concept": "concept", "event": "event", "project": "other"},
 }
 SURE = 0.9
+"""Chance from which a name counts. On the validation lines of training/names 86 % of what it finds
+is exact, as with rules alone, and it finds 71 % (rules 36 %); 1.5 % touch no name at all. Without
+capitals it is 86 % and 54 % (rules find none). At 0.8: 84 and 76 %, without capitals 82 and 63 %.
+"""
 LIKELY = 0.3
+"""The same of what has a capital within a sentence: above it nothing gets more precise."""
 TYPED = 0.5
 """Share of the chances of all types from which the likeliest is told; otherwise it is "other"."""
 PATIENCE = 1.0
 """Seconds for a text; the longest that is read takes a tenth."""
 NO_BLANKS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u2e80-\u9fff\uf900-\ufaff]")
+JOINS = re.compile(r"\w*[ -]$|\w{1,3}\. $|[OoDd]['’]$")
+"""The last word of a name and what stands between it and the next, where both are one name."""
 PUNCTUATION = " \t\n.,;:!?\"'“”‘’«»()[]{}<>*_`。，！？、；：（）《》「」"
 ABBREVIATED = re.compile(r"\b(?:\w\.)+$")
 
@@ -108,20 +115,33 @@ def names_in(
     if not words:
         return []
     chances = _by_word(belongs, len(words), np.asarray(logits, np.float64))
-    capitals = set(names_by_capitals(text))
     found = dict[Span, Found]()
-    for first, last in _runs(_path(np.log(chances + 1e-12))):
+    for start, end in names_by_capitals(text):
+        inside = [start < word[1] and word[0] < end for word in words]
+        one = _found((start, end), chances[inside])
+        if one[2] >= likely:
+            found[start, end] = one
+    for first, last in _joined(text, words, _runs(_path(np.log(chances + 1e-12)))):
         span = _trimmed(text, words[first][0], words[last - 1][1])
         one = _found(span, chances[first:last])
-        if span[0] < span[1] and one[2] >= (likely if span in capitals else sure):
+        across = [other for other in found if span[0] < other[1] and other[0] < span[1]]
+        is_within = any(other[0] <= span[0] and span[1] <= other[1] for other in across)
+        if span[0] < span[1] and not is_within and one[2] >= sure:
+            found = {other: known for other, known in found.items() if other not in across}
             found[span] = one
-    for start, end in capitals:
-        if not any(start < other[1] and other[0] < end for other in found):
-            inside = [start < word[1] and word[0] < end for word in words]
-            one = _found((start, end), chances[inside])
-            if one[2] >= likely:
-                found[start, end] = one
     return [found[span] for span in sorted(found)]
+
+
+def _joined(text: str, words: Sequence[Span], runs: Iterable[Span]) -> list[Span]:
+    """Names with nothing but a blank between them are one, and so are what a hyphen or the point of
+    an abbreviation parts: where a name ends is harder to tell than that there is one."""
+    joined = list[Span]()
+    for first, last in runs:
+        if joined and JOINS.match(text[: words[first][0]], words[joined[-1][1] - 1][0]):
+            joined[-1] = (joined[-1][0], last)
+        else:
+            joined.append((first, last))
+    return joined
 
 
 def _runs(path: Sequence[int]) -> Iterator[Span]:

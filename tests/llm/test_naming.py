@@ -66,7 +66,9 @@ def test_pieces_belong_to_words() -> None:
         pytest.param((" tea", " please"), ("O", "O"), [], id="nothing"),
     ],
 )  # fmt: skip
-def test_names_begin_and_end_where_words_do(parts, tags, expected):
+def test_names_begin_and_end_where_words_do(
+    parts: Sequence[str], tags: Sequence[str], expected: list[tuple[str, str]]
+) -> None:
     assert named(parts, tags) == expected
 
 
