@@ -121,9 +121,10 @@ def names_in(
         one = _found((start, end), chances[inside])
         if one[2] >= likely:
             found[start, end] = one
-    for first, last in _joined(text, words, _runs(_path(np.log(chances + 1e-12)))):
+    path = np.array(_path(np.log(chances + 1e-12)))
+    for first, last in _joined(text, words, _runs(path)):
         span = _trimmed(text, words[first][0], words[last - 1][1])
-        one = _found(span, chances[first:last])
+        one = _found(span, chances[first:last][path[first:last] > 0])
         across = [other for other in found if span[0] < other[1] and other[0] < span[1]]
         is_within = any(other[0] <= span[0] and span[1] <= other[1] for other in across)
         if span[0] < span[1] and not is_within and one[2] >= sure:
@@ -144,7 +145,7 @@ def _joined(text: str, words: Sequence[Span], runs: Iterable[Span]) -> list[Span
     return joined
 
 
-def _runs(path: Sequence[int]) -> Iterator[Span]:
+def _runs(path: Any) -> Iterator[Span]:
     """From which word to which a name goes."""
     at = 0
     while at < len(path):

@@ -57,8 +57,16 @@ def test_pieces_belong_to_words() -> None:
             [("greta", "person")], id="no genitive",
         ),
         pytest.param(
-            (" ana", " ben"), (PERSON[0], PERSON[0]),
-            [("ana", "person"), ("ben", "person")], id="two in a row",
+            (" ana", ",", " ben"), (PERSON[0], "O", PERSON[0]),
+            [("ana", "person"), ("ben", "person")], id="two with a comma between them",
+        ),
+        pytest.param(
+            (" new", " york"), (PLACE[0], PLACE[0]),
+            [("new york", "location")], id="with nothing between them one",
+        ),
+        pytest.param(
+            (" dr", ".", " ruiz"), (PERSON[0], "O", PERSON[0]),
+            [("dr. ruiz", "person")], id="an abbreviation",
         ),
         pytest.param(
             ("我", "住", "苏", "州"), ("O", "O", *PLACE), [("苏州", "location")], id="Chinese"
