@@ -11,8 +11,9 @@ from kinmem.documents.cut import chunked_again
 from kinmem.errors import InvalidInput, LaterChange, MemoryNotFound
 from kinmem.learn.apply import decided
 from kinmem.learn.knowledge import reread
-from kinmem.llm.base import Embedder
+from kinmem.llm.base import Embedder, Judge
 from kinmem.llm.chunks import chunks_of, embedded
+from kinmem.llm.naming import Naming
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory, Scope, State
 from kinmem.rules.names.mention import ERASED
 from kinmem.store.base import Store
@@ -64,9 +65,17 @@ class _Plan:
 class Undo:
     """Takes back writes of one Kin, as far back as what is forgotten is kept."""
 
-    def __init__(self, store: Store, embedder: Embedder, window: timedelta, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        window: timedelta,
+        clock: Clock,
+        judge: Judge | None = None,
+    ) -> None:
         self._store = store
         self._embedder = embedder
+        self._naming = Naming(judge)
         self._window = window
         self._clock = clock
 
@@ -384,7 +393,7 @@ class Undo:
             memory.version,
             self._chunks(memory, fields) if says_otherwise else None,
             plan.reverts[id],
-            reread(memory, fields),
+            reread(memory, fields, self._naming),
         )
 
     def _chunks(self, memory: Memory, fields: Mapping[str, Any]) -> Chunks:

@@ -13,6 +13,7 @@ from mcp.types import ResourceTemplateReference
 
 from kinmem.errors import EntityNotFound, InvalidInput
 from kinmem.knowledge import Card
+from kinmem.llm.naming import RULES
 from kinmem.protocol import build
 from kinmem.service import Service
 from kinmem.store.graph import Key, Named, Surroundings
@@ -38,7 +39,7 @@ def relations(service: Service, name: str, **how: Any) -> list[tuple[str, str]]:
 
 def slept(service: Service, allowance: Allowance = WITHOUT_LIMIT) -> Counter[str]:
     counts: Counter[str] = Counter()
-    entities(service.store, service.clock, allowance, counts)
+    entities(service.store, service.clock, RULES, allowance, counts)
     return counts
 
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, assert_never
 from kinmem.errors import MemoryNotFound, VersionConflict
 from kinmem.learn.knowledge import reread
 from kinmem.learn.reconcile import Flag, Keep, Merge, Outdated, Replace, Skip, Verdict
+from kinmem.llm.naming import Naming
 from kinmem.models import Chunks, ConflictMode, Memory, State, Stored
 from kinmem.rules.change.occasion import begins
 from kinmem.rules.change.periods import periods
@@ -36,7 +37,9 @@ class Deeds:
     """Where the new one was said, if a known one says it."""
 
 
-def deeds(verdict: Verdict, new: Memory, chunks: Chunks | None, mode: ConflictMode) -> Deeds:
+def deeds(
+    verdict: Verdict, new: Memory, chunks: Chunks | None, mode: ConflictMode, naming: Naming
+) -> Deeds:
     """What a verdict about `new` asks for. `chunks` are those of a merged text."""
     match verdict:
         case Keep():
@@ -45,7 +48,7 @@ def deeds(verdict: Verdict, new: Memory, chunks: Chunks | None, mode: ConflictMo
             again = Repetition.of(new, known.id)
             return Deeds(Stored("duplicate_of", known.id), None, repeated=again)
         case Merge(known, content, reason):
-            change = _merged(known, new, content, chunks, reason)
+            change = _merged(known, new, content, chunks, reason, naming)
             again = Repetition.of(new, known.id)
             return Deeds(Stored("merged_into", known.id, reason), None, (change,), (), again)
         case Replace(outdated, _, reason):
@@ -101,7 +104,9 @@ def _superseded(outdated: Memory, by: Memory, reason: str) -> Change:
     return Change(outdated.id, fields, "superseded", f"{reason}: {by.id}", outdated.version)
 
 
-def _merged(known: Memory, new: Memory, content: str, chunks: Chunks | None, reason: str) -> Change:
+def _merged(
+    known: Memory, new: Memory, content: str, chunks: Chunks | None, reason: str, naming: Naming
+) -> Change:
     fields: dict[str, Any] = {
         "content": content,
         "content_hash": content_hash(content),
@@ -115,7 +120,7 @@ def _merged(known: Memory, new: Memory, content: str, chunks: Chunks | None, rea
     if periods(content) and begins(new) < begins(known):
         fields["valid_from"] = begins(new)
     fields = {name: value for name, value in fields.items() if value != getattr(known, name)}
-    read = reread(known, fields)
+    read = reread(known, fields, naming)
     return Change(known.id, fields, "updated", reason, known.version, chunks, knowledge=read)
 
 

@@ -20,6 +20,7 @@ from kinmem.learn.screen import screened
 from kinmem.learn.verdicts import JUDGED, Verdicts
 from kinmem.llm.base import ChatModel, Embedder, Judge
 from kinmem.llm.gate import Gate
+from kinmem.llm.naming import Naming
 from kinmem.models import (
     LIVE,
     ROLES,
@@ -72,7 +73,7 @@ class Learn:
         self._store = store
         self._embedder = embedder
         self._model = model
-        self._judge, self._gate = judge, Gate(judge)
+        self._judge, self._gate, self._naming = judge, Gate(judge), Naming(judge)
         self._settings = settings
         self._clock = clock
         self._verdicts = Verdicts(store, embedder, settings, clock, judge)
@@ -196,7 +197,9 @@ class Learn:
             try:
                 place = project_of(note.category, note.content, note.subject, project)
                 note = replace(note, scope="private", place=place)
-                draft = draft_of(note, self._store.kin, self._embedder, now, zone)
+                draft = draft_of(
+                    note, self._store.kin, self._embedder, now, zone, naming=self._naming
+                )
             except InvalidInput:
                 counts["refused"] += 1
                 continue
@@ -228,7 +231,7 @@ class Learn:
                     work.repeat(draft.memory, again)
                     continue
             chunks = self._verdicts.merged_chunks(verdict, draft)
-            done = deeds(verdict, draft.memory, chunks, self._verdicts.mode)
+            done = deeds(verdict, draft.memory, chunks, self._verdicts.mode, self._naming)
             work.take(done, verdict, draft)
         return work
 

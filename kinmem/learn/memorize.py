@@ -13,6 +13,7 @@ from kinmem.learn.prepare import draft_of, judged, unsecret
 from kinmem.learn.reconcile import Keep, Merge, Outdated, Skip, Verdict
 from kinmem.learn.verdicts import Verdicts
 from kinmem.llm.base import Embedder, Judge
+from kinmem.llm.naming import Naming
 from kinmem.models import Chunks, Draft, Memory, Note, Scope, Stored, Vector
 from kinmem.settings import Settings
 from kinmem.store.base import Store
@@ -42,6 +43,7 @@ class Memorize:
         self._settings = settings
         self._clock = clock
         self._verdicts = Verdicts(store, embedder, settings, clock, judge)
+        self._naming = Naming(judge)
         self._near = self._verdicts.near
         self._compared: set[frozenset[tuple[str, int]]] = set()
 
@@ -132,7 +134,9 @@ class Memorize:
         verdict = self._verdicts.of(new, older, most=JUDGED_IN_BULK)
         if isinstance(verdict, Keep):
             return True
-        done = deeds(verdict, new, self._verdicts.merged_chunks(verdict), self._verdicts.mode)
+        done = deeds(
+            verdict, new, self._verdicts.merged_chunks(verdict), self._verdicts.mode, self._naming
+        )
         changes = list(done.changes)
         match verdict:
             case Skip(known):
@@ -169,7 +173,7 @@ class Memorize:
 
     def _stored(self, draft: Draft, verdict: Verdict) -> Stored:
         chunks = self._verdicts.merged_chunks(verdict, draft)
-        done = deeds(verdict, draft.memory, chunks, self._verdicts.mode)
+        done = deeds(verdict, draft.memory, chunks, self._verdicts.mode, self._naming)
         drafts = [] if done.memory is None else [replace(draft, memory=done.memory)]
         ids = self._apply(
             draft.memory.scope, drafts, done.changes, done.conflicts, repeated=done.repeated
@@ -200,7 +204,9 @@ class Memorize:
     def _draft(self, note: Note, now: datetime, *, fresh: bool = False) -> Draft:
         zone = self._settings.general.zone
         note = self.judged(note)
-        return draft_of(note, self._store.kin, self._embedder, now, zone, fresh=fresh)
+        return draft_of(
+            note, self._store.kin, self._embedder, now, zone, naming=self._naming, fresh=fresh
+        )
 
     def judged(self, note: Note) -> Note:
         """The note as far as it may be stored, with category and importance. Raises

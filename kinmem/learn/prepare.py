@@ -11,6 +11,7 @@ from kinmem.errors import InvalidInput
 from kinmem.learn.knowledge import knowledge_of
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import chunks_of
+from kinmem.llm.naming import Naming
 from kinmem.models import (
     LIVE,
     TOLD_AT,
@@ -60,7 +61,14 @@ PEM = "-----BEGIN"
 
 
 def draft_of(
-    note: Note, kin: str, embedder: Embedder, now: datetime, zone: tzinfo, *, fresh: bool = False
+    note: Note,
+    kin: str,
+    embedder: Embedder,
+    now: datetime,
+    zone: tzinfo,
+    *,
+    naming: Naming,
+    fresh: bool = False,
 ) -> Draft:
     """The note as a memory of this Kin, chunked, without vectors. Raises InvalidInput.
 
@@ -79,7 +87,7 @@ def draft_of(
         **_origin(note, told_at),
     )
     chunks = Chunks(chunks_of(memory.content, embedder))
-    return Draft(memory, chunks, knowledge=knowledge_of(note, memory))
+    return Draft(memory, chunks, knowledge=knowledge_of(note, memory, naming))
 
 
 def _told(note: Note, now: datetime, zone: tzinfo) -> dict[str, Any]:

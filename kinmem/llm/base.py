@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
 
 from kinmem.llm.pieces import Window
-from kinmem.models import Vectors
+from kinmem.models import Entity, Vectors
 
 if TYPE_CHECKING:  # 80 ms, and a hook asks no model
     from pydantic import BaseModel
@@ -187,6 +187,10 @@ class Judge(Protocol):
 
     def commands(self, text: str, *, deadline: float | None = None) -> float:
         """The chance that a text wants to command the assistant that reads it."""
+        ...
+
+    def names(self, text: str, *, deadline: float | None = None) -> tuple[Entity, ...]:
+        """Whom and what the first 2,000 characters of a text surely name, in order."""
         ...
 
 

@@ -1,11 +1,11 @@
 """kinmem's own judge of language: a small cross-encoder over one text or two, in seven languages.
 
-One encoder with four heads (docs/judge.md). Each pair is judged alone, since an 8-bit model scales
+One encoder with five heads (docs/judge.md). Each pair is judged alone, since an 8-bit model scales
 its activations by all that is in a batch (embed_onnx.py).
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -16,9 +16,12 @@ import numpy as np
 from kinmem.errors import ModelError
 from kinmem.llm.base import Answering, Relation
 from kinmem.llm.deadline import Deadline, Once
+from kinmem.llm.naming import SURE, Found, entities, names_in
 from kinmem.llm.onnx import reason, session_of
+from kinmem.llm.pieces import Window, pieces
 from kinmem.llm.words import FOLDER as FOLDER
 from kinmem.llm.words import words_of
+from kinmem.models import Entity
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
@@ -27,6 +30,8 @@ NAME = "builtin/judge"
 MOST_PIECES = 112
 """Word pieces of both texts with their marks; it was trained with as many."""
 MARKS_OF_TWO = 4
+NAMED = 2000
+"""Characters in which names are looked for; what comes later is seldom what a text is about."""
 REMEMBERED = 4096
 """Verdicts that are kept; upkeep looks at the same pairs again."""
 ADVICE = "reinstall kinmem with its dependencies, or set KINMEM_JUDGE=off"
@@ -77,6 +82,23 @@ class BuiltinJudge:
         """See Judge."""
         return self._each("commands", [(text, None)], deadline)[0]["commands"]
 
+    def names(self, text: str, *, deadline: float | None = None) -> tuple[Entity, ...]:
+        """See Judge."""
+        return entities((part, found) for part, found in self.found(text, deadline))
+
+    def found(
+        self, text: str, deadline: float | None = None, sure: float = SURE
+    ) -> Iterator[tuple[str, list[Found]]]:
+        """The parts of a text that are read at once, and the names in each. Raises ModelError."""
+        time = Deadline(deadline)
+        parts = self._loaded(time)
+        for part in parts.cut(text[:NAMED]):
+            time.check("reading names")
+            try:
+                yield part, names_in(part, *parts.tags(part), sure)
+            except Exception as error:  # as below
+                raise ModelError(f"the judge read no names: {reason(error)}") from error
+
     def _each(
         self, head: str, pairs: Sequence[tuple[str, str | None]], deadline: float | None
     ) -> list[dict[str, float]]:
@@ -125,8 +147,22 @@ class _Parts:
 
     def run(self, head: str, first: str, second: str | None) -> Any:
         """Logits of a head, float32, one for each of its labels."""
-        ids = self._read(first, second).ids
-        return self._session.run([head], {"words": self._words.vectors(ids)})[0]
+        return self._run(head, self._read(first, second).ids)
+
+    def tags(self, text: str) -> tuple[list[tuple[int, int]], Any]:
+        """Of each piece where it stands and the logits of its tags."""
+        read = self._read(text, None)
+        return read.offsets, self._run("names", read.ids)
+
+    def cut(self, text: str) -> list[str]:
+        """Into parts that are read whole."""
+        return pieces(text, Window(len(text), MOST_PIECES - MARKS_OF_TWO, self._count))
+
+    def _count(self, text: str) -> int:
+        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def _run(self, output: str, ids: Sequence[int]) -> Any:
+        return self._session.run([output], {"words": self._words.vectors(ids)})[0]
 
     def _read(self, first: str, second: str | None) -> "Encoding":
         """Of two texts that are too long together the longer one is cut."""

@@ -226,7 +226,7 @@ class Memories(Parts):
             fields,
             chunks=chunks,
             if_version=if_version,
-            knowledge=reread(old, fields),
+            knowledge=reread(old, fields, self._naming),
             batch=batch,
         )
         if "content" in changes:

@@ -16,6 +16,7 @@ from kinmem.learn.from_turns import Learn
 from kinmem.learn.memorize import Memorize
 from kinmem.learn.projects import settle_places
 from kinmem.llm.base import ChatModels, Embedder
+from kinmem.llm.naming import Naming
 from kinmem.models import Answer, Filters, Memory
 from kinmem.outbox import Outbox
 from kinmem.recall.pipeline import Recall
@@ -75,7 +76,8 @@ class Parts:
         self._memorize = Memorize(store, embedder, settings, clock, models.judge)
         self.documents = Documents(store, embedder, settings, clock)
         self._summary_model = models.summary
-        self._undo = Undo(store, embedder, self._bin_time, clock)
+        self._naming = Naming(models.judge)
+        self._undo = Undo(store, embedder, self._bin_time, clock, models.judge)
         self._review = Reviewer(store, embedder, models.review, settings, clock, models.judge)
         self._compact = Compact(store.journal, models.compacting, settings, clock)
         inject = Inject(store.journal, settings, clock)

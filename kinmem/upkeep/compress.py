@@ -7,6 +7,7 @@ from itertools import combinations
 
 from kinmem.clock import Clock
 from kinmem.llm.base import Embedder
+from kinmem.llm.naming import RULES, Naming
 from kinmem.models import Memory
 from kinmem.rules.same.proof import unproved
 from kinmem.rules.same.similarity import Kinship, Ladder, compare, contains
@@ -33,6 +34,7 @@ def compress(
     clock: Clock,
     counts: Counter[str],
     allowance: Allowance = WITHOUT_LIMIT,
+    naming: Naming = RULES,
 ) -> None:
     """The text that says what all say; where none does, the more important memory's, with the
     sentences behind it that only the others have. Records of different days stay apart.
@@ -43,7 +45,7 @@ def compress(
     Raises ModelError when the embedder is away.
     """
     similarity, zone = settings.upkeep.compress_similarity, settings.general.zone
-    merge = Merge(store, embedder, STEP, clock, zone)
+    merge = Merge(store, embedder, STEP, clock, zone, naming)
     fresh = Fresh(store, embedder, similarity, STEP, zone, "consolidate")
     if allowance.dry_run:
         counts["groups"] += fresh.waiting()

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, ModelError
 from kinmem.llm.base import ChatModel, Embedder
+from kinmem.llm.naming import RULES, Naming
 from kinmem.models import CATEGORIES, Category, Memory
 from kinmem.prompts import render, today
 from kinmem.rules.border import checked_subject
@@ -58,6 +59,7 @@ def consolidate(
     clock: Clock,
     counts: Counter[str],
     allowance: Allowance = WITHOUT_LIMIT,
+    naming: Naming = RULES,
 ) -> None:
     """Merge at most settings.upkeep.consolidation_max groups; what became of them, in `counts`.
 
@@ -72,7 +74,7 @@ def consolidate(
     if most == 0:
         return
     ask = Ask(model, embedder, clock, zone, Calls(store.journal, ASKED * most, clock, zone))
-    merge = Merge(store, embedder, STEP, clock, zone)
+    merge = Merge(store, embedder, STEP, clock, zone, naming)
     close = limits.consolidation_similarity
     close = embedder.calibration.cluster if close is None else close
     fresh = Fresh(

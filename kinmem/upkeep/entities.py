@@ -10,8 +10,8 @@ from itertools import chain
 from rapidfuzz.distance import OSA
 
 from kinmem.clock import Clock
+from kinmem.llm.naming import Naming
 from kinmem.models import THE_USER, Scope
-from kinmem.rules.names.entities import read
 from kinmem.store.base import Store
 from kinmem.store.graph import Key, Named
 from kinmem.upkeep.allowance import Allowance
@@ -32,7 +32,9 @@ BEGINS = 3
 SCOPES: tuple[Scope, ...] = ("private", "shared")
 
 
-def entities(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]) -> None:
+def entities(
+    store: Store, clock: Clock, naming: Naming, allowance: Allowance, counts: Counter[str]
+) -> None:
     """Read own memories whose content was not read for entities, the latest first; then
     merge entities of one file that are certainly the same. Counts read, found and merged.
 
@@ -40,13 +42,13 @@ def entities(store: Store, clock: Clock, allowance: Allowance, counts: Counter[s
     they share a relation or a subject; two spellings, if they share a relation and no memory names
     both. Not a change of the memories: no history, and it can all be read again.
     """
-    _read(store, allowance, counts)
+    _read(store, naming, allowance, counts)
     for scope in SCOPES:
         if not allowance.is_over():
             _merge(store, scope, allowance, counts)
 
 
-def _read(store: Store, allowance: Allowance, counts: Counter[str]) -> None:
+def _read(store: Store, naming: Naming, allowance: Allowance, counts: Counter[str]) -> None:
     graph = store.graph
     if allowance.dry_run:
         counts["read"] += len(graph.unread(PER_RUN))
@@ -56,7 +58,7 @@ def _read(store: Store, allowance: Allowance, counts: Counter[str]) -> None:
         if not part or allowance.is_over():
             return
         found = {
-            memory.id: (memory.version, read(memory.content, memory.speaker, memory.subject))
+            memory.id: (memory.version, naming(memory.content, memory.speaker, memory.subject))
             for memory in part
         }
         if not graph.keep(found):

@@ -11,11 +11,12 @@ from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import SIZE, chunks_of
+from kinmem.llm.naming import RULES, Naming
 from kinmem.models import TOLD_AT, Category, Chunks, Draft, Knowledge, Memory, State
 from kinmem.rules.border import CONTEXT_BYTES, TAGS, checked_content
 from kinmem.rules.change.occasion import OF_ITS_TIME
 from kinmem.rules.evidence import evidence
-from kinmem.rules.names.entities import read, together
+from kinmem.rules.names.entities import together
 from kinmem.rules.same.atoms import atoms
 from kinmem.rules.same.similarity import content_hash, normalised
 from kinmem.store.base import Store
@@ -84,11 +85,18 @@ class Merge:
     """Lets new memories supersede groups, which can be undone one by one or all at once."""
 
     def __init__(
-        self, store: Store, embedder: Embedder, step: str, clock: Clock, zone: tzinfo
+        self,
+        store: Store,
+        embedder: Embedder,
+        step: str,
+        clock: Clock,
+        zone: tzinfo,
+        naming: Naming = RULES,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._step = step
+        self._naming = naming
         self._clock = clock
         self._zone = zone
         self._run = batch_name(step)
@@ -137,7 +145,7 @@ class Merge:
 
     def _knowledge(self, group: Group, memory: Memory) -> Knowledge:
         """Whom any of the group is about, and what the new text says of them."""
-        said = read(memory.content, memory.speaker, memory.subject)
+        said = self._naming(memory.content, memory.speaker, memory.subject)
         known = [entity for one in group.memories for entity in self._store.entities(one.id)]
         return together([*known, *said.entities], said.relations)
 

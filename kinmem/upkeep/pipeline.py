@@ -6,6 +6,7 @@ from functools import partial
 
 from kinmem.clock import Clock
 from kinmem.llm.base import ChatModels, Embedder
+from kinmem.llm.naming import Naming
 from kinmem.llm.relating import Relating
 from kinmem.settings import Settings
 from kinmem.store.base import Store
@@ -41,6 +42,7 @@ class Upkeep:
         self._store = store
         self._embedder = embedder
         self._models = models
+        self._naming = Naming(models.judge)
         self._settings = settings
         self._clock = clock
 
@@ -53,12 +55,12 @@ class Upkeep:
         is erased comes last. Steps that look at all memories do so once a day (upkeep/daily).
         `without_model`: as consolidate.
         """
-        store, clock = self._store, self._clock
+        store, clock, naming = self._store, self._clock, self._naming
         return [
             Step("learn", 300, learn),
             Step("expire", 60, partial(expire, store, clock)),
             Step("embed", 300, embed),
-            Step("entities", 60, partial(entities, store, clock), goes_on=True),
+            Step("entities", 60, partial(entities, store, clock, naming), goes_on=True),
             Step("tag", 60, partial(tag, store, clock), goes_on=True),
             Step("link", 60, partial(link, store, self._embedder, clock), goes_on=True),
             Step("consolidate", 300, partial(self._consolidate, without_model)),
@@ -91,6 +93,6 @@ class Upkeep:
             join(*with_all, relating, settings, clock, counts, allowance)
         if self._models.consolidation is not None:
             model = self._models.consolidation
-            consolidate(*with_all, model, settings, clock, counts, allowance)
+            consolidate(*with_all, model, settings, clock, counts, allowance, self._naming)
         if settings.upkeep.compress if without_model is None else without_model:
-            compress(*with_all, settings, clock, counts, allowance)
+            compress(*with_all, settings, clock, counts, allowance, self._naming)

@@ -11,6 +11,8 @@ from scripts.judge.e5 import base
 from scripts.judge.examples import LABELS, Row, rows, said_along
 from scripts.judge.export import fitted, write_labels, write_network, write_words
 from scripts.judge.figures import table
+from scripts.judge.names import table as table_of_names
+from scripts.judge.names import texts, train_names, weights_of
 from scripts.judge.network import Judge
 from scripts.judge.shortcuts import SAID_ALONG, against_shortcuts
 from scripts.judge.training import LENGTH, Plan, train
@@ -43,13 +45,16 @@ def main() -> None:
     train(judge, tokenizer, trained, plan)
     tokenizer.no_truncation()
     write_words(begun.words, tokenizer, asked.out)
+    known, unseen = texts()
+    named = train_names(judge, tokenizer, known, asked.seed)
     weights = {name: value.numpy() for name, value in judge.state_dict().items()}
-    write_network(weights, LAYERS, asked.out)
+    write_network(weights | weights_of(named), LAYERS, asked.out)
     write_labels(dict.fromkeys(LABELS, 1.0), asked.out)
     shipped = BuiltinJudge(asked.out)
     write_labels(fitted(lambda row: _logits(shipped, row), held), asked.out)
     shipped = BuiltinJudge(asked.out)
     print(table(held, [np.exp(_logits(shipped, row)) for row in held]))
+    print(table_of_names(unseen, shipped))
 
 
 def _logits(judge: BuiltinJudge, row: Row) -> np.ndarray:

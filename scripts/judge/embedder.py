@@ -35,7 +35,7 @@ def weights_of(base: Base) -> Weights:
 def network(weights: Weights) -> onnx.ModelProto:
     """From the vectors of the words of one text to its vector, of unit length."""
     graph = bert.Graph()
-    hidden = encoded(graph, weights, LAYERS)
+    hidden = encoded(graph, weights, LAYERS)[-1]
     mean = graph.op("ReduceMean", hidden, axes=[0, 1], keepdims=0)
     length = graph.op("ReduceL2", mean, axes=[0], keepdims=1)
     graph.op("Div", mean, length, output="vector")

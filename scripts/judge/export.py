@@ -12,6 +12,7 @@ from onnx import TensorProto, helper
 from onnxruntime.quantization import QuantType, quantize_dynamic  # type: ignore[import-untyped]
 from tokenizers import Tokenizer
 
+from kinmem.llm.naming import TAGS
 from scripts import build_model as bert
 from scripts.judge.examples import LABELS, Row
 
@@ -29,6 +30,9 @@ OPSET = 17
 LONGEST = 160
 """Word pieces that the network has places for."""
 TEMPERATURES = np.geomspace(0.5, 3.0, 60)
+READ = (2, 4, 6)
+"""States of the encoder from which names are read, by the layers behind which they stand: the last
+one alone has forgotten much of what a word looks like."""
 Weights = Mapping[str, np.ndarray]
 
 
@@ -51,31 +55,38 @@ def write_network(weights: Weights, layers: int, folder: Path) -> None:
 
 
 def network(weights: Weights, layers: int) -> onnx.ModelProto:
-    """From the vectors of the words of one text to the logits of every head."""
+    """From the vectors of the words of one text to the logits of every head, and of the tag of each
+    piece."""
     graph = bert.Graph()
     zero, one = graph.integers(0), graph.integers(1)
-    hidden = encoded(graph, weights, layers)
+    states = encoded(graph, weights, layers)
+    hidden = states[-1]
     first = graph.op("Squeeze", graph.op("Gather", hidden, zero, axis=1), one)
     mean = graph.op("ReduceMean", hidden, axes=[1], keepdims=0)
     read = graph.op("Concat", first, mean, axis=1)
     for head in LABELS:
         graph.op("Squeeze", _head(graph, weights, head, read), zero, output=head)
+    known = graph.op("Concat", *(states[layer] for layer in READ), axis=2)
+    wide = bert.gelu(graph, bert.dense(graph, weights, "names.wide", known))
+    graph.op("Squeeze", bert.dense(graph, weights, "names.tags", wide), zero, output="names")
     return _model(graph)
 
 
-def encoded(graph: bert.Graph, weights: Weights, layers: int) -> str:
-    """From the vectors of words to what the layers make of them, with an axis of one text."""
+def encoded(graph: bert.Graph, weights: Weights, layers: int) -> list[str]:
+    """From the vectors of words to what each layer makes of them, with an axis of one text; the
+    first is what goes into the layers."""
     zero, one = graph.integers(0), graph.integers(1)
     length = graph.op("Slice", graph.op("Shape", "words"), zero, one)
     where = graph.constant("positions", weights["positions"][:LONGEST] + weights["kind"])
     hidden = graph.op("Add", "words", graph.op("Slice", where, zero, length, zero))
     hidden = graph.op("Unsqueeze", bert.normed(graph, weights, "norm", hidden), zero)
-    named = _named(weights, layers)
+    named, states = _named(weights, layers), [hidden]
     for layer in range(layers):
         name = f"encoder.layer.{layer}."
         hidden = bert.attention(graph, named, name + "attention.", hidden, graph.number(0.0))
         hidden = bert.feed_forward(graph, named, name, hidden)
-    return hidden
+        states.append(hidden)
+    return states
 
 
 def _named(weights: Weights, layers: int) -> dict[str, np.ndarray]:
@@ -99,6 +110,7 @@ def _model(graph: bert.Graph) -> onnx.ModelProto:
         helper.make_tensor_value_info(head, TensorProto.FLOAT, [len(labels)])
         for head, labels in LABELS.items()
     ]
+    logits.append(helper.make_tensor_value_info("names", TensorProto.FLOAT, ["t", len(TAGS)]))
     made = helper.make_graph(graph.nodes, "judge", [words], logits, list(graph.constants.values()))
     model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)])
     model.ir_version = 8
@@ -107,7 +119,7 @@ def _model(graph: bert.Graph) -> onnx.ModelProto:
 
 
 def write_labels(temperatures: Mapping[str, float], folder: Path) -> None:
-    told: dict[str, Any] = {"labels": LABELS, "temperatures": temperatures}
+    told: dict[str, Any] = {"labels": LABELS, "temperatures": temperatures, "names": TAGS}
     (folder / "judge.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 

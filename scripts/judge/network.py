@@ -55,13 +55,18 @@ class Judge(nn.Module):
 
     def forward(self, head: str, ids: Tensor, present: Tensor) -> Tensor:
         """Logits, a row for each text. Ids: (texts, length), int64; `present`: 0 or 1."""
-        hidden = self.words(ids) + self.positions[: ids.shape[1]] + self.kind
-        hidden = self.drop(self.norm(hidden))
-        for layer in self.layers:
-            hidden = layer(hidden, present[:, None, None, :].bool())
+        hidden = self.states(ids, present)[-1]
         mean = (hidden * present[..., None]).sum(1) / present.sum(1, keepdim=True)
         logits: Tensor = self.heads[head](torch.cat([hidden[:, 0], mean], 1))
         return logits
+
+    def states(self, ids: Tensor, present: Tensor) -> list[Tensor]:
+        """What is known of each piece before the first layer and behind each of them."""
+        hidden = self.words(ids) + self.positions[: ids.shape[1]] + self.kind
+        known = [self.drop(self.norm(hidden))]
+        for layer in self.layers:
+            known.append(layer(known[-1], present[:, None, None, :].bool()))
+        return known
 
 
 def _head(labels: int) -> nn.Module:

@@ -241,16 +241,16 @@ def test_a_statement_about_somebody_who_talks_has_them_as_subject():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("I moved to Berlin.", [Entity("Berlin", "location")]),
-        ("I work for Siemens.", [Entity("Siemens", "organization")]),
-        ("My sister Anna is a vet.", [Entity("Anna", "person")]),
-        ("I read Harry Potter on Monday in May.", [Entity("Harry Potter", "other")]),
-        ("Meine Schwester Anna hat einen Hund.", [Entity("Anna", "person")]),
+        ("I moved to Berlin.", ["Berlin"]),
+        ("I work for Siemens.", ["Siemens"]),
+        ("My sister Anna is a vet.", ["Anna"]),
+        ("I read Harry Potter on Monday in May.", ["Harry Potter"]),
+        ("Meine Schwester Anna hat einen Hund.", ["Anna"]),
         ("Groceries cost me 90 euros.", []),
     ],
 )
 def test_only_what_is_surely_a_name_becomes_an_entity(text, expected):
-    assert [entity for note in learned(text) for entity in note.entities] == expected
+    assert [entity.name for note in learned(text) for entity in note.entities] == expected
 
 
 def test_the_question_that_was_answered_is_the_source_context():

@@ -52,6 +52,27 @@ def test_a_change_is_no_repetition_and_a_repetition_no_change(
     assert sum(moved) == pytest.approx(1, abs=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("My sister Greta works at Bosch.", {"Greta": "person", "Bosch": "organization"}),
+        ("my sister greta is a nurse", {"greta": "person"}),
+        ("Nora geht zum Zahnarzt.", {"Nora": "person"}),
+        ("the build fails when the cache is cold", {}),
+    ],
+)
+def test_names_have_types_and_need_no_capitals(
+    judge: BuiltinJudge, text: str, expected: dict[str, str]
+) -> None:
+    assert {one.name: one.type for one in judge.names(text)} == expected
+
+
+def test_names_are_looked_for_in_all_parts_of_a_long_text(judge: BuiltinJudge) -> None:
+    text = "It rained for the whole day and nobody went out. " * 20 + "Greta stayed in Hamburg."
+
+    assert [one.name for one in judge.names(text)] == ["Greta", "Hamburg"]
+
+
 def test_verdicts_come_in_the_order_of_what_is_stored(judge: BuiltinJudge) -> None:
     stored = [stored for stored, _ in MOVES]
     new = MOVES[0][1]

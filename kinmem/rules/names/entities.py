@@ -33,13 +33,21 @@ OF_PEOPLE = Pattern(
 """What only people do, or have."""
 
 
-def read(text: str, speaker: str | None = None, subject: str | None = None) -> Knowledge:
-    """What rules find in a memory's content. `subject` is one of its entities if it is a name that
+def read(
+    text: str,
+    speaker: str | None = None,
+    subject: str | None = None,
+    named: Iterable[Entity] | None = None,
+) -> Knowledge:
+    """Whom and what a memory's content is about. `named`: what a judge has found there; None: rules
+    alone are asked. `subject` is one of its entities if it is a name that
     stands there; `speaker` if it is about himself. Of what assistants and tools say, only the ends
     of relations are kept: their texts are full of headings, and no facts of anybody's."""
     said = relations(text, speaker)
     if speaker in SILENT:
         return together(_ends(said), said)
+    if named is not None:
+        return together([*_ends(said), *named, *_subject(subject, speaker)], said)
     known = [name for name in (speaker, subject) if name and name not in ROLES and name in text]
     found = [
         *_ends(said),

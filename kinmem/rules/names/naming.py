@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator
 
-from kinmem.models import Entity, EntityType
+from kinmem.models import Entity
 from kinmem.rules.grammar import FUNCTION_WORDS, MARKERS
 from kinmem.rules.pattern import Pattern
 from kinmem.rules.same.amounts import CAPITAL_MONTHS, DAY_NAMES
@@ -16,17 +16,7 @@ OF_KIN = Pattern(
     rf"\b(?:{KIN}|{KIN_ABROAD}),? (?:is |named |called |is called |is named |hei(?:ß|ss)t "
     rf"|namens )?$"
 )
-LIVES_IN = Pattern(
-    r"\b(?:live[sd]?|living|moved?|moving|born|travel\w*|trip|flew|fly|flying|based|wohn\w+"
-    r"|lebe\w*|reise|habit\w+|vivo|vive|moro|mora|abito|abita|viv\w+)\b"
-    r"[\w ]{0,20}\b(?:in|to|from|near|nach|aus|[aà]|en|em|de)\s$"
-)
 KIN_AND_NAME = Pattern(rf"(?:.* )?(?:{KIN}|{KIN_ABROAD}) (?=[A-ZÀ-Þ])")
-WORKS_AT = Pattern(
-    r"\b(?:works?|working|worked|job|arbeite\w*|travaille|trabajo|lavoro|trabalho) (?:at|for|with"
-    r"|bei|chez|en|per|na|no)\s$"
-)
-COMPANY = re.compile(r"\b(?:Inc|Ltd|LLC|GmbH|AG|Corp|SA|SpA|University|Bank|Company)\b")
 MONTHS = frozenset(month.casefold() for month in CAPITAL_MONTHS)
 WITHIN = re.compile(r"\w[^.!?:\"“]*$")
 """A word before, and no beginning of a sentence or a quotation since."""
@@ -46,33 +36,31 @@ def entities(text: str, known: Collection[str] = ()) -> tuple[Entity, ...]:
     capitals (German) a name is known, has two words, or follows what somebody is to the speaker.
     """
     found: dict[str, Entity] = {}
-    nouns = _has_capital_nouns(text)
-    for sentence in sentences(text[:HEAD]):
-        for entity in _in_sentence(sentence, known, nouns):
-            found.setdefault(entity.name, entity)
+    for start, end in names_by_capitals(text[:HEAD], known):
+        name = text[start:end]
+        is_person = name in known or OF_KIN.search(text[max(0, start - NEAR) : start])
+        found.setdefault(name, Entity(name, "person" if is_person else "other"))
     return tuple(found.values())[:MOST]
 
 
-def _in_sentence(sentence: str, known: Collection[str], nouns: bool) -> Iterator[Entity]:
-    for match in RUN.finditer(sentence):
-        name = re.sub(r"['’]s$", "", match[0])
-        before = sentence[max(0, match.start() - NEAR) : match.start()]
-        if of_kin := KIN_AND_NAME.match(name):
-            yield Entity(name[of_kin.end() :], "person")
-        elif name in known:
-            yield Entity(name, "person")
-        elif name.casefold() in NEVER or name.split()[0].casefold() in NEVER:
-            continue
-        elif OF_KIN.search(before):
-            yield Entity(name, "person")
-        elif WITHIN.search(before) and (not nouns or " " in name):
-            yield Entity(name, _type(name, before))
-
-
-def _type(name: str, before: str) -> EntityType:
-    if LIVES_IN.search(before):
-        return "location"
-    return "organization" if WORKS_AT.search(before) or COMPANY.search(name) else "other"
+def names_by_capitals(text: str, known: Collection[str] = ()) -> Iterator[tuple[int, int]]:
+    """Where they stand."""
+    nouns, begin = _has_capital_nouns(text), 0
+    for sentence in sentences(text):
+        for match in RUN.finditer(sentence):
+            name = re.sub(r"['’]s$", "", match[0])
+            start = 0
+            before = sentence[max(0, match.start() - NEAR) : match.start()]
+            if of_kin := KIN_AND_NAME.match(name):
+                start = of_kin.end()
+            elif name not in known:
+                if name.casefold() in NEVER or name.split()[0].casefold() in NEVER:
+                    continue
+                is_within = WITHIN.search(before) and (not nouns or " " in name)
+                if not is_within and not OF_KIN.search(before):
+                    continue
+            yield begin + match.start() + start, begin + match.start() + len(name)
+        begin += len(sentence)
 
 
 def _has_capital_nouns(text: str) -> bool:
