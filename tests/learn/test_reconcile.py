@@ -14,6 +14,7 @@ from kinmem.learn.reconcile import (
     Replace,
     reconcile,
 )
+from kinmem.llm.naming import Naming
 from kinmem.models import Memory, State
 from kinmem.rules.same.similarity import Ladder, content_hash
 
@@ -302,8 +303,8 @@ def test_the_kind_tells_why(known, new, kind):
 def test_validity_ends_where_the_other_begins():
     known, new = replace(LYON, occurred_at=MARCH), replace(ROME, occurred_at=MAY)
 
-    done = deeds(verdict(known, new), new, None, "temporal")
-    late = deeds(verdict(new, known), known, None, "temporal")
+    done = deeds(verdict(known, new), new, None, "temporal", Naming())
+    late = deeds(verdict(new, known), known, None, "temporal", Naming())
 
     assert done.changes[0].fields == {
         "state": State.SUPERSEDED,

@@ -126,7 +126,9 @@ def are_apart(a: str, b: str) -> bool:
     is_close = max(pair.lost.total(), pair.gained.total()) <= max(1, REWORDED * shorter)
     if is_close and (_marks(a) != _marks(b) or pair.differs(DIFFERS.keys() - {"order"})):
         return True
-    return _matter(left) == _matter(right) and _is_exchanged(pair)
+    if _matter(left) == _matter(right) and _is_exchanged(pair):
+        return True
+    return _timeless(left) == _timeless(right) and pair.differs({"tense", "modality"})
 
 
 def has_all_atoms(whole: str, part: str) -> bool:
@@ -195,6 +197,14 @@ def _is_form(name: str, word: str) -> bool:
 
 def _matter(side: Atoms) -> Counter[str]:
     return Counter(stem(word) for word in side.words if is_content(word))
+
+
+def _timeless(side: Atoms) -> set[str]:
+    """What matters besides whether it is so, was so, or is wished."""
+    return {stem(word) for word in _matter(side)} - _IN_TIME
+
+
+_IN_TIME = {stem(word) for word in vocabulary.TENSES | vocabulary.MODALS}
 
 
 def _is_exchanged(pair: Contrast) -> bool:
