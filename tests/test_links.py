@@ -526,7 +526,7 @@ async def test_the_graph_can_be_drawn(service: Service, runbook: str, outage: st
     nodes = {node["id"]: node for node in graph["nodes"] if node["kind"] == "memory"}
     assert nodes.keys() == {runbook, outage}
     assert nodes[outage]["label"] == "On Friday the gateway was down for an hour."
-    assert nodes[outage]["type"] == "fact"
+    assert nodes[outage]["type"] == "event"
     assert graph["edges"] == [
         {
             "source": outage,

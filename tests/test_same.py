@@ -26,7 +26,7 @@ def test_without_the_judge_only_what_is_sure_is_one() -> None:
     found = counted()
 
     assert found["different"]["write"] == 0
-    assert found["different"]["review"] <= 0.05 * found["different"]["all"]
+    assert found["different"]["review"] <= 0.06 * found["different"]["all"]
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ REWORDED = [
     ("I am allergic to hazelnuts.", "I'm allergic to hazelnuts.", "What nuts must I avoid?"),
     (
         "My dentist is Dr. Meyer in Lindau.",
-        "Dr. Meyer in Lindau is my dentist.",
+        "Dr. Meyer in Lindau is the dentist I go to.",
         "Who looks after my teeth?",
     ),
     (
@@ -227,7 +227,7 @@ def test_what_is_said_again_in_other_words_is_forgotten_with_it(
 
 def test_what_is_memorized_and_then_said_is_forgotten_with_it(service: Service, home: Path) -> None:
     id = service.memorize("My dentist is Dr. Meyer in Lindau.").id
-    service.record_turn("other", "Dr. Meyer in Lindau is my dentist.", "Noted.", turn="7")
+    service.record_turn("other", "Dr. Meyer in Lindau is the dentist I go to.", "Noted.", turn="7")
     service.sleep(["learn"])
     assert [one.id for one in service.list_memories().memories] == [id]
     assert service.update_memory(id, scope="shared").id == id

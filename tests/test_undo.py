@@ -129,7 +129,7 @@ def test_an_update_is_undone_and_done_again(memory: Service, changes: Mapping[st
 
 def test_what_took_the_place_of_something_goes_and_that_is_back(memory: Service) -> None:
     old = str(memory.memorize("Bob lives in Paris", subject="Bob").id)
-    new = memory.memorize("Bob moved to Berlin", subject="Bob")
+    new = memory.memorize("Bob no longer lives in Paris, he moved to Berlin", subject="Bob")
     assert new.supersedes == (old,)
 
     undone = memory.undo(new.id)

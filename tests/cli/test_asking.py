@@ -79,7 +79,7 @@ def test_list_goes_page_by_page_or_all_at_once(kinmem: Kinmem, memorized: Memori
 
 def test_list_filters(kinmem: Kinmem, memorized: Memorized) -> None:
     memorized("Ana drinks tea", "--subject", "Ana", "--category", "preference", "--tag", "food")
-    memorized("Bob drinks coffee", "--subject", "Bob", "--tag", "food", "--scope", "shared")
+    memorized("Bob drinks coffee", "-s", "Bob", "-c", "fact", "--tag", "food", "--scope", "shared")
 
     def found(*options: str) -> list[str]:
         memories = kinmem("list", *options, "--json").json["memories"]

@@ -16,7 +16,7 @@ def test_what_is_told_at_once_gives_way_to_what_was_told_after_it(service: Servi
     said = [
         "Tom works at Bosch",
         "Tom now works at Siemens",
-        "Tom works at Audi and lives in Ulm",
+        "Tom works at Audi now",
     ]
     bosch, siemens, audi = (str(one.id) for one in service.memorize_many(said))
     assert service.settle(30)

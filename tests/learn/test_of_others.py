@@ -380,8 +380,8 @@ def test_what_a_statement_is_understood_by_is_its_source_context(
 CORRECTIONS = [
     ("Ana is allergic to peanuts.", "Ana is not allergic to peanuts any more."),
     ("Ana likes dogs.", "Ana doesn't like dogs any more."),
-    ("Every deploy needs a review.", "Every deploy needs no review."),
-    ("Ana lives in Lyon.", "Ana and Tom moved to Porto."),
+    ("Every deploy needs a review.", "Every deploy no longer needs a review."),
+    ("Ana lives in Lyon.", "Ana no longer lives in Lyon, she lives in Porto."),
     ("Ana mag Hunde.", "Ana mag keine Hunde mehr."),
     ("Tom travaille chez Renault.", "Tom ne travaille plus chez Renault."),
     ("Ana gosta de cães.", "Ana já não gosta de cães."),

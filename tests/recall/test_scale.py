@@ -72,7 +72,7 @@ def test_a_model_with_a_narrow_scale_answers_as_the_built_in_one(
         for ours, theirs in zip(ask_all(service), ask_all(narrow), strict=True):
             assert not theirs.abstained
             assert theirs.hits[0].memory.content == ours.hits[0].memory.content
-            assert theirs.hits[0].score == pytest.approx(ours.hits[0].score, abs=0.1)
+            assert theirs.hits[0].score == pytest.approx(ours.hits[0].score, abs=0.15)
             assert theirs.hits[0].confidence == pytest.approx(ours.hits[0].confidence, abs=0.2)
             assert bool(fitting(theirs)) is bool(fitting(ours))
 

@@ -6,6 +6,7 @@ that it has changed, or the slot can have but one value; or the later one says w
 or instead of what. All else is asked about or left to the judge (llm/relating.py).
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -27,6 +28,7 @@ WIDEST = 3
 """Content words of a slot."""
 SEPARATING = ("question", "modality", "quantity", "person")
 """Differences with which two texts speak of different things, or do not both say that it is so."""
+PARTS = re.compile(r"[,;，；]\s*")
 _ADDING = vocabulary.ADDING_VERBS | grammar.words("use nutze nutzen utilise uso usamos usa")
 
 
@@ -60,7 +62,7 @@ def excluding(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | No
     if cosine < ladder.related or before.ends and now.ends:
         return None
     if now.ends or before.ends:
-        return _ended(before, now)
+        return _ended(before, now) or _ended_in_part(before, new)
     if now.instead_of:
         return _instead(before, now)
     is_said = any(not _STATES.isdisjoint(forms(word)) for word in atoms(before.text).words)
@@ -90,6 +92,13 @@ def _ended(before: Restated, now: Restated) -> Clash | None:
     if not now.ends:
         return Clash(False, "contradiction", "it was said to have ended")
     return Clash(2 * len(shared) >= len(said) <= LONGEST, "update", "is so no longer")
+
+
+def _ended_in_part(before: Restated, new: str) -> Clash | None:
+    """The same of one part of a sentence: I no longer live in Lyon, I live in Berlin now."""
+    parts = PARTS.split(new)
+    found = (_ended(before, said) for part in parts[1:] and parts if (said := restated(part)).ends)
+    return next((clash for clash in found if clash is not None), None)
 
 
 def _instead(before: Restated, now: Restated) -> Clash | None:
