@@ -205,7 +205,8 @@ def test_an_edited_content_is_read_again(service: Service) -> None:
 def test_what_was_superseded_has_ended(service: Service, clock: MovableClock) -> None:
     told(service, "I live in Hamburg")
     clock.advance(days=1)
-    told(service, "I no longer live in Hamburg, I moved to Berlin")
+    told(service, "I no longer live in Hamburg")
+    told(service, "I moved to Berlin")
 
     card, _ = service.explore("me")
 

@@ -134,8 +134,8 @@ async def test_what_gave_way_and_what_is_open_is_told(client_of: Callable[..., C
     async with client_of() as client:
         old = await answer(client, "memorize", content="Anna lives in Lyon")
         new = await answer(client, "memorize", content="Anna lives in Rome")
-        both = await answer(client, "memorize", content="Ben lives in Oslo and has two dogs")
-        open_ = await answer(client, "memorize", content="Ben lives in Bergen")
+        both = await answer(client, "memorize", content="Ben is allergic to nuts")
+        open_ = await answer(client, "memorize", content="Ben is not allergic to nuts")
 
     assert (new["status"], new["supersedes"]) == ("superseded", [old["id"]])
     assert (open_["status"], open_["conflicts"]) == ("conflict", [both["id"]])

@@ -7,10 +7,10 @@ from kinmem.errors import ModelError
 from kinmem.llm.base import Judge
 from kinmem.rules.orders.instructions import suspicious
 
-SURELY = 0.8
+SURELY = 0.7
 """Chance from which the judge's word is enough. Of commands-1, which training had not seen, signs
-hold 10.7 % of the attacks and 2.7 % of the harmless texts, both 51 and 3.3 %; of 900 lines of our
-own prose one. At 0.7 59 and 4.3 %, three lines (`python -m benchmarks judge`)."""
+hold 10.7 % of the attacks and 2.7 % of the harmless texts, both 57 and 3 %; of 900 lines of our own
+prose one. At 0.5 70 and 4 %, four lines (`python -m benchmarks judge`)."""
 
 
 class Gate:

@@ -38,9 +38,9 @@ SURE = 0.8
 """The first of them where another number tells of two things, or it is for a time only."""
 SAME = 0.88
 """Chance from which on it is a duplicate, see Relating.same: of 1,184 relations of the validation
-batches that are not the same two or three are taken for it, .2 %, and 64 % of 316 that are. The lower of
-both chances found 55 % at .5 %; a regression with the cosine, the shares of other words and the
-other labels .02 more at most."""
+batches that are not the same two or three are taken for it, .2 %, and 64 % of 316 that are. The
+lower of both chances found 55 % at .5 %; a regression with the cosine, the shares of other words
+and the other labels .02 more at most."""
 PERHAPS_SAME = 0.3
 """Of the new one beside the stored one; below, the other direction is not asked."""
 LEAST_CHANCE = 1e-4

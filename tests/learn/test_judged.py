@@ -136,4 +136,4 @@ def test_look_alikes_are_not_ended(embedder):
     fates = [fate_of(row["old"], row["new"], embedder) for row in kept]
 
     assert fates.count("ended") <= 0.005 * len(kept)
-    assert fates.count("flagged") <= 0.05 * len(kept)
+    assert fates.count("flagged") <= 0.06 * len(kept)

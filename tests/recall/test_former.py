@@ -26,7 +26,8 @@ def married(service: Service, clock: MovableClock) -> Service:
 
 def settled(service: Service, stored: Stored) -> None:
     """Somebody answers that the new one holds."""
-    (issue,) = service.review_memories().issues
+    issues = service.review_memories().issues
+    issue = next(one for one in issues if stored.id in one.memory_ids)
     service.review_memories(apply=[issue.id], keep=stored.id)
 
 
