@@ -19,7 +19,7 @@ from kinmem.rules.change.periods import Period, joined, periods
 from kinmem.rules.change.restating import restated
 from kinmem.rules.change.vetoes import is_of_others, is_rule, veto
 from kinmem.rules.same.atoms import contrast, is_content
-from kinmem.rules.same.similarity import Kinship, Ladder, compare, contains
+from kinmem.rules.same.similarity import Kinship, Ladder, compare, contains, covers
 from kinmem.rules.same.wordings import resembles
 from kinmem.text import sentences, words
 
@@ -106,7 +106,7 @@ def reconcile(
     """
     others = [(known, cosine) for known, cosine in neighbours if known.id != new.id]
     return (
-        _known(new, others, ladder, judged)
+        _known(new, others, ladder, judged, updates)
         or _merged(new, others, ladder, mode)
         or _contradicted(new, others, ladder, mode, now, updates, judged)
         or Keep()
@@ -114,12 +114,17 @@ def reconcile(
 
 
 def _known(
-    new: Memory, neighbours: Sequence[Neighbour], ladder: Ladder, judged: Judged
+    new: Memory,
+    neighbours: Sequence[Neighbour],
+    ladder: Ladder,
+    judged: Judged,
+    updates: str | None,
 ) -> Skip | None:
     for known, cosine in neighbours:
         if known.id in judged.same and states_as_much(known, new):
             found = clash(known.content, new.content, cosine, ladder)
-            if found is None or not found.clear:
+            is_new = known.id == updates or not covers(known.content, new.content)
+            if not is_new and (found is None or not found.clear):
                 return Skip(known)
             continue
         near = cosine >= ladder.near or known.content_hash == new.content_hash

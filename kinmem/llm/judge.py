@@ -92,12 +92,14 @@ class BuiltinJudge:
         """The parts of a text that are read at once, and the names in each. Raises ModelError."""
         time = Deadline(deadline)
         parts = self._loaded(time)
-        for part in parts.cut(text[:NAMED]):
-            time.check("reading names")
-            try:
+        try:
+            for part in parts.cut(text[:NAMED]):
+                time.check("reading names")
                 yield part, names_in(part, *parts.tags(part), sure)
-            except Exception as error:  # as below
-                raise ModelError(f"the judge read no names: {reason(error)}") from error
+        except ModelError:
+            raise
+        except Exception as error:  # as below
+            raise ModelError(f"the judge read no names: {reason(error)}") from error
 
     def _each(
         self, head: str, pairs: Sequence[tuple[str, str | None]], deadline: float | None

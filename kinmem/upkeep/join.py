@@ -12,10 +12,10 @@ from itertools import combinations
 
 from kinmem.clock import Clock
 from kinmem.llm.base import Embedder
-from kinmem.llm.relating import SAME, Relating
+from kinmem.llm.relating import LONGEST, SAME, Relating
 from kinmem.models import Memory
 from kinmem.rules.change.occasion import may_be_one
-from kinmem.rules.same.similarity import Ladder, are_apart, has_all_atoms
+from kinmem.rules.same.similarity import Ladder, are_apart, covers
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.store.journal import Journal
@@ -82,6 +82,8 @@ class Pairs:
 
     def is_open(self, a: str, b: str) -> bool:
         """Whether it is worth asking: nothing exact keeps them apart, and nobody has asked."""
+        if max(len(a), len(b)) > LONGEST:
+            return False  # the judge would not tell
         return not self._journal.mark(_name(a, b)) and not are_apart(a, b)
 
     def close(self, a: str, b: str) -> None:
@@ -106,7 +108,7 @@ def _standing_for_both(pair: Sequence[Memory], relating: Relating, zone: tzinfo)
     whole = [
         one
         for one, other in ((earlier, later), (later, earlier))
-        if has_all_atoms(one.content, other.content)
+        if covers(one.content, other.content)
     ]
     if len(whole) == 1:
         return whole[0]

@@ -102,6 +102,27 @@ def test_the_verdict_tells_how_sure_it_was(service, clock):
     assert any("taken its place (0." in reason for reason in reasons)
 
 
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("We meet weekly with the client", "Each Tuesday we have a weekly client meeting"),
+        ("Anna is my sister", "My sister's name is Anna and she lives near"),
+    ],
+)
+def test_what_says_more_is_no_repetition(service, known, new):
+    service.memorize(known)
+
+    assert service.memorize(new).status not in ("duplicate_of", "merged_into")
+
+
+def test_who_names_what_is_corrected_is_not_overruled(service):
+    first = service.memorize("I'm allergic to peanuts.")
+
+    stored = service.memorize("I have a peanut allergy.", updates=first.id)
+
+    assert stored.status == "superseded"
+
+
 @pytest.fixture(scope="module")
 def embedder() -> BuiltinEmbedder:
     return BuiltinEmbedder()

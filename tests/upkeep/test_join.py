@@ -92,3 +92,13 @@ def test_paraphrases_become_one_and_look_alikes_do_not(bench: Bench) -> None:
 
     assert found["different"][True] <= 0.04 * found["different"].total()
     assert found["same"][True] >= 0.25 * found["same"].total()
+
+
+def test_the_one_that_says_more_stays(bench: Bench) -> None:
+    longer = "My sister's name is Anna and she lives near"
+    bench.keep(longer, importance=5)
+    bench.keep("Anna is my sister", importance=8)
+
+    run(bench)
+
+    assert longer in {one.content for one in bench.live()}

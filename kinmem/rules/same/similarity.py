@@ -143,6 +143,14 @@ def has_all_atoms(whole: str, part: str) -> bool:
     )
 
 
+def covers(whole: str, part: str) -> bool:
+    """Whether one of two texts that are taken for the same can stand for the other: it has all of
+    its atoms, and not noticeably fewer words that say something."""
+    pair = contrast(whole, part)
+    kept, given_up = (_matter(side).total() for side in (pair.left, pair.right))
+    return has_all_atoms(whole, part) and given_up <= kept + max(1, kept // 3)
+
+
 def says_more(a: str, b: str) -> bool:
     """Whether one of the texts has all words of the other in their order, and says more besides."""
     pair = contrast(a, b)
