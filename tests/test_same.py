@@ -17,7 +17,7 @@ def test_paraphrases_are_recognised_and_what_differs_hardly_ever_is() -> None:
     same, different, longer = (found[label] for label in ("same", "different", "contains"))
     assert different["write"] <= 0.03 * different["all"]
     assert different["review"] <= 0.1 * different["all"]
-    assert same["write"] >= 0.45 * same["all"]
+    assert same["write"] >= 0.35 * same["all"]
     assert same["write"] + same["review"] >= 0.6 * same["all"]
     assert longer["write"] + longer["review"] >= 0.5 * longer["all"]
 

@@ -91,7 +91,8 @@ def _ended(before: Restated, now: Restated) -> Clash | None:
         return None
     if not now.ends:
         return Clash(False, "contradiction", "it was said to have ended")
-    return Clash(2 * len(shared) >= len(said) <= LONGEST, "update", "is so no longer")
+    is_all = len(said) <= LONGEST and all(_among(word, ended) for word in said)
+    return Clash(is_all, "update", "is so no longer" if is_all else "a part of it is so no longer")
 
 
 def _ended_in_part(before: Restated, new: str) -> Clash | None:
