@@ -1,6 +1,6 @@
 # `make demo` and `make test` need nothing but Python 3.11+ and the package index: each sets up .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix docs bench compare-kore conformance claude-code live sweeps lowest clean
+.PHONY: help demo test check fix docs site bench compare-kore conformance claude-code live sweeps lowest clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -35,6 +35,10 @@ fix: $(READY) ## Format, and repair what lint can repair
 
 docs: $(READY) ## Write the generated parts of the documents again
 	@$(RUN) cogapp -r -P $(DOCUMENTS)
+
+site: $(READY) ## Build the documents as a web site, build/site/index.html; a dead link is an error
+	@$(RUN) pip install -qq --group docs
+	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict --quiet
 
 bench: $(READY) ## Measure retrieval, learning, latency, throughput, cold start and the size of the tool list
 	@$(RUN) benchmarks

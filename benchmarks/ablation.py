@@ -25,7 +25,7 @@ class Part:
 
     name: str
     formula: Mapping[str, float] = field(default_factory=dict)
-    """See kinmem.recall.formula.Formula."""
+    """See kinmem.recall.profiles.Formula."""
     variables: Mapping[str, object] = field(default_factory=dict)
     """Settings."""
 
@@ -67,7 +67,6 @@ PARTS = (
     _without("100 nearest instead of 50", nearest=100),
     _without("50 by words instead of 100", matching=50),
     _without("100 word ranks instead of 200", listed=100),
-    *(_set(KINMEM_ENTITY_BOOST=weight) for weight in (0.05, 0.1, 0.2)),
     Part("no adaptive K", variables={"MEMORY_ADAPTIVE_K": False}),
     Part("no abstention", variables={"KINMEM_ABSTAIN": False}),
 )

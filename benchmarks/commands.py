@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.report import Table, Target
-from kinmem.llm.gate import Gate
+from kinmem.learn.screen import Gate
 from kinmem.settings import load
 from kinmem.wiring import chat_models
 

@@ -10,7 +10,7 @@ from benchmarks.asking import Score, told
 from benchmarks.baselines import Remembering
 from benchmarks.data import Conversation, data_sets, own_set
 from benchmarks.report import Row, Table, Target
-from kinmem.comparison import ALONE
+from kinmem.cli.embedder_comparison import ALONE
 from kinmem.llm.base import Embedder, Purpose
 from kinmem.llm.builtin import BuiltinEmbedder
 

@@ -90,7 +90,7 @@ def _watched() -> Iterator[list[tuple[str, Evidence, tuple[float, float] | None]
 
     def watching(hits: Any, question: Any, found: Any, settings: Any) -> Any:
         told = zip(hits, evidence(hits, question, found), strict=True)
-        judged.extend((hit.candidate.id, each, verdict_of(hit.why)) for hit, each in told)
+        judged.extend((hit.candidate.id, each, verdict_of(hit.reasons)) for hit, each in told)
         return confidence.judge(hits, question, found, settings)
 
     setattr(pipeline, "judge", watching)  # noqa: B010 - mypy knows no judge there

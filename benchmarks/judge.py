@@ -23,13 +23,13 @@ from benchmarks.data import ADVERSARIAL, Conversation, Question, abstention_set,
 from benchmarks.kins import fresh_kin
 from benchmarks.report import Row, Table, Target
 from benchmarks.scoring import ndcg_at, recall_at
-from kinmem.llm import gate
+from kinmem.language.orders.instructions import suspicious
+from kinmem.learn import screen as gate
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.llm.judge import BuiltinJudge
 from kinmem.models import Scored
-from kinmem.recall import judged as stage
+from kinmem.recall import judging as stage
 from kinmem.recall import pipeline
-from kinmem.rules.orders.instructions import suspicious
 
 TRAINING = Path(__file__).parent.parent / "training"
 CARDS, COMMANDS, PLAIN = "cards-2", "commands-1", "plain"

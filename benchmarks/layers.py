@@ -51,7 +51,7 @@ def _measured(corpus: Corpus, memories: int) -> tuple[int, int, float, float, fl
     with fresh_kin(embedder, KINMEM_LEARN=False) as kin:
         kin.memorize_many(corpus.notes[:memories])
         kin.settle()
-        kin.store.journal.add(_messages(corpus, kin))
+        kin.store.turns.add(_messages(corpus, kin))
         said = _bytes(kin)
         kin.settle()
         recall = Recall(kin.store, [embedder], kin.settings, kin.clock)

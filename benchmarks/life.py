@@ -17,11 +17,11 @@ from benchmarks.kins import PREFIX
 from benchmarks.replay import extracted
 from benchmarks.report import Row, Table, Target
 from kinmem.models import Category, Chunks, Draft, Fate, Memory, Place, State, Tier
-from kinmem.settings.life import LifeSettings
+from kinmem.settings.memory_settings import LifeSettings
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.upkeep.allowance import WITHOUT_LIMIT
-from kinmem.upkeep.retain import retain
-from kinmem.upkeep.tier import tier
+from kinmem.upkeep.budget import UNLIMITED
+from kinmem.upkeep.lifecycle import retain
+from kinmem.upkeep.priority import tier
 
 MEMORIES, CHANGED, ROUNDS = 10_000, 100, 7
 MOST_SCANS = 5.0
@@ -81,15 +81,15 @@ def _timed(run: Callable[[SqliteStore, Counts], None], store: SqliteStore) -> tu
 
 
 def _scan(store: SqliteStore, counts: Counts) -> None:
-    store._own.database.rows("SELECT * FROM memories")
+    store.files.own.database.rows("SELECT * FROM memories")
 
 
 def _retain(store: SqliteStore, counts: Counts) -> None:
-    retain(store, LifeSettings(), lambda: NOW, WITHOUT_LIMIT, counts)
+    retain(store, LifeSettings(), lambda: NOW, UNLIMITED, counts)
 
 
 def _tier(store: SqliteStore, counts: Counts) -> None:
-    tier(store, lambda: NOW, WITHOUT_LIMIT, counts)
+    tier(store, lambda: NOW, UNLIMITED, counts)
 
 
 def _fade(store: SqliteStore, count: int, turn: int) -> None:

@@ -106,7 +106,7 @@ def _memorized(memories: Iterable[World], kin: Service) -> dict[str, str]:
 
 
 def _heard(kin: Service, ids: Mapping[str, str], folder: str, session: str, text: str) -> Heard:
-    shown = kin.store.journal.shown
+    shown = kin.store.shown.of
     if session.startswith("opening"):
         kin.opening(session, place=folder)
     else:  # what stands in a first block whatever it is asked

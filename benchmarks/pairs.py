@@ -56,7 +56,7 @@ def fate_of(old: str, new: str, embedder: Embedder) -> str:
             return "duplicate"
         if older is not None and kin.get(older).state is State.SUPERSEDED:
             return "ended"
-        return "flagged" if kin.store.journal.conflicts() else "both active"
+        return "flagged" if kin.store.decisions.conflicts() else "both active"
 
 
 def _read(files: Iterable[Path]) -> Iterator[Mapping[str, str]]:

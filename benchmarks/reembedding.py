@@ -11,8 +11,7 @@ from benchmarks.data import ADVERSARIAL, Conversation, Question, data_sets, own_
 from benchmarks.kins import fresh_kin
 from benchmarks.report import Row, Table, Target
 from benchmarks.scoring import recall_at
-from kinmem.llm.absent import NoEmbedder
-from kinmem.llm.base import Embedder, Purpose
+from kinmem.llm.base import Embedder, NoEmbedder, Purpose
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import Filters, Vectors
 from kinmem.recall.pipeline import Recall
@@ -88,7 +87,7 @@ def changed(conversations: Sequence[Conversation], more: int = 0) -> tuple[list[
         rows: list[Row] = [(0, "the old one", start, None, words)]
         loss = 0.0
         for share in _filled(kin, new):
-            answering, _ = choose([new, old], kin.store)
+            answering, _ = choose([new, old], kin.store.index)
             now = _recalled(kin, [new, old], asked)
             alone = _recalled(kin, [new], asked)
             loss = max(loss, max(start, words) - now, words - alone)
@@ -120,14 +119,14 @@ def _told(
 
 def _filled(kin: Service, new: Embedder) -> Iterator[int]:
     """Make the new vectors, the oldest first; stop at each checkpoint and at the end."""
-    kin.store.enroll(new.name, new.dimension)
-    (total,) = {one.total for one in kin.store.coverage() if one.embedder == new.name}
+    kin.store.index.enroll(new.name, new.dimension)
+    (total,) = {one.total for one in kin.store.index.coverage() if one.embedder == new.name}
     done = 0
     for share in (*CHECKPOINTS, 100):
         while done < -(-share * total // 100):
-            waiting = kin.store.pending(new.name, min(SLICE, -(-share * total // 100) - done))
+            waiting = kin.store.index.pending(new.name, min(SLICE, -(-share * total // 100) - done))
             vectors = new.embed([chunk.text for chunk in waiting])
-            kin.store.fill(new.name, waiting, vectors)
+            kin.store.index.fill(new.name, waiting, vectors)
             done += len(waiting)
         yield share
 

@@ -18,12 +18,12 @@ from benchmarks.kins import fresh_kin
 from benchmarks.report import Row, Table, Target
 from benchmarks.retrieval import LIMIT, recalls
 from benchmarks.scoring import recall_at
+from kinmem.language.time.when import parse_time
 from kinmem.learn.extract import extract
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import ROLES, Answer, Filters, Memory, Note
 from kinmem.recall.pipeline import Recall
-from kinmem.rules.time.when import parse_time
 from kinmem.service import Service
 from kinmem.turns import Message
 

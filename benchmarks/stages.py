@@ -7,23 +7,23 @@ from contextlib import contextmanager
 from typing import Any
 
 import kinmem.recall.pipeline as pipeline
-import kinmem.store.sqlite.search as sqlite_search
+import kinmem.store.sqlite.hybrid_search as sqlite_search
 from kinmem.service import Service
-from kinmem.store.sqlite.vectors import ChunkVectors
+from kinmem.store.sqlite.nearest_chunks import NearestChunks
 
 PLACES: dict[str, tuple[Any, str]] = {
     "understand": (pipeline, "understand"),
     "nearest": (sqlite_search, "_near"),
     "matching": (sqlite_search, "_matching"),
     "candidates": (sqlite_search, "_read"),
-    "cosines": (ChunkVectors, "cosines"),
+    "cosines": (NearestChunks, "cosines"),
     "fuse": (pipeline, "fuse"),
     "lift": (pipeline, "lift"),
     "weigh": (pipeline, "weigh"),
     "trim": (pipeline, "trim"),
-    "excerpted": (pipeline, "excerpted"),
+    "shown": (pipeline, "shown"),
 }
-FROM_STORE = ("names", "is_filled", "memories")
+FROM_STORE = ("names", "memories")
 STAGES = (*PLACES, *FROM_STORE)
 """In the order of the pipeline; `memories` reads the hits' rows."""
 

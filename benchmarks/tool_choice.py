@@ -13,7 +13,7 @@ from math import log
 from pathlib import Path
 
 from benchmarks.report import Row, Table, Target
-from kinmem.tools import tools
+from kinmem.mcp.tools import tools
 
 REQUESTS = Path(__file__).parent / "own" / "tool_requests.json"
 LEAST = 30

@@ -7,7 +7,7 @@ import anyio
 from mcp import Client
 
 from benchmarks.report import Row, Table, Target
-from kinmem.protocol import build
+from kinmem.mcp.protocol import build
 from kinmem.service import Service
 
 MOST = 6_000

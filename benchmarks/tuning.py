@@ -9,9 +9,9 @@ from benchmarks.baselines import Remembering
 from benchmarks.data import Conversation, data_sets, own_set
 from benchmarks.kins import quiet_kin
 from benchmarks.report import Row, Table, Target
-from kinmem.compact.pipeline import Compact
-from kinmem.compact.turns import turns_of
-from kinmem.inject.pipeline import Inject
+from kinmem.conversation.compact import Compact
+from kinmem.conversation.due import turns_of
+from kinmem.conversation.notes import Inject
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.settings import load
 from kinmem.text import estimated_tokens
@@ -70,13 +70,13 @@ def _told(name: str, conversations: Sequence[Conversation]) -> Table:
 def notes(kin: Told, variables: Mapping[str, object]) -> list[tuple[float, int]]:
     """For each question the share of its evidence in the notes, and the notes' tokens."""
     settings = load(variables, environment={})
-    journal = kin.kin.store.journal
-    inject = Inject(journal, settings, kin.kin.clock)
+    shown = kin.kin.store.shown
+    inject = Inject(shown, settings, kin.kin.clock)
     found = []
     for question in kin.questions:
         session = f"{next(_sessions)}"
         text = inject.for_prompt(session, "1", kin.answer(question.text, settings), kin.kin.kin)
-        turns = {kin.turns[id] for id in journal.versions_shown(session)}
+        turns = {kin.turns[id] for id in shown.versions(session)}
         share = len(turns & question.gold) / len(question.gold)
         found.append((share, estimated_tokens(text)))
     return found
@@ -113,11 +113,10 @@ def compacted(
         notes = [str(note["content"]) for note in conversation.notes]
         for at in range(0, len(notes) - 1, 2):
             kin.record_turn(SESSION, notes[at], notes[at + 1], turn=str(at))
-        journal = kin.store.journal
-        done = Compact(journal, None, kin.settings, kin.clock).summarise(SESSION)
+        done = Compact(kin.store, None, kin.settings, kin.clock).summarise(SESSION)
         return (
             done["snapshots"] + done["folded"],
-            len(turns_of(journal.messages(SESSION, uncompacted=True))),
+            len(turns_of(kin.store.turns.messages(SESSION, uncompacted=True))),
             estimated_tokens(kin.context(SESSION)),
             sum(map(estimated_tokens, notes)),
         )

@@ -17,10 +17,10 @@ from benchmarks.data import Conversation, Question, data_sets
 from benchmarks.kins import fresh_kin
 from benchmarks.now import IN_MEMORY, Clock
 from benchmarks.report import Row, Table, Target
+from kinmem.language.time.when import parse_time
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import Memory, State
-from kinmem.rules.time.when import parse_time
 from kinmem.service import Service
 
 PAIRS = Path(__file__).parents[1] / "tests/corpora/lookalikes.jsonl"
@@ -141,7 +141,7 @@ def talked(old: str, new: str, embedder: Embedder) -> str:
 def _fate(kin: Service, ids: Sequence[str]) -> str:
     if any(kin.get(id).state is State.SUPERSEDED for id in ids):
         return "ended"
-    return "flagged" if kin.store.journal.conflicts() else "neither"
+    return "flagged" if kin.store.decisions.conflicts() else "neither"
 
 
 def _has_updates(conversation: Conversation) -> bool:
@@ -162,7 +162,7 @@ def replayed(conversation: Conversation, embedder: Embedder) -> Chat:
             kin.settle()
             turns += 1
         known = {one.id: one for one in _all(kin)}
-        conflicts = kin.store.journal.conflicts()
+        conflicts = kin.store.decisions.conflicts()
         ended = [
             (one, known[one.superseded_by])
             for one in known.values()

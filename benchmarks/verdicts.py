@@ -13,6 +13,8 @@ from typing import Any
 
 from benchmarks.data import OWN, pairs_folder
 from benchmarks.report import Row, Table, Target
+from kinmem.language.change.restating import restated
+from kinmem.language.same.similarity import Ladder, content_hash
 from kinmem.learn.reconcile import (
     Flag,
     Merge,
@@ -24,8 +26,6 @@ from kinmem.learn.reconcile import (
 )
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import Memory
-from kinmem.rules.change.restating import restated
-from kinmem.rules.same.similarity import Ladder, content_hash
 
 NOW = datetime(2026, 6, 15, tzinfo=UTC)
 LEAST_KEPT = 0.97

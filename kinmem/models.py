@@ -103,7 +103,7 @@ class Memory:
     """1 to 10; None until scored, and then read as 5."""
     confidence: float = 1.0
     evidence: float = 0.0
-    """How much of an answer its text can hold, whatever the question (rules/evidence.py)."""
+    """How much of an answer its text can hold, whatever the question (language/evidence.py)."""
     pinned: bool = False
     priority: float | None = None
     """0 to 1, computed; None until it was."""
@@ -397,11 +397,103 @@ class TierChange(NamedTuple):
     reason: str
 
 
-Why = dict[str, float]
-"""Why a hit scores what it scores. Names beginning with + are added up, then the sum is multiplied
-by those beginning with x; the others inform."""
+class Reasons(NamedTuple):
+    """What a score is made of, in the order in which it is counted; None where it does not apply.
+
+    The score is the sum of what LABELS marks with +, times the product of what it marks with x; the
+    rest informs. Where `semantic` is set, it stands for meaning, words and expansion.
+    """
+
+    meaning: float | None = None
+    """How near it is to the question."""
+    words: float | None = None
+    """How well it matches word by word."""
+    cosine: float | None = None
+    """How near it is, where ranks are counted in place of nearness."""
+    expansion: float | None = None
+    """What another wording of the question adds."""
+    neighbours: float | None = None
+    """What stood next to it in a conversation adds."""
+    answers: float | None = None
+    """The question right before it adds."""
+    standing_wish: float | None = None
+    """It is an instruction that the question falls under."""
+    evidence: float | None = None
+    not_by_assistant: float | None = None
+    named: float | None = None
+    """It is said by or about the one person that the question names."""
+    then: float | None = None
+    """It was said at the time named."""
+    semantic: float | None = None
+    recency: float | None = None
+    retention: float | None = None
+    importance: float | None = None
+    confidence: float | None = None
+    worth: float | None = None
+    decay: float | None = None
+    times_retention: float | None = None
+    times_importance: float | None = None
+    use: float | None = None
+    subject: float | None = None
+    category: float | None = None
+    times_recency: float | None = None
+    stale: float | None = None
+    elsewhere: float | None = None
+    """It belongs to another project than the one at hand."""
+    judge: float | None = None
+    """The chance, 0 to 1, that it answers, where the judge of language has read it."""
+    unrelated: float | None = None
+    """The chance that it is about something else."""
+    judged: float | None = None
+    """What the judge adds."""
+    times_rerank: float | None = None
+    plus_rerank: float | None = None
+    """The score of a re-ranking model, where there was none to be multiplied."""
+    rerank: float | None = None
+    """The mark of that model, 0 to 1."""
+    touches: float | None = None
+    """The chance that it helps with a prompt that asks nothing, and what speaks for that."""
+    stands_out: float | None = None
+    shares: float | None = None
+    names: float | None = None
+
+    @property
+    def total(self) -> float:
+        """The score that they make."""
+        parts, factor = 0.0, 1.0
+        for at in ADDED if self.semantic is None else ADDED_LINEARLY:
+            parts += self[at] or 0.0
+        for at in MULTIPLIED:
+            value = self[at]
+            if value is not None:
+                factor *= value
+        return parts * factor
+
+    def labels(self) -> dict[str, float]:
+        """What applies, under the names that people are shown."""
+        found = {
+            label: value for label, value in zip(LABELS, self, strict=True) if value is not None
+        }
+        if self.semantic is None:
+            return found
+        return {STOOD_FOR.get(label, label): value for label, value in found.items()}
+
+
+LABELS = (
+    *("+meaning", "+words", "cosine", "+expansion", "+neighbours", "+answers", "+standing wish"),
+    *("+evidence", "+not by an assistant", "+named", "+then"),
+    *("+semantic", "+recency", "+retention", "+importance", "+confidence"),
+    *("xworth", "xdecay", "xretention", "ximportance", "xuse", "xsubject", "xcategory", "xrecency"),
+    *("xstale", "xelsewhere", "judge", "unrelated", "+judge", "xrerank", "+rerank", "rerank"),
+    *("touches", "stands out", "shares", "names"),
+)
+"""Of Reasons, in their order."""
+STOOD_FOR = {label: label[1:] for label in ("+meaning", "+words", "+expansion")}
+ADDED = tuple(at for at, label in enumerate(LABELS) if label[0] == "+")
+ADDED_LINEARLY = tuple(at for at in ADDED if LABELS[at] not in STOOD_FOR)
+MULTIPLIED = tuple(at for at, label in enumerate(LABELS) if label[0] == "x")
 FETCHED = "newer"
-"""Why there is a hit that the question did not find: because of it another may hold no longer."""
+"""Label of a hit that the question did not find: because of it another may hold no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,7 +502,7 @@ class Scored:
 
     candidate: Candidate
     score: float
-    why: Why
+    reasons: Reasons
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,7 +511,7 @@ class Hit:
 
     memory: Memory
     score: float
-    why: Why
+    reasons: Reasons
     excerpt: str | None = None
     """The part to show where the whole would be too long."""
     part: Part | None = None
@@ -430,11 +522,14 @@ class Hit:
     """The id of a newer memory that may have taken its place, until a review has settled it."""
     weak: bool = False
     """Whether it is below the bar: it shares something with the question, and hardly answers it."""
+    is_fetched: bool = False
+    """Whether it is there for another's sake, so that its score says nothing."""
 
     @property
-    def is_fetched(self) -> bool:
-        """Whether it is there for another's sake, so that its score says nothing."""
-        return FETCHED in self.why
+    def why(self) -> dict[str, float]:
+        """The reasons by the names that people are shown: those beginning with + are added up, then
+        the sum is multiplied by those beginning with x; the others inform."""
+        return {FETCHED: 1.0} if self.is_fetched else self.reasons.labels()
 
     @property
     def is_turn(self) -> bool:
@@ -491,7 +586,7 @@ class Stored:
     """Where it stands now: on duplicate_of and merged_into an older memory, None when refused."""
     reason: str | None = None
     """Why, for whatever is neither created nor a duplicate; of what was created, who else shares
-    the same text."""
+    the same text, or that it reads as a question."""
     supersedes: tuple[str, ...] = ()
     """What is true no longer because of it."""
     conflicts: tuple[str, ...] = ()
@@ -527,6 +622,19 @@ class Issue:
 
 
 @dataclass(frozen=True, slots=True)
+class Settled:
+    """What was done about an issue that the caller named."""
+
+    issue: str
+    kept: str | None
+    """The memory that stays; None: the only one is gone."""
+    changed: tuple[tuple[str, str], ...] = ()
+    """Each memory that was changed, with superseded, deleted, updated or released."""
+    batch: str | None = None
+    """The name by which undo takes it back; None: no memory was changed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Review:
     """What a review found, the clearest first."""
 
@@ -534,6 +642,8 @@ class Review:
     summary: str
     degraded: tuple[str, ...] = ()
     """review_model: the configured model could not be asked; what rules find is here."""
+    settled: tuple[Settled, ...] = ()
+    """What was applied or refused first; `issues` is what was found after that."""
 
 
 EntityType = Literal["person", "organization", "location", "product", "concept", "event", "other"]

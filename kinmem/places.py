@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 GIT = ".git"
+FREE = ("event", "activity")
+"""Categories that no place binds: what happened may be told elsewhere, with its place named."""
 POINTER_BYTES = 4096
 """Of the file that a worktree has in place of a folder."""
 

@@ -1,4 +1,4 @@
-"""Text as kinmem sees it: cleaned at the border, cut into sentences, reduced to its words."""
+"""Text as kinmem sees it: cleaned at the border, reduced to its words, its tokens estimated."""
 
 import re
 import unicodedata
@@ -18,10 +18,6 @@ INVISIBLE = re.compile(
     "\U000e0000-\U000e0fff]"
 )
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
-
-# A sentence ends with its mark (and closing quotes or brackets) before white space, or with a line;
-# Chinese and Japanese marks need no space after them.
-SENTENCE_END = re.compile(r"""(?<=[.!?…])["'”’)\]]*\s+|(?<=[。！？])\s*|\n+""")
 
 WORD = re.compile(r"[^\W_]+[#+]{0,2}")
 
@@ -131,17 +127,6 @@ def storable(text: str) -> str:
     """NFC, a line feed after each line, without control characters; U+FFFD for lone surrogates."""
     text = LONE_SURROGATES.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
     return unicodedata.normalize("NFC", CONTROLS.sub("", text))
-
-
-def sentences(text: str) -> list[str]:
-    """Consecutive parts of the text, each a sentence or a line; joined they are the text again.
-
-    White space after a sentence belongs to it. An empty text has no sentences.
-    """
-    ends = [match.end() for match in SENTENCE_END.finditer(text) if match.end() > 0]
-    starts = [0, *ends]
-    parts = [text[a:b] for a, b in zip(starts, [*ends, len(text)], strict=True)]
-    return [part for part in parts if part]
 
 
 def words(text: str) -> list[str]:

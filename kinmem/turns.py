@@ -54,7 +54,7 @@ class Message:
     due_at: datetime | None = None
     """Not to be tried again before; None: now, or never if it is parked."""
     parked: bool = False
-    """Given up until somebody asks for it; see Journal.retry."""
+    """Given up until somebody asks for it; see Turns.retry."""
     problem: str | None = None
     """Why the last try failed."""
     snapshot: int | None = None
@@ -177,7 +177,7 @@ class Batch:
     parents: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Id of a draft -> ids of the memories it was made from."""
     settled: Mapping[int, str] = field(default_factory=dict)
-    """Id of a conflict -> how it was resolved, as Journal.close_conflict."""
+    """Id of a conflict -> how it was resolved, as Decisions.close_conflict."""
     learned: Sequence[int] = ()
     """Messages that nothing more is to be learned from."""
     repeated: Sequence[Repetition] = ()

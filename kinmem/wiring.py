@@ -15,7 +15,7 @@ from kinmem.models import Coverage
 from kinmem.settings import Settings, load
 
 if TYPE_CHECKING:  # a hook needs a conversation only, and every prompt waits for it
-    from kinmem.conversation import Conversation
+    from kinmem.conversation.observe import Conversation
     from kinmem.llm.builtin import BuiltinEmbedder
     from kinmem.llm.providers import Use
     from kinmem.service import Service
@@ -48,7 +48,7 @@ def open_service(
             _warm(models)
         return Service(
             store,
-            embedders(settings, store.coverage()),
+            embedders(settings, store.index.coverage()),
             settings,
             models=models,
             clock=clock,
@@ -77,10 +77,10 @@ def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> "Iterato
 
     Nothing is loaded: words find what fits, and somebody else has to learn from what is said.
     """
-    from kinmem.compact.spill import Spill
-    from kinmem.conversation import Conversation
-    from kinmem.inject.pipeline import Inject
-    from kinmem.llm.absent import NoEmbedder
+    from kinmem.conversation.notes import Inject
+    from kinmem.conversation.observe import Conversation
+    from kinmem.conversation.spill import Spill
+    from kinmem.llm.base import NoEmbedder
     from kinmem.recall.pipeline import Recall
     from kinmem.store.sqlite.store import SqliteStore
 
@@ -90,7 +90,7 @@ def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> "Iterato
         spill = Spill(settings.home, settings.general.kin, settings.compact)
         yield Conversation(
             store,
-            Inject(store.journal, settings, clock),
+            Inject(store.shown, settings, clock),
             lambda message: spill(message, clock()),
             lambda prompt, recent, seconds, allowed: recall.beside(
                 prompt,
@@ -173,37 +173,39 @@ def _by_name(
     name: str, dimension: int | None, settings: Settings, known: Sequence[Coverage]
 ) -> Embedder:
     """Vectors as wide as those it is known to have made, whatever the provider does one day."""
+    from kinmem.llm.embed_litellm import LitellmEmbedder, Manner
+    from kinmem.llm.endpoint import endpoint_of, widths
     from kinmem.llm.providers import fields_of, opening
-    from kinmem.llm.reach import reached, widths
-    from kinmem.llm.via_litellm import LitellmEmbedder, Manner
 
     stored = {one.embedder: one.dimension for one in known}
     if _is_local(name, settings):
         return _local_embedder(name, dimension, stored)
-    way = reached(name, "embedding", settings.providers, os.environ)
-    asked, expected = widths(way, dimension)
+    endpoint = endpoint_of(name, "embedding", settings.providers, os.environ)
+    asked, expected = widths(endpoint, dimension)
     return LitellmEmbedder(
-        way.model,
-        name=way.name,
+        endpoint.model,
+        name=endpoint.name,
         dimension=asked,
-        width=stored.get(way.name, expected),
-        manner=Manner(fields_of(way.provider, way.own), opening(way.provider, way.own)),
-        api_base=way.api_base,
-        api_key=way.api_key,
+        width=stored.get(endpoint.name, expected),
+        manner=Manner(
+            fields_of(endpoint.provider, endpoint.own), opening(endpoint.provider, endpoint.own)
+        ),
+        api_base=endpoint.api_base,
+        api_key=endpoint.api_key,
         deadline_seconds=settings.embedding.deadline,
     )
 
 
 def asks_network(name: str | None, settings: Settings) -> bool:
     """Whether trying the model of that name asks anybody; also where none is named."""
-    from kinmem.llm.local_model import needs_download
+    from kinmem.llm.local_models import needs_download
 
     return name is None or not _is_local(name, settings) or needs_download(name)
 
 
 def _is_local(name: str, settings: Settings) -> bool:
     """Whether it is run in this process; a provider that the settings call local wins."""
-    from kinmem.llm.local_model import PREFIX, is_local
+    from kinmem.llm.local_models import PREFIX, is_local
 
     return is_local(name) and (name == PREFIX or PREFIX not in settings.providers)
 
@@ -213,8 +215,7 @@ def _local_embedder(name: str, width: int | None, stored: Mapping[str, int]) -> 
 
     What is stored matters only to one whose name does not tell its files from others.
     """
-    from kinmem.llm.local_embedder import LocalEmbedder
-    from kinmem.llm.local_model import STORED
+    from kinmem.llm.local_models import STORED, LocalEmbedder
 
     new = LocalEmbedder(name, width=width)
     if width is None and new.name in stored and not STORED.search(new.name):
@@ -257,11 +258,8 @@ def _reranker(
     settings: Settings, named: Callable[[str | None], ChatModel | None], now: Clock
 ) -> Reranker | None:
     """A cross-encoder, then a chat model where that one fails; or a chat model alone."""
-    from kinmem.llm.local_model import PREFIX
-    from kinmem.llm.local_reranker import LocalReranker
-    from kinmem.llm.rerank_chat import ChatReranker
-    from kinmem.llm.rerank_either import FirstThatCan
-    from kinmem.llm.rerank_litellm import CrossEncoder
+    from kinmem.llm.local_models import PREFIX, LocalReranker
+    from kinmem.llm.rerankers import ChatReranker, CrossEncoder, FirstThatCan
 
     name = settings.model.named("rerank")
     if name is None:
@@ -302,7 +300,7 @@ class Told(TypedDict):
 
 def _told(name: str, use: "Use", settings: Settings) -> Told:
     """Raises ConfigError."""
-    from kinmem.llm.reach import reached
+    from kinmem.llm.endpoint import endpoint_of
 
-    way = reached(name, use, settings.providers, os.environ)
-    return {"model": way.model, "api_base": way.api_base, "api_key": way.api_key}
+    endpoint = endpoint_of(name, use, settings.providers, os.environ)
+    return {"model": endpoint.model, "api_base": endpoint.api_base, "api_key": endpoint.api_key}

@@ -24,9 +24,9 @@ from pydantic import BaseModel
 from kinmem.errors import KinmemError, ModelError
 from kinmem.learn.ask import ask
 from kinmem.llm.base import ChatModel
-from kinmem.llm.rerank_chat import ChatReranker
+from kinmem.llm.prompts import read, render
+from kinmem.llm.rerankers import ChatReranker
 from kinmem.models import Memory
-from kinmem.prompts import read, render
 from kinmem.recall.expand import imagined, variations
 from kinmem.recall.rewrite import rewritten
 from kinmem.settings import load

@@ -1,6 +1,6 @@
 """Train the judge of what a sentence of talk is, from training/talk/*.jsonl.
 
-Run without an option it writes kinmem/rules/talk/worth.npz; with --check it only measures, each
+Run without an option it writes kinmem/language/talk/worth.npz; with --check it only measures, each
 file by what the other ones teach. See scripts/README.md.
 """
 
@@ -17,9 +17,9 @@ from scipy.sparse import csr_matrix
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from kinmem.rules.talk import worth  # noqa: E402
-from kinmem.rules.talk.features import BUCKETS, Setting, pieces  # noqa: E402
-from kinmem.rules.talk.statements import Statement, statements  # noqa: E402
+from kinmem.language.talk import worth  # noqa: E402
+from kinmem.language.talk.features import BUCKETS, Setting, pieces  # noqa: E402
+from kinmem.language.talk.statements import Statement, statements  # noqa: E402
 
 FOLDER = ROOT / "training" / "talk"
 EPOCHS, RATE, DECAY = 120, 0.05, 1e-5

@@ -56,12 +56,6 @@ def clock() -> MovableClock:
 
 
 @pytest.fixture
-def judge_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The judge of language, whatever a folder's own fixture says; before `service_of`."""
-    monkeypatch.setenv("KINMEM_JUDGE", "on")
-
-
-@pytest.fixture
 def judge_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """No judge of language, where what is said does not matter: it takes time for each pair."""
     monkeypatch.setenv("KINMEM_JUDGE", "off")

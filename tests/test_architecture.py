@@ -13,7 +13,34 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted((ROOT / "kinmem").rglob("*.py"))
+LONGEST = 350
+"""Lines of a class."""
 DRIVERS = {"apsw", "sqlite_vec", "sqlite3"}
+SHORT_LINES = 40
+STILL_SHORT = frozenset(
+    """
+    conversation.shape documents.secrecy language.time.past llm.nomic recall.elsewhere
+    upkeep.housekeeping
+    """.split()
+)
+"""Modules that belong into their one importer and are not there yet; the list only shrinks."""
+STILL_SHARED = frozenset(
+    """
+    conversation.summarize documents.orders language.change.signs language.names.entities
+    language.names.naming language.orders.signs language.same.statements
+    language.talk.statements language.talk.worth language.time.words learn.findings
+    learn.told learn.worth links llm.base llm.naming llm.orders llm.vectors llm.words
+    recall.join recall.search 
+    
+    
+    
+    
+    
+    undo.undo upkeep.entities upkeep.findings
+    store.base upkeep.housekeeping upkeep.join upkeep.summarize upkeep.told
+    """.split()
+)
+"""Modules whose name another module has as well; the list only shrinks."""
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -120,6 +147,69 @@ def test_imports_are_absolute(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
 
     assert not [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level]
+
+
+def test_what_only_a_neighbour_needs_is_in_that_neighbour() -> None:
+    """A module earns its file when a reader would look for it by name."""
+    importers: dict[str, set[Path]] = {}
+    known = {in_package(path) for path in MODULES}
+    for path in MODULES:
+        for name in own_modules_imported(path, known):
+            importers.setdefault(name, set()).add(path)
+
+    short = {
+        in_package(path)
+        for path in MODULES
+        if path.name != "__init__.py"
+        and len(path.read_text(encoding="utf-8").splitlines()) < SHORT_LINES
+        and [importer.parent for importer in importers.get(in_package(path), ())] == [path.parent]
+    }
+
+    assert short - STILL_SHORT == set()
+
+
+def test_no_two_modules_share_a_name() -> None:
+    """Who hears of `life.py` must not have to ask which one."""
+    named: dict[str, list[str]] = {}
+    for path in MODULES:
+        if path.name not in ("__init__.py", "pipeline.py"):
+            named.setdefault(path.name, []).append(in_package(path))
+
+    shared = {module for modules in named.values() if len(modules) > 1 for module in modules}
+
+    assert shared - STILL_SHARED == set()
+
+
+def in_package(path: Path) -> str:
+    """A module as its importers name it, without `kinmem.`"""
+    parts = path.relative_to(ROOT / "kinmem").with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def own_modules_imported(path: Path, known: set[str]) -> Iterator[str]:
+    """Those of kinmem that the file imports anywhere, or something of which it does."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            within = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [
+                name if name.removeprefix("kinmem.") in known else node.module for name in within
+            ]
+        else:
+            continue
+        yield from (name.removeprefix("kinmem.") for name in names if name.startswith("kinmem."))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_class_is_longer_than_a_reader_can_hold(path: Path) -> None:
+    classes = [
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+
+    assert [one.name for one in classes if (one.end_lineno or 0) - one.lineno >= LONGEST] == []
 
 
 def test_every_package_that_is_imported_is_declared() -> None:

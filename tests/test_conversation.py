@@ -266,7 +266,7 @@ def test_a_long_conversation_is_summarised_and_stays_whole(service: Service) -> 
         said(service, f"t{number}", f"My plan for day {number} is to paint room {number}.")
     service.settle(100)
 
-    snapshots = service.store.journal.snapshots("s")
+    snapshots = service.store.snapshots.of("s")
     kept = [message for message in service.turns("s") if message.snapshot is None]
     assert sum(snapshot.turns for snapshot in snapshots) == 20
     assert len({message.turn for message in kept}) == 20
@@ -353,7 +353,7 @@ def test_a_clients_summary_is_the_last_one_and_stays_through_our_own(
 
     assert "Next: book the hut in Bern." in opening("next")
     ana.sleep()
-    assert [one.model for one in ana.store.journal.snapshots("s")] == ["extractive", "client"]
+    assert [one.model for one in ana.store.snapshots.of("s")] == ["extractive", "client"]
     assert "Next: book the hut in Bern." in opening("later")
     text = ana.context("s")
     assert text.index("## 2 turns") < text.index("## The client's own summary")

@@ -10,16 +10,32 @@ from pathlib import Path
 
 import pytest
 
+from kinmem.mcp.tools import tools
 from kinmem.settings import HOME_VARIABLE, knobs
-from kinmem.tools import tools
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+def text(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def blocks(path: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text(path), re.MULTILINE | re.DOTALL)
+
+
+def test_the_readme_is_read_in_a_few_minutes() -> None:
+    assert len(text("README.md").encode()) <= 8_000
+
+
+def test_a_newcomer_learns_the_words_at_once() -> None:
+    assert len(re.findall(r"^\*\*", text("docs/glossary.md"), re.MULTILINE)) <= 30
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.name)
+def test_every_page_has_its_place_in_the_site(page: Path) -> None:
+    assert f" {page.name}\n" in text("mkdocs.yml")
 
 
 def test_generated_parts_are_up_to_date() -> None:
@@ -35,67 +51,20 @@ def test_generated_parts_are_up_to_date() -> None:
 
 @pytest.mark.parametrize("variable", [HOME_VARIABLE, *(knob.variable for knob in knobs())])
 def test_every_setting_is_documented(variable: str) -> None:
-    assert f"| `{variable}` |" in README
+    assert f"| `{variable}` |" in text("docs/settings.md")
 
 
-@pytest.mark.parametrize("name", [tool.name for tool in tools(["turns"]) if tool.listed])
-def test_every_tool_is_documented(name: str) -> None:
-    assert f"| `{name}` |" in README
-
-
-# the map
-
-
-def mapped() -> dict[str, set[str]]:
-    """Path of every line of the map, and what a folder's line says is in it (after the colon)."""
-    (text,) = re.findall(r"<!-- map -->\n```\n(.*?)```\n<!-- /map -->", README, re.DOTALL)
-    text = re.sub(r"\n {20,}", " ", text)  # a long line goes on below its description
-    found: dict[str, set[str]] = {}
-    parents: list[str] = []
-    for line in text.splitlines():
-        depth = (len(line) - len(line.lstrip())) // 2
-        name, _, told = line.strip().partition("  ")
-        found["".join(parents[:depth]) + name] = set(told.partition(": ")[2].split())
-        parents[depth:] = [name]
-    return found
-
-
-def there(folder: Path) -> set[str]:
-    """What git would keep of a folder, as the map names it."""
-    ignored = {"__pycache__", ".git", ".venv", ".hypothesis"}
-    return {
-        path.name + "/" * path.is_dir()
-        for path in folder.iterdir()
-        if path.name not in ignored and not path.name.endswith("_cache")
-    }
-
-
-def test_the_map_names_every_file_of_the_package() -> None:
-    named = {path.removeprefix("kinmem/") for path in mapped() if path.startswith("kinmem/")} - {""}
-    named = {path for path in named if "/" not in path.rstrip("/")}
-
-    assert named == there(ROOT / "kinmem") - {"__init__.py", "__main__.py", "py.typed"}
-
-
-@pytest.mark.parametrize("folder", [path for path in mapped() if re.fullmatch("kinmem/.+/", path)])
-def test_the_map_names_what_is_in_each_folder(folder: str) -> None:
-    """Modules by their names without .py, folders with their stroke."""
-    names = there(ROOT / folder) - {"__init__.py"}
-
-    assert mapped()[folder] == {name.removesuffix(".py") for name in names}
-
-
-def test_the_map_names_what_lies_beside_the_package() -> None:
-    """Every folder, script and example; the page of the project shows what else there is."""
-    beside = {name for name in there(ROOT) if re.fullmatch(r"[^.].*(/|\.py|\.json)", name)}
-
-    assert {path for path in mapped() if "/" not in path.rstrip("/")} == beside - {"conftest.py"}
+@pytest.mark.parametrize("name", [tool.name for tool in tools([]) if tool.listed])
+def test_the_readme_names_the_tools_that_are_always_listed(name: str) -> None:
+    assert f"| `{name}` |" in text("README.md")
 
 
 # examples and references
 
 
-@pytest.mark.parametrize("block", blocks("json"))
+@pytest.mark.parametrize(
+    "block", [*blocks("README.md", "json"), *blocks("docs/clients.md", "json")]
+)
 def test_configurations_are_json_and_start_the_server(block: str) -> None:
     (servers,) = json.loads(block).values()
 
@@ -104,7 +73,7 @@ def test_configurations_are_json_and_start_the_server(block: str) -> None:
 
 
 def test_the_configuration_of_codex_starts_the_server() -> None:
-    (block,) = blocks("toml")
+    (block,) = blocks("docs/clients.md", "toml")
     server = tomllib.loads(block)["mcp_servers"]["kinmem"]
 
     assert server["args"] == ["kinmem", "serve"]
@@ -155,14 +124,33 @@ def test_a_python_without_the_packages_says_what_to_do(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_what_documents_point_at_is_there(document: Path) -> None:
-    text = document.read_text(encoding="utf-8")
-    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", text)
-    paths = re.findall(r"`((?:kinmem|tests|docs|scripts|benchmarks|prompts)/[\w./-]*)`", text)
+    written = document.read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", written)
+    paths = re.findall(r"`((?:kinmem|tests|docs|scripts|benchmarks|prompts)/[\w./-]*)`", written)
 
     missing = [link for link in links if not (document.parent / link).exists()]
     missing += [path for path in paths if not (ROOT / path).exists()]
 
     assert missing == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_headings_that_documents_point_at_are_there(document: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", document.read_text(encoding="utf-8"))
+
+    missing = [
+        f"{page}#{heading}"
+        for page, heading in links
+        if heading not in headings(document.parent / page if page else document)
+    ]
+
+    assert missing == []
+
+
+def headings(page: Path) -> set[str]:
+    """As GitHub and the site address them."""
+    lines = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", line.lower()).strip().replace(" ", "-") for line in lines}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

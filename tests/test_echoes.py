@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.rules.same.echo import Echoes
+from kinmem.language.same.echo import Echoes
 from kinmem.service import Service
 
-CORPORA = Path(__file__).parent / "rules" / "corpora"
+CORPORA = Path(__file__).parent / "language" / "corpora"
 FACTS = {
     "en": ("I live in Bremen.", "Where do I live?"),
     "de": ("Ich wohne in Bremen.", "Wo wohne ich, in Bremen?"),

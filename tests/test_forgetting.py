@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kinmem.errors import InvalidInput, MemoryNotFound
-from kinmem.rules.names.mention import Mention
+from kinmem.language.names.mention import Mention
 from kinmem.service import Service
 from kinmem.turns import Snapshot
 from tests.conftest import MovableClock
@@ -43,7 +43,7 @@ def planted(service: Service) -> None:
     service.observe("tool", f"{MARK}-talk", "2", output, tool="grep", part="1")
     service.observe("answer", f"{MARK}-talk", "2", f"As {MARK.upper()} said, tea is fine.")
     service.observe("prompt", "second", "1", f"What does {MARK} like to collect?")
-    service.store.journal.compact(
+    service.store.snapshots.compact(
         Snapshot(
             session=f"{MARK}-talk",
             summary=f"{MARK} hates coriander. The user prefers tea.",

@@ -10,9 +10,9 @@ from mcp import Client, MCPError
 from mcp.types import TextContent, TextResourceContents
 
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
+from kinmem.links import RELATIONS
+from kinmem.mcp.protocol import build
 from kinmem.models import Memory, Note, State
-from kinmem.protocol import build
-from kinmem.rules.links import RELATIONS
 from kinmem.service import Service
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.turns import Batch, Change
@@ -166,7 +166,7 @@ def test_erasing_leaves_no_trace_of_the_link(service: Service, runbook: str, out
     service.update_memory(outage, links=[{"id": runbook}])
     service.forget(runbook, erase=True)
 
-    rows = service.store._own.database.rows("SELECT * FROM links")  # type: ignore[attr-defined]
+    rows = service.store.files.own.database.rows("SELECT * FROM links")  # type: ignore[attr-defined]
     assert rows == []
 
 

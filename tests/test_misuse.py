@@ -6,10 +6,10 @@ import pytest
 from mcp import Client
 from mcp.types import TextContent
 
-from kinmem.misuse import OTHER_WORDS, nearest
-from kinmem.protocol import build
+from kinmem.mcp.argument_errors import OTHER_WORDS, nearest
+from kinmem.mcp.protocol import build
+from kinmem.mcp.tools import tools
 from kinmem.service import Service
-from kinmem.tools import tools
 
 pytestmark = pytest.mark.anyio
 SETS = ["turns", "knowledge", "upkeep"]

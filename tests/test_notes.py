@@ -60,6 +60,17 @@ def test_an_opening_tells_them_and_a_compacted_session_hears_them_again(
     assert PNPM in notes(service, "and what about the lock file of the other app", repo)
 
 
+def test_an_opening_is_told_again_until_something_is_said(service: Service) -> None:
+    service.memorize("I am allergic to peanuts.")
+    told = service.opening("s")
+
+    again = service.opening("s")
+    service.observe("prompt", "s", "1", "Good morning!")
+
+    assert "peanuts" in told and again == told
+    assert service.opening("s") == ""
+
+
 def test_an_opening_tells_a_small_memory_whole(service: Service) -> None:
     for told in (*GERMAN, TELEPHONE):
         service.memorize(told)

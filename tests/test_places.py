@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from kinmem import wire
 from kinmem.errors import InvalidInput
-from kinmem.hooks.attend import attend
 from kinmem.hooks.dialects import heard
+from kinmem.hooks.requests import attend
 from kinmem.learn.prepare import judgement
+from kinmem.mcp import tool_answers
 from kinmem.places import place_of
 from kinmem.service import Service
 from kinmem.store.sqlite.connection import Database
@@ -92,8 +92,8 @@ def test_recall_prefers_the_project_at_hand_and_says_what_comes_from_elsewhere(
     service.here = place_of(str(b))
 
     answer = service.recall("what is the default branch?")
-    found = wire.Recalled.of(answer, service, explain=False)
-    explained = wire.Recalled.of(answer, service, explain=True)
+    found = tool_answers.Recalled.of(answer, service, explain=False)
+    explained = tool_answers.Recalled.of(answer, service, explain=True)
 
     assert [(one.place, one.elsewhere) for one in found.memories] == [
         ("invoices", None),
@@ -146,6 +146,67 @@ def test_what_an_agent_memorizes_in_a_project_is_the_projects_unless_it_is_about
     assert set_free.place is None
     again = service.memorize("Releases are tagged by hand.", category="decision")
     assert service.get(again.id or "").place == service.here
+
+
+ALIKE = "Releases are tagged by the release manager."
+
+
+def learned_alike(service: Service, projects: Callable[[str], Path], *names: str) -> list[str]:
+    """Ids of the same statement in several projects."""
+    return [
+        service.memorize(ALIKE, category="decision", place=str(projects(name))).id or ""
+        for name in names
+    ]
+
+
+def test_what_is_learned_alike_in_three_projects_holds_everywhere(
+    service: Service, projects: Callable[[str], Path]
+) -> None:
+    first, *others = learned_alike(service, projects, "parcels", "invoices", "shop")
+    assert ALIKE not in opening(service, projects("fourth"))
+
+    service.sleep(["consolidate"])
+    told = opening(service, projects("fifth"))
+    at_home = opening(service, projects("shop"))
+    again = service.memorize(ALIKE, category="decision", place=str(projects("sixth")))
+
+    assert ALIKE in told
+    assert at_home.count(ALIKE) == 1
+    assert again.status == "duplicate_of"
+    event = service.history(first)[0]
+    assert (event.action, event.reason) == (
+        "everywhere",
+        "learned alike in parcels, invoices and shop",
+    )
+    assert [service.get(id).place is None for id in (first, *others)] == [True, False, False]
+    assert len(service.recall("who tags releases?").hits) == 1
+
+
+def test_what_was_undone_stays_in_its_projects(
+    service: Service, projects: Callable[[str], Path]
+) -> None:
+    first, *_ = learned_alike(service, projects, "parcels", "invoices", "shop")
+    service.sleep(["consolidate"])
+
+    service.undo(service.history(first)[0].write)
+    service.sleep(["consolidate"])
+
+    assert service.get(first).place == str(projects("parcels").resolve())
+    assert ALIKE not in opening(service, projects("fourth"))
+
+
+def test_two_projects_prove_nothing_nor_does_one_that_was_moved(
+    service: Service, projects: Callable[[str], Path], tmp_path: Path
+) -> None:
+    ids = learned_alike(service, projects, "parcels", "invoices")
+    moved = tmp_path / "elsewhere" / "parcels"
+    (moved / ".git").mkdir(parents=True)
+    shutil.rmtree(projects("parcels"))
+    ids.append(service.memorize(ALIKE, category="decision", place=str(moved)).id or "")
+
+    service.sleep(["consolidate"])
+
+    assert None not in [service.get(id).place for id in ids]
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="makes a worktree with git")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from kinmem.errors import ConfigError
+from kinmem.llm.prompts import read, render
 from kinmem.models import CATEGORIES, IssueKind
-from kinmem.prompts import read, render
 
 FOLDER = Path(__file__).parent.parent / "prompts"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.md") if path.name != "README.md")

@@ -10,7 +10,6 @@ from kinmem.service import Service
 Open = Callable[..., Service]
 
 
-@pytest.mark.usefixtures("judge_on")
 def test_paraphrases_are_recognised_and_what_differs_hardly_ever_is() -> None:
     found = counted()
 
@@ -22,6 +21,7 @@ def test_paraphrases_are_recognised_and_what_differs_hardly_ever_is() -> None:
     assert longer["write"] + longer["review"] >= 0.5 * longer["all"]
 
 
+@pytest.mark.usefixtures("judge_off")
 def test_without_the_judge_only_what_is_sure_is_one() -> None:
     found = counted()
 

@@ -158,7 +158,6 @@ def test_archived_memories_come_back_only_when_asked_for(service):
     ],
 )
 def test_the_reasons_of_a_hit_add_up_to_its_score(service, mode):
-    from kinmem.recall.weigh import total
 
     service.memorize(
         "Ana prefers tea to coffee", subject="Ana", category="preference", importance=9
@@ -170,7 +169,7 @@ def test_the_reasons_of_a_hit_add_up_to_its_score(service, mode):
 
     assert hits
     for hit in hits:
-        assert total(hit.why) == pytest.approx(hit.score, abs=1e-6)
+        assert hit.reasons.total == pytest.approx(hit.score, abs=1e-6)
 
 
 def test_importance_orders_what_is_equally_relevant(service):
@@ -611,7 +610,7 @@ def test_a_batch_comes_to_the_same_verdicts_when_its_vectors_are_there(service):
     assert list(states.values()) == ["active", "active", "active", "superseded"]
     assert service.store.get(known).superseded_by == stored[0].id
     assert service.store.get(stored[2].id).content.endswith("she works as a nurse.")
-    (conflict,) = service.store.journal.conflicts()
+    (conflict,) = service.store.decisions.conflicts()
     assert (conflict.older, conflict.newer) == (pinned, stored[1].id)
 
 
@@ -638,8 +637,8 @@ def test_what_others_share_is_never_changed(service_of):
 
     assert (told.status, told.conflicts) == ("conflict", (shared.id,))
     assert bob.get(shared.id).state == State.ACTIVE
-    assert len(ana.store.journal.conflicts()) == 1
-    assert bob.store.journal.conflicts() == []
+    assert len(ana.store.decisions.conflicts()) == 1
+    assert bob.store.decisions.conflicts() == []
 
 
 def test_others_private_memories_contradict_nobody(service_of):

@@ -21,7 +21,7 @@ from kinmem.settings import (
     table,
     unread,
 )
-from kinmem.settings.life import Prune
+from kinmem.settings.memory_settings import Prune
 
 VARIABLES = {knob.variable: knob for knob in knobs()}
 
@@ -180,6 +180,12 @@ def test_the_file_is_ours_so_any_unknown_name_in_it_is_refused(
         loaded(home, KINMEM_KIN="ana")
 
 
+def test_a_setting_of_an_earlier_version_does_nothing(home: Path) -> None:
+    file_of(home, "KINMEM_ENTITY_BOOST = 0.1\n")
+
+    assert loaded(home, {"KINMEM_ENTITY_BOOST": "0.2"}).origins == {}
+
+
 def test_a_blank_model_is_none_wherever_it_is_set(home: Path) -> None:
     file_of(home, 'KINMEM_MODEL = "  "\n[kin.ana]\nMEMORY_EXTRACTION_MODEL = ""\n')
 
@@ -314,7 +320,6 @@ BOUNDS = [
     ("KINMEM_RECALL_DEADLINE", ["0.1", "600"], ["0", "601", "nan"]),
     ("KINMEM_RECALL_TURNS", ["true", "off", "0"], ["some"]),
     ("KINMEM_ABSTAIN", ["true", "false", "0", "1"], ["perhaps"]),
-    ("KINMEM_ENTITY_BOOST", ["0", "0.1", "1"], ["-0.1", "1.1", "much"]),
     ("KINMEM_ABSTAIN_BELOW", ["0", "0.05", "1"], ["-0.01", "1.01"]),
     ("KINMEM_SLEEP_EVERY", ["0", "60", "10080"], ["-1", "10081", "often"]),
     ("KINMEM_RECALL_TOKENS", ["200", "6000", "200000"], ["199", "200001"]),

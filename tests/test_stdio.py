@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
 from mcp.types import JSONRPCRequest
 
-from kinmem.transports.lines import LINE_BYTES, Refused, message
+from kinmem.mcp.json_lines import LINE_BYTES, Refused, message
 from tests.sweeps import rounds
 
 ROOT = Path(__file__).parent.parent
@@ -363,8 +363,8 @@ def test_a_client_that_stops_reading_cannot_keep_the_server_alive(home: Path) ->
 def test_what_other_code_prints_misses_the_wire(home: Path, start: Callable[..., Process]) -> None:
     noisy = (
         "import os, sys, threading;"
-        "from kinmem.protocol import build; from kinmem.serving import Services;"
-        "from kinmem.settings import load; from kinmem.transports.stdio import serve_stdio;"
+        "from kinmem.mcp.protocol import build; from kinmem.mcp.serving import Services;"
+        "from kinmem.settings import load; from kinmem.mcp.stdio import serve_stdio;"
         "services = Services(load());"
         "get = lambda kin: (print('noise'), os.system('echo more noise'), services.get(kin))[2];"
         "serve_stdio(build(get), services.close)"
@@ -382,8 +382,8 @@ def test_what_other_code_prints_misses_the_wire(home: Path, start: Callable[...,
 def test_nothing_heavy_is_loaded_before_the_tools_are_listed(start: Callable[..., Process]) -> None:
     watched = (
         "import sys;"
-        "from kinmem.serving import Services; from kinmem.settings import load;"
-        "from kinmem.protocol import build; import kinmem.transports.stdio;"
+        "from kinmem.mcp.serving import Services; from kinmem.settings import load;"
+        "from kinmem.mcp.protocol import build; import kinmem.mcp.stdio;"
         "build(Services(load()).get);"
         "heavy = {'numpy', 'onnxruntime', 'tokenizers', 'litellm', 'apsw', 'sqlite_vec', 'typer'};"
         "print(*sorted(heavy & set(sys.modules)))"

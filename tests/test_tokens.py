@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from kinmem.errors import ConfigError, InvalidInput
-from kinmem.tokens import Tokens
+from kinmem.mcp.tokens import Tokens
 from tests.conftest import MovableClock
 
 

@@ -7,8 +7,8 @@ import pytest
 from pydantic import BaseModel
 
 from benchmarks.tool_choice import LEAST, chosen, requests
+from kinmem.mcp.tools import tools
 from kinmem.settings import load
-from kinmem.tools import tools
 from kinmem.wiring import chat_model
 
 MODEL = os.environ.get("KINMEM_MODEL")

@@ -14,11 +14,11 @@ from mcp.types import (
     TextResourceContents,
 )
 
+from kinmem.mcp.protocol import INSTRUCTIONS, build
+from kinmem.mcp.tools import Mode, tools
 from kinmem.models import CATEGORIES, State
-from kinmem.protocol import INSTRUCTIONS, build
 from kinmem.service import Service
 from kinmem.settings import knobs
-from kinmem.tools import Mode, tools
 from tests.conftest import MovableClock
 
 pytestmark = pytest.mark.anyio
@@ -576,7 +576,7 @@ async def test_memorize_tells_how_far_a_document_and_a_batch_are(
 async def test_a_sleep_that_takes_long_goes_on_and_says_so(
     service_of: Callable[..., Service], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kinmem.tools.SLEEP_SECONDS", 0.0)
+    monkeypatch.setattr("kinmem.mcp.tools.SLEEP_SECONDS", 0.0)
     service = service_of("ana")
     for number in range(20):
         service.memorize(f"The pump {number} stands in hall {number} beside the boiler")

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from kinmem.cli.app import app
 from kinmem.errors import MemoryNotFound
 from kinmem.llm.chunks import chunks_of
+from kinmem.mcp.protocol import build
 from kinmem.models import Hit, Note
-from kinmem.protocol import build
 from kinmem.service import Service
 from kinmem.store.sqlite import turn_vectors
 from kinmem.store.sqlite.connection import MIGRATIONS, Database
@@ -471,13 +471,13 @@ def test_another_embedder_makes_its_own_vectors_of_turns(service: Service) -> No
     assert service.settle()
     (built_in,) = service.stats().turns
 
-    service.store.enroll("another", 4)
+    service.store.index.enroll("another", 4)
     known = {one.embedder: (one.done, one.total) for one in service.stats().turns}
     assert known == {built_in.embedder: (6, 6), "another": (0, 6)}
     assert told(service, ASKED)
 
-    service.store.retire("another")
-    service.store.retire(built_in.embedder)
+    service.store.index.retire("another")
+    service.store.index.retire(built_in.embedder)
     assert service.stats().turns == []
     assert service.reembed() >= 6
     assert [(one.done, one.total) for one in service.stats().turns] == [(6, 6)]

@@ -8,7 +8,7 @@ import anyio.to_thread
 import pytest
 from mcp import Client
 
-from kinmem.protocol import build
+from kinmem.mcp.protocol import build
 from kinmem.service import Service
 from tests.test_tools import ERAS, text_of
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from kinmem.errors import InvalidInput, LaterChange
+from kinmem.links import MANUAL
 from kinmem.models import LIVE, Memory, State
-from kinmem.rules.links import MANUAL
 from kinmem.service import Service
-from kinmem.store.undo import COMPUTED
+from kinmem.store.history import COMPUTED
 from tests.conftest import MovableClock
 from tests.random_writes import LONG, Writer, opened
 from tests.store.soundness import everything, problems
@@ -335,11 +335,11 @@ def test_a_settled_contradiction_is_open_again(home: Path, clock: MovableClock) 
         memory.memorize("Bob lives in Berlin")
         (issue,) = [i for i in memory.review_memories().issues if i.type == "contradiction"]
         memory.review_memories(apply=[issue.id])
-        assert memory.store.journal.conflicts() == []
+        assert memory.store.decisions.conflicts() == []
 
         memory.undo()
 
-        assert len(memory.store.journal.conflicts()) == 1
+        assert len(memory.store.decisions.conflicts()) == 1
 
 
 def test_a_contradiction_goes_with_what_had_brought_it(home: Path, clock: MovableClock) -> None:
@@ -347,15 +347,15 @@ def test_a_contradiction_goes_with_what_had_brought_it(home: Path, clock: Movabl
         memory.memorize("Bob lives in Paris")
         memory.memorize_many(["Bob lives in Berlin"])
         memory.sleep(["embed"])
-        opened_by_settling = memory.store.journal.conflicts()
+        opened_by_settling = memory.store.decisions.conflicts()
         assert len(opened_by_settling) == 1
 
         undone = memory.undo()
 
-        assert memory.store.journal.conflicts() == []
+        assert memory.store.decisions.conflicts() == []
         assert undone.batch is not None
         memory.undo(undone.batch)
-        assert memory.store.journal.conflicts() == opened_by_settling
+        assert memory.store.decisions.conflicts() == opened_by_settling
 
 
 def test_nobody_undoes_what_another_kin_did(

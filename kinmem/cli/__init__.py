@@ -23,6 +23,8 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+FLAGS = {"--kin": "KINMEM_KIN", "--home": "KINMEM_HOME"}
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code. The console script `kinmem`."""
@@ -45,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        from kinmem.cli.failure import report
+        from kinmem.cli.terminal import report
 
         return report(error, as_json="--json" in words)
 
@@ -81,7 +83,7 @@ def _prepare_streams() -> None:
 def _run(words: list[str]) -> int:
     flags = None if "_KINMEM_COMPLETE" in os.environ else only_serves(words)
     if flags is not None:
-        from kinmem.serving import serve
+        from kinmem.mcp.serving import serve
         from kinmem.settings import load
 
         serve(load(flags))
@@ -113,6 +115,3 @@ def only_serves(words: list[str]) -> dict[str, str] | None:
         rest = rest[2:]
     served = "serve" in words or not sys.stdin.isatty()
     return flags if served and not rest else None
-
-
-FLAGS = {"--kin": "KINMEM_KIN", "--home": "KINMEM_HOME"}

@@ -5,19 +5,15 @@ import sys
 import typer
 
 from kinmem.cli import (
-    adding,
-    asking,
-    bench,
-    changing,
-    doctor,
-    installing,
-    serving,
-    setup,
-    talking,
-    undoing,
+    admin_commands,
+    client_commands,
+    conversation_commands,
+    document_commands,
+    memory_commands,
+    recall_commands,
 )
 from kinmem.cli import options as take
-from kinmem.cli.here import Here
+from kinmem.cli.command_context import CommandContext
 from kinmem.cli.terminal import json_text
 
 HELP = """Lasting memory for AI agents: an MCP server, and the same verbs for people.
@@ -26,10 +22,17 @@ Without a command it serves MCP over stdio, as clients start it; on a terminal i
 """
 
 app = typer.Typer(help=HELP, context_settings={"help_option_names": ["-h", "--help"]})
-for part in (changing, adding, undoing, asking, talking, serving, installing, setup, doctor, bench):
+for part in (
+    memory_commands,
+    document_commands,
+    recall_commands,
+    conversation_commands,
+    client_commands,
+    admin_commands,
+):
     app.registered_commands += part.app.registered_commands
-app.add_typer(setup.kins, name="kin", rich_help_panel=setup.PANEL)
-app.add_typer(setup.tokens, name="token", rich_help_panel=setup.PANEL)
+app.add_typer(admin_commands.kins, name="kin", rich_help_panel=admin_commands.PANEL)
+app.add_typer(admin_commands.tokens, name="token", rich_help_panel=admin_commands.PANEL)
 
 
 @app.callback(invoke_without_command=True)
@@ -40,9 +43,9 @@ def before(
     as_json: take.Json = False,
     version: take.Version = False,
 ) -> None:
-    ctx.obj = Here(kin, home, as_json)
+    ctx.obj = CommandContext(kin, home, as_json)
     if version:
-        from kinmem.cli.engine import versions
+        from kinmem.cli.installation_checks import versions
 
         found = versions()
         line = ", ".join(f"{name} {version}" for name, version in found.items())
@@ -52,4 +55,4 @@ def before(
         if sys.stdin.isatty():
             typer.echo(ctx.get_help())
         else:
-            serving.start(ctx.obj)
+            client_commands.start(ctx.obj)

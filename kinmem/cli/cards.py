@@ -1,6 +1,6 @@
-"""Memories and answers as people read them."""
+"""Memories, answers, entities and timelines as people read them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -9,16 +9,16 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kinmem.cli.explain import explanation
-from kinmem.cli.maps import connected
-from kinmem.cli.pages import short_id
+from kinmem.cli.memory_ids import short_id
 from kinmem.cli.terminal import columns, one_line, safe
-from kinmem.models import CONVERSATION
+from kinmem.language.time.when import age_in_words
+from kinmem.models import CONVERSATION, LIVE
 from kinmem.places import name_of
-from kinmem.rules.time.when import age_in_words
+from kinmem.text import cut
 
 if TYPE_CHECKING:
-    from kinmem.models import Answer, Forgotten, Hit, Memory, Page, Review, Stored
+    from kinmem.knowledge.explore import Card, Relation, Way
+    from kinmem.models import Answer, Forgotten, Hit, Memory, Page, Review, Settled, Stored
     from kinmem.service import Service
 
 QUIET = "dim"
@@ -35,6 +35,15 @@ BECAME = {
     "quarantined": ("Held back until somebody has looked at it:", "yellow"),
 }
 """What is said of each status of Stored that has a memory."""
+SUGGESTED = {
+    "delete": "put what is not needed into the bin",
+    "merge": "let one stand for all",
+    "update": "correct it",
+    "keep": "leave it",
+    "release": "release it",
+}
+"""What is said of each suggestion of an Issue."""
+ENDED = {"deleted": "in the bin", "superseded": "replaced", "updated": "says now"}
 DEGRADED = {
     "embedding": "Found by words only: the embedder cannot be used. kinmem doctor says why.",
     "pending": "Some memories have no vector yet and are found by words only: kinmem reembed.",
@@ -43,6 +52,29 @@ DEGRADED = {
     "hyde": "The model that makes up an answer failed or was late; the question stands alone.",
     "rerank": "The model that reads the hits again failed or was late; they stand as found.",
 }
+BAR_WIDTH = 20
+EIGHTHS = " ▏▎▍▌▋▊▉"
+MEANINGS = {
+    "meaning": "how near the meanings are",
+    "words": "words they share",
+    "neighbours": "near a match in the talk",
+    "answers": "answers a question that fits",
+    "evidence": "tells more than it asks",
+    "not by an assistant": "the user said it, or it was noted",
+    "named": "said by or about the one named",
+    "then": "said at the time named",
+    "judge": "how surely it answers, as read",
+    "standing wish": "a lasting wish of the user",
+    "semantic": "how relevant it is",
+    "recency": "how lately it was used",
+    "retention": "how little it has faded",
+    "importance": "how important it is",
+    "confidence": "how sure it is",
+}
+LINKED_CHARACTERS = 80
+MOST_LINKED = 20
+MOST_SHOWN = 5
+"""Memories that call it by one alias."""
 
 
 def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Iterator[RenderableType]:
@@ -140,7 +172,9 @@ def forgotten(done: "Forgotten", memory: "Service") -> RenderableType:
 
 
 def issues(found: "Review", memory: "Service") -> Iterator[RenderableType]:
-    """What a review found, each with the memories it is about."""
+    """What was settled first, then what a review found, each with the memories it is about."""
+    for done in found.settled:
+        yield from _settled(done, memory)
     yield Text(safe(found.summary), style="bold")
     known = memory.store.memories([id for issue in found.issues for id in issue.memory_ids])
     for issue in found.issues:
@@ -148,11 +182,29 @@ def issues(found: "Review", memory: "Service") -> Iterator[RenderableType]:
         for id in issue.memory_ids:
             content = one_line(known[id].content) if id in known else "(gone)"
             yield Text(f"  {short_id(id)}  {content}")
-        yield Text(f"  suggestion: {issue.suggestion}", style=QUIET)
+        yield Text(f"  suggestion: {SUGGESTED[issue.suggestion]}", style=QUIET)
         if issue.suggested_content:
-            yield Text(f"  as: {one_line(issue.suggested_content)}", style=QUIET)
+            yield Text(f"  so that it says: {one_line(issue.suggested_content)}", style=QUIET)
     if found.issues:
-        yield Text("\nkinmem review --apply ID does it, --refuse ID never asks again.", style=QUIET)
+        how = "\nkinmem review --apply ISSUE does what is suggested, with --keep MEMORY that one"
+        how += " stays; --refuse ISSUE changes nothing and never asks again."
+        yield Text(how, style=QUIET)
+
+
+def _settled(done: "Settled", memory: "Service") -> Iterator[RenderableType]:
+    """What was done about an issue, memory by memory, and how it is taken back."""
+    if not done.changed:
+        told = f"Issue {done.issue}: nothing is changed, and it is not asked about again."
+        yield Text(told, style="green")
+        return
+    yield Text(f"Issue {done.issue} is settled:", style="green")
+    stood = {done.kept: "stays"} if done.kept else {}
+    stood |= {id: ENDED.get(became, became) for id, became in done.changed}
+    known = memory.store.memories(list(stood))
+    for id, became in stood.items():
+        content = one_line(known[id].content) if id in known else ""
+        yield Text(f"  {short_id(id)}  {became}: {content}")
+    yield Text(f'kinmem undo "{done.batch}" takes it back.', style=QUIET)
 
 
 def whose(one: "Memory", memory: "Service") -> str:
@@ -195,3 +247,127 @@ def _nothing(memory: "Service") -> Text:
     if sum(memory.store.counts()["kin"].values()):
         return Text("Nothing fits.")
     return Text(f'{memory.kin} remembers nothing yet. Try: kinmem memorize "Bob likes tea"')
+
+
+def explanation(why: Mapping[str, float], score: float, best: float) -> Group:
+    """A line for each part that was added, then how the parts make the score.
+
+    The whole width of a bar is the best score of the answer. See Hit.why: parts are added, their
+    sum is multiplied by the factors; the rest informs.
+    """
+    grid = Table.grid(padding=(0, 1))
+    parts = {name[1:]: value for name, value in why.items() if name.startswith("+")}
+    for name, value in parts.items():
+        drawn = Text(bar(value, best).ljust(BAR_WIDTH), style="green")
+        meant = Text(MEANINGS.get(name, ""), style="dim")
+        grid.add_row(Text(name), drawn, Text(f"{value:.3f}"), meant)
+    lines: list[RenderableType] = [
+        grid,
+        Text(" ".join(_sum_of_parts(why, parts, score)), style="bold"),
+    ]
+    noted = [f"{name} {value:.3f}" for name, value in why.items() if name[0] not in "+x"]
+    if noted:
+        lines.append(Text("besides: " + ", ".join(noted), style="dim"))
+    return Group(*lines)
+
+
+def bar(value: float, best: float) -> str:
+    """A bar of up to WIDTH cells; the whole width is the best score."""
+    if best <= 0 or value <= 0:
+        return ""
+    eighths = max(1, round(min(value / best, 1.0) * BAR_WIDTH * 8))
+    return ("█" * (eighths // 8) + EIGHTHS[eighths % 8]).rstrip()
+
+
+def _sum_of_parts(
+    why: Mapping[str, float], parts: Mapping[str, float], score: float
+) -> Iterator[str]:
+    added = " + ".join(f"{value:.3f}" for value in parts.values())
+    factors = [
+        f"× {name[1:]} {value:.3f}"
+        for name, value in why.items()
+        if name.startswith("x") and f"{value:.3f}" != "1.000"
+    ]
+    yield f"({added})" if factors and len(parts) > 1 else added
+    yield from factors
+    yield f"= {score:.3f}"
+
+
+def connected(one: "Memory", memory: "Service") -> Iterator[RenderableType]:
+    """What a memory is linked with, a line each; nothing for one that stands alone."""
+    found = memory.links(one.id).get(one.id, [])
+    if found:
+        yield Text("links", style=QUIET)
+    for link in found[:MOST_LINKED]:
+        sure = f" ({link.confidence:.0%} sure)" if link.is_automatic else ""
+        relation, other = link.relation.replace("_", " "), link.memory
+        begins = cut(one_line(other.content), LINKED_CHARACTERS)
+        yield Text(f"  {relation}  {short_id(other.id)}  {begins}{sure}")
+
+
+def moments(page: "Page", memory: "Service") -> Iterator[RenderableType]:
+    """One line for each, with the day, and until when it was so if it is so no longer."""
+    if not page.memories:
+        yield Text("Nothing is remembered of that time.")
+        return
+    zone = memory.settings.general.zone
+    rows = []
+    for one in page.memories:
+        until = f"(until {one.valid_to.astimezone(zone).date()}) " if one.valid_to else ""
+        mark = "" if one.state == "active" or until else f"({one.state}) "
+        at = one.said_at.astimezone(zone)
+        when = f"{at:%Y-%m-%d %H:%M}".removesuffix(" 00:00")
+        rows.append((when, short_id(one.id), one.subject or "", until + mark + one.content))
+    yield from columns(("when", "id", "subject", "what happened"), rows)
+    if page.next_cursor is not None:
+        told = f"There is more: --cursor {page.next_cursor}"
+        yield Text(told, style=QUIET, no_wrap=True, overflow="ignore")
+
+
+def entity_card(card: "Card", way: "Way | None", memory: "Service") -> Iterator[RenderableType]:
+    """Its names, relations, neighbours and latest memories, and the way to another."""
+    yield Text(safe(card.name), style="bold").append(f"  {card.type}", style=QUIET)
+    if card.is_past:
+        yield Text("Nothing told here holds now: no memory in use is about it.", style="yellow")
+    for alias in card.aliases:
+        where = ", ".join(short_id(id) for id in card.called.get(alias, ())[:MOST_SHOWN])
+        yield Text(f"also called {safe(alias)}, merged into this name: {where}", style=QUIET)
+    if card.also:
+        yield Text(f"others of that name: {safe(', '.join(card.also))}", style=QUIET)
+    yield Text(_known_since(card, memory), style=QUIET)
+    if card.relations:
+        yield from columns(
+            ("relation", "to", "strength", ""), [_relation_row(one) for one in card.relations]
+        )
+    if card.neighbours:
+        yield from columns(
+            ("neighbour", "relation", "to", "strength", ""),
+            [(one.of, *_relation_row(one)) for one in card.neighbours],
+        )
+    if way is not None:
+        yield Text(_way_told(way))
+    for one in card.latest:
+        mark = "" if one.state in LIVE else f"({one.state}) "
+        yield Text(f"{short_id(one.id)}  {mark}{one_line(one.content)}")
+
+
+def _relation_row(one: "Relation") -> tuple[str, str, str, str]:
+    ended = f"until {one.ended.date()}" if one.ended else ""
+    return one.relation.replace("_", " "), one.to, f"{one.strength:.2f}", ended
+
+
+def _known_since(card: "Card", memory: "Service") -> str:
+    count = f"{card.memories} {'memory' if card.memories == 1 else 'memories'}"
+    if card.first is None or card.last is None:
+        return count
+    zone = memory.settings.general.zone
+    first, last = card.first.astimezone(zone).date(), card.last.astimezone(zone).date()
+    days = f"of {first}" if first == last else f"of {first} to {last}"
+    return f"{count} {days}" + (f", salience {card.salience:.2f}" if card.salience else "")
+
+
+def _way_told(way: "Way") -> str:
+    if not way.steps:
+        return safe(f"No way of five relations is known from {way.source} to {way.target}.")
+    steps = (f" -{one.relation.replace('_', ' ')}-> {one.to}" for one in way.steps)
+    return safe(way.source + "".join(steps))

@@ -1,27 +1,36 @@
 """kinmem demo: two assistants of one person, each with a server process of its own."""
 
+import asyncio
 import json
 import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
-from kinmem.cli.client import Caller, converse, serving
-from kinmem.cli.demo_talk import compacting, injecting, moving, talking
-from kinmem.cli.pages import short_id
-from kinmem.cli.stage import Stage, line
+from kinmem.cli.cards import explanation
+from kinmem.cli.mcp_client import Caller, ToolFailed, converse, serving
+from kinmem.cli.memory_ids import short_id
+from kinmem.cli.terminal import console, one_line, safe, say
 
+STAGE_WIDTH = 100
+COLOURS = {"ada": "magenta", "ben": "cyan"}
+# Arguments that the line of a call shows already, or that say nothing to a reader.
+UNSHOWN = frozenset({"memory_id", "content", "query", "explain", "apply", "keep"})
+Answer = Mapping[str, Any]
 ALLERGY = "Our friend Bob is allergic to peanuts."
 DENIED = "Our friend Bob is not allergic to peanuts."
 THERAPY = "Maya has an appointment with her therapist on Tuesdays at 5 pm."
 HOLIDAY = "Maya is on holiday in Portugal from 12 to 19 June."
 MOVED = "Maya is on holiday in Portugal from 19 to 26 June."
 MACHINE = "For the dishwasher ask Mr. Novak, contract KX-2291."
-
 OPENING = (
     "Maya has an assistant at home, Ada, and one at work, Ben. Each runs its own kinmem server, as"
     " Claude Desktop, Claude Code or Cursor would start it. Nothing is staged: real processes, a"
@@ -35,6 +44,85 @@ Make it yours: put this into the MCP settings of your client (Claude Desktop, Cu
 
 and tell it something worth remembering. To look inside: kinmem list, kinmem recall, kinmem stats.
 """
+MONDAY, FRIDAY, NEXT = "monday", "friday", "next-week"
+LIVES = "I live in Lyon. My sister Clara visits me every spring."
+TURNS = [
+    (LIVES, "Nice! I can help to plan it."),
+    (
+        "I prefer trains to planes, remember that when you book something.",
+        "Noted: trains rather than planes.",
+    ),
+    ("Thanks, that's great!", "You are welcome."),
+]
+MOVED_HOUSE = ("I no longer live in Lyon, I live in Berlin now.", "How is the new flat?")
+LATER = "Shall I take trains or planes to see my sister Clara?"
+SMALL_TALK = 36
+
+
+class Stage:
+    """Shows what is asked and what is answered; counts the calls."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self._scenes = 0
+        self._width = min(STAGE_WIDTH, console().width)
+
+    def scene(self, title: str, comment: str) -> None:
+        """A numbered headline and what to look for."""
+        self._scenes += 1
+        self.say(Text(f"{self._scenes}. {title}", style="bold"), above=2)
+        self.say(Text(comment, style="dim"), indent=3)
+
+    async def ask(self, caller: Caller, tool: str, shown: str = "", **arguments: Any) -> Answer:
+        """Show a call, make it, give back its answer."""
+        self.calls += 1
+        told = Text.assemble((caller.kin, COLOURS[caller.kin]), f"  {tool}  ", (shown, "bold"))
+        for name, value in arguments.items():
+            if name not in UNSHOWN:
+                told.append(f"  {name}={value}", style="dim")
+        self.say(told, indent=3, above=1)
+        return await caller(tool, **arguments)
+
+    async def memorize(self, caller: Caller, content: str, **details: Any) -> Answer:
+        return await self.ask(caller, "memorize", content, content=content, **details)
+
+    async def recall(self, caller: Caller, question: str, *, explained: bool = False) -> None:
+        """Ask, and show what comes back; for the best hit also why."""
+        answer = await self.ask(caller, "recall", question, query=question, explain=True)
+        for place, memory in enumerate(answer["memories"]):
+            self.answer(line(memory))
+            if explained and not place:
+                self.say(explanation(memory["why"], memory["score"], memory["score"]), indent=10)
+        if not answer["memories"]:
+            self.answer("(nothing)", style="yellow")
+
+    async def refused(self, caller: Caller, tool: str, shown: str, **arguments: Any) -> None:
+        """Show a call that must fail, and how it does."""
+        try:
+            await self.ask(caller, tool, shown, **arguments)
+        except ToolFailed as error:
+            self.answer(str(error), style="yellow")
+
+    def quote(self, who: str, text: str) -> None:
+        """Something that somebody says in a conversation."""
+        self.say(Text.assemble((f"{who}: ", "bold"), safe(text)), indent=3, above=1)
+
+    def answer(self, text: str, style: str = "green") -> None:
+        """Something that kinmem answered."""
+        grid = Table.grid(padding=(0, 1))
+        grid.add_row(Text("→", style=style), Text(safe(text), style=style))
+        self.say(grid, indent=8)
+
+    def say(self, shown: RenderableType, indent: int = 0, above: int = 0) -> None:
+        say(Padding(shown, (above, 0, 0, indent), expand=False), width=self._width)
+
+
+def line(memory: Answer) -> str:
+    """One memory in a line."""
+    author = memory.get("authorKinName")
+    whose = f"shared by {author}" if author else memory["scope"]
+    whose = f"weak, {whose}" if memory.get("weak") else whose
+    return f"{one_line(memory['content'])}  [{whose}, {short_id(memory['id'])}]"
 
 
 def play(*, keep: bool = False) -> None:
@@ -158,3 +246,94 @@ async def looking(stage: Stage, ada: Caller) -> None:
     listed = await stage.ask(ada, "list_memories")
     for memory in listed["memories"]:
         stage.answer(line(memory))
+
+
+async def talking(stage: Stage, ada: Caller) -> None:
+    """What a client's hooks do after `kinmem install`: they pass on each prompt and answer."""
+    stage.scene(
+        "Ada listens: memory that grows by itself",
+        "With hooks (kinmem install claude-code) nobody has to call memorize: each turn is stored"
+        " first and learned from after, here by rules, without any model.",
+    )
+    known = {memory["id"] for memory in await since(ada, set())}
+    for number, (prompt, answer) in enumerate(TURNS, 1):
+        await turn(stage, ada, MONDAY, number, prompt, answer)
+    await learned(ada)
+    for memory in await since(ada, known):
+        stage.answer(f"learned: {line(memory)}")
+
+
+async def moving(stage: Stage, ada: Caller) -> None:
+    stage.scene(
+        "What was true gives way to what is",
+        "The new fact contradicts an old one: that is kept as history, with the time it held.",
+    )
+    await turn(stage, ada, FRIDAY, 1, *MOVED_HOUSE)
+    await learned(ada)
+    gone = await ada("list_memories", state="superseded")
+    for memory in gone["memories"]:
+        stage.answer(f"superseded: {line(memory)}", style="yellow")
+    await stage.recall(ada, "Where do I live?")
+
+
+async def compacting(stage: Stage, ada: Caller) -> None:
+    stage.scene(
+        "A long conversation gets short",
+        f"Of {SMALL_TALK} turns the oldest twenty become two summaries; the latest stay as they"
+        " are.",
+    )
+    for number in range(SMALL_TALK):
+        await observe(ada, FRIDAY, 100 + number, "prompt", f"Step {number}: is the recipe done?")
+        await observe(ada, FRIDAY, 100 + number, "answer", f"Step {number} of the recipe is done.")
+    await learned(ada)
+    text = await context(ada, FRIDAY)
+    for shown in [part for part in text.splitlines() if part.strip()][:6]:
+        stage.answer(one_line(shown)[:110])
+    stage.answer(f"... {len(text):,} characters in all")
+
+
+async def injecting(stage: Stage, ada: Caller) -> None:
+    stage.scene(
+        "The next conversation begins with what matters",
+        "A new session, a new prompt: the memories that fit it stand beside it, marked as notes.",
+    )
+    notes = await turn(stage, ada, NEXT, 1, LATER, "")
+    for shown in notes.splitlines():
+        stage.answer(shown)
+    if not notes:
+        stage.answer("(nothing fits)", style="yellow")
+
+
+async def turn(
+    stage: Stage, ada: Caller, session: str, number: int, prompt: str, answer: str
+) -> str:
+    """Pass on a prompt and its answer; the notes that came back."""
+    stage.quote("Maya", prompt)
+    notes = await observe(ada, session, number, "prompt", prompt)
+    if answer:
+        await observe(ada, session, number, "answer", answer)
+    return notes
+
+
+async def observe(ada: Caller, session: str, number: int, event: str, text: str) -> str:
+    told = await ada.said(
+        "observe", event=event, session=session, prompt_id=f"{session}-{number}", text=text
+    )
+    output: dict[str, Any] = json.loads(told)
+    return str(output.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+async def learned(ada: Caller) -> None:
+    """Wait until the server has learned from everything it heard."""
+    while json.loads(await ada.read("kinmem://stats"))["conversations"]["waiting"]:
+        await asyncio.sleep(0.05)
+
+
+async def since(ada: Caller, known: set[str]) -> list[dict[str, Any]]:
+    """What is remembered besides what was known, oldest first."""
+    listed = await ada("list_memories", sort="oldest")
+    return [memory for memory in listed["memories"] if memory["id"] not in known]
+
+
+async def context(ada: Caller, session: str) -> str:
+    return await ada.read(f"kinmem://context/{session}")

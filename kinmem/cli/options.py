@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from kinmem.cli import completing
-from kinmem.cli.completing import Complete, among, from_memory
+from kinmem.cli import shell_completion
+from kinmem.cli.shell_completion import Complete, among, from_memory
 
 
 def option(
@@ -36,8 +36,8 @@ def argument(metavar: str, help: str, offer: Complete | None = None) -> Any:
     return typer.Argument(metavar=metavar, help=help, show_default=False, autocompletion=offer)
 
 
-KINS, IDS = from_memory(completing.kins), from_memory(completing.ids)
-SUBJECTS, SESSIONS = from_memory(completing.subjects), from_memory(completing.sessions)
+KINS, IDS = from_memory(shell_completion.kins), from_memory(shell_completion.ids)
+SUBJECTS, SESSIONS = from_memory(shell_completion.subjects), from_memory(shell_completion.sessions)
 
 
 def in_list(text: str) -> Complete:
@@ -221,7 +221,7 @@ SessionLimit = Annotated[int, option("--limit -n", "N", "At most so many; 20 by 
 Parked = Annotated[bool, flag("--parked", "What learning has given up, and why.")]
 Retry = Annotated[bool, flag("--retry", "Let the worker try again what failed.")]
 STEPS = "Only these: learn, embed, tag, link, prune and so on; all by default."
-Steps = Annotated[list[str] | None, argument("STEP", STEPS, from_memory(completing.steps))]
+Steps = Annotated[list[str] | None, argument("STEP", STEPS, from_memory(shell_completion.steps))]
 DryRun = Annotated[bool, flag("--dry-run", "Count what would be done, and change nothing.")]
 Due = Annotated[bool, flag("--due", "Learn, and all else only if KINMEM_SLEEP_EVERY has passed.")]
 Compress = Annotated[bool, flag("--compress", "Merge similar memories without a model.")]

@@ -1,9 +1,9 @@
-"""Kins, tokens and settings as rows for programs and tables for people."""
+"""Kins, tokens, settings, conversations, runs, numbers: rows for programs, tables for people."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
@@ -11,14 +11,19 @@ from rich.table import Table
 from rich.text import Text
 
 from kinmem.cli.terminal import one_line
+from kinmem.clock import moment
 from kinmem.recall.profiles import reads
 from kinmem.settings import HOME_VARIABLE, Settings, knobs, unread
+from kinmem.turns import Message, Run, Session
 
 if TYPE_CHECKING:
-    from kinmem.tokens import Token
+    from kinmem.mcp.tokens import Token
+    from kinmem.service import Stats
 
 Row = Mapping[str, Any]
 UNREAD = "the active ranking profile, or this version, does not read it."
+MESSAGE_SHOWN = 80
+"""Characters of a message in a table."""
 
 
 def table_of(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
@@ -113,7 +118,7 @@ def setting_table(
         yield Text(f"{name} changes nothing: {UNREAD}", style="yellow")
     file = settings.home / "config.toml"
     found = "is read" if file.exists() else "does not exist; it may hold the same names"
-    yield Text(f"\n{file} {found}. What each means: README, or --json.", style="dim")
+    yield Text(f"\n{file} {found}. What each means: docs/settings.md, or --json.", style="dim")
 
 
 def without_effect(settings: Settings) -> list[str]:
@@ -125,3 +130,147 @@ def _home_origin(given: bool) -> str:
     if given:
         return "flag"
     return "environment" if os.environ.get(HOME_VARIABLE) else "default"
+
+
+def session_rows(sessions: Sequence[Session], zone: tzinfo) -> list[dict[str, Any]]:
+    return [
+        {
+            "session": session.name,
+            "client": session.client,
+            "place": session.place,
+            "turns": session.turns,
+            "messages": session.messages,
+            "from": moment(session.first_at, zone),
+            "to": moment(session.last_at, zone),
+        }
+        for session in sessions
+    ]
+
+
+def session_table(rows: Sequence[Row]) -> RenderableType:
+    if not rows:
+        return Text("No conversation was observed yet. kinmem install connects a client's hooks.")
+    told = [(row["session"], row["client"], row["turns"], row["to"][:16]) for row in rows]
+    return table_of(("session", "client", "turns", "last"), told)
+
+
+def message_rows(messages: Sequence[Message], zone: tzinfo) -> list[dict[str, Any]]:
+    return [
+        {
+            "session": message.session,
+            "turn": message.turn,
+            "who": message.who,
+            "text": message.text,
+            "at": moment(message.said_at, zone),
+            "state": _message_state(message),
+            "problem": message.problem,
+        }
+        for message in messages
+    ]
+
+
+def message_table(rows: Sequence[Row]) -> RenderableType:
+    told = [
+        (
+            row["at"][:16],
+            row["who"],
+            one_line(row["text"])[:MESSAGE_SHOWN],
+            row["problem"] or row["state"],
+        )
+        for row in rows
+    ]
+    return table_of(("at", "who", "text", "state"), told)
+
+
+def run_row(run: Run, zone: tzinfo) -> dict[str, Any]:
+    return {
+        "kind": run.kind,
+        "at": moment(run.started_at, zone),
+        "seconds": round((run.finished_at - run.started_at).total_seconds(), 3),
+        "would" if run.is_dry else "counts": dict(run.counts),
+        "steps": dict(run.seconds),
+        "problems": list(run.problems),
+    }
+
+
+def run_table(rows: Sequence[Row]) -> RenderableType:
+    if not rows:
+        return Text("Nothing was done in the background yet.")
+    told = [
+        (
+            row["at"][:16],
+            row["kind"],
+            f"{row['seconds']:.1f} s",
+            _counted(row["counts"]),
+            "; ".join(row["problems"]),
+        )
+        for row in rows
+    ]
+    return table_of(("at", "what", "took", "done", "problems"), told)
+
+
+def step_table(run: Run) -> Iterator[RenderableType]:
+    """What each step did in what time, then what went wrong."""
+    told = [
+        (step, f"{seconds:.2f} s", _counted(run.counted(step)))
+        for step, seconds in run.seconds.items()
+    ]
+    if told:
+        yield table_of(("step", "took", "would do" if run.is_dry else "done"), told)
+    for problem in run.problems:
+        yield Text(one_line(problem), style="yellow")
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items()) or "nothing to do"
+
+
+def _message_state(message: Message) -> str:
+    if message.parked:
+        return "parked"
+    if message.role == "system":
+        return "kept"
+    if message.learned_at is None:
+        return "waiting"
+    return "learned"
+
+
+def stats_row(stats: "Stats") -> dict[str, Any]:
+    """For programs."""
+    return {
+        "kin": stats.kin,
+        "memories": {table: dict(counts) for table, counts in stats.counts.items()},
+        "embedder": stats.embedder,
+        "embedders": [
+            {"name": one.embedder, "dimension": one.dimension, "done": one.done, "total": one.total}
+            for one in stats.embedders
+        ],
+        "conversations": dict(stats.conversations),
+        "turnVectors": [
+            {"name": one.embedder, "done": one.done, "total": one.total} for one in stats.turns
+        ],
+        "lastRun": run_row(stats.last_run, UTC) if stats.last_run else None,
+    }
+
+
+def stats_table(stats: "Stats") -> Table:
+    """For people."""
+    table = Table.grid(padding=(0, 2))
+    table.add_row(Text("Kin", style="dim"), Text(stats.kin, style="bold"))
+    total = sum(stats.counts.get("kin", {}).values())
+    table.add_row(Text("memories", style="dim"), Text(f"{total:,}"))
+    for name in ("state", "scope", "tier", "category"):
+        counts = sorted(stats.counts.get(name, {}).items(), key=lambda item: -item[1])
+        told = ", ".join(f"{key} {count:,}" for key, count in counts) or "none"
+        table.add_row(Text(f"by {name}", style="dim"), Text(told))
+    for one in stats.embedders:
+        told = f"{one.done:,} of {one.total:,} vectors by {one.embedder} ({one.dimension} wide)"
+        mark = "" if one.embedder == stats.embedder else ", no longer configured"
+        table.add_row(Text("meaning", style="dim"), Text(told + mark))
+    if stats.conversations["messages"]:
+        told = ", ".join(f"{name} {count:,}" for name, count in stats.conversations.items())
+        table.add_row(Text("conversations", style="dim"), Text(told))
+        for one in stats.turns:
+            told = f"{one.done:,} of {one.total:,} vectors of what was said by {one.embedder}"
+            table.add_row(Text("", style="dim"), Text(told))
+    return table

@@ -1,12 +1,18 @@
-"""What may reach a terminal. Memories are data: no escape sequence in them acts."""
+"""What reaches a terminal: texts, tables, progress, errors. No escape sequence in a memory acts."""
 
 import json
+import logging
+import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from kinmem.errors import KinmemError
 
 if TYPE_CHECKING:
     from rich.console import Console, OverflowMethod, RenderableType
@@ -22,6 +28,18 @@ UNSEEN = re.compile(
 UNLIMITED = 1_000_000
 # Cells are aligned up to this width. A terminal cuts all but the last of a line there.
 WIDEST = 20
+LINE_SECONDS = 5.0
+REFUSED_CODES = frozenset(
+    {"invalid", "too_large", "unreadable", "not_found", "conflict", "refused"}
+)
+PLAINLY = (
+    (r"Value error, ", ""),
+    (r"Input should be a valid integer.*", "it must be a whole number"),
+    (r"Input should be a valid number.*", "it must be a number"),
+    (r"Input should be greater than or equal to (\S+)", r"it must be at least \1"),
+)
+"""What typer takes over from pydantic, and how people say it."""
+logger = logging.getLogger(__name__)
 
 
 def safe(text: str) -> str:
@@ -87,3 +105,96 @@ def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> "Iterator[Tex
 
 def _escaped(match: re.Match[str]) -> str:
     return json.dumps(match.group())[1:-1]
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
+    """What Service methods take as `progress`: a function of done, total, and what is done."""
+    out = console(err=True)
+    if not out.is_terminal:
+        yield _progress_lines()
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=out, transient=True) as shown:
+        task = shown.add_task("", total=None)
+
+        def report(done: int, total: int, what: str) -> None:
+            shown.update(task, completed=done, total=total, description=what)
+
+        yield report
+
+
+def _progress_lines() -> Callable[[int, int, str], None]:
+    told = time.monotonic()
+
+    def report(done: int, total: int, what: str) -> None:
+        nonlocal told
+        if time.monotonic() - told >= LINE_SECONDS:
+            told = time.monotonic()
+            typer.echo(f"{what}: {done} of {total}", err=True)
+
+    return report
+
+
+class Refused(KinmemError):
+    """What was asked could be done but should not be."""
+
+    code = "refused"
+
+
+def report(error: Exception, *, as_json: bool) -> int:
+    """Say on stderr what went wrong; the exit code for it."""
+    code, message, retry = _described(error)
+    if as_json:
+        told = {"error": {"code": code, "message": message, "retry": retry}}
+        typer.echo(json_text(told), err=True)
+    else:
+        typer.echo(f"{code}: {safe(message)}", err=True)
+    if code == "internal" and os.environ.get("KINMEM_LOG_LEVEL") == "DEBUG":
+        logger.error("where it happened", exc_info=error)
+    return exit_code(code)
+
+
+def exit_code(code: str) -> int:
+    """The exit code for an error's code; see the table in kinmem.cli."""
+    if code == "usage":
+        return 2
+    return 3 if code in REFUSED_CODES else 1
+
+
+def _described(error: Exception) -> tuple[str, str, bool]:
+    if isinstance(error, KinmemError):
+        return error.code, str(error), error.retry
+    if isinstance(error, typer.TyperException):
+        return "usage", _usage(error), False
+    if isinstance(error, typer.Abort):
+        return "refused", "not confirmed; nothing was changed", False
+    said = f"{type(error).__name__}: {error}"
+    return (
+        "internal",
+        f"{said}; KINMEM_LOG_LEVEL=DEBUG shows where, kinmem doctor may know why",
+        False,
+    )
+
+
+def _usage(error: typer.TyperException) -> str:
+    message = " ".join(error.format_message().split()).rstrip(".")
+    for said, meant in PLAINLY:
+        message = re.sub(said, meant, message)
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "kinmem"
+    end = "" if message.endswith("?") else ";"
+    return f"{message}{end} {command} --help lists what it takes"

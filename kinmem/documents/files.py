@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kinmem.documents.nouns import FILE_BYTES, Given
+from kinmem.documents.document import FILE_BYTES, Given
 from kinmem.errors import InvalidInput, TooLarge, Unreadable
 
 READ = frozenset(

@@ -1,10 +1,16 @@
-"""Stage 1b: a web page becomes Markdown, without what a reader of the page does not read."""
+"""Stage 1b: a web page becomes Markdown, without what a reader of the page does not read.
+
+What styles hide is left out as far as that is plainly said: by `style` attributes, a few older
+ones, and rules of the page's own `style` elements for a tag, a class or an id. Style sheets
+that are fetched, scripts and other rules are not seen.
+"""
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kinmem.documents.styles import Rules, hides
 from kinmem.errors import Unreadable
 
 if TYPE_CHECKING:
@@ -30,6 +36,109 @@ MOST_DEPTH, MOST_ATTRIBUTES = 2_000, 1_000
 SPACE = re.compile(r"\s+")
 ENDS = re.compile(r"[ \t]+\n")
 BLANKS = re.compile(r"[ \t]*\n[ \t]*(?:\n[ \t]*)+")
+
+
+Style = Mapping[str, str]
+Colour = tuple[float, ...]
+"""Red, green and blue, 0-255, and how opaque it is, 0-1."""
+
+LONGEST = 500_000
+"""Characters of the style elements of one page; what is more is not read."""
+COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
+ESCAPE = re.compile(r"\\([0-9a-f]{1,6})\s?|\\(.)", re.IGNORECASE)
+PLAIN = re.compile(r"([a-z][a-z0-9]*)?(?:([.#])([\w-]+))?")
+NUMBER = re.compile(r"(-?\d{0,9}\.?\d{1,9})(px|pt|em|rem|%|ch|vw|vh|)")
+CLIPPED = re.compile(r"rect\(\s*[01](?:px)?[\s,]|inset\(\s*(?:[5-9]\d|100)%|circle\(\s*0")
+MOVED = re.compile(r"scale[xy]?\(\s*0(?:\.0+)?\s*[,)]|translate[xy]?\([^)]{0,20}-\d{3}")
+PLACES = "left right top bottom margin margin-left margin-top margin-right text-indent".split()
+LEAST = {"px": 3.0, "pt": 2.5, "em": 0.2, "rem": 0.2, "%": 20.0, "": 3.0}
+"""By unit the smallest letters that one can read."""
+FAR = {
+    "px": -500.0,
+    "pt": -400.0,
+    "em": -50.0,
+    "rem": -50.0,
+    "%": -100.0,
+    "vw": -100.0,
+    "vh": -100.0,
+}
+NAMES: Mapping[str, Colour] = {
+    "white": (255, 255, 255, 1), "black": (0, 0, 0, 1), "transparent": (0, 0, 0, 0),
+    "snow": (255, 250, 250, 1), "ivory": (255, 255, 240, 1), "whitesmoke": (245, 245, 245, 1),
+    "gray": (128, 128, 128, 1), "grey": (128, 128, 128, 1), "silver": (192, 192, 192, 1),
+    "red": (255, 0, 0, 1), "green": (0, 128, 0, 1), "blue": (0, 0, 255, 1),
+    "yellow": (255, 255, 0, 1), "navy": (0, 0, 128, 1),
+}  # fmt: skip
+WHITE = NAMES["white"]
+NEAR = 12.0
+"""Difference of two colours, in each part, that nobody sees."""
+FAINT = 0.1
+"""Opacity of what nobody sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How text is shown; None: not known."""
+
+    colour: Colour | None
+    ground: Colour | None
+
+    def with_style(self, style: Style) -> "Look":
+        """Of what stands within."""
+        colour, ground = self.colour, self.ground
+        if "color" in style:
+            colour = _colour(style["color"])
+        told = style.get("background-color") or style.get("background")
+        if told and (found := _colour(told)) != NAMES["transparent"]:
+            ground = found
+        return Look(colour, ground)
+
+    @property
+    def is_seen(self) -> bool:
+        if self.colour is None:
+            return True
+        if self.colour[3] <= FAINT:
+            return False
+        pairs = zip(self.colour[:3], self.ground[:3], strict=True) if self.ground else ()
+        return self.ground is None or any(abs(one - other) > NEAR for one, other in pairs)
+
+
+class Rules:
+    """What the page's own style elements say of tags, classes and ids."""
+
+    def __init__(self, css: str, *, others: bool) -> None:
+        """`others`: there are style sheets elsewhere, which may say more."""
+        self._plain = defaultdict[str, dict[str, str]](dict)
+        for heads, said in _plain_rules(COMMENT.sub(" ", css[:LONGEST])):
+            style = read_style(said)
+            for head in heads.lower().split(","):
+                found = PLAIN.fullmatch(head.strip())
+                if found and found[0]:
+                    self._plain[found[0]] |= style
+                others = others or not found and "background" in said
+        page = Look(None, None if others else WHITE)
+        self.page = page.with_style(self._plain.get("html", {}))
+        """How text is shown of which nothing is said."""
+
+    def of(self, tag: str, attributes: Mapping[str, str | None]) -> Style:
+        """The more a rule says of whom it is about, the more it counts; its own style most."""
+        if not attributes and not self._plain:
+            return {}
+        style: dict[str, str] = {}
+        for head in self._heads(tag, attributes):
+            style |= self._plain.get(head, {})
+        if said := attributes.get("bgcolor"):
+            style["background"] = said.lower()
+        if tag == "font" and (said := attributes.get("color")):
+            style["color"] = said.lower()
+        return style | read_style(attributes.get("style") or "")
+
+    def _heads(self, tag: str, attributes: Mapping[str, str | None]) -> Iterator[str]:
+        yield tag
+        for mark, name in ((".", "class"), ("#", "id")):
+            for one in (attributes.get(name) or "").lower().split():
+                yield f"{mark}{one}"
+                yield f"{tag}{mark}{one}"
 
 
 def read_html(source: str, what: str) -> tuple[str, str, str]:
@@ -138,3 +247,81 @@ def _closing(tag: str) -> str:
         case _ if tag in BLOCKS:
             return "\n\n"
     return ""
+
+
+def _plain_rules(css: str) -> Iterator[tuple[str, str]]:
+    """(whom it is about, what it says) of the rules that hold always."""
+    depth = 0
+    for part in css.split("}"):
+        depth += part.count("{")
+        head, brace, said = part.rpartition("{")
+        if brace and depth == 1:
+            yield head.rpartition(";")[2], said
+        depth = max(0, depth - 1)
+
+
+def read_style(said: str) -> dict[str, str]:
+    """What is declared, in lower case, the last of each."""
+    said = ESCAPE.sub(_unescaped, COMMENT.sub("", said)).lower()
+    pairs = (one.partition(":") for one in said.split(";"))
+    return {
+        name.strip(): value.partition("!")[0].strip() for name, _, value in pairs if value.strip()
+    }
+
+
+def hides(style: Style) -> bool:
+    """Whether nothing is seen of what stands in an element of this style."""
+    size = style.get("font-size") or next(
+        iter(style.get("font", "").partition("/")[0].split()[-1:]), ""
+    )
+    cut_off = "hidden" in style.get("overflow", "") and any(
+        _below(style.get(name, ""), 2.0) for name in ("height", "max-height", "width", "max-width")
+    )
+    return (
+        style.get("display") == "none"
+        or style.get("visibility") in ("hidden", "collapse")
+        or _below(style.get("opacity", ""), FAINT)
+        or _is_tiny(size)
+        or cut_off
+        or any(_is_far(style.get(name, "")) for name in PLACES)
+        or CLIPPED.match(style.get("clip", style.get("clip-path", ""))) is not None
+        or MOVED.search(style.get("transform", "")) is not None
+    )
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return found[2] or chr(min(int(found[1], 16), 0x10FFFF))
+
+
+def _below(told: str, least: float) -> bool:
+    found = NUMBER.fullmatch(told)
+    return found is not None and float(found[1]) <= least
+
+
+def _is_tiny(told: str) -> bool:
+    found = NUMBER.fullmatch(told)
+    return found is not None and float(found[1]) < LEAST.get(found[2], 0.1)
+
+
+def _is_far(told: str) -> bool:
+    return any(float(value) <= FAR.get(unit, -500.0) for value, unit in NUMBER.findall(told))
+
+
+def _colour(told: str) -> Colour | None:
+    """None for what is no plain colour: a picture, a gradient, a variable."""
+    told = told.strip()
+    if told in NAMES:
+        return NAMES[told]
+    if told.startswith("#") and re.fullmatch(r"#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})", told):
+        digits = told[1:] if len(told) > 5 else "".join(2 * one for one in told[1:])
+        parts = [int(digits[at : at + 2], 16) for at in range(0, len(digits), 2)]
+        return (*parts[:3], parts[3] / 255 if len(parts) > 3 else 1.0)
+    found = re.fullmatch(r"rgba?\(([\d.,/% ]{5,60})\)", told)
+    parts_told = re.findall(r"([\d.]+)(%?)", found[1]) if found else []
+    if len(parts_told) not in (3, 4):
+        return None
+    try:
+        values = [float(one) / (100 if percent else 1) for one, percent in parts_told]
+    except ValueError:
+        return None
+    return (*values[:3], values[3] if len(values) > 3 else 1.0)

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from kinmem.documents.decode import plain
-from kinmem.documents.nouns import TEXT_BYTES
+from kinmem.documents.document import TEXT_BYTES
 from kinmem.errors import TooLarge, Unreadable
 
 if TYPE_CHECKING:

@@ -3,18 +3,26 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, Literal
 
 import uuid_utils
 
 from kinmem.clock import Clock
 from kinmem.documents.cut import chunked, freed
-from kinmem.documents.nouns import Document, Given
+from kinmem.documents.document import Document, Given
 from kinmem.documents.read import read, title_of
-from kinmem.documents.secrecy import Secrets, allowed
+from kinmem.errors import InvalidInput
+from kinmem.language.orders.instructions import suspicious
+from kinmem.language.orders.quarantine import HELD, opening, released
+from kinmem.language.same.similarity import content_hash
+from kinmem.language.secrets.secrets import keys_in, redacted
 from kinmem.llm.base import Embedder
 from kinmem.models import HELD_BACK, Channel, Chunks, Draft, Memory, Progress, State, Stored
-from kinmem.rules.border import (
+from kinmem.settings import Settings
+from kinmem.store.base import Store
+from kinmem.text import clean
+from kinmem.text import cut as shortened
+from kinmem.validation import (
     checked_category,
     checked_context,
     checked_expiry,
@@ -24,13 +32,6 @@ from kinmem.rules.border import (
     checked_tags,
     checked_time,
 )
-from kinmem.rules.orders.instructions import suspicious
-from kinmem.rules.orders.quarantine import HELD, opening, released
-from kinmem.rules.same.similarity import content_hash
-from kinmem.settings import Settings
-from kinmem.store.base import Store
-from kinmem.text import clean
-from kinmem.text import cut as shortened
 
 DESCRIPTION_BYTES = 2048
 SOURCE_BYTES = 2048
@@ -39,6 +40,10 @@ TRUST: Mapping[Channel, float] = {"import": 0.3, "explicit": 0.8}
 MOSTLY = 0.5
 """Share of its text, and of its chunks, that reads like instructions to a model from which a
 document is quarantined as a whole."""
+
+
+Secrets = Literal["refuse", "redact", "allow"]
+MOST_LINES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,3 +260,17 @@ def _unsecret(document: Document, secrets: Secrets) -> Document:
         return replace(document, text=text)
     starts = [0, *accumulate(map(len, pages))][:-1]
     return replace(document, text="".join(pages), pages=tuple(starts))
+
+
+def allowed(text: str, secrets: Secrets) -> str:
+    """The text, or without its secrets. Raises InvalidInput, which never repeats a secret."""
+    if secrets == "allow" or not (kinds := keys_in(text)):
+        return text
+    if secrets == "redact":
+        return redacted(text)[0]
+    lines = [number for number, line in enumerate(text.split("\n"), 1) if keys_in(line)]
+    where = f" in line {', '.join(map(str, lines[:MOST_LINES]))}" if lines else ""
+    raise InvalidInput(
+        f"the document holds a secret ({', '.join(kinds)}){where}, and memories are no safe place"
+        " for it; take it out, or set KINMEM_SECRETS to redact or allow"
+    )

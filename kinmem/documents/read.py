@@ -5,11 +5,11 @@ from pathlib import PurePath
 
 from kinmem.documents.blocks import blocks
 from kinmem.documents.decode import decoded, plain
+from kinmem.documents.document import FILE_BYTES, TEXT_BYTES, Document, Given, Kind
 from kinmem.documents.html import read_html
-from kinmem.documents.nouns import FILE_BYTES, TEXT_BYTES, Document, Given, Kind
 from kinmem.documents.pdf import read_pdf
 from kinmem.errors import TooLarge, Unreadable
-from kinmem.rules.orders.instructions import suspicious
+from kinmem.language.orders.instructions import suspicious
 from kinmem.text import VISIBLE, cut
 
 MARKDOWN = frozenset((".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd"))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kinmem.hooks.outlet import Outlet
+    from kinmem.hooks.standard_streams import StandardStreams
 
 USAGE = "usage: kinmem hook [claude|codex|gemini|cursor|vscode] [--kin NAME] [--home FOLDER] <JSON"
 MOST_BYTES = 128 * 1024 * 1024
@@ -28,40 +28,40 @@ LATE_SECONDS = 300.0
 
 def main(words: Sequence[str]) -> int:
     """Answer one hook: `words` are those after `kinmem hook`. Always 0."""
-    from kinmem.hooks.outlet import Outlet
+    from kinmem.hooks.standard_streams import StandardStreams
 
-    outlet = Outlet(words)
+    streams = StandardStreams(words)
     try:
         if sys.stdin is None or sys.stdin.isatty() or "--help" in words:
-            outlet.complain(USAGE)
+            streams.complain(USAGE)
         else:
             if LATE not in words:
-                outlet.watch(DEADLINE_SECONDS, MOST_SECONDS)
-            _attend(outlet, words)
+                streams.watch(DEADLINE_SECONDS, MOST_SECONDS)
+            _attend(streams, words)
     except BaseException as error:
-        outlet.complain(_sentence(error))
+        streams.complain(_sentence(error))
         if getattr(error, "retry", False) and LATE not in words:
-            outlet.hand_over()
-    outlet.put({})  # unless something was
+            streams.hand_over()
+    streams.put({})  # unless something was
     return 0
 
 
-def _attend(outlet: "Outlet", words: Sequence[str]) -> None:
+def _attend(streams: "StandardStreams", words: Sequence[str]) -> None:
     from json import loads
 
     from kinmem.hooks.dialects import heard, reply
 
     hint, flags = _understood(words)
-    hook = heard(loads(outlet.hear(MOST_BYTES).decode("utf-8-sig", "replace")), hint)
+    hook = heard(loads(streams.hear(MOST_BYTES).decode("utf-8-sig", "replace")), hint)
     if not hook.heard:
-        outlet.put(reply(hook, ""))
+        streams.put(reply(hook, ""))
         return
     from kinmem.hooks.deliver import deliver, deliver_late
 
     if LATE in words:
         deliver_late(hook, flags, LATE_SECONDS)
     else:
-        deliver(hook, flags, lambda notes: outlet.put(reply(hook, notes)))
+        deliver(hook, flags, lambda notes: streams.put(reply(hook, notes)), streams.asking)
 
 
 def _sentence(error: BaseException) -> str:

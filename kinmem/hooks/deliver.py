@@ -1,14 +1,19 @@
-"""From a hook to the memory: by the server that has it open, else by opening it here."""
+"""From a hook to the memory: by the server that has it open, else by opening it here.
+
+Which memory that is, is found out without kinmem.settings: they take longer to load than all else
+that a hook with a server does. tests/hooks/test_place.py holds both to one answer.
+"""
 
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import NamedTuple
 
 from kinmem.errors import KinmemError
-from kinmem.hooks.attend import attend, request_of
-from kinmem.hooks.heard import Ended, Hook, Opened, Said, untold
-from kinmem.hooks.local import ask_local
-from kinmem.hooks.place import Place, place_of
+from kinmem.hooks.events import Ended, Hook, Opened, Said, untold
+from kinmem.hooks.local_socket import ask_local
+from kinmem.hooks.requests import attend, request_of
 
 SERVER_SECONDS = 1.0
 """Of the hook's two: what the server is too busy for can still be kept here."""
@@ -16,8 +21,45 @@ RETRY_SECONDS = 1.0
 """Between two attempts, of which each waits five seconds for the file by itself."""
 
 
-def deliver(hook: Hook, flags: Mapping[str, str], tell: Callable[[str], None]) -> None:
-    """Pass on what was heard and tell what the memory has to say.
+class Place(NamedTuple):
+    """The folder of all memories, and whose memory in it."""
+
+    home: str
+    kin: str
+
+
+def place_of(flags: Mapping[str, str], environment: Mapping[str, str]) -> Place:
+    """From flags, else the environment, else config.toml, else the defaults.
+
+    Raises OSError or ValueError if config.toml cannot be read.
+    """
+    home = flags.get("KINMEM_HOME") or environment.get("KINMEM_HOME") or "~/.kinmem"
+    home = os.path.abspath(os.path.expanduser(home))  # noqa: PTH100, PTH111  (strings stay strings)
+    kin = flags.get("KINMEM_KIN") or environment.get("KINMEM_KIN") or _configured(home)
+    return Place(home, kin or "default")
+
+
+def _configured(home: str) -> str | None:
+    try:
+        with open(os.path.join(home, "config.toml"), "rb") as file:  # noqa: PTH118, PTH123
+            content = file.read()
+    except FileNotFoundError:
+        return None
+    if b"KINMEM_KIN" not in content:
+        return None
+    from tomllib import loads  # late: 10 ms
+
+    kin = loads(content.decode("utf-8")).get("KINMEM_KIN")
+    return kin if isinstance(kin, str) else None
+
+
+def deliver(
+    hook: Hook,
+    flags: Mapping[str, str],
+    tell: Callable[[str], None],
+    asking: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> None:
+    """Pass on what was heard and tell what the memory has to say. A server is asked `asking`.
 
     Somebody must learn from it afterwards, and answer the next hook sooner: the server, and without
     one a process of its own. At the end of a session in any case, as its server may be told to stop
@@ -28,7 +70,7 @@ def deliver(hook: Hook, flags: Mapping[str, str], tell: Callable[[str], None]) -
         tell("")
         _start_worker(place, stays=False)
         return
-    if not _asked(hook, place, tell):
+    if not _asked(hook, place, tell, asking):
         _open(hook, place, tell)
         _start_worker(place, stays=True)
 
@@ -54,15 +96,21 @@ def deliver_late(hook: Hook, flags: Mapping[str, str], patience: float) -> None:
 
 def _start_worker(place: Place, *, stays: bool) -> None:
     """subprocess takes 10 ms to load, which most calls can do without."""
-    from kinmem.hooks.detached import start_worker
+    from kinmem.hooks.worker import start_worker
 
     start_worker(place, stays=stays)
 
 
-def _asked(hook: Hook, place: Place, tell: Callable[[str], None]) -> bool:
+def _asked(
+    hook: Hook,
+    place: Place,
+    tell: Callable[[str], None],
+    asking: Callable[[], AbstractContextManager[None]],
+) -> bool:
     """Whether a server has taken it. One that could not is no reason to lose it: here it may fit,
     and if not, what is wrong is told better."""
-    answer = ask_local(place.home, place.kin, request_of(hook), SERVER_SECONDS)
+    with asking():
+        answer = ask_local(place.home, place.kin, request_of(hook), SERVER_SECONDS)
     if answer is None or "error" in answer:
         return False
     tell(str(answer.get("notes") or ""))

@@ -4,19 +4,26 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, Protocol, cast
 
-from kinmem.hooks.fields import Fields, filled
-from kinmem.hooks.heard import IGNORED, Heard, Hook, Reply
+from kinmem.hooks.events import IGNORED, Fields, Heard, Hook, Reply, filled
 
-CLIENTS = ("claude", "codex", "gemini", "cursor", "vscode")
+DIALECTS = {
+    "claude": ("claude", "ClaudeCode"),
+    "codex": ("claude", "Codex"),
+    "gemini": ("gemini", "GeminiCLI"),
+    "cursor": ("cursor", "Cursor"),
+    "vscode": ("claude", "VSCode"),
+}
+"""By name, the module and class of each."""
 GEMINI_EVENTS = frozenset({"BeforeAgent", "AfterAgent", "AfterTool", "PreCompress"})
 """Those that no other client has."""
 PLACE_CHARACTERS = 4096
 
 
 class Dialect(Protocol):
-    """What the file of a client offers."""
+    """How one client speaks."""
 
-    CLIENT: str
+    client: str
+    """Its name, as it is stored beside what was said."""
 
     def hear(self, event: str, fields: Fields) -> list[Heard]:
         """What this call says; nothing for events that kinmem has no use for."""
@@ -41,7 +48,7 @@ def heard(given: object, hint: str | None = None) -> Hook:
     place = fields.text("cwd") or _first_root(given.get("workspace_roots"))
     if place and len(place) > PLACE_CHARACTERS:
         place = None
-    return Hook(name, dialect.CLIENT, event, place, tuple(dialect.hear(event, fields)))
+    return Hook(name, dialect.client, event, place, tuple(dialect.hear(event, fields)))
 
 
 def reply(hook: Hook, notes: str) -> Reply:
@@ -69,8 +76,9 @@ def recognised(event: str, given: Mapping[str, Any], hint: str | None) -> str:
 
 
 def dialect_of(name: str) -> Dialect:
-    """The file of a client; the other four are not loaded."""
-    return cast(Dialect, import_module(f"kinmem.hooks.{name}"))
+    """A client's dialect; the modules of the others are not loaded."""
+    module, kind = DIALECTS[name]
+    return cast(Dialect, getattr(import_module(f"kinmem.hooks.{module}"), kind)())
 
 
 def _is_subagents(fields: Fields) -> bool:

@@ -2,12 +2,19 @@
 
 import re
 
-from kinmem.hooks import speech
-from kinmem.hooks.fields import Fields
-from kinmem.hooks.heard import Compacted, Ended, Heard, Opened, Reply, Said
-from kinmem.rules.talk.speech import is_users
+from kinmem.hooks.events import (
+    Compacted,
+    Ended,
+    Fields,
+    Heard,
+    Opened,
+    Reply,
+    Said,
+    answer,
+    tool_output,
+)
+from kinmem.language.talk.speech import is_users
 
-CLIENT = "gemini-cli"
 TOLD = ("SessionStart", "BeforeAgent")
 NO_RESPONSE = "[no response text]"
 """Gemini's own words when its agent said nothing."""
@@ -17,30 +24,41 @@ WRAPPED = re.compile(rf"\A(?:\s*{HOOK_CONTEXT})+|(?:{HOOK_CONTEXT}\s*)+\Z", re.D
 """What hooks have told, ours or others', and Gemini has put before or behind a prompt."""
 
 
-def hear(event: str, fields: Fields) -> list[Heard]:
-    """What a call says. AfterAgent repeats the prompt: BeforeAgent may not be among the hooks."""
-    session = fields.name("session_id")
-    if not session:
+class GeminiCLI:
+    """One call understood, and answered as this client wants it."""
+
+    client = "gemini-cli"
+
+    def hear(self, event: str, fields: Fields) -> list[Heard]:
+        """AfterAgent repeats the prompt: BeforeAgent may not be among the hooks."""
+        session = fields.name("session_id")
+        if not session:
+            return []
+        match event:
+            case "SessionStart":
+                gone = fields.text("source") == "clear"
+                return [*([Compacted(session)] if gone else []), Opened(session)]
+            case "BeforeAgent":
+                prompt = _prompt(fields)
+                if prompt and is_users(prompt):
+                    return [Said("prompt", session, None, prompt)]
+            case "AfterAgent":
+                text = fields.text("prompt_response")
+                said = answer(fields, session, None, None if text == NO_RESPONSE else text)
+                return [*_asked(fields, session), *said]
+            case "AfterTool":
+                return [*tool_output(fields, session, None, "tool_response")]
+            case "PreCompress":
+                return [Compacted(session)]
+            case "SessionEnd":
+                return [Ended(session)]
         return []
-    match event:
-        case "SessionStart":
-            gone = fields.text("source") == "clear"
-            return [*([Compacted(session)] if gone else []), Opened(session)]
-        case "BeforeAgent":
-            prompt = _prompt(fields)
-            if prompt and is_users(prompt):
-                return [Said("prompt", session, None, prompt)]
-        case "AfterAgent":
-            text = fields.text("prompt_response")
-            answer = speech.answer(fields, session, None, None if text == NO_RESPONSE else text)
-            return [*_asked(fields, session), *answer]
-        case "AfterTool":
-            return [*speech.tool_output(fields, session, None, "tool_response")]
-        case "PreCompress":
-            return [Compacted(session)]
-        case "SessionEnd":
-            return [Ended(session)]
-    return []
+
+    def tell(self, event: str, notes: str) -> Reply:
+        """Notes go in as additional context; Gemini reads nothing but JSON."""
+        if not notes or event not in TOLD:
+            return {}
+        return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": notes}}
 
 
 def _prompt(fields: Fields) -> str:
@@ -54,10 +72,3 @@ def _asked(fields: Fields, session: str) -> list[Said]:
     if not prompt or not is_users(prompt) or fields.given.get("stop_hook_active") is True:
         return []
     return [Said("prompt", session, None, prompt, tell=False, again=True)]
-
-
-def tell(event: str, notes: str) -> Reply:
-    """Notes go in as additional context; Gemini reads nothing but JSON."""
-    if not notes or event not in TOLD:
-        return {}
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": notes}}

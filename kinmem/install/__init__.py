@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kinmem.errors import ConfigError
-from kinmem.install import json_file, toml_file
+from kinmem.install import json_config, toml_config
 from kinmem.install.clients import ADVICE, CLIENTS, Entry, Wish, entries
-from kinmem.install.files import FileChange, backup_of, content, write
+from kinmem.install.config_files import FileChange, backup_of, content, write
 
 __all__ = ["ADVICE", "CLIENTS", "FileChange", "plan", "plan_removal", "write"]
 
@@ -63,8 +63,8 @@ def _changes(
 
 def _with(path: Path, before: str | None, wanted: list[Entry]) -> str:
     if path.suffix == ".toml":
-        return toml_file.with_entries(before or "", wanted)
-    return json_file.with_entries(before or "", wanted)
+        return toml_config.with_entries(before or "", wanted)
+    return json_config.with_entries(before or "", wanted)
 
 
 def _without(path: Path, before: str | None, wanted: list[Entry]) -> str | None:
@@ -81,5 +81,5 @@ def _without(path: Path, before: str | None, wanted: list[Entry]) -> str | None:
 
 def _cleared(text: str, wanted: list[Entry]) -> str | None:
     if wanted[0].path.suffix == ".toml":
-        return toml_file.without_entries(text, wanted)
-    return json_file.without_entries(text, wanted)
+        return toml_config.without_entries(text, wanted)
+    return json_config.without_entries(text, wanted)

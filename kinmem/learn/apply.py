@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar, assert_never
 
 from kinmem.errors import MemoryNotFound, VersionConflict
+from kinmem.language.change.occasion import begins
+from kinmem.language.change.periods import periods
+from kinmem.language.evidence import evidence
+from kinmem.language.same.similarity import content_hash
 from kinmem.learn.knowledge import reread
 from kinmem.learn.reconcile import Flag, Keep, Merge, Outdated, Replace, Skip, Verdict
 from kinmem.llm.naming import Naming
 from kinmem.models import Chunks, ConflictMode, Memory, State, Stored
-from kinmem.rules.change.occasion import begins
-from kinmem.rules.change.periods import periods
-from kinmem.rules.evidence import evidence
-from kinmem.rules.same.similarity import content_hash
 from kinmem.turns import Change, Conflict, Repetition
 
 MOST_TURNS = 3

@@ -20,8 +20,8 @@ from kinmem.learn.told import (
     turn_lines,
 )
 from kinmem.llm.base import ChatModel
+from kinmem.llm.prompts import render
 from kinmem.models import Memory, Note
-from kinmem.prompts import render
 from kinmem.turns import Message
 
 logger = logging.getLogger(__name__)

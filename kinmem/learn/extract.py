@@ -11,22 +11,39 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
+from kinmem.language.importance import importance
+from kinmem.language.names.naming import entities
+from kinmem.language.talk import talk_words
+from kinmem.language.talk.about import refers_back, subject
+from kinmem.language.talk.cues import ASKED_TO_KEEP
+from kinmem.language.talk.features import Setting
+from kinmem.language.talk.prose import own_places, own_prose
+from kinmem.language.talk.statements import (
+    LONGEST,
+    Statement,
+    asks,
+    in_json,
+    is_quotation,
+    statements,
+)
+from kinmem.language.talk.talk import (
+    ADDRESSED,
+    SURE,
+    asks_help,
+    is_offer,
+    is_own,
+    is_small,
+    telling,
+)
+from kinmem.language.talk.unkept import unkept, without_unkept
+from kinmem.language.talk.worth import NOTHING, UNREAL, Judgement
+from kinmem.language.talk.worth import judge as judge_alone
+from kinmem.language.time.dated import resolved
 from kinmem.learn.worth import Sentence, judgements
 from kinmem.llm.base import Judge
 from kinmem.models import CATEGORIES, ROLES, Category, Entity, Note
-from kinmem.rules.importance import importance
-from kinmem.rules.names.naming import entities
-from kinmem.rules.talk import talk_words
-from kinmem.rules.talk.about import refers_back, subject
-from kinmem.rules.talk.cues import ASKED_TO_KEEP
-from kinmem.rules.talk.features import Setting
-from kinmem.rules.talk.prose import own_places, own_prose
-from kinmem.rules.talk.statements import LONGEST, Statement, in_json, is_quotation, statements
-from kinmem.rules.talk.talk import ADDRESSED, SURE, asks_help, is_offer, is_own, is_small, telling
-from kinmem.rules.talk.worth import NOTHING, UNREAL, Judgement
-from kinmem.rules.talk.worth import judge as judge_alone
-from kinmem.rules.time.dated import resolved
-from kinmem.text import sentences, words
+from kinmem.sentences import sentences
+from kinmem.text import words
 from kinmem.turns import Message
 
 LEAST = 1.4
@@ -98,6 +115,8 @@ class Talk:
     """What stands before it."""
     question: Question | None
     names: frozenset[str]
+    unkept: frozenset[int] = frozenset()
+    """The numbers of the sentences that are not to be kept."""
 
     @property
     def person(self) -> str | None:
@@ -137,7 +156,7 @@ def _notes(
         return
     parts = statements(own_places(message.text))
     question = _asked(last) if last and last.who != message.who else None
-    talk = Talk(message, parts, last, question, names)
+    talk = Talk(message, parts, last, question, names, unkept(parts, message.text))
     for group in _groups(list(_worth(talk, judge)), talk):
         yield _note(talk, group, zone)
 
@@ -153,7 +172,7 @@ def _of_program(
     told = [
         (Statement(text.strip(), max(0, message.text.find(text.strip()))), type)
         for text, type in texts
-        if len(text) <= LONGEST and not _asks(text)
+        if len(text) <= LONGEST and not asks(text)
     ][:MOST]
     found = judgements([Sentence(part, NOTHING) for part, _ in told], message, None, judge)
     for (part, type), judged in zip(told, found, strict=True):
@@ -171,7 +190,7 @@ def _asked(last: Message) -> Question | None:
     if len(end) < len(last.text):
         end = "".join(sentences(end)[1:])
     parts = statements(own_places(end))
-    asked = next((one.text for one in reversed(parts) if _asks(one.text)), None)
+    asked = next((one.text for one in reversed(parts) if asks(one.text)), None)
     if asked is None or is_small(asked):
         return None
     if last.role == "assistant" and is_offer(asked):
@@ -179,13 +198,13 @@ def _asked(last: Message) -> Question | None:
     return Question(_cut(asked, QUESTION), last.turn)
 
 
-def _asks(text: str) -> bool:
-    return text.rstrip(' !."”)').endswith(("?", "？"))
-
-
 def _worth(talk: Talk, judge: Judge | None) -> Iterator[Told]:
     """The sentences that are worth keeping, in order."""
-    said = [(at, one) for at, one in enumerate(talk.parts) if _states(one.text)]
+    said = [
+        (at, one)
+        for at, one in enumerate(talk.parts)
+        if at not in talk.unkept and _states(one.text)
+    ]
     if talk.person:
         yield from filter(None, (_of_person(one, at, talk) for at, one in said))
         return
@@ -202,7 +221,7 @@ def _states(text: str) -> bool:
     """Whether it may be worth keeping, or its writer asks to keep it."""
     if ASKED_TO_KEEP.match(text):
         return True
-    return not (_asks(text) or is_quotation(text)) and bool(words(text))
+    return not (asks(text) or is_quotation(text)) and bool(words(text))
 
 
 def _told(one: Statement, at: int, found: Judgement, category: Category | None = None) -> Told:
@@ -262,9 +281,10 @@ def _belongs(one: Told, group: Sequence[Told], talk: Talk) -> bool:
     if one.statement.end - first.statement.start > LONG:
         return False
     if talk.person:
-        between = talk.parts[last.at + 1 : one.at]
+        between = range(last.at + 1, one.at)
         gap = one.statement.start - last.statement.end
-        return gap <= BRIDGED and not any(_asks(part.text) for part in between)
+        is_parted = any(at in talk.unkept or asks(talk.parts[at].text) for at in between)
+        return gap <= BRIDGED and not is_parted
     if one.at != last.at + 1 or one.category != last.category:
         return False
     return refers_back(one.statement.text) or one.subject == last.subject
@@ -315,16 +335,20 @@ def _context(talk: Talk, group: Sequence[Told]) -> Question | None:
     first, parts = group[0], talk.parts
     if first.at == 0 and talk.question:
         return talk.question
-    request = next((one.text for one in parts if asks_help(one.text)), None)
+    kept = (one.text for at, one in enumerate(parts) if at not in talk.unkept)
+    request = next(filter(asks_help, kept), None)
     if not talk.person and request and request != first.statement.text:
         return Question(_cut(request, CONTEXT), talk.message.turn)
+    if first.at - 1 in talk.unkept:
+        return None
     if first.at and (not talk.person or refers_back(first.statement.text)):
         return Question(_cut(parts[first.at - 1].text, CONTEXT), talk.message.turn)
     if first.at or talk.last is None or talk.last.role not in ("user", "assistant"):
         return talk.question
     if not refers_back(first.statement.text):
         return None
-    told = [one for one in sentences(own_prose(talk.last.text[-LOOKED_AT:])) if words(one)]
+    end = without_unkept(talk.last.text)[-LOOKED_AT:]
+    told = [one for one in sentences(own_prose(end)) if words(one)]
     return Question(_cut(told[-1].strip(), CONTEXT), talk.last.turn) if told else None
 
 

@@ -12,12 +12,12 @@ from typing import Annotated, Any, Self, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from kinmem.errors import InvalidInput
+from kinmem.language.names.relations import settled
 from kinmem.llm.reply import fitting
 from kinmem.models import CATEGORIES, ROLES, THE_USER, Entity, EntityType, Relation
-from kinmem.rules.border import checked_context, checked_subject, checked_time
-from kinmem.rules.names.relations import settled
 from kinmem.text import clean, folded
 from kinmem.turns import Message
+from kinmem.validation import checked_context, checked_subject, checked_time
 
 STATEMENT_BYTES = 2 * 1024
 """One statement; what is longer is a text that was copied."""

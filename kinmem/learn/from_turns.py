@@ -9,6 +9,8 @@ from typing import Any
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, ModelError
+from kinmem.language.same.echo import Echoes
+from kinmem.language.talk.unkept import without_unkept
 from kinmem.learn.apply import Deeds, decided, deeds
 from kinmem.learn.ask import ask
 from kinmem.learn.extract import extract
@@ -16,10 +18,10 @@ from kinmem.learn.near import Neighbour
 from kinmem.learn.prepare import draft_of
 from kinmem.learn.projects import project_of
 from kinmem.learn.reconcile import Merge, Outdated, Verdict
-from kinmem.learn.screen import screened
-from kinmem.learn.verdicts import JUDGED, Verdicts
+from kinmem.learn.screen import Gate, screened
+from kinmem.learn.verdicts import Verdicts
 from kinmem.llm.base import ChatModel, Embedder, Judge
-from kinmem.llm.gate import Gate
+from kinmem.llm.judge_pairs import MOST
 from kinmem.llm.naming import Naming
 from kinmem.models import (
     LIVE,
@@ -33,7 +35,6 @@ from kinmem.models import (
     Vectors,
 )
 from kinmem.places import place_of
-from kinmem.rules.same.echo import Echoes
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import content_words
@@ -67,16 +68,18 @@ class Learn:
         model: ChatModel | None,
         settings: Settings,
         clock: Clock,
+        verdicts: Verdicts,
+        naming: Naming,
         judge: Judge | None = None,
     ) -> None:
         """Without a `model` it learns by rules, with the `judge` if there is one."""
         self._store = store
         self._embedder = embedder
         self._model = model
-        self._judge, self._gate, self._naming = judge, Gate(judge), Naming(judge)
+        self._judge, self._gate, self._naming = judge, Gate(judge), naming
         self._settings = settings
         self._clock = clock
-        self._verdicts = Verdicts(store, embedder, settings, clock, judge)
+        self._verdicts = verdicts
 
     def turn(self, messages: Sequence[Message], before: Sequence[Message]) -> Counter[str]:
         """What became of the turn's statements, counted: created, duplicate, merged, superseded,
@@ -113,6 +116,9 @@ class Learn:
         zone = self._settings.general.zone
         if self._model is None:
             return extract(messages, before, zone, self._judge)
+        messages, before = _kept(messages), _kept(before)
+        if not messages:
+            return []
         return ask(self._model, messages, before, self._known(messages), zone)
 
     def _known(self, messages: Sequence[Message]) -> list[Memory]:
@@ -125,9 +131,9 @@ class Learn:
             except ModelError:
                 pass
             else:
-                near = self._store.nearest(vector, self._embedder.name, MOST_KNOWN, Filters())
+                near = self._store.index.nearest(vector, self._embedder.name, MOST_KNOWN, Filters())
                 ids = [id for id, _ in sorted(near, key=lambda found: -found[1])][:MOST_KNOWN]
-        shown = sorted(self._store.journal.versions_shown(messages[0].session, latest=100))
+        shown = sorted(self._store.shown.versions(messages[0].session, latest=100))
         found = self._store.memories([*ids, *shown])
         ordered = [found[id] for id in dict.fromkeys([*ids, *shown]) if id in found]
         return [memory for memory in ordered if memory.state in LIVE]
@@ -139,7 +145,7 @@ class Learn:
         the Kin's own memories the others repeat."""
         if not notes:
             return [], []
-        shown = self._store.memories(self._store.journal.was_shown(messages[0].session))
+        shown = self._store.memories(self._store.shown.ids(messages[0].session))
         people = {one.speaker for one in messages if one.role == "user" and one.speaker}
         echoes = Echoes(
             (memory.content for memory in shown.values()),
@@ -217,7 +223,7 @@ class Learn:
         self, sought: Sequence[tuple[Note, Draft, list[Vector]]], messages: Sequence[Message]
     ) -> "_Work":
         work, said = _Work(), _words_of(messages)
-        most = min(JUDGED, max(LEAST_JUDGED, JUDGED_OF_A_TURN // max(1, len(sought))))
+        most = min(MOST, max(LEAST_JUDGED, JUDGED_OF_A_TURN // max(1, len(sought))))
         for note, draft, vectors in sought:
             if note.quarantine is not None:
                 self._hold(draft, work)
@@ -261,6 +267,20 @@ class Learn:
         work.held[draft.memory.content_hash] = draft.memory.id
         work.drafts[draft.memory.id] = draft
         work.counts["quarantined"] += 1
+
+
+def _kept(messages: Sequence[Message]) -> list[Message]:
+    """Without what people ask not to keep, nor what they are answered in that turn, which may say
+    it again."""
+    kept: list[Message] = []
+    turns: set[str] = set()
+    for one in messages:
+        text = without_unkept(one.text) if one.role == "user" else one.text
+        if text != one.text:
+            turns.add(one.turn)
+        if text and (one.role == "user" or one.turn not in turns):
+            kept.append(replace(one, text=text))
+    return kept
 
 
 def share_said(text: str, said: frozenset[str]) -> float:

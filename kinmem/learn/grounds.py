@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kinmem.rules.orders.instructions import suspicious
+from kinmem.language.orders.instructions import suspicious
 from kinmem.text import content_words
 from kinmem.turns import Message
 

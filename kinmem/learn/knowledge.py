@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from kinmem.language.names.entities import together
 from kinmem.llm.naming import Naming
 from kinmem.models import Knowledge, Memory, Note
-from kinmem.rules.names.entities import together
 
 
 def knowledge_of(note: Note, memory: Memory, naming: Naming) -> Knowledge:

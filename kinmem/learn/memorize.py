@@ -7,18 +7,21 @@ from datetime import datetime
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
+from kinmem.language.talk.statements import asks
+from kinmem.language.talk.worth import only_asks
 from kinmem.learn.apply import Deeds, absorbed, decided, deeds
 from kinmem.learn.near import Neighbour
-from kinmem.learn.prepare import draft_of, judged, unsecret
+from kinmem.learn.prepare import OF_QUESTION, draft_of, judged, unsecret
 from kinmem.learn.reconcile import Keep, Merge, Outdated, Skip, Verdict
 from kinmem.learn.verdicts import Verdicts
-from kinmem.llm.base import Embedder, Judge
+from kinmem.llm.base import Embedder
 from kinmem.llm.naming import Naming
 from kinmem.models import Chunks, Draft, Memory, Note, Scope, Stored, Vector
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.turns import Batch, Change, Conflict, Repetition
 
+READS_AS_QUESTION = "this reads as a question; recall answers questions"
 MOST_COMPARED = 20_000
 JUDGED_IN_BULK = 2
 """Of the nearest so many are shown to the judge, which takes less time than the vectors did."""
@@ -36,15 +39,14 @@ class Memorize:
         embedder: Embedder,
         settings: Settings,
         clock: Clock,
-        judge: Judge | None = None,
+        verdicts: Verdicts,
+        naming: Naming,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._settings = settings
         self._clock = clock
-        self._verdicts = Verdicts(store, embedder, settings, clock, judge)
-        self._naming = Naming(judge)
-        self._near = self._verdicts.near
+        self._verdicts, self._near, self._naming = verdicts, verdicts.near, naming
         self._compared: set[frozenset[tuple[str, int]]] = set()
 
     def one(self, note: Note) -> Stored:
@@ -242,4 +244,7 @@ def _described(stored: Stored, memory: Memory) -> Stored:
     """With what the memory was taken for, if it was stored."""
     if stored.id != memory.id:
         return stored
-    return replace(stored, category=memory.category, importance=memory.importance)
+    may_ask = memory.importance == OF_QUESTION or asks(memory.content)
+    is_question = may_ask and only_asks(memory.content)
+    reason = stored.reason or (READS_AS_QUESTION if is_question else None)
+    return replace(stored, reason=reason, category=memory.category, importance=memory.importance)

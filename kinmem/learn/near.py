@@ -3,12 +3,12 @@
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
+from kinmem.language.change.occasion import begins
+from kinmem.language.change.restating import restated
+from kinmem.language.same.similarity import Ladder
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import chunks_of, embedded, is_surely_one
 from kinmem.models import Asked, Chunks, Filters, Memory, State, Vector
-from kinmem.rules.change.occasion import begins
-from kinmem.rules.change.restating import restated
-from kinmem.rules.same.similarity import Ladder
 from kinmem.settings import LearnSettings
 from kinmem.store.base import Store
 from kinmem.text import words
@@ -68,7 +68,7 @@ class Near:
 
     def around(self, vectors: Sequence[Vector]) -> list[Neighbour]:
         """As `neighbours`, however far: what tells of a change in other words may share none."""
-        found = self._store.nearest_each(vectors, self._embedder.name, AROUND, Filters())
+        found = self._store.index.nearest_each(vectors, self._embedder.name, AROUND, Filters())
         return self._of_any(found, vectors)
 
     def close(self, found: Sequence[Neighbour]) -> list[Neighbour]:
@@ -89,7 +89,7 @@ class Near:
     def _with_words(self, said: Collection[str], filters: Filters = LIVING) -> dict[str, Memory]:
         sought = sorted(set(said))
         asked = Asked(sought, None, self._embedder.name, 0, matching=MATCHING, listed=MATCHING)
-        found = self._store.search(asked, filters)
+        found = self._store.index.search(asked, filters)
         return self._store.memories([one.id for one in found.candidates])
 
     def neighbours_of_each(self, vectors: Sequence[Vector]) -> list[list[Neighbour]]:
@@ -109,7 +109,7 @@ class Near:
 
     def _nearest(self, vectors: Sequence[Vector]) -> list[list[tuple[str, float]]]:
         related = self.ladder.related
-        near = self._store.nearest_each(vectors, self._embedder.name, COMPARED, Filters())
+        near = self._store.index.nearest_each(vectors, self._embedder.name, COMPARED, Filters())
         return [[(id, cosine) for id, cosine in found if cosine >= related] for found in near]
 
     def _single(self, ids: Collection[str], vectors: Sequence[Vector]) -> dict[str, Memory]:
@@ -119,7 +119,7 @@ class Near:
         memories = {id: memory for id, memory in found.items() if not memory.is_document}
         longer = [id for id, memory in memories.items() if not is_surely_one(memory.content)]
         if longer:
-            chunks = self._store.cosines(vectors[0], self._embedder.name, longer)
+            chunks = self._store.index.cosines(vectors[0], self._embedder.name, longer)
             for id in longer:
                 if len(chunks.get(id, ())) != 1:
                     del memories[id]

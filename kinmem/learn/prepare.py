@@ -8,6 +8,13 @@ from typing import Any, Literal
 import uuid_utils
 
 from kinmem.errors import InvalidInput
+from kinmem.language.evidence import evidence
+from kinmem.language.importance import importance
+from kinmem.language.same.similarity import content_hash
+from kinmem.language.secrets.secrets import keys_in, redacted
+from kinmem.language.talk.worth import judge, only_asks
+from kinmem.language.time.dated import happened
+from kinmem.language.time.when import spoken_end
 from kinmem.learn.knowledge import knowledge_of
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import chunks_of
@@ -23,7 +30,8 @@ from kinmem.models import (
     Note,
     State,
 )
-from kinmem.rules.border import (
+from kinmem.sentences import sentences
+from kinmem.validation import (
     checked_category,
     checked_confidence,
     checked_content,
@@ -36,14 +44,6 @@ from kinmem.rules.border import (
     checked_tags,
     checked_time,
 )
-from kinmem.rules.evidence import evidence
-from kinmem.rules.importance import importance
-from kinmem.rules.same.similarity import content_hash
-from kinmem.rules.secrets.secrets import keys_in, redacted
-from kinmem.rules.talk.worth import judge
-from kinmem.rules.time.dated import happened
-from kinmem.rules.time.when import spoken_end
-from kinmem.text import sentences
 
 # How far a memory is believed follows from the way it came in, never from what it says of itself.
 TRUST: Mapping[Channel, float] = {
@@ -55,6 +55,10 @@ TRUST: Mapping[Channel, float] = {
 }
 Secrets = Literal["refuse", "redact", "allow"]
 """What becomes of a text with a key in it: KINMEM_SECRETS."""
+OF_QUESTION = 1.0
+"""Importance of a note that only asks: it is kept, since somebody wants it kept."""
+LEAST_WORTH = 0.25
+"""Chance of being worth it below which the kind of a text is a guess."""
 SHORTEST_KEY = 14
 """Characters without a space, in any other format; most texts need not be searched for them."""
 PEM = "-----BEGIN"
@@ -127,9 +131,13 @@ def judged(note: Note) -> Note:
 
 
 def judgement(text: str) -> tuple[Category, float]:
-    """Category and importance of a statement by its words, as of one that is said in a turn."""
-    best = max(map(judge, sentences(text)), key=lambda found: found.confidence, default=None)
-    category = best.category if best else "fact"
+    """Category and importance of a statement by its words, as of one that is said in a turn; of
+    what only asks those of a fact that hardly matters."""
+    told = [one for one in sentences(text) if not only_asks(one)]
+    if not told:
+        return "fact", OF_QUESTION
+    best = max(map(judge, told), key=lambda found: found.confidence)
+    category = best.category if best.worth >= LEAST_WORTH else "fact"
     return category, importance(text, category)
 
 

@@ -5,23 +5,24 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Literal
 
-from kinmem.llm.relating import UNJUDGED, Judged, weighed
-from kinmem.models import LIVE, ConflictMode, Memory
-from kinmem.rules.change.clash import Clash, clash
-from kinmem.rules.change.occasion import (
+from kinmem.language.change.clash import Clash, clash
+from kinmem.language.change.occasion import (
     begins,
     of_one,
     same_occasion,
     speaker_of,
     states_as_much,
 )
-from kinmem.rules.change.periods import Period, joined, periods
-from kinmem.rules.change.restating import restated
-from kinmem.rules.change.vetoes import is_of_others, is_rule, veto
-from kinmem.rules.same.atoms import contrast, is_content
-from kinmem.rules.same.similarity import Kinship, Ladder, compare, contains, covers
-from kinmem.rules.same.wordings import resembles
-from kinmem.text import sentences, words
+from kinmem.language.change.periods import Period, joined, periods
+from kinmem.language.change.restating import restated
+from kinmem.language.change.vetoes import is_of_others, is_rule, veto
+from kinmem.language.same.atoms import contrast, is_content
+from kinmem.language.same.similarity import Kinship, Ladder, compare, contains, covers
+from kinmem.language.same.wordings import resembles
+from kinmem.llm.relating import Judged, weighed
+from kinmem.models import LIVE, ConflictMode, Memory
+from kinmem.sentences import sentences
+from kinmem.text import words
 
 ConflictKind = Literal["contradiction", "update", "temporal", "partial"]
 AHEAD = timedelta(days=1)
@@ -94,7 +95,7 @@ def reconcile(
     mode: ConflictMode,
     now: datetime,
     updates: str | None = None,
-    judged: Judged = UNJUDGED,
+    judged: Judged | None = None,
 ) -> Verdict:
     """What is to become of a new memory beside those near it, nearest first, with their cosines.
 
@@ -102,7 +103,8 @@ def reconcile(
     subject, the speaker or the occasion differs. What contradicts gives way as `mode` says, if
     that is clear (change/clash.py); it is never another Kin's, of the other scope or pinned: then,
     and in doubt, Flag. `updates` is the id of a neighbour that it is known to correct. `judged`:
-    what the judge says of them. Dates in merged texts are in the zone of `now`.
+    what the judge says of them; None: there is none, and form decides alone. Dates in merged texts
+    are in the zone of `now`.
     """
     others = [(known, cosine) for known, cosine in neighbours if known.id != new.id]
     return (
@@ -117,11 +119,11 @@ def _known(
     new: Memory,
     neighbours: Sequence[Neighbour],
     ladder: Ladder,
-    judged: Judged,
+    judged: Judged | None,
     updates: str | None,
 ) -> Skip | None:
     for known, cosine in neighbours:
-        if known.id in judged.same and states_as_much(known, new):
+        if judged is not None and known.id in judged.same and states_as_much(known, new):
             found = clash(known.content, new.content, cosine, ladder)
             is_new = known.id == updates or not covers(known.content, new.content)
             if not is_new and (found is None or not found.clear):
@@ -207,10 +209,10 @@ def _contradicted(
     mode: ConflictMode,
     now: datetime,
     updates: str | None,
-    judged: Judged,
+    judged: Judged | None,
 ) -> Verdict | None:
     if _was_over(new):
-        return _ended(new, neighbours)
+        return _ended(new, neighbours, judged)
     clashes = []
     for known, cosine in neighbours:
         if known.id == updates:
@@ -219,7 +221,12 @@ def _contradicted(
             clashes.append((known, Clash(forbidden is None, "update", told)))
         elif of_one(new, known):
             found = _excluding(known, new, cosine, ladder, mode, now)
-            found = weighed(found, judged.relations.get(known.id), *in_order(known, new, mode, now))
+            if judged is not None:
+                relation, one_kind = (
+                    judged.relations.get(known.id),
+                    judged.of_one_kind.get(known.id),
+                )
+                found = weighed(found, relation, *in_order(known, new, mode, now), one_kind)
             if found is not None:
                 clashes.append((known, found))
     decidable = [
@@ -249,8 +256,7 @@ def _excluding(
     now: datetime,
 ) -> Clash | None:
     """How the later of the two excludes the earlier, whichever came first."""
-    told = periods(known.content)
-    content, cosine = (told[-1].said, ladder.near) if told else (known.content, cosine)
+    content, cosine = last_said(known), ladder.near if periods(known.content) else cosine
     if mode in ("temporal", "merge") and _began_after(known, new, now):
         found = clash(new.content, content, cosine, ladder)
         if found is not None and found.clear:
@@ -261,6 +267,12 @@ def _excluding(
 def may_be_compared(known: Memory, new: Memory) -> bool:
     """Whether they may be about the same one, so that it is worth asking what they are."""
     return known.kin == new.kin and of_one(new, known)
+
+
+def last_said(known: Memory) -> str:
+    """What it says to be so now; of a merged one the last period."""
+    told = periods(known.content)
+    return told[-1].said if told else known.content
 
 
 def in_order(known: Memory, new: Memory, mode: ConflictMode, now: datetime) -> tuple[str, str]:
@@ -297,7 +309,9 @@ def _is_for_a_while(new: Memory, known: Memory) -> bool:
     return later.valid_to is not None and later.valid_to > begins(later)
 
 
-def _ended(new: Memory, neighbours: Sequence[Neighbour]) -> Replace | None:
+def _ended(
+    new: Memory, neighbours: Sequence[Neighbour], judged: Judged | None
+) -> Replace | Flag | None:
     """What it says to be over, and was thought to be so still."""
     if is_of_others(new.content):
         return None
@@ -307,6 +321,8 @@ def _ended(new: Memory, neighbours: Sequence[Neighbour]) -> Replace | None:
         if known.valid_to is None and _may_change(new, known) and of_one(new, known)
         if _known_to_be_one(new, known) and set(words(known.content)) < set(words(new.content))
     )
+    if judged is not None and any(known.id not in judged.relations for known in over):
+        return Flag(over, "update", "was so until then; not clear enough to decide")
     return Replace(over, "update", "was so until then") if over else None
 
 

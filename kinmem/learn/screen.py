@@ -1,18 +1,21 @@
 """Stage 2 of learning: what must not be learned as it is said.
 
 Whatever somebody says in a tool's output or on a web page may be meant for a model. What reads so
-is kept apart, where a person can see the attempt.
+by its signs, or to the judge of language, is kept apart, where a person can see the attempt.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
-from kinmem.llm.gate import Gate
+from kinmem.errors import ModelError
+from kinmem.language.orders.instructions import overriding, suspicious
+from kinmem.language.secrets.secrets import redacted
+from kinmem.llm.base import Judge
 from kinmem.models import ROLES, Note
-from kinmem.rules.orders.instructions import overriding, suspicious
-from kinmem.rules.secrets.secrets import redacted
-from kinmem.text import content_words, sentences
+from kinmem.sentences import sentences
+from kinmem.text import content_words
 from kinmem.turns import Message
 
 MOST_ATTEMPTS = 3
@@ -21,6 +24,29 @@ LONGEST_ATTEMPT = 600
 """Characters."""
 NO_PERSON = frozenset(ROLES) - {"user"}
 """Speakers whose words may come from anywhere."""
+
+
+SURELY = 0.7
+"""Chance from which the judge's word is enough. Of commands-1, which training had not seen, signs
+hold 10.7 % of the attacks and 2.7 % of the harmless texts, both 57 and 3 %; of 900 lines of our own
+prose one. At 0.5 70 and 4 %, four lines (`python -m benchmarks judge`)."""
+
+
+class Gate:
+    """Told of statements that come from tools and pages; without a judge their signs decide."""
+
+    def __init__(self, judge: Judge | None = None) -> None:
+        self._judge = judge
+
+    def why(self, statement: str) -> str | None:
+        """Why it must not be recalled unseen; None if nothing speaks against it."""
+        found = suspicious(statement)
+        if found or self._judge is None:
+            return found
+        chance = 0.0
+        with suppress(ModelError):
+            chance = self._judge.commands(statement)
+        return f"wants to command an assistant (judge {chance:.2f})" if chance >= SURELY else None
 
 
 def screened(notes: Sequence[Note], turn: Sequence[Message], gate: Gate) -> list[Note]:

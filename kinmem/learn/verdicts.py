@@ -13,6 +13,7 @@ from kinmem.learn.reconcile import (
     Verdict,
     excludes,
     in_order,
+    last_said,
     may_be_compared,
     reconcile,
 )
@@ -24,8 +25,6 @@ from kinmem.settings import Settings
 from kinmem.store.base import Store
 
 ENDED_COMPARED = 5
-JUDGED = 8
-"""So many at most, where worth_judging leaves more; 4 ms each."""
 
 
 class Verdicts:
@@ -37,7 +36,7 @@ class Verdicts:
         embedder: Embedder,
         settings: Settings,
         clock: Clock,
-        judge: Judge | None = None,
+        judge: Judge | None,
     ) -> None:
         self.near = Near(store, embedder, settings.learn)
         self.mode = settings.learn.conflict_mode
@@ -59,7 +58,7 @@ class Verdicts:
         *,
         updates: str | None = None,
         told: bool = False,
-        most: int = JUDGED,
+        most: int = MOST,
     ) -> Verdict:
         """See reconcile. `most`: how many of the nearest the judge is asked about.
 
@@ -71,7 +70,7 @@ class Verdicts:
         now = self._clock().astimezone(self._zone)
         asked = self._asked(new, known, most)
         known = self._compared(known, asked, updates)
-        judged = self._judged(new, asked, now)
+        judged = self._judged(new, asked, now) if self._relating else None
         while True:
             verdict = reconcile(new, known, self.near.ladder, self.mode, now, updates, judged)
             if isinstance(verdict, Outdated):
@@ -90,7 +89,7 @@ class Verdicts:
         others = [one for one in known if one[0].id != new.id and may_be_compared(one[0], new)]
         scaled = self._embedder.calibration.scaled
         near = [(memory.content, scaled(cosine)) for memory, cosine in others]
-        return [others[at] for at in worth_judging(new.content, near, min(most, MOST))]
+        return [others[at] for at in worth_judging(new.content, near, most)]
 
     def _compared(
         self, known: Sequence[Neighbour], asked: Sequence[Neighbour], updates: str | None
@@ -112,7 +111,13 @@ class Verdicts:
             for id, relation in relations.items()
             if relation.same >= PERHAPS_SAME and self._relating.same(*pairs[id]) >= SAME
         )
-        return Judged(relations, frozenset(same))
+        kinds = {
+            one.id: self._relating.of_one_kind(last_said(one), new.content)
+            for one, _ in asked
+            if one.id in relations
+        }
+        told = {id: kind for id, kind in kinds.items() if kind is not None}
+        return Judged(relations, frozenset(same), told)
 
     def merged_chunks(self, verdict: Verdict, draft: Draft | None = None) -> Chunks | None:
         """The chunks of the text that a merge leads to."""
@@ -127,7 +132,7 @@ class Verdicts:
         if not vectors:
             return None
         ended = Filters(states=(State.SUPERSEDED,))
-        near = self._store.nearest(vectors[0], self._embedder.name, ENDED_COMPARED, ended)
+        near = self._store.index.nearest(vectors[0], self._embedder.name, ENDED_COMPARED, ended)
         for one in self._store.memories([id for id, _ in near]).values():
             same = one.content_hash == new.content_hash and one.occurred_at == new.occurred_at
             if same and one.kin == new.kin and one.scope == new.scope:

@@ -1,5 +1,5 @@
-"""What the sentences of a message are: as rules/talk/worth.py says, and where that is not sure, as
-the judge of language says as well."""
+"""What the sentences of a message are: as language/talk/worth.py says, and where that is not sure,
+as the judge of language says as well."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,10 +7,12 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from kinmem.errors import ModelError
+from kinmem.language.talk.cues import HEDGE
+from kinmem.language.talk.features import Setting
+from kinmem.language.talk.statements import Statement
+from kinmem.language.talk.worth import ALONE, Judgement, judgement, probabilities, worth_of
 from kinmem.llm.base import Judge
-from kinmem.rules.talk.features import Setting
-from kinmem.rules.talk.statements import Statement
-from kinmem.rules.talk.worth import ALONE, Judgement, judgement, probabilities, worth_of
+from kinmem.text import words
 from kinmem.turns import Message
 
 MOST = 24
@@ -33,18 +35,32 @@ def judgements(
 ) -> list[Judgement]:
     """What each sentence of the message is; `last` stands before it. Never raises."""
     found = probabilities([(one.statement.text, one.setting) for one in sentences])
+    texts = [one.statement.text for one in sentences]
+    for at, one in enumerate(sentences):
+        bare = unhedged(one.statement.text)
+        if bare != texts[at]:
+            [as_told] = probabilities([(bare, one.setting)])
+            if worth_of(as_told) > worth_of(found[at]):
+                found[at], texts[at] = as_told, bare
     seen: dict[int, Mapping[str, float]] = {}
     if judge is not None:
         asked = last.text if last and last.role == "assistant" else ""
         least_sure = sorted(range(len(found)), key=lambda at: _sureness(worth_of(found[at])))
         with suppress(ModelError):
             for at in least_sure[:MOST]:
-                one = sentences[at].statement
-                seen[at] = judge.kinds(one.text, around(asked, message.text, one.start, one.end))
+                statement = sentences[at].statement
+                beside = around(asked, message.text, statement.start, statement.end)
+                seen[at] = judge.kinds(texts[at], beside)
     return [
         judgement(one.statement.text, one.setting, chances, seen.get(at))
         for at, (one, chances) in enumerate(zip(sentences, found, strict=True))
     ]
+
+
+def unhedged(text: str) -> str:
+    """The sentence without how sure its writer is: "Apparently the port is 8081 now"."""
+    found = HEDGE.match(text)
+    return text[found.end() :] if found and words(text[found.end() :]) else text
 
 
 def around(asked: str, message: str, start: int, end: int) -> str:

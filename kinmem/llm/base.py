@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
 
+from kinmem.errors import ModelError
 from kinmem.llm.pieces import Window
 from kinmem.models import Entity, Vectors
 
 if TYPE_CHECKING:  # 80 ms, and a hook asks no model
     from pydantic import BaseModel
 
-    from kinmem.llm.orders import Axis
+    from kinmem.llm.vectors import Axis
 
 Shape = TypeVar("Shape", bound="BaseModel")
 
@@ -209,9 +210,46 @@ class ChatModels:
     rerank: Reranker | None = None
     judge: Judge | None = None
 
+    @property
+    def expands(self) -> bool:
+        """Whether anybody thinks of other wordings of a question."""
+        return self.multi_query is not None or self.hyde is not None
+
+    @property
+    def reranks(self) -> bool:
+        return self.rerank is not None
+
 
 def warm(model: ChatModel | Reranker | Judge) -> None:
     """Load what it needs for its first answer, if that takes a noticeable time. Asks nobody."""
     load = getattr(model, "warm", None)
     if load is not None:
         load()
+
+
+class NoEmbedder:
+    """Implements Embedder and is never ready: words have to do where nobody waits."""
+
+    name = "none"
+    calibration = Calibration(noise=0.0, duplicate=1.0, near=1.0)
+    ready = False
+
+    @property
+    def dimension(self) -> int:
+        """Raises ModelError: it makes no vectors."""
+        raise ModelError("there is no embedder here; words alone are searched")
+
+    def warm(self) -> None:
+        """Nothing to load."""
+
+    def window(self, limit: int, overlap: int = 0) -> Window:
+        return Window(limit, limit, len, overlap)
+
+    def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
+        return [text]
+
+    def embed(
+        self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
+    ) -> Vectors:
+        """Raises ModelError."""
+        raise ModelError("there is no embedder here; words alone are searched")

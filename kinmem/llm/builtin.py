@@ -8,17 +8,18 @@ languages take two and a half times as long.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from kinmem.errors import ModelError
 from kinmem.llm.base import NEAR, NOISE, Calibration, Purpose
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.embed_onnx import REMEMBERED, OnnxEmbedder
 from kinmem.llm.languages import Languages
-from kinmem.llm.onnx import OnnxModel
-from kinmem.llm.onnx_files import Files
-from kinmem.llm.orders import Axis
-from kinmem.llm.vectors import unit_rows
+from kinmem.llm.onnx import Files, OnnxModel
+from kinmem.llm.pieces import pieces
+from kinmem.llm.vectors import Axis, unit_rows
 from kinmem.llm.words import FOLDER as E5
 from kinmem.models import Vectors
 
@@ -75,6 +76,20 @@ class BuiltinEmbedder(EnglishEmbedder):
         if self.languages.is_foreign(self._tokens(text), Deadline(None)):
             return self.languages.count
         return lambda word: len(self._tokens(word))
+
+    def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
+        """See Embedder. Whatever of a foreign text is read by either model is read whole: the
+        English one takes a Thai word of any length for one piece."""
+        window = self.window(limit, overlap)
+        try:
+            if not self.languages.is_foreign(self._tokens(text), Deadline(None)):
+                return pieces(text, window)
+            self.languages.load(Deadline(None))
+        except ModelError:
+            return pieces(text, window)
+        english, foreign = window.count, self.languages.count
+        count = lru_cache(REMEMBERED)(lambda part: max(english(part), foreign(part)))
+        return pieces(text, replace(window, count=count))
 
     def _embedded(self, texts: Sequence[str], purpose: Purpose, time: Deadline) -> Vectors:
         rows = []

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from kinmem.errors import ModelError, Unusable
 from kinmem.llm.base import Shape
 from kinmem.llm.deadline import Deadline
-from kinmem.llm.litellm_tamed import Way
+from kinmem.llm.litellm_client import LitellmClient
 from kinmem.llm.reply import Unfit, fitted, schema_of
 from kinmem.text import estimated_tokens
 
@@ -67,7 +67,7 @@ class LitellmChat:
         self._model = model
         self._formats: list[str] | None = None
         """Those not refused yet, the strictest first; None: nobody knows what it takes."""
-        self._way = Way(
+        self._client = LitellmClient(
             self.name,
             "completion",
             {"model": model, "api_base": api_base, "api_key": api_key},
@@ -80,11 +80,11 @@ class LitellmChat:
 
     def warm(self) -> None:
         """Imports litellm, which takes seconds; asks the provider nothing."""
-        self._way.warm()
+        self._client.warm()
 
     def answer(self, prompt: str, shape: type[Shape], *, deadline: float | None = None) -> Shape:
         """See ChatModel. Without a deadline of its own the call has `deadline_seconds`."""
-        return self._way.go(deadline, lambda limit: self._answer(prompt, shape, limit))
+        return self._client.go(deadline, lambda limit: self._answer(prompt, shape, limit))
 
     def _answer(self, prompt: str, shape: type[Shape], limit: Deadline) -> Shape:
         question = _said("user", FORMAT.format(schema=schema_of(shape)) + prompt)
@@ -119,12 +119,12 @@ class LitellmChat:
     def _formatted(self, messages: Messages, shape: type[BaseModel], limit: Deadline) -> Any:
         """The answer in the strictest format that the provider takes; found out once."""
         if self._formats is None:
-            schemas = self._way.takes_schemas(limit)
+            schemas = self._client.takes_schemas(limit)
             self._formats = ["json_schema", "json_object"] if schemas else ["json_object"]
         while True:
             formats = self._formats
             try:
-                return self._way.ask(
+                return self._client.ask(
                     limit,
                     messages=messages,
                     temperature=0,

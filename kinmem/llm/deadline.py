@@ -1,14 +1,74 @@
-"""Time limits that hold whatever the work is doing meanwhile."""
+"""What one request may take: time limits, a breaker for a provider that is down, and an exchange.
 
+Limits hold whatever the work is doing meanwhile, however deep in a library the request is made.
+"""
+
+import math
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextvars import ContextVar
+from dataclasses import dataclass
 from threading import TIMEOUT_MAX, Lock, Thread
 from typing import Generic, TypeVar
 
 from kinmem.errors import ModelError
 
 Result = TypeVar("Result")
+
+FAILURES = 3
+PAUSE = 30.0
+"""Seconds. Both numbers are goal R16 of the reference."""
+PATIENT = 2.0
+"""Who has more than so many times as long as was waited in vain may still get an answer."""
+
+
+class Breaker:
+    """Opens after FAILURES in a row, for PAUSE; then one call at a time may try.
+
+    A try that never reports back counts as failed after another PAUSE. Where all that failed was
+    that nothing came in time, it stays open to those who have PATIENT times that time.
+    """
+
+    def __init__(self, model: str, now: Callable[[], float] = time.monotonic) -> None:
+        self._model = model
+        self._now = now
+        self._lock = Lock()
+        self._failures = 0
+        self._waited = 0.0
+        self._closes_at = 0.0
+        self._reason = ""
+
+    def admit(self, seconds: float = 0.0) -> None:
+        """Raises ModelError with the last failure's reason while it is open to those who have so
+        many seconds."""
+        with self._lock:
+            if self._failures < FAILURES or seconds > PATIENT * self._waited:
+                return
+            wait = self._closes_at - self._now()
+            if wait > 0:
+                raise ModelError(
+                    f"{self._model} failed {self._failures} times in a row and is not asked again"
+                    f" for {wait:.0f} seconds; the last time: {self._reason}"
+                )
+            self._closes_at = self._now() + PAUSE
+
+    def succeeded(self) -> None:
+        with self._lock:
+            self._failures = 0
+            self._waited = 0.0
+
+    def failed(self, reason: str, waited: float = math.inf) -> None:
+        """`waited`: the seconds in which nothing came, if that is what failed."""
+        with self._lock:
+            self._failures += 1
+            self._waited = max(self._waited, waited)
+            self._closes_at = self._now() + PAUSE
+            self._reason = reason
+
+
+LARGEST = 32 * 1024 * 1024
+"""Bytes of one answer; 64 vectors of 4,096 numbers, written out, are about 6 million."""
 
 
 class Deadline:
@@ -100,3 +160,29 @@ def awaited(deadline: Deadline, what: str, future: Future[Result]) -> Result:
     if failure is not None:
         raise failure
     return future.result()
+
+
+@dataclass
+class Exchange:
+    """One request: its limits, and what the connection saw of it."""
+
+    deadline: Deadline
+    largest: int = LARGEST
+    """Bytes of the answer that are read."""
+    key: str | None = None
+    """The key the settings name for it; None: whatever the library takes."""
+    of_numbers: bool = False
+    """Whether lists in the answer have to be of numbers, or of what holds them."""
+    sent: bool = False
+    status: int | None = None
+    """HTTP status; None before there was an answer."""
+    retry_after: float | None = None
+    """Seconds the provider asks to wait."""
+    failure: str | None = None
+    """Why no answer came: refused, reset, late, not to be trusted."""
+    problem: str | None = None
+    """Why the answer that came was not let through."""
+
+
+current: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
+"""The exchange of this thread."""

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from kinmem.errors import ModelError
+from kinmem.language.names.entities import read
+from kinmem.language.names.naming import names_by_capitals
 from kinmem.llm.base import Judge
 from kinmem.models import Entity, EntityType, Knowledge
-from kinmem.rules.names.entities import read
-from kinmem.rules.names.naming import names_by_capitals
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ class Naming:
     def __call__(
         self, text: str, speaker: str | None = None, subject: str | None = None
     ) -> Knowledge:
-        """See rules/names/entities.py."""
+        """See language/names/entities.py."""
         return read(text, speaker, subject, self._named(text))
 
     def _named(self, text: str) -> tuple[Entity, ...] | None:
@@ -127,7 +127,9 @@ def names_in(
         one = _found(span, chances[first:last][path[first:last] > 0])
         across = [other for other in found if span[0] < other[1] and other[0] < span[1]]
         is_within = any(other[0] <= span[0] and span[1] <= other[1] for other in across)
-        if span[0] < span[1] and not is_within and one[2] >= sure:
+        said = {word for start, end in found for word in text[start:end].split()}
+        enough = likely if text[span[0] : span[1]] in said else sure  # a part of a name told before
+        if span[0] < span[1] and not is_within and one[2] >= enough:
             found = {other: known for other, known in found.items() if other not in across}
             found[span] = one
     return [found[span] for span in sorted(found)]

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kinmem.text import sentences
+from kinmem.sentences import sentences
 
 WORD = re.compile(r"\S+\s*|\s+")
 # A long run without a space is an address, code, or a script that needs none.

@@ -5,7 +5,7 @@ tests/llm/test_providers.py sends each one's requests to a double on this machin
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -13,6 +13,13 @@ from kinmem.llm.base import Purpose
 
 Use = Literal["embedding", "completion", "rerank"]
 """litellm's functions."""
+
+
+@dataclass(frozen=True)
+class NomicAnswer:
+    """As litellm's answers are."""
+
+    data: list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -110,7 +117,7 @@ PROVIDERS = (
         "nomic",
         ("NOMIC_API_KEY",),
         ("NOMIC_API_BASE",),
-        address="https://api-atlas.nomic.ai/v1",  # llm/nomic.py asks it
+        address="https://api-atlas.nomic.ai/v1",  # llm/providers.py asks it
         models={
             "nomic-embed-text-v1.5": Width(768, offers=True),
             "nomic-embed-text-v1": Width(768),
@@ -272,7 +279,7 @@ def fields_of(provider: Provider | None, model: str) -> Mapping[Purpose, Mapping
 
 
 def table() -> str:
-    """What the README says of them, as Markdown."""
+    """The table of docs/providers.md."""
     lines = ["| provider | a model, and its width | key | another address |", "| --- " * 4 + "|"]
     for one in PROVIDERS:
         model, width = next(iter(one.models.items()), ("...", None))
@@ -284,3 +291,30 @@ def table() -> str:
 
 def _told(width: Width) -> str:
     return f"{width.own} or other" if width.offers else str(width.own)
+
+
+def nomic_embedding(
+    client: Any,
+    *,
+    model: str,
+    input: Sequence[str],
+    api_base: str,
+    api_key: str,
+    task_type: str,
+    dimensions: int | None = None,
+) -> NomicAnswer:
+    """Asked as litellm's function of that name is; `client` is one of httpx, and keeps the limits.
+
+    Raises whatever httpx raises, and KeyError or ValueError for an answer that is none.
+    """
+    name = model.removeprefix("nomic/")
+    body: dict[str, Any] = {"model": name, "texts": list(input), "task_type": task_type}
+    if dimensions is not None:
+        body["dimensionality"] = dimensions
+    answer = client.post(
+        f"{api_base}/embedding/text", json=body, headers={"Authorization": f"Bearer {api_key}"}
+    )
+    if answer.status_code >= 400:
+        raise ValueError(answer.text)
+    rows = answer.json()["embeddings"]
+    return NomicAnswer([{"index": place, "embedding": row} for place, row in enumerate(rows)])

@@ -18,8 +18,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 import httpx
 
-from kinmem.llm.deadline import Deadline
-from kinmem.llm.exchange import Exchange, current
+from kinmem.llm.deadline import Deadline, Exchange, current
 
 IDLE_SECONDS = 60.0
 BOOLEAN = re.compile(rb"[\[,]\s*(?:true|false)\s*[,\]]")

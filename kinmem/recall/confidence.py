@@ -1,4 +1,4 @@
-"""Stage 6b: how sure each hit is to answer the question, and whether any of them does.
+"""Stage 11: how sure each hit is to answer the question, and whether any of them does.
 
 A model of twelve features, fitted to questions of our own, half of which have no answer; where the
 judge of language has read a hit, joined with what it says (benchmarks/fit_confidence.py prints the
@@ -8,14 +8,15 @@ constants; docs/recall.md says how well it does).
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from operator import mul
 from typing import NamedTuple
 
-from kinmem.models import Candidate, Found, Scored, State, Why
+from kinmem.language.evidence import TIMES
+from kinmem.language.sought import sought
+from kinmem.models import Candidate, Found, Hit, Reasons, Scored, State
 from kinmem.recall.question import Question
-from kinmem.rules.evidence import TIMES
-from kinmem.rules.sought import sought
 from kinmem.settings import RecallSettings
 from kinmem.text import content_words, language_of, words
 
@@ -120,9 +121,10 @@ CALLED = 3
 """Words of a question that is nothing but words, at most."""
 LEAST_CALLED = 3
 """Letters of a word that is called by its beginning."""
+WEAK = 5
+"""Hits below the bar that are shown, at most."""
 FITTING = 0.3
 """Of 1, what a model that reads the hits gives one that may answer."""
-BY_ITSELF = {"+meaning", "+words"}
 
 
 def judge(
@@ -137,14 +139,14 @@ def judge(
     told = evidence(hits, question, found)
     weights = (BY_MEANING, READ_BY_MEANING) if found.scale else (BY_WORDS, READ_BY_WORDS)
     confidences = [
-        _probability(*weights, one, hit.why) for one, hit in zip(told, hits, strict=True)
+        _probability(*weights, one, hit.reasons) for one, hit in zip(told, hits, strict=True)
     ]
     was_said = any(hit.candidate.speaker for hit in hits)
     gave_way = any(hit.candidate.state == State.SUPERSEDED for hit in hits)
     looks_back = question.was is not None and gave_way  # in words of its own time
     in_talk = was_said or looks_back or any(one.turn for one in told)
     is_weak = found.scale is None or in_talk or language_of(question.text) != "en"
-    is_read = any("judge" in hit.why for hit in hits)
+    is_read = any(hit.reasons.judge is not None for hit in hits)
     bar = settings.abstain_below * (SHARE_IF_WEAK if is_weak else IF_READ if is_read else 1.0)
     if not settings.abstain or found.noise < 0 or any(_is_vouched(hit, question) for hit in hits):
         bar = 0.0
@@ -152,9 +154,26 @@ def judge(
     return confidences, max(confidences, default=1.0) < bar, least
 
 
-def _probability(weights: Weights, read: Read, told: Evidence, why: Why) -> float:
+def weak_last(hits: Sequence[Hit], abstained: bool, least: float) -> list[Hit]:
+    """The hits that may answer; after them, the likeliest first, those that hardly do, marked as
+    weak: all where recall abstains, else what is below `least` and answers no part."""
+    strong: list[Hit] = []
+    weak: list[Hit] = []
+    for hit in hits:
+        # Asked for two things, what tells of one is unlikely to answer both: Where do I live, and
+        # what is my dog called? It shares a word with the question.
+        parts = (hit.reasons.words, hit.reasons.standing_wish)
+        is_summed = hit.reasons.semantic is None  # with its parts, as no linear mode does
+        answers_a_part = is_summed and any(part is not None for part in parts)
+        is_weak = abstained or (hit.confidence < least and not answers_a_part)
+        (weak if is_weak else strong).append(hit)
+    weak.sort(key=lambda hit: -hit.confidence)
+    return strong + [replace(hit, weak=True) for hit in weak[:WEAK]]
+
+
+def _probability(weights: Weights, read: Read, told: Evidence, reasons: Reasons) -> float:
     odds = odds_of(weights, told)
-    if verdict := verdict_of(why):
+    if verdict := verdict_of(reasons):
         odds = read.constant + math.fsum(map(mul, read[1:], (odds, *verdict)))
     return 1 / (1 + math.exp(-odds))
 
@@ -164,21 +183,24 @@ def odds_of(weights: Weights, told: Evidence) -> float:
     return weights.constant + math.fsum(map(mul, weights.each, told))
 
 
-def verdict_of(why: Why) -> tuple[float, float] | None:
+def verdict_of(reasons: Reasons) -> tuple[float, float] | None:
     """What the judge says of a hit, as logarithms of odds: than_about and than_unrelated of Read;
     None for one that it has not read."""
-    if "judge" not in why:
+    if reasons.judge is None or reasons.unrelated is None:
         return None
-    answers, unrelated = (max(why[name], LEAST_CHANCE) for name in ("judge", "unrelated"))
+    answers = max(reasons.judge, LEAST_CHANCE)
+    unrelated = max(reasons.unrelated, LEAST_CHANCE)
     about = max(1 - answers - unrelated, LEAST_CHANCE)
     return math.log(answers / about), math.log(answers / unrelated)
 
 
 def _is_vouched(hit: Scored, question: Question) -> bool:
     """Whether something else than its evidence speaks for it."""
-    if "rerank" in hit.why:
-        return hit.why["rerank"] >= FITTING
-    is_of_model = "+expansion" in hit.why and not BY_ITSELF & hit.why.keys()
+    reasons = hit.reasons
+    if reasons.rerank is not None:
+        return reasons.rerank >= FITTING
+    is_of_model = reasons.expansion is not None and reasons.meaning is reasons.words is None
+    is_of_model = is_of_model and reasons.semantic is None
     return is_of_model or _is_called(hit.candidate, question.text)
 
 

@@ -1,4 +1,4 @@
-"""Stage 8: behind the memories stands what was said and is in none of them.
+"""Stage 15: behind the memories stands what was said and is in none of them.
 
 Memories are few and precise, the transcript is complete. Turns are found, scored and judged as
 memories are. Where a memory repeats a turn, the turn is left out and the memory counts as much as
@@ -9,6 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kinmem.clock import Clock
+from kinmem.language.orders.instructions import commands
+from kinmem.language.talk.worth import only_asks
 from kinmem.models import (
     CONVERSATION,
     TURN,
@@ -23,22 +25,19 @@ from kinmem.models import (
 )
 from kinmem.recall.confidence import judge
 from kinmem.recall.excerpt import excerpted, passage
-from kinmem.recall.fuse import fuse
-from kinmem.recall.neighbours import lift
+from kinmem.recall.fuse import fuse, lift
 from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question, within
 from kinmem.recall.search import Meaning, asked_of, scaled
 from kinmem.recall.trim import trim
-from kinmem.recall.weigh import total, weigh
-from kinmem.rules.orders.instructions import commands
+from kinmem.recall.weigh import weigh
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
-from kinmem.store.transcript import Learned
+from kinmem.store.sessions import Learned
 from kinmem.text import content_words
 from kinmem.turns import Message
 
 NO_NOISE = -1.0
-READ = ("+judge", "+rerank", "xrerank")
 FIRST = 0.8
 """Of the score of the best turn: from there on a memory answers, and stands before all turns."""
 SHOWN_TOKENS = 200
@@ -89,12 +88,14 @@ class Conversation:
                 continue
             if sure >= least:
                 memory = as_memory(message, self._store.kin)
-                turns.append((message, Hit(memory, one.score, one.why, shown, confidence=sure)))
+                hit = Hit(memory, one.score, one.reasons, shown, confidence=sure)
+                turns.append((message, replace(hit, weak=only_asks(message.text))))
         if not turns:
             return answer
         hits = merged(answer.hits, turns, limit)
         hits = excerpted(hits, answer.words, self._settings.tokens)
-        return replace(answer, hits=hits, abstained=False)
+        is_answered = any(not hit.weak for _, hit in turns)
+        return replace(answer, hits=hits, abstained=answer.abstained and not is_answered)
 
     def _found(self, sought: Sought) -> Found:
         """Within the time that the question asks for, if anything was said then."""
@@ -115,7 +116,7 @@ class Conversation:
     def _ranked(self, found: Found, sought: Sought) -> list[Scored]:
         """As memories are."""
         settings, profile = self._settings, sought.profile
-        scored = fuse(found, settings.fusion or profile.fusion, settings, profile.formula)
+        scored = fuse(found, profile, settings)
         if profile.weighing == "bounded":
             scored = lift(scored, profile.formula)
         return weigh(scored, sought.question, profile, settings, self._clock())
@@ -153,7 +154,8 @@ def applies(filters: Filters) -> bool:
 
 
 def merged(memories: Sequence[Hit], turns: Sequence[tuple[Message, Hit]], limit: int) -> list[Hit]:
-    """The best of both, at most `limit`: memories that answer in their order, then by score."""
+    """The best of both, at most `limit`: memories that answer in their order, then by score; last
+    the turns that ask and state nothing, which are no answers."""
     scores = {hit.memory.id: _score(hit) for hit in memories}
     told = {
         (hit.memory.session, turn, _role(hit.memory)): hit.memory.id
@@ -168,11 +170,11 @@ def merged(memories: Sequence[Hit], turns: Sequence[tuple[Message, Hit]], limit:
             others.append(hit)
         else:
             scores[repeated] = max(scores[repeated], hit.score)
-    enough = FIRST * max((hit.score for hit in others), default=0.0)
+    enough = FIRST * max((hit.score for hit in others if not hit.weak), default=0.0)
     first = [hit for hit in memories if scores[hit.memory.id] >= enough and not hit.weak][:limit]
     ids = {hit.memory.id for hit in first}
     rest = [hit for hit in (*memories, *others) if hit.memory.id not in ids]
-    rest.sort(key=lambda hit: (hit.weak, -scores[hit.memory.id]))
+    rest.sort(key=lambda hit: (hit.weak, hit.weak and hit.is_turn, -scores[hit.memory.id]))
     return (first + rest)[:limit]
 
 
@@ -198,7 +200,7 @@ def _role(one: Memory | Learned) -> str:
 
 def _score(hit: Hit) -> float:
     """As it was before models read it: turns are not read."""
-    return total({part: value for part, value in hit.why.items() if part not in READ})
+    return hit.reasons._replace(judged=None, plus_rerank=None, times_rerank=None).total
 
 
 def as_memory(message: Message, kin: str) -> Memory:

@@ -1,14 +1,44 @@
-"""Stage 7: long memories are shown in part where the answer would grow too long."""
+"""Stage 13: what is shown of a hit: its wording at the moment asked for, of a long one a part."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
+from typing import Any
 
-from kinmem.models import Hit
-from kinmem.text import estimated_tokens, sentences
+from kinmem.errors import MemoryNotFound
+from kinmem.language.change.periods import so_on
+from kinmem.models import Hit, Memory, Scored
+from kinmem.sentences import sentences
+from kinmem.store.base import Store
+from kinmem.text import estimated_tokens
 
 # What the fields beside the content take, roughly, in tokens.
 FIELDS = 60
 LEAST = 40
+LONGEST = 1200
+"""Characters of an earlier version that are shown."""
+LOOKED_AT = 5
+"""Passages of it, the best ones, of which the first that gives no orders is shown."""
+NOT_KEPT = "(changed since; what it said then is not kept any more)"
+
+
+def hits_of(scored: Sequence[Scored], confidences: Sequence[float], store: Store) -> list[Hit]:
+    """The memories behind them, in their order; of a document the part that was found."""
+    memories = store.memories([one.candidate.id for one in scored])
+    return [
+        _hit(memories[one.candidate.id], one, confidence)
+        for one, confidence in zip(scored, confidences, strict=True)
+        if one.candidate.id in memories
+    ]
+
+
+def shown(
+    hits: Sequence[Hit], words: Sequence[str], moment: datetime | None, store: Store, tokens: int
+) -> list[Hit]:
+    """As they were at that moment, if one is asked for, and in part where they are too long."""
+    if moment is not None:
+        hits = [as_it_was(hit, moment, words, store) for hit in hits]
+    return excerpted(hits, words, tokens)
 
 
 def excerpted(hits: Sequence[Hit], words: Sequence[str], tokens: int) -> list[Hit]:
@@ -70,3 +100,68 @@ def _passage(content: str, words: Sequence[str], tokens: int) -> str:
         if size <= tokens:
             break
     return best[: 4 * tokens].strip()
+
+
+def as_it_was(hit: Hit, moment: datetime, words: Sequence[str], store: Store) -> Hit:
+    """With the wording of that moment, if the content was changed since.
+
+    One that tells of several times says what was so at that one.
+    Of a document that said the same there as well the part that was found; else the passage of the
+    earlier version with most of the question's words, if that version is kept.
+    """
+    memory = hit.memory
+    if (told := so_on(moment.date(), memory.content)) is not None:
+        return replace(hit, memory=replace(memory, content=told), excerpt=None)
+    if memory.content_updated_at <= moment:
+        return hit
+    said: dict[str, Any] = {
+        "content": memory.content,
+        "content_hash": memory.content_hash,
+        "title": memory.title,
+    }
+    for line in store.history(memory.id):  # newest first
+        if line.at > moment:
+            said |= {name: line.before[name] for name in said if name in line.before}
+    memory = replace(memory, **said)
+    if not memory.is_document:
+        return replace(hit, memory=memory)
+    try:
+        text = store.documents.text(memory.id, memory.content_hash)
+    except MemoryNotFound:
+        return replace(hit, memory=memory, excerpt=NOT_KEPT, part=None)
+    if hit.excerpt is not None and hit.excerpt in text:
+        return replace(hit, memory=memory)
+    return replace(hit, memory=memory, excerpt=_earlier_passage(text, words), part=None)
+
+
+def _earlier_passage(text: str, words: Sequence[str]) -> str:
+    """The one with most of the words; the first of equals."""
+    from kinmem.language.orders.instructions import suspicious  # late: a hook does without
+
+    wanted = set(words)
+
+    def told(passage: str) -> int:
+        said = passage.casefold()
+        return sum(word in said for word in wanted)
+
+    best = sorted(_passages(text), key=told, reverse=True)[:LOOKED_AT]
+    return next((one for one in best if not suspicious(one)), NOT_KEPT)
+
+
+def _passages(text: str) -> Iterator[str]:
+    """Paragraphs; long ones in parts that end with a word."""
+    for paragraph in text.split("\n\n"):
+        rest = paragraph.strip()
+        while len(rest) > LONGEST:
+            end = rest.rfind(" ", LONGEST // 2, LONGEST)
+            end = LONGEST if end < 0 else end
+            yield rest[:end]
+            rest = rest[end:].strip()
+        if rest:
+            yield rest
+
+
+def _hit(memory: Memory, one: Scored, confidence: float) -> Hit:
+    part = one.candidate.part
+    excerpt = None if part is None else one.candidate.content
+    return Hit(memory, one.score, one.reasons, excerpt, part, confidence)

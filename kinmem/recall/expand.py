@@ -1,15 +1,86 @@
-"""Beside the plain search: other wordings of the question, and an answer that is made up."""
+"""Stage 5: beside the plain search other wordings of the question, and an answer that is made up.
 
-from collections.abc import Sequence
+A wording is believed as far as it is near the question, and what it finds as far as the wording is,
+or as far as the question itself speaks for it: what a model makes up moves little, and what it hits
+on moves much. Measured with wordings that are the answers, and with random ones: docs/recall.md.
+"""
 
-from kinmem.errors import Unusable
-from kinmem.llm.base import ChatModel
-from kinmem.prompts import render
+import logging
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from functools import partial
+
+from kinmem.errors import ModelError, Unusable
+from kinmem.llm.attempts import Attempts
+from kinmem.llm.base import ChatModel, ChatModels
+from kinmem.llm.deadline import Deadline, awaited, started
+from kinmem.llm.prompts import render
+from kinmem.models import Reasons, Scored
+from kinmem.recall.fuse import fuse
+from kinmem.recall.profiles import Formula
+from kinmem.recall.rewrite import KNOWN_SUBJECTS
+from kinmem.recall.search import Inquiry, Wording, search_beside
+from kinmem.settings import RecallSettings
+from kinmem.store.base import Store
+
+logger = logging.getLogger(__name__)
 
 VARIATIONS = 3
 SUBJECTS = 20
 """Known subjects that a model is told of, of those that resemble the question most."""
 LONGEST = 500
+
+
+class Expansion:
+    """What models think of while the question itself is searched for."""
+
+    def __init__(
+        self, text: str, store: Store, models: ChatModels, attempts: Attempts, today: str
+    ) -> None:
+        """They begin at once. `today`: see prompts.today."""
+        self._attempts = attempts
+        self._begun: list[tuple[str, Future[list[Wording]]]] = []
+        self._thinking = attempts.time
+        if not models.expands:
+            return
+        self._thinking = Deadline(left := attempts.share(later=models.reranks))
+        vary, imagine = models.multi_query, models.hyde
+        if vary is not None:
+            subjects = store.subjects("", KNOWN_SUBJECTS)
+            self._begin(
+                "multi_query",
+                lambda: [
+                    Wording(one, False) for one in variations(text, subjects, vary, today, left)
+                ],
+            )
+        if imagine is not None:
+            self._begin("hyde", lambda: [Wording(imagined(text, imagine, today, left), True)])
+
+    def _begin(self, stage: str, work: Callable[[], list[Wording]]) -> None:
+        self._begun.append((stage, started(work)))
+
+    def expand(
+        self, scored: Sequence[Scored], inquiry: Inquiry, settings: RecallSettings
+    ) -> list[Scored]:
+        """With what is found by those wordings that came while they can still be used; as it was
+        where nobody thinks, or the embedder fails, which is noted of all who thought."""
+        wordings: list[Wording] = []
+        for stage, future in self._begun:
+            wait = partial(awaited, self._thinking, stage, future)
+            wordings += self._attempts.tried(stage, wait) or []
+        if not wordings:
+            return list(scored)
+        try:
+            beside = search_beside(inquiry, wordings)
+        except ModelError as error:
+            logger.info("other wordings are left out: %s", error)
+            self._attempts.note(stage for stage, _ in self._begun)
+            return list(scored)
+        profile = inquiry.profile
+        others = [(near, fuse(found, profile, settings)) for near, found in beside]
+        return join(scored, others, profile.formula)
 
 
 def variations(
@@ -22,7 +93,7 @@ def variations(
     """Three at most, none of them the question itself. Raises ModelError."""
     from rapidfuzz import fuzz, process  # late: 90 ms in all that a hook does without
 
-    from kinmem.recall.shapes import Variations
+    from kinmem.llm.shapes import Variations
 
     known = process.extract(text, subjects, scorer=fuzz.token_set_ratio, limit=SUBJECTS)
     told = "\n".join(subject for subject, _, _ in known)
@@ -35,7 +106,7 @@ def variations(
 
 def imagined(text: str, model: ChatModel, today: str, deadline: float | None = None) -> str:
     """A statement such as would answer the question (HyDE). Raises ModelError."""
-    from kinmem.recall.shapes import Imagined  # late: 80 ms that a hook does without
+    from kinmem.llm.shapes import Imagined  # late: 80 ms that a hook does without
 
     prompt = render("imagine", today=today, question=text)
     reply = model.answer(prompt, Imagined, deadline=deadline)
@@ -43,3 +114,31 @@ def imagined(text: str, model: ChatModel, today: str, deadline: float | None = N
     if not 0 < len(answer) < LONGEST:
         raise Unusable(f"{model.name} gave no statement that can be searched for")
     return answer
+
+
+def join(
+    plain: Sequence[Scored], others: Sequence[tuple[float, Sequence[Scored]]], formula: Formula
+) -> list[Scored]:
+    """One entry per candidate, in no order: `expansion` is the most that one wording adds, 0.7 of
+    its score times the trust in it.
+
+    `others`: for each wording how near it is to the question (0 to 1), and what it found, scored
+    like `plain`. The trust is that, times that again or the root of the candidate's share of the
+    best plain score, whichever is more.
+    """
+    best = max((one.score for one in plain if one.score > 0), default=1.0)
+    support = {one.candidate.id: math.sqrt(max(one.score, 0.0) / best) for one in plain}
+    added: dict[str, tuple[float, Scored]] = {}
+    for nearness, found in others:
+        for one in found:
+            id = one.candidate.id
+            trust = nearness * max(nearness, support.get(id, 0.0))
+            gain = formula.expansion * trust * one.score
+            if gain > added.get(id, (0.0, one))[0]:
+                added[id] = gain, one
+    joined = {one.candidate.id: one for one in plain}
+    for id, (gain, one) in added.items():
+        known = joined.get(id) or Scored(one.candidate, 0.0, Reasons())
+        reasons = known.reasons._replace(expansion=gain)
+        joined[id] = replace(known, score=known.score + gain, reasons=reasons)
+    return list(joined.values())

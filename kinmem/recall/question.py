@@ -1,13 +1,13 @@
-"""Stage 1: what the question asks about, apart from how it asks."""
+"""Stage 2: what the question asks about, apart from how it asks."""
 
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from kinmem.language.pattern import late
+from kinmem.language.time.when import Interval, followed, spoken_interval, spoken_past
 from kinmem.models import ROLES, Filters
-from kinmem.recall.formula import Formula
-from kinmem.rules.pattern import late
-from kinmem.rules.time.when import Interval, followed, spoken_interval, spoken_past
+from kinmem.recall.profiles import Formula
 from kinmem.text import STOP_WORDS, content_words, folded, in_first_person, words
 
 # Words about the asking and the conversation, never about the thing asked for: in BEAM people ask

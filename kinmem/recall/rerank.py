@@ -1,10 +1,11 @@
-"""Stage 5b: the best are read once more, by a model that sees question and memory together."""
+"""Stage 9: the best are read once more, by a model that sees question and memory together."""
 
 from collections.abc import Sequence
 from itertools import pairwise
 
+from kinmem.llm.attempts import Attempts
 from kinmem.llm.base import Reranker
-from kinmem.models import Candidate, Scored
+from kinmem.models import Candidate, Reasons, Scored
 
 POOL = 3
 """Times the limit: how many are read (KinBot)."""
@@ -15,6 +16,17 @@ TIE = 0.001
 
 
 def rerank(
+    question: str, ranked: list[Scored], limit: int, model: Reranker | None, attempts: Attempts
+) -> list[Scored]:
+    """In the order of the model that reads question and memories together, if there is one."""
+    if model is None or len(ranked) < 2:
+        return ranked
+    seconds = attempts.time.left
+    done = attempts.tried("rerank", lambda: reread(question, ranked, limit, model, seconds))
+    return ranked if done is None else done
+
+
+def reread(
     question: str,
     ranked: Sequence[Scored],
     limit: int,
@@ -54,5 +66,8 @@ def _tie(scores: Sequence[float], leading: Sequence[Scored]) -> float:
 def _reread(one: Scored, score: float, tie: float) -> Scored:
     """The hybrid score's reasons stay: what the model makes of it is one more factor."""
     final = score + tie * max(one.score, 0.0)
-    why = {**one.why, "xrerank": final / one.score} if one.score > 0 else {"+rerank": final}
-    return Scored(one.candidate, final, {**why, "rerank": score})
+    if one.score > 0:
+        reasons = one.reasons._replace(times_rerank=final / one.score, rerank=score)
+    else:
+        reasons = Reasons(plus_rerank=final, rerank=score)
+    return Scored(one.candidate, final, reasons)

@@ -1,13 +1,16 @@
-"""Stage 0: a question that only the conversation explains becomes one that stands alone."""
+"""Stage 1: a question that only the conversation explains becomes one that stands alone."""
 
 from collections.abc import Callable, Collection, Sequence
 
 from kinmem.errors import Unusable
-from kinmem.llm.base import ChatModel
-from kinmem.prompts import render
-from kinmem.rules.same.lexemes import UNSPACED
-from kinmem.rules.talk.followup import carried_over
-from kinmem.text import content_words, words
+from kinmem.language.same.lexemes import UNSPACED
+from kinmem.language.talk.followup import carried_over, needs_context
+from kinmem.llm.attempts import Attempts
+from kinmem.llm.base import ChatModel, ChatModels
+from kinmem.llm.prompts import render
+from kinmem.settings import RecallSettings
+from kinmem.store.base import Store
+from kinmem.text import content_words, folded, words
 from kinmem.turns import Message
 
 Recent = Callable[[], Sequence[Message]]
@@ -16,9 +19,33 @@ RECENT = 4
 """Messages before a question that may explain it, each cut to QUOTED characters (KinBot)."""
 QUOTED = 200
 LONGEST = 500
+KNOWN_SUBJECTS = 10_000
 SPOKEN_OF = 0.4
 """Share of the words of a rewritten question that were said: an excuse has none of them, nor what a
 text has told the model to say."""
+
+
+def rewrite(
+    text: str,
+    recent: Recent,
+    store: Store,
+    models: ChatModels,
+    attempts: Attempts,
+    today: str,
+    settings: RecallSettings,
+) -> str:
+    """The question, or what it means within the conversation before it: as a model words it, else
+    by rules. `today`: see prompts.today."""
+    if not needs_context(text, settings.rewrite_threshold) or not (said := recent()):
+        return text
+    model = models.rewrite
+    if model is not None:
+        most = attempts.share(later=models.expands + models.reranks)
+        done = attempts.tried("rewrite", lambda: rewritten(text, said, model, today, most))
+        if done is not None:
+            return done
+    subjects = store.subjects("", KNOWN_SUBJECTS)
+    return completed(text, said, {folded(subject) for subject in subjects})
 
 
 def rewritten(
@@ -29,7 +56,7 @@ def rewritten(
     deadline: float | None = None,
 ) -> str:
     """The question as somebody would ask who has not heard the conversation. Raises ModelError."""
-    from kinmem.recall.shapes import Standalone  # late: 80 ms that a hook does without
+    from kinmem.llm.shapes import Standalone  # late: 80 ms that a hook does without
 
     told = "\n".join(f"{_who(one)}: {one.text[:QUOTED]}" for one in recent[-RECENT:])
     prompt = render("rewrite", today=today, conversation=told, question=text)

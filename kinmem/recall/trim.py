@@ -1,12 +1,12 @@
-"""Stage 6: as many hits as are worth it."""
+"""Stage 10: as many hits as are worth it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
+from kinmem.language.change.occasion import OF_ITS_TIME, SELF
+from kinmem.language.same.similarity import normalised
 from kinmem.models import Candidate, Hit, Memory, Scored
-from kinmem.rules.change.occasion import OF_ITS_TIME, SELF
-from kinmem.rules.same.similarity import normalised
 from kinmem.settings import RecallSettings
 from kinmem.text import folded, words
 
@@ -53,6 +53,16 @@ def without_copies(scored: Sequence[Scored], kin: str) -> list[Scored]:
             seen.add(said)
         kept.append(one)
     return kept
+
+
+def everywhere_instead(hits: Sequence[Hit]) -> list[Hit]:
+    """Without what holds in a project, where the same of the same speaker holds everywhere."""
+
+    def said(memory: Memory) -> tuple[str | None, ...]:
+        return memory.kin, memory.content_hash, memory.speaker, memory.subject
+
+    free = {said(hit.memory) for hit in hits if hit.memory.place is None}
+    return [hit for hit in hits if hit.memory.place is None or said(hit.memory) not in free]
 
 
 def own_instead(hits: Sequence[Hit], kin: str) -> list[Hit]:

@@ -1,12 +1,11 @@
-"""Stage 5: everything but relevance. Writes each factor into the hit's reasons."""
+"""Stage 7: everything but relevance. Writes each factor into the hit's reasons."""
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-from kinmem.models import Candidate, Scored, Why
-from kinmem.recall.formula import Formula
+from kinmem.models import Candidate, Reasons, Scored
 from kinmem.recall.profiles import Profile, Weighing
 from kinmem.recall.question import Question
 from kinmem.retention import Fading, retention, temporal_decay
@@ -19,6 +18,9 @@ DAY = 86400.0
 LEAST, MOST = 0.9, 1.1
 STALE = 0.8  # what has nearly faded; bounded as the rest where a profile is
 MOST_USE = 1.2  # popularity must not feed itself
+ELSEWHERE = 0.85
+"""For what belongs to another project: as far as what is nearly equal is told apart; what answers
+clearly better still comes first."""
 
 ASKED_FOR: Mapping[str, re.Pattern[str]] = {
     "preference": re.compile(
@@ -46,53 +48,53 @@ def weigh(
     settings: RecallSettings,
     now: datetime,
 ) -> list[Scored]:
-    """Best first, ties by age, oldest first. The score is what `total` makes of the reasons."""
+    """Best first, ties by age, oldest first. The score is the total of the reasons."""
     weighing = WEIGHINGS[profile.weighing]
     weighed = []
     for one in scored:
-        why = weighing(one, question, profile, settings, now)
+        reasons = weighing(one, question, profile, settings, now)
         if one.candidate.state == "stale" and profile.weighing != "bounded":
-            why["xstale"] = STALE
-        weighed.append(Scored(one.candidate, total(why), why))
+            reasons = reasons._replace(stale=STALE)
+        weighed.append(Scored(one.candidate, reasons.total, reasons))
     return sorted(weighed, key=lambda one: (-one.score, one.candidate.id))
 
 
-def total(why: Why) -> float:
-    """The score that reasons explain: the sum of the + parts times the product of the x parts."""
-    parts, factor = 0.0, 1.0
-    for name, value in why.items():
-        if name[0] == "+":
-            parts += value
-        elif name[0] == "x":
-            factor *= value
-    return parts * factor
+def lowered(scored: Sequence[Scored], here: Sequence[str] | None) -> list[Scored]:
+    """Best first, what belongs to another project behind what belongs to the one at hand; as they
+    were where nobody knows the project."""
+    if here is None:
+        return list(scored)
+    found = []
+    for one in scored:
+        place = one.candidate.place
+        if place is not None and place not in here:
+            reasons = one.reasons._replace(elsewhere=ELSEWHERE)
+            one = Scored(one.candidate, reasons.total, reasons)
+        found.append(one)
+    return sorted(found, key=lambda one: (-one.score, one.candidate.id))
 
 
 def _bounded(
     one: Scored, question: Question, profile: Profile, settings: RecallSettings, now: datetime
-) -> Why:
-    candidate, why, formula = one.candidate, dict(one.why), profile.formula
+) -> Reasons:
+    candidate, formula = one.candidate, profile.formula
     gate = min(1.0, max(0.0, one.score / formula.gate)) if formula.gate else 1.0
-    for name, bonus in _bonuses(candidate, question, formula):
-        why[name] = bonus * gate
+    evidence = formula.evidence * candidate.evidence
+    is_by_user = candidate.speaker in (None, "user") and question.of_user
+    is_about = len(question.named) == 1 and _is_about(candidate, question.named)
+    when = question.when
+    was_then = when is not None and when.holds(datetime.fromisoformat(candidate.said_at))
     worth = (_importance(candidate) * _use(candidate)) ** formula.worth
     worth *= _decay(candidate, settings, now) ** formula.age
     if candidate.state == "stale":
         worth *= STALE
-    why["xworth"] = min(MOST, max(LEAST, worth))
-    return why
-
-
-def _bonuses(candidate: Candidate, question: Question, formula: Formula) -> list[tuple[str, float]]:
-    evidence = formula.evidence * candidate.evidence
-    bonuses = [("+evidence", evidence)] if evidence else []
-    if candidate.speaker in (None, "user") and question.of_user:
-        bonuses.append(("+not by an assistant", formula.by_user))
-    if len(question.named) == 1 and _is_about(candidate, question.named):
-        bonuses.append(("+named", formula.named))
-    if question.when is not None and question.when.holds(datetime.fromisoformat(candidate.said_at)):
-        bonuses.append(("+then", formula.then))
-    return bonuses
+    return one.reasons._replace(
+        evidence=evidence * gate if evidence else None,
+        not_by_assistant=formula.by_user * gate if is_by_user else None,
+        named=formula.named * gate if is_about else None,
+        then=formula.then * gate if was_then else None,
+        worth=min(MOST, max(LEAST, worth)),
+    )
 
 
 def _is_about(candidate: Candidate, named: frozenset[str]) -> bool:
@@ -107,35 +109,33 @@ def _is_about(candidate: Candidate, named: frozenset[str]) -> bool:
 
 def _kinbot(
     one: Scored, question: Question, profile: Profile, settings: RecallSettings, now: datetime
-) -> Why:
-    candidate, why = one.candidate, dict(one.why)
-    age = _days(candidate.content_updated_at, now)
-    why["xdecay"] = _decay(candidate, settings, now)
-    why["ximportance"] = _importance(candidate)
-    why["xuse"] = 1 + 0.05 * math.log2(1 + candidate.recalled_count)
-    if candidate.subject and _mentions(question.text, candidate.subject):
-        why["xsubject"] = settings.subject_boost
+) -> Reasons:
+    candidate = one.candidate
+    is_subject = candidate.subject and _mentions(question.text, candidate.subject)
     asked = ASKED_FOR.get(candidate.category)
-    if asked is not None and asked.search(question.text):
-        why["xcategory"] = settings.category_boost
-    if settings.recency_boost:
-        why["xrecency"] = _recency_step(age)
-    return why
+    is_category = asked is not None and asked.search(question.text)
+    age = _days(candidate.content_updated_at, now)
+    return one.reasons._replace(
+        decay=_decay(candidate, settings, now),
+        times_importance=_importance(candidate),
+        use=1 + 0.05 * math.log2(1 + candidate.recalled_count),
+        subject=settings.subject_boost if is_subject else None,
+        category=settings.category_boost if is_category else None,
+        times_recency=_recency_step(age) if settings.recency_boost else None,
+    )
 
 
 def _kore(
     one: Scored, question: Question, profile: Profile, settings: RecallSettings, now: datetime
-) -> Why:
-    why = dict(one.why)
+) -> Reasons:
     level = math.ceil((one.candidate.importance or 5.0) / 2)
-    why["xretention"] = _retention(one.candidate, profile, now)
-    why["ximportance"] = level / 5
-    return why
+    faded = _retention(one.candidate, profile, now)
+    return one.reasons._replace(times_retention=faded, times_importance=level / 5)
 
 
 def _linear(
     one: Scored, question: Question, profile: Profile, settings: RecallSettings, now: datetime
-) -> Why:
+) -> Reasons:
     """Keyoku's sum of signals, each between 0 and 1; relevance stands for the semantic one."""
     candidate = one.candidate
     idle = _days(candidate.recalled_at or candidate.content_updated_at, now)
@@ -146,12 +146,12 @@ def _linear(
         "importance": (5.0 if candidate.importance is None else candidate.importance) / 10,
         "confidence": candidate.confidence,
     }
-    why = {name.lstrip("+"): value for name, value in one.why.items()}
-    return why | {f"+{name}": share * signals[name] for name, share in profile.shares.items()}
+    weighed = {name: share * signals[name] for name, share in profile.shares.items()}
+    return one.reasons._replace(**weighed)
 
 
 WEIGHINGS: Mapping[
-    Weighing, Callable[[Scored, Question, Profile, RecallSettings, datetime], Why]
+    Weighing, Callable[[Scored, Question, Profile, RecallSettings, datetime], Reasons]
 ] = {"bounded": _bounded, "kinbot": _kinbot, "kore": _kore, "linear": _linear}
 
 

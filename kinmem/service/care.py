@@ -8,17 +8,14 @@ from kinmem.models import (
     Memory,
     Progress,
 )
-from kinmem.rules.border import checked_count
-from kinmem.service.parts import Parts
+from kinmem.service.components import Parts
 from kinmem.service.views import MOST_LISTED
 from kinmem.text import storable
 from kinmem.turns import Run
-from kinmem.undo import Undone
+from kinmem.undo.undo import Undone
 from kinmem.upkeep.steps import chosen
-from kinmem.upkeep.summarize import summarize_these
-
-EVERY = 2**31
-"""Of them all."""
+from kinmem.upkeep.summarize_memories import summarize_these
+from kinmem.validation import checked_count
 
 
 class Care(Parts):
@@ -43,7 +40,7 @@ class Care(Parts):
         dry_run: bool = False,
     ) -> Undone:
         """Take back what was done: a write by its number, a batch by its name, the last change of a
-        memory by its id, or the `last` things done on purpose. See kinmem.undo.Undo."""
+        memory by its id, or the `last` things done on purpose. See kinmem.undo.undo.Undo."""
         self._background.await_ready()
         what = storable(what) if isinstance(what, str) else what
         undone = self._undo(what, last=last, cascade=cascade, dry_run=dry_run)
@@ -84,13 +81,13 @@ class Care(Parts):
 
     def runs(self, limit: int = 20) -> list[Run]:
         """Reports of what was done in the background, the latest first."""
-        return self.store.journal.runs(checked_count(limit, "limit", 1, MOST_LISTED))
+        return self.store.jobs.runs(checked_count(limit, "limit", 1, MOST_LISTED))
 
     def summarize(self, ids: Iterable[str] = (), progress: Progress | None = None) -> int:
         """Make the summaries of these own memories anew; of all that lack one if none is named.
         How many were made."""
         model = self._summary_model
-        waiting = list(ids) or self.store.summaries.due(EVERY)
+        waiting = list(ids) or self.store.summaries.due(None)
         made = 0
         for done, id in enumerate(waiting):
             if progress:
@@ -103,7 +100,7 @@ class Care(Parts):
 
         Raises ModelError when the embedder fails; what was done stays done, a second call goes on.
         """
-        return self._vectors.all(progress)
+        return self._indexing.all(progress)
 
     def settle(self, timeout: float | None = None) -> bool:
         """Wait until the background work is done: vectors made, duplicates among them settled.

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
-from kinmem.rules.border import checked_count
-from kinmem.service.parts import Parts, Time
+from kinmem.service.components import Parts, Time
 from kinmem.service.views import MOST_LISTED
 from kinmem.turns import Happening, Message, Observed, Session
+from kinmem.validation import checked_count
 
 
 class Conversations(Parts):
@@ -33,7 +33,8 @@ class Conversations(Parts):
 
         `event` is prompt, answer, tool (its name in `tool`, the call's id in `part`) or summary (a
         client's own of what it drops). The same said again in one turn is kept once. What a
-        sub-agent says (`agent`) is ignored. `place` is the folder the session works in. `again`: a
+        sub-agent says (`agent`) is ignored. `place` is the folder the session works in, else the
+        one that the client has named. `again`: a
         prompt without an id was perhaps told before it was answered, too.
         """
         if agent:
@@ -48,7 +49,7 @@ class Conversations(Parts):
             tool=tool,
             part=part,
             client=client,
-            place=place,
+            place=place or self.root,
             tell=tell,
             again=again,
         )
@@ -82,7 +83,7 @@ class Conversations(Parts):
 
     def opening(self, session: str, *, place: str | None = None) -> str:
         """What a session is told at its start, ready to be put before it; empty: nothing."""
-        return self._conversation.opening(session, place=place)
+        return self._conversation.opening(session, place=place or self.root)
 
     def compacted(self, session: str) -> None:
         """A client has compacted its context: what it was told there may be told again."""
@@ -95,24 +96,24 @@ class Conversations(Parts):
         reduced as far as the settings say; without, the text only grows until the next summary.
         """
         if session is None:
-            latest = self.store.journal.sessions(1)
+            latest = self.store.turns.sessions(1)
             session = latest[0].name if latest else ""
         return self._compact.context(session, exact=exact)
 
     def sessions(self, limit: int = 50) -> list[Session]:
         """The conversations observed, the latest first."""
-        return self.store.journal.sessions(checked_count(limit, "limit", 1, MOST_LISTED))
+        return self.store.turns.sessions(checked_count(limit, "limit", 1, MOST_LISTED))
 
     def turns(self, session: str) -> list[Message]:
         """All that was said in a session, in order."""
-        return self.store.journal.messages(session)
+        return self.store.turns.messages(session)
 
     def parked(self) -> list[Message]:
         """What could not be learned from after three tries; see retry."""
-        return self.store.journal.parked()
+        return self.store.turns.parked()
 
     def retry(self) -> int:
         """Let the worker try again what is parked or waits for its next try; how many messages."""
-        found = self.store.journal.retry()
+        found = self.store.turns.retry()
         self._background.wake()
         return found

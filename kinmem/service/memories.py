@@ -6,12 +6,12 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
-from kinmem.documents.nouns import Given, as_given, is_document
+from kinmem.documents.document import Given, as_given, is_document
 from kinmem.errors import InvalidInput
-from kinmem.forgetting import Forgetting
 from kinmem.learn.knowledge import reread
 from kinmem.learn.prepare import changed_fields
 from kinmem.learn.projects import project_of
+from kinmem.links import checked_links
 from kinmem.llm.chunks import chunks_of
 from kinmem.models import (
     Answer,
@@ -26,13 +26,13 @@ from kinmem.models import (
     Stored,
 )
 from kinmem.places import meant, named, same_place
-from kinmem.rules.border import checked_filters
-from kinmem.rules.links import checked_links
-from kinmem.service.parts import QUERY_BYTES, Parts, Time
-from kinmem.store.base import Sort
-from kinmem.store.undo import batch_name
+from kinmem.service.components import QUERY_BYTES, Parts, Time
+from kinmem.store.history import batch_name
+from kinmem.store.memory import Sort
 from kinmem.text import clean, storable
-from kinmem.upkeep.summarize import summarize_these
+from kinmem.undo.forget_about import Forgetting
+from kinmem.upkeep.summarize_memories import summarize_these
+from kinmem.validation import checked_filters
 
 BATCH = 100
 PLACE_BYTES = 4096
@@ -108,7 +108,7 @@ class Memories(Parts):
 
     def add_document(self, data: bytes | str, **details: Any) -> Stored:
         """Remember what a file says: Markdown, text, HTML or PDF, up to 8 MiB of text, in chunks
-        that are found one by one. The details are those of documents.nouns.Given.
+        that are found one by one. The details are those of documents.document.Given.
 
         The same text again is a duplicate; another text with the same `source_ref` takes the place
         of the earlier one. Its vectors are made in the background. Raises Unreadable or TooLarge.

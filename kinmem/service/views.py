@@ -3,24 +3,24 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kinmem.connections import Connection, connections
 from kinmem.errors import InvalidInput
-from kinmem.knowledge import Card, Way, explore, way
+from kinmem.knowledge.connections import Connection, connections
+from kinmem.knowledge.explore import Card, Way, explore, way
+from kinmem.knowledge.picture import Picture, picture
+from kinmem.knowledge.timeline import timeline
 from kinmem.models import (
     Coverage,
     Event,
     Memory,
     Page,
 )
-from kinmem.picture import Picture, picture
 from kinmem.recall.conversation import as_memory
-from kinmem.rules.border import checked_count
-from kinmem.service.parts import Parts, Time
-from kinmem.store.doubts import newer_of
+from kinmem.service.components import Parts, Time
+from kinmem.store.jobs import newer_of
 from kinmem.text import folded
-from kinmem.timeline import timeline
 from kinmem.turns import Run
-from kinmem.upkeep.vitals import Vitals, vitals
+from kinmem.upkeep.priority import Vitals, vitals
+from kinmem.validation import checked_count
 
 MOST_NAMES = 1000
 """Entities among which a beginning is looked for."""
@@ -40,7 +40,7 @@ class Stats:
     embedder: str
     """The configured one."""
     conversations: Mapping[str, int]
-    """See Journal.counts; unindexed: messages that recall cannot find yet."""
+    """See Turns.counts; unindexed: messages that recall cannot find yet."""
     turns: list[Coverage]
     """The vectors of what was said."""
     last_run: Run | None
@@ -147,14 +147,14 @@ class Views(Parts):
 
     def stats(self) -> Stats:
         """Counts of memories and turns, the state of the vectors, and the last report."""
-        journal = self.store.journal
+        jobs = self.store.jobs
         return Stats(
             self.kin,
             self.store.counts(),
-            self.store.coverage(),
+            self.store.index.coverage(),
             self._embedder.name,
-            {**journal.counts(), "unindexed": self.store.transcript.waiting()},
+            {**self.store.turns.counts(), "unindexed": self.store.transcript.waiting()},
             self.store.transcript.coverage(),
-            next(iter(journal.runs(1)), None),
-            next(iter(journal.runs(1, "sleep")), None),
+            next(iter(jobs.runs(1)), None),
+            next(iter(jobs.runs(1, "sleep")), None),
         )

@@ -1,18 +1,21 @@
 """Every knob, declared once: its variable, default, bounds and one sentence.
 
-The README's table, `kinmem config` and the checks follow from the declarations: one module for
-each section, named for what is set there. loading.py says where values come from.
+The table of docs/settings.md, `kinmem config` and the checks follow from the declarations in the three
+*_settings.py; sections.py puts them together, loading.py says where values come from.
 """
 
-from kinmem.settings.compact import CompactSettings
-from kinmem.settings.general import KIN_NAME, kin_name
-from kinmem.settings.learn import LearnSettings
+from kinmem.settings.conversation_settings import CompactSettings
 from kinmem.settings.loading import load
-from kinmem.settings.names import HOME_VARIABLE
-from kinmem.settings.recall import RecallSettings
-from kinmem.settings.sections import Settings, knobs
-from kinmem.settings.server import ServerSettings
-from kinmem.settings.telling import RANKING_VARIABLES, table, unread
+from kinmem.settings.memory_settings import LearnSettings, RecallSettings
+from kinmem.settings.sections import (
+    HOME_VARIABLE,
+    RANKING_VARIABLES,
+    Settings,
+    knobs,
+    table,
+    unread,
+)
+from kinmem.settings.server_settings import KIN_NAME, ServerSettings, kin_name
 
 __all__ = [
     "HOME_VARIABLE",

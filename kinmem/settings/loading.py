@@ -8,19 +8,33 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from kinmem.settings.checking import checked, checked_providers
+from kinmem.errors import ConfigError, InvalidInput
 from kinmem.settings.declare import Knob
-from kinmem.settings.file import lines_of_kin, read_file, table_of
-from kinmem.settings.names import HOME_VARIABLE, refuse_unknown
-from kinmem.settings.sections import Settings, knobs
+from kinmem.settings.sections import DEFAULT_HOME, HOME_VARIABLE, Provider, Settings, knobs
 
-DEFAULT_HOME = "~/.kinmem"
 DEFAULTS = Settings(Path(DEFAULT_HOME))
 
 Layer = tuple[str, Mapping[str, Any]]
 """An origin and what it sets."""
+BENCH_VARIABLE = "KINMEM_BENCH_DATA"  # read by benchmarks/, which is not part of the package
+# Names of the seeds' older documentation, which counted messages.
+OUTDATED: Mapping[str, str] = {
+    "COMPACTING_BATCH_SIZE": "COMPACTING_BATCH_TURNS",
+    "COMPACTING_MIN_KEEP_MESSAGES": "COMPACTING_MIN_KEEP_TURNS",
+}
+REMOVED = frozenset({"KINMEM_ENTITY_BOOST"})
+"""Settings of earlier versions that nothing reads any more; a file that still has them stays valid."""
+SHARED_PREFIXES = ("MEMORY_", "COMPACTING_", "TOOL_", "OBSERVATION_", "HISTORY_")
+KINBOTS: Mapping[str, str] = {
+    "turnThreshold": "turn_threshold",
+    "messageThreshold": "message_threshold",
+    "compactingModel": "compacting_model",
+    "compactingProviderId": "compacting_provider",
+}
+"""KinBot's own spelling of what a Kin may set for itself."""
+TEXTS = (str, str | None)
 
 
 def load(
@@ -80,7 +94,8 @@ def _merged(layers: Sequence[Layer], known: Iterable[str]) -> tuple[dict[str, An
         refuse_unknown(layer, known, origin, all_names=True)
         values |= layer
         origins |= dict.fromkeys(layer, origin)
-    origins.pop(HOME_VARIABLE, None)
+    for name in (HOME_VARIABLE, *REMOVED):
+        origins.pop(name, None)
     return values, origins
 
 
@@ -91,3 +106,132 @@ def _sections(knobs: Iterable[Knob], values: Mapping[str, Any]) -> dict[str, Any
         if knob.variable in values:
             found.setdefault(knob.section, {})[knob.name] = checked(knob, values[knob.variable])
     return {name: replace(getattr(DEFAULTS, name), **given) for name, given in found.items()}
+
+
+def refuse_unknown(
+    names: Iterable[str], known: Iterable[str], where: str, *, all_names: bool = False
+) -> None:
+    """Our own prefix is ours alone; the seeds' prefixes are other programs' too, so only near misses count.
+
+    Raises ConfigError. With `all_names` there is no other program: every name must be known.
+    """
+    valid = {*known, HOME_VARIABLE, BENCH_VARIABLE}
+    for name in names:
+        if name in OUTDATED:
+            raise ConfigError(
+                f"{where} sets {name}, which counts messages; kinmem counts turns: a turn is what"
+                f" a person says and everything until they speak again. Set {OUTDATED[name]}"
+            )
+        if name in valid or name in REMOVED:
+            continue
+        if all_names or name.startswith("KINMEM_") or _is_near_miss(name, valid):
+            raise _unknown(name, valid, where)
+
+
+def _unknown(name: str, valid: set[str], where: str) -> ConfigError:
+    from difflib import get_close_matches  # late, as every prompt may load the settings
+
+    (nearest,) = get_close_matches(name.upper(), valid, n=1, cutoff=0.0)
+    return ConfigError(f"{where} sets {name}, which kinmem does not know; did you mean {nearest}?")
+
+
+def _is_near_miss(name: str, valid: set[str]) -> bool:
+    """Within two letters of a known name (Levenshtein). rapidfuzz is loaded only when a prefix is shared."""
+    if not name.startswith(SHARED_PREFIXES):
+        return False
+    from rapidfuzz.distance import Levenshtein  # late: 45 ms that most starts need not pay
+
+    return any(Levenshtein.distance(name, other, score_cutoff=2) <= 2 for other in valid)
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    """What it says, nothing if there is none. Raises ConfigError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except NotADirectoryError as error:
+        raise ConfigError(
+            f"{path} cannot be read: {path.parent} is no folder;"
+            " KINMEM_HOME, or --home, names one, which may be new"
+        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unreadable(path, error) from error
+    import tomllib  # late: 5 ms that only those pay who have a file
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> ConfigError:
+    return ConfigError(f"{path} cannot be read: {error}; correct it or move it away")
+
+
+def table_of(document: dict[str, Any], name: str) -> dict[str, Any]:
+    """A table of tables, taken out of the document; empty if it has none."""
+    table = document.pop(name, {})
+    if not isinstance(table, dict):
+        raise ConfigError(f"config.toml: {name} must be tables, written [{name}.<name>]")
+    return table
+
+
+def lines_of_kin(kins: Mapping[str, Any], kin: str) -> Mapping[str, Any]:
+    """What a Kin's table sets, by variable. Raises ConfigError."""
+    lines = kins[kin]
+    if not isinstance(lines, dict):
+        raise ConfigError(f"config.toml: write [kin.{kin}] and its settings below it")
+    if "KINMEM_KIN" in lines:
+        raise ConfigError(
+            f"config.toml: [kin.{kin}] sets KINMEM_KIN, but is chosen by it; remove it"
+        )
+    return _spelled_out(lines)
+
+
+def _spelled_out(lines: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The seeds' names for what a Kin may set for itself, as the variables they stand for."""
+    told = {KINBOTS.get(name, name): value for name, value in lines.items()}
+    provider, model = told.pop("compacting_provider", None), told.pop("compacting_model", None)
+    if model is not None:
+        told["COMPACTING_MODEL"] = f"{provider}:{model}" if provider else model
+    elif provider is not None:
+        raise ConfigError("config.toml: compacting_provider needs compacting_model beside it")
+    if "message_threshold" in told:
+        raise ConfigError(
+            "config.toml: message_threshold counts messages; kinmem counts turns. Set turn_threshold"
+        )
+    if "turn_threshold" in told:
+        told["KINMEM_TURN_THRESHOLD"] = told.pop("turn_threshold")
+    return told
+
+
+def checked(knob: Knob, value: Any) -> Any:
+    """The value of a setting. Raises ConfigError."""
+    if knob.kind not in TEXTS or not isinstance(value, str):
+        value = _converted(value, knob.kind, knob.bounds, knob.variable)
+    try:
+        if knob.check:
+            knob.check(value)
+    except InvalidInput as error:
+        raise ConfigError(f"{knob.variable}: {error}") from error
+    return value
+
+
+def checked_providers(tables: Mapping[str, Any]) -> Mapping[str, Provider]:
+    """The [providers.<id>] tables. Raises ConfigError."""
+    providers: Mapping[str, Provider] = {}
+    if tables:
+        providers = _converted(tables, dict[str, Provider], {}, "providers")
+    return providers
+
+
+def _converted(value: Any, kind: Any, bounds: Mapping[str, float], name: str) -> Any:
+    from pydantic import Field, TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(Annotated[kind, Field(**bounds)]).validate_python(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, (name, *first["loc"])))
+        raise ConfigError(f"{where}: {first['msg'].replace('Input should', 'it must')}") from error

@@ -1,20 +1,25 @@
-"""All sections together: what every part of kinmem is given."""
+"""All sections together: what every part of kinmem is given, and the table that people read."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kinmem.settings.compact import CompactSettings
+from kinmem.settings.conversation_settings import CompactSettings, InjectSettings
 from kinmem.settings.declare import Knob, knobs_of
-from kinmem.settings.embedding import EmbeddingSettings
-from kinmem.settings.general import GeneralSettings
-from kinmem.settings.inject import InjectSettings
-from kinmem.settings.learn import LearnSettings
-from kinmem.settings.life import LifeSettings
-from kinmem.settings.model import ModelSettings
-from kinmem.settings.recall import RecallSettings
-from kinmem.settings.server import ServerSettings
-from kinmem.settings.upkeep import UpkeepSettings
+from kinmem.settings.memory_settings import (
+    LearnSettings,
+    LifeSettings,
+    RecallSettings,
+    UpkeepSettings,
+)
+from kinmem.settings.server_settings import (
+    EmbeddingSettings,
+    GeneralSettings,
+    ModelSettings,
+    ServerSettings,
+)
+
+HOME_VARIABLE, DEFAULT_HOME = "KINMEM_HOME", "~/.kinmem"
 
 
 @dataclass(frozen=True)
@@ -50,3 +55,27 @@ class Settings:
 def knobs() -> Iterator[Knob]:
     """Every setting in the order of declaration."""
     return knobs_of(Settings)
+
+
+RANKING_VARIABLES = frozenset(
+    """MEMORY_RRF_K MEMORY_FTS_BOOST MEMORY_SUBJECT_BOOST MEMORY_CATEGORY_BOOST
+    MEMORY_TEMPORAL_DECAY_LAMBDA MEMORY_TEMPORAL_DECAY_FLOOR MEMORY_RECENCY_BOOST""".split()
+)
+
+
+def unread(settings: Settings, reads: frozenset[str]) -> list[str]:
+    """Ranking variables that are set but have no effect, since the profile in force reads only
+    `reads` of them."""
+    return sorted(v for v in settings.origins if v in RANKING_VARIABLES and v not in reads)
+
+
+def table() -> str:
+    """The settings as a Markdown table, for docs/settings.md."""
+    lines = ["| variable | default | meaning |", "| --- | --- | --- |"]
+    lines.append(
+        f"| `{HOME_VARIABLE}` | `{DEFAULT_HOME}` | Folder that holds everything kinmem stores. |"
+    )
+    for knob in knobs():
+        default = "unset" if knob.default is None or knob.default == "" else f"`{knob.default}`"
+        lines.append(f"| `{knob.variable}` | {default} | {knob.description} |")
+    return "\n".join(lines)

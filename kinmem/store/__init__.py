@@ -1,1 +1,1 @@
-"""Where memories are kept: what is asked of a database (base) and the databases that answer."""
+"""Where memories are kept: what is asked of a database, in small protocols, and what answers."""

@@ -1,13 +1,16 @@
-"""What kinmem asks of a database about the life of memories: how they stand, states, tiers."""
+"""What kinmem asks of a database about the life of memories: how they stand, states, tiers, and
+which of them are due for a step of upkeep."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
-from kinmem.models import Fate, Living, Place, TierChange
+from kinmem.models import Fate, Living, Memory, Place, TierChange
 from kinmem.retention import fading, retention
-from kinmem.rules.priority import priority
-from kinmem.rules.tiers import Standing
+from kinmem.tiers import Standing, priority
+
+Round = Literal["tagged_at", "linked_at"]
+"""The field of Memory that says when the step saw to it last."""
 
 
 class Life(Protocol):
@@ -51,6 +54,41 @@ class Life(Protocol):
 
     def tier_changes(self, id: str) -> list[TierChange]:
         """Of an own memory, the latest first."""
+        ...
+
+
+class Rounds(Protocol):
+    """Which memories are due, and that they have been seen to. Bookkeeping: nothing here leaves a
+    history line or raises a version, since all of it can be worked out again from the memories.
+
+    An edit of the content makes a memory due for all of them.
+    """
+
+    def unseen(self, round: Round, limit: int) -> list[Memory]:
+        """Own live memories that were never seen to, the newest first."""
+        ...
+
+    def due(self, round: Round, before: datetime, limit: int) -> list[Memory]:
+        """Own live memories that were last seen to before that moment, the longest ago first."""
+        ...
+
+    def holding(self, words: Collection[str], most: int) -> dict[str, list[str]]:
+        """For each word the live visible memories that have it: at most so many by their title,
+        then at most so many by their text, there in any of its forms. The oldest first; those of
+        the private file before the shared ones."""
+        ...
+
+    def tagged(
+        self, tags: Mapping[str, tuple[str, ...]], seen: Mapping[str, str], at: datetime
+    ) -> int:
+        """Set the automatic tags of own memories, by id; how many have changed. As linked."""
+        ...
+
+    def linked(self, seen: Mapping[str, str], at: datetime) -> None:
+        """Note that the links of these own memories were seen to.
+
+        `seen`: by id the content_hash that was; what has another by now stays due.
+        """
         ...
 
 

@@ -6,18 +6,17 @@ from datetime import tzinfo
 from itertools import combinations
 
 from kinmem.clock import Clock
+from kinmem.language.same.proof import unproved
+from kinmem.language.same.similarity import Kinship, Ladder, compare, contains
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import RULES, Naming
 from kinmem.models import Memory
-from kinmem.rules.same.proof import unproved
-from kinmem.rules.same.similarity import Kinship, Ladder, compare, contains
+from kinmem.sentences import sentences
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.text import sentences
-from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
-from kinmem.upkeep.excluding import exclude
-from kinmem.upkeep.fresh import Fresh
-from kinmem.upkeep.groups import Group, weightiest
+from kinmem.upkeep.budget import UNLIMITED, Budget
+from kinmem.upkeep.candidates import Candidates
+from kinmem.upkeep.groups import Group, exclude, weightiest
 from kinmem.upkeep.merge import Merge, Wording, fits, stated
 
 STEP = "compress"
@@ -33,28 +32,28 @@ def compress(
     settings: Settings,
     clock: Clock,
     counts: Counter[str],
-    allowance: Allowance = WITHOUT_LIMIT,
+    budget: Budget = UNLIMITED,
     naming: Naming = RULES,
 ) -> None:
     """The text that says what all say; where none does, the more important memory's, with the
     sentences behind it that only the others have. Records of different days stay apart.
 
     Added to `counts`, also before it fails: merged, refused (they contradict each other, or it
-    would be too long), known already, changed meanwhile; read and left as Fresh.counts. A dry run
-    counts groups.
+    would be too long), known already, changed meanwhile; read and left as Candidates.counts. A dry
+    run counts groups.
     Raises ModelError when the embedder is away.
     """
     similarity, zone = settings.upkeep.compress_similarity, settings.general.zone
     merge = Merge(store, embedder, STEP, clock, zone, naming)
-    fresh = Fresh(store, embedder, similarity, STEP, zone, "consolidate")
-    if allowance.dry_run:
-        counts["groups"] += fresh.waiting()
+    candidates = Candidates(store, embedder, similarity, STEP, zone, "consolidate")
+    if budget.dry_run:
+        counts["groups"] += candidates.waiting()
         return
-    with fresh.counted(counts):
-        for group in fresh:
+    with candidates.counted(counts):
+        for group in candidates:
             wording = _wording(group, embedder, zone)
-            fresh.settled(group, merge(group, wording) if wording else "refused")
-            if fresh.outcomes.total() == MOST or allowance.is_over():
+            candidates.settled(group, merge(group, wording) if wording else "refused")
+            if candidates.outcomes.total() == MOST or budget.is_over():
                 break
 
 

@@ -11,24 +11,24 @@ from pydantic import BaseModel
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, ModelError
+from kinmem.language.change.vetoes import veto
+from kinmem.language.same.proof import unproved
+from kinmem.language.same.similarity import normalised
+from kinmem.language.same.wordings import is_counterpart
 from kinmem.llm.base import ChatModel, Embedder
 from kinmem.llm.naming import RULES, Naming
+from kinmem.llm.prompts import render, today
 from kinmem.models import CATEGORIES, Category, Memory
-from kinmem.prompts import render, today
-from kinmem.rules.border import checked_subject
-from kinmem.rules.change.vetoes import veto
-from kinmem.rules.same.proof import unproved
-from kinmem.rules.same.similarity import normalised
-from kinmem.rules.same.wordings import is_counterpart
+from kinmem.sentences import sentences
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.store.journal import Journal
-from kinmem.text import folded, sentences
-from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
-from kinmem.upkeep.excluding import exclude
-from kinmem.upkeep.fresh import Fresh
-from kinmem.upkeep.groups import Group, day_of, weightiest
+from kinmem.store.jobs import Jobs
+from kinmem.text import folded
+from kinmem.upkeep.budget import UNLIMITED, Budget
+from kinmem.upkeep.candidates import Candidates
+from kinmem.upkeep.groups import Group, day_of, exclude, weightiest
 from kinmem.upkeep.merge import Merge, Wording, fits, stated
+from kinmem.validation import checked_subject
 
 logger = logging.getLogger(__name__)
 
@@ -58,14 +58,14 @@ def consolidate(
     settings: Settings,
     clock: Clock,
     counts: Counter[str],
-    allowance: Allowance = WITHOUT_LIMIT,
+    budget: Budget = UNLIMITED,
     naming: Naming = RULES,
 ) -> None:
     """Merge at most settings.upkeep.consolidation_max groups; what became of them, in `counts`.
 
     merged, aborted by the model, refused by the proof, known already, changed meanwhile, failed;
-    read and left as Fresh.counts. What was aborted or refused is never asked again, what the model
-    could not answer three times only when it is another text. A dry run counts groups.
+    read and left as Candidates.counts. What was aborted or refused is never asked again, what the
+    model could not answer three times only when it is another text. A dry run counts groups.
     Raises ModelError when the model or the embedder is away; what was merged before stays merged,
     and counted.
     """
@@ -73,37 +73,39 @@ def consolidate(
     most = limits.consolidation_max
     if most == 0:
         return
-    ask = Ask(model, embedder, clock, zone, Calls(store.journal, ASKED * most, clock, zone))
+    ask = Ask(model, embedder, clock, zone, Calls(store.jobs, ASKED * most, clock, zone))
     merge = Merge(store, embedder, STEP, clock, zone, naming)
     close = limits.consolidation_similarity
     close = embedder.calibration.cluster if close is None else close
-    fresh = Fresh(
+    candidates = Candidates(
         store, embedder, close, STEP, zone, may_be_one=lambda a, b: not is_counterpart(a, b)
     )
-    if allowance.dry_run:
-        counts["groups"] += fresh.waiting()
+    if budget.dry_run:
+        counts["groups"] += candidates.waiting()
         return
 
     def is_enough() -> bool:
-        done = fresh.outcomes
-        return done["merged"] == most or ask.is_enough or allowance.is_over()
+        done = candidates.outcomes
+        return done["merged"] == most or ask.is_enough or budget.is_over()
 
     if is_enough():
         return
-    with fresh.counted(counts):
-        _merge_all(fresh, ask, merge, is_enough)
+    with candidates.counted(counts):
+        _merge_all(candidates, ask, merge, is_enough)
 
 
-def _merge_all(fresh: Fresh, ask: "Ask", merge: Merge, is_enough: Callable[[], bool]) -> None:
+def _merge_all(
+    candidates: Candidates, ask: "Ask", merge: Merge, is_enough: Callable[[], bool]
+) -> None:
     """Group by group. Raises the last failure, if nothing came after it."""
     failures: list[ModelError] = []
-    for group in fresh:
+    for group in candidates:
         try:
             said = ask(group)
-            fresh.settled(group, merge(group, said) if isinstance(said, Wording) else said)
+            candidates.settled(group, merge(group, said) if isinstance(said, Wording) else said)
             failures.clear()
         except ModelError as error:
-            fresh.failed(group, is_to_blame=not error.retry)
+            candidates.failed(group, is_to_blame=not error.retry)
             failures.append(error)
         if len(failures) == PATIENCE or is_enough():
             break
@@ -112,21 +114,21 @@ def _merge_all(fresh: Fresh, ask: "Ask", merge: Merge, is_enough: Callable[[], b
 
 
 class Calls:
-    """How often a model was asked on one day; the journal remembers it."""
+    """How often a model was asked on one day, kept with the jobs."""
 
-    def __init__(self, journal: Journal, most: int, clock: Clock, zone: tzinfo) -> None:
-        self._journal = journal
+    def __init__(self, jobs: Jobs, most: int, clock: Clock, zone: tzinfo) -> None:
+        self._jobs = jobs
         self._most = most
         self._name = f"{STEP} calls {clock().astimezone(zone):%Y-%m-%d}"
 
     @property
     def are_over(self) -> bool:
         """Whether the day's calls are used up."""
-        return self._journal.mark(self._name) >= self._most
+        return self._jobs.mark(self._name) >= self._most
 
     def count(self) -> None:
         """One more."""
-        self._journal.set_mark(self._name, self._journal.mark(self._name) + 1)
+        self._jobs.set_mark(self._name, self._jobs.mark(self._name) + 1)
 
 
 class Ask:

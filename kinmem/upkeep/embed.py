@@ -1,15 +1,28 @@
-"""A step of upkeep: chunks that lack a vector get one. Can be stopped and taken up at any chunk."""
+"""A step of upkeep: all memories and all that was said get their vectors; stops at any chunk.
+
+`Indexing` is the step: it fills in what is missing (`Embed`), settles what new vectors tell, then
+sees to what was said (`Transcribe`).
+"""
 
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 
 from kinmem.errors import ModelError
+from kinmem.learn.memorize import Memorize
 from kinmem.llm.base import Embedder
-from kinmem.models import Pending, Scope, Vector, Vectors
-from kinmem.store.transcript import Vectored
+from kinmem.llm.chunks import chunks_of
+from kinmem.models import Pending, Progress, Scope, Vector, Vectors
+from kinmem.recall.search import choose
+from kinmem.store.base import Store
+from kinmem.store.index import Vectored
+from kinmem.store.sessions import Transcript
 from kinmem.text import in_first_person
+from kinmem.upkeep.budget import Budget
 
 logger = logging.getLogger(__name__)
 
@@ -21,7 +34,7 @@ GROWS_AFTER = 8
 """Slices in a row; then one that was halved is doubled."""
 HARMLESS = "hello"
 """A text that no embedder refuses: if it fails as well, the embedder is away. Asked after each
-failure, it also keeps three in a row, which close the way to a provider (llm/breaker.py), from
+failure, it also keeps three in a row, which close the way to a provider (llm/deadline.py), from
 coming together."""
 PROBE_SECONDS = 5.0
 REFUSED_SECONDS = 3600.0
@@ -30,6 +43,169 @@ MOST_REFUSED = 200
 """Chunks; beyond them it is not the texts."""
 
 Filled = list[tuple[Pending, Vector]]
+
+AT_ONCE = 50
+"""Messages that are indexed in one transaction."""
+
+SETTLED_AT_ONCE = 100
+"""Memories."""
+
+
+class Indexing:
+    """Every memory gets its vectors, and is compared by them with those that are known; then what
+    was said gets into the indexes."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedders: Sequence[Embedder],
+        memorize: Memorize,
+        transcribe: "Transcribe | None",
+    ) -> None:
+        """`embedders`: see Service; the first one's vectors are made, others' while they answer.
+
+        `transcribe`: None where what was said is not to be found.
+        """
+        self._store = store
+        self._embedders = embedders
+        self._memorize = memorize
+        self._embeds = {embedder.name: Embed(store.index, embedder) for embedder in embedders}
+        self._embed = self._embeds[embedders[0].name]
+        self._transcribe = transcribe
+        self._enrolled = False
+
+    def warm(self) -> None:
+        """Load who answers, then who is to make vectors."""
+        answering, _ = choose(self._embedders, self._store.index)
+        answering.warm()
+        self._embedders[0].warm()
+
+    def all(self, progress: Progress | None) -> int:
+        """See Service.reembed."""
+        done = self._embed.all(progress)
+        return done if self._transcribe is None else done + self._transcribe.all(progress)
+
+    def step(self, budget: Budget, counts: Counter[str]) -> None:
+        """A step of upkeep: fill in all that are missing, settle what they tell; counts chunks.
+
+        Raises ModelError if the embedder is away.
+        """
+        if budget.dry_run:
+            counts["chunks"] += self._missing()
+            counts["turns"] += self._turns_waiting()
+            return
+        self._enroll()
+        before, waiting = self._missing(), self._turns_waiting()
+        try:
+            while not budget.is_over() and self.part(budget):
+                pass
+        finally:
+            counts["chunks"] += max(0, before - self._missing())
+            counts["turns"] += max(0, waiting - self._turns_waiting())
+
+    def part(self, budget: Budget) -> bool:
+        """Fill in a pool of missing vectors, settle what they tell; if there is none, see to what
+        was said. Whether more may be left."""
+        return self._memories(budget) or self._turns(budget)
+
+    def _turns(self, budget: Budget) -> bool:
+        if self._transcribe is None or budget.is_over():
+            return False
+        answering, filled = choose(self._embedders, self._store.transcript)
+        stands_in = answering is not self._embedders[0] and not filled
+        return self._transcribe.part(budget, answering if stands_in else None)
+
+    def _turns_waiting(self) -> int:
+        return 0 if self._transcribe is None else self._transcribe.waiting()
+
+    def _memories(self, budget: Budget) -> bool:
+        more = self._stand_in(budget)
+        self._enroll()
+        for filled in self._embed.pool():
+            more = True
+            fresh = {chunk.memory_id: vector for chunk, vector in filled if chunk.fresh}
+            self._settle(fresh, fresh)
+            if budget.is_over():
+                return more
+        if more:
+            return True
+        name = self._embedders[0].name
+        left = {chunk.memory_id for chunk in self._store.index.unsettled(name, SETTLED_AT_ONCE)}
+        self._settle(left, self._store.index.first_vectors(name, left))
+        return bool(left)
+
+    def _enroll(self) -> None:
+        if not self._enrolled:
+            self._embed.enroll()
+            self._enrolled = True
+
+    def _missing(self) -> int:
+        """Chunks; memories, where none has been made yet by this embedder."""
+        name = self._embedders[0].name
+        for one in self._store.index.coverage():
+            if one.embedder == name:
+                return one.total - one.done
+        return sum(self._store.counts()["state"].values())
+
+    def _stand_in(self, budget: Budget) -> bool:
+        """What is new has to be found meanwhile by the embedder that still answers."""
+        answering, filled = choose(self._embedders, self._store.index)
+        more = False
+        if answering is not self._embedders[0] and not filled:
+            with suppress(ModelError):  # words find it; the new vectors are what counts
+                for _ in self._embeds[answering.name].pool():
+                    more = True
+                    if budget.is_over():
+                        break
+        return more
+
+    def _settle(self, ids: Collection[str], vectors: Mapping[str, Vector]) -> None:
+        """Compare memories that were stored unseen, and note that this was done."""
+        self._memorize.settle(vectors)
+        if ids:
+            self._store.index.settled(ids)
+
+
+class Transcribe:
+    """Indexes the messages that wait, a part at a time."""
+
+    def __init__(self, transcript: Transcript, embedders: Sequence[Embedder]) -> None:
+        """`embedders`: see Service."""
+        self._transcript = transcript
+        self._configured = embedders[0]
+        self._embeds = {one.name: Embed(transcript, one) for one in embedders}
+        self._cut = partial(chunks_of, embedder=embedders[0])
+
+    def waiting(self) -> int:
+        """How many messages are to be indexed."""
+        return self._transcript.waiting()
+
+    def part(self, budget: Budget, stand_in: Embedder | None = None) -> bool:
+        """Index some messages, or if none waits make some vectors; whether more may be left.
+
+        `stand_in` answers until the configured embedder has made its vectors, and must know what is
+        new. Raises ModelError if the embedder is away.
+        """
+        if self._transcript.index(AT_ONCE, self._cut):
+            return True
+        if stand_in is not None:
+            with suppress(ModelError):
+                self._pool(stand_in, budget)
+        return self._pool(self._configured, budget)
+
+    def all(self, progress: Callable[[int, int, str], None] | None = None) -> int:
+        """Until nothing waits; how many parts were given vectors. Raises ModelError."""
+        while self._transcript.index(AT_ONCE, self._cut):
+            pass
+        return self._embeds[self._configured.name].all(progress)
+
+    def _pool(self, embedder: Embedder, budget: Budget) -> bool:
+        more = False
+        for _ in self._embeds[embedder.name].pool():
+            more = True
+            if budget.is_over():
+                break
+        return more
 
 
 class Embed:

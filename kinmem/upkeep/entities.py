@@ -4,7 +4,7 @@ Memories are read when they are written; here come those of older versions, and 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from rapidfuzz.distance import OSA
@@ -14,7 +14,7 @@ from kinmem.llm.naming import Naming
 from kinmem.models import THE_USER, Scope
 from kinmem.store.base import Store
 from kinmem.store.graph import Key, Named
-from kinmem.upkeep.allowance import Allowance
+from kinmem.upkeep.budget import UNLIMITED, Budget
 
 TOGETHER = 100
 """Memories in one transaction."""
@@ -33,7 +33,7 @@ SCOPES: tuple[Scope, ...] = ("private", "shared")
 
 
 def entities(
-    store: Store, clock: Clock, naming: Naming, allowance: Allowance, counts: Counter[str]
+    store: Store, clock: Clock, naming: Naming, budget: Budget, counts: Counter[str]
 ) -> None:
     """Read own memories whose content was not read for entities, the latest first; then
     merge entities of one file that are certainly the same. Counts read, found and merged.
@@ -42,20 +42,20 @@ def entities(
     they share a relation or a subject; two spellings, if they share a relation and no memory names
     both. Not a change of the memories: no history, and it can all be read again.
     """
-    _read(store, naming, allowance, counts)
+    _read(store, naming, budget, counts)
     for scope in SCOPES:
-        if not allowance.is_over():
-            _merge(store, scope, allowance, counts)
+        if not budget.is_over():
+            _merge(store, scope, budget, counts)
 
 
-def _read(store: Store, naming: Naming, allowance: Allowance, counts: Counter[str]) -> None:
+def _read(store: Store, naming: Naming, budget: Budget, counts: Counter[str]) -> None:
     graph = store.graph
-    if allowance.dry_run:
+    if budget.dry_run:
         counts["read"] += len(graph.unread(PER_RUN))
         return
     for _ in range(PER_RUN // TOGETHER):
         part = graph.unread(TOGETHER)
-        if not part or allowance.is_over():
+        if not part or budget.is_over():
             return
         found = {
             memory.id: (memory.version, naming(memory.content, memory.speaker, memory.subject))
@@ -67,31 +67,29 @@ def _read(store: Store, naming: Naming, allowance: Allowance, counts: Counter[st
         counts["found"] += sum(len(one.entities) for _, one in found.values())
 
 
-def _merge(store: Store, scope: Scope, allowance: Allowance, counts: Counter[str]) -> None:
+def _merge(store: Store, scope: Scope, budget: Budget, counts: Counter[str]) -> None:
     """What differs only in accents or case is one from the beginning."""
     job = f"entities {scope}"
     changed = store.revision[SCOPES.index(scope)]
-    if store.journal.mark(job) == changed:
+    if store.jobs.mark(job) == changed:
         return
-    for kept, gone in same(store.graph.names_in(scope, NAMES), allowance.is_over):
-        if allowance.dry_run or store.graph.merge(scope, kept, gone):
+    for kept, gone in same(store.graph.names_in(scope, NAMES), budget):
+        if budget.dry_run or store.graph.merge(scope, kept, gone):
             counts["merged"] += 1
-    if not allowance.dry_run and not allowance.is_over():
-        store.journal.set_mark(job, store.revision[SCOPES.index(scope)])
+    if not budget.dry_run and not budget.is_over():
+        store.jobs.set_mark(job, store.revision[SCOPES.index(scope)])
 
 
-def same(names: Sequence[Named], is_over: Callable[[], bool] = bool) -> Iterator[tuple[Key, Key]]:
-    """(kept, gone) of the entities that are one, until it is over; none is in two pairs."""
+def same(names: Sequence[Named], budget: Budget = UNLIMITED) -> Iterator[tuple[Key, Key]]:
+    """(kept, gone) of the entities that are one, until the budget is over; none is in two pairs."""
     taken = set[Key]()
-    for kept, gone in chain(_first_names(names, is_over), _spellings(names, is_over)):
+    for kept, gone in chain(_first_names(names, budget), _spellings(names, budget)):
         if taken.isdisjoint((kept.key, gone.key)):
             taken.update((kept.key, gone.key))
             yield kept.key, gone.key
 
 
-def _first_names(
-    names: Sequence[Named], is_over: Callable[[], bool]
-) -> Iterator[tuple[Named, Named]]:
+def _first_names(names: Sequence[Named], budget: Budget) -> Iterator[tuple[Named, Named]]:
     """Anna is Anna Schmidt, where there is no Anna Meyer."""
     full: Mapping[str, list[Named]] = defaultdict(list)
     for one in names:
@@ -99,7 +97,7 @@ def _first_names(
         if rest and one.key.type in ("person", "other") and one.key.folded != THE_USER:
             full[first].append(one)
     for short in names:
-        if is_over():
+        if budget.is_over():
             return
         fitting = full.get(short.key.folded, [])
         is_person = "person" in (short.key.type, *(one.key.type for one in fitting))
@@ -109,9 +107,7 @@ def _first_names(
             yield fitting[0], short
 
 
-def _spellings(
-    names: Sequence[Named], is_over: Callable[[], bool]
-) -> Iterator[tuple[Named, Named]]:
+def _spellings(names: Sequence[Named], budget: Budget) -> Iterator[tuple[Named, Named]]:
     """Two names are one slip apart only if they are alike once each has lost a letter at most, so
     each is compared with the few that share what is left of it, never with all.
 
@@ -119,7 +115,7 @@ def _spellings(
     """
     alike: Mapping[tuple[str, str], list[Named]] = defaultdict(list)
     for one in names:
-        if is_over():
+        if budget.is_over():
             return
         name = one.key.folded
         if len(name) < SHORTEST or not one.around.relations:

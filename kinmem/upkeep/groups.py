@@ -1,19 +1,28 @@
-"""Candidates for merging: groups of memories so close that one could stand for them."""
+"""Candidates for merging: groups of memories so close that one could stand for them.
+
+Never those that a model or a rule refused to merge, that somebody took apart again, or that exclude
+each other; where learning doubts, upkeep waits.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, tzinfo
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
 
+from kinmem.errors import MemoryNotFound
+from kinmem.language.change.clash import excluding
+from kinmem.language.same.atoms import atoms
+from kinmem.language.same.similarity import Kinship, Ladder, compare
+from kinmem.language.same.statements import read
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import chunks_of
 from kinmem.models import LIVE, Filters, Memory, Scope
-from kinmem.rules.same.atoms import atoms
+from kinmem.sentences import sentences
 from kinmem.store.base import Store
 from kinmem.text import folded
-from kinmem.upkeep.apart import Apart, Pair
 
 COMPARED = 8
 LARGEST = 3
@@ -28,6 +37,62 @@ RELATIVE = re.compile(
     r"|\bvor \w+ (?:Tag|Woche|Monat|Jahr)|\b(?:dernière?|prochaine?|hace|fa)\b",
     re.IGNORECASE,
 )
+
+
+Pair = frozenset[str]
+HISTORY = 1000
+"""Lines of one memory; recalibration adds one every ten days."""
+
+ALIKE = 0.6
+"""Share of the shorter clause's words from which two clauses speak of the same."""
+LADDER = Ladder()
+
+
+class Apart:
+    """The pairs that one step keeps apart."""
+
+    def __init__(self, store: Store, step: str, *also: str) -> None:
+        """`also`: other steps whose refusals count."""
+        self._store = store
+        self._step = step
+        self._steps = (step, *also)
+        self._lines: dict[str, frozenset[str]] = {}
+
+    def refuse(self, ids: Collection[str]) -> None:
+        """Never propose these together again."""
+        self._store.decisions.refuse(self._step, ids)
+        self._refused.update(_pairs(ids))
+
+    def leave(self, ids: Collection[str]) -> None:
+        """Do not propose these together in this run."""
+        self._refused.update(_pairs(ids))
+
+    def __contains__(self, pair: Pair) -> bool:
+        """Whether both were in something refused, or one memory has superseded both at some time:
+        that they are live says that it was undone."""
+        return pair in self._refused or bool(frozenset.intersection(*map(self._line, pair)))
+
+    @cached_property
+    def _refused(self) -> set[Pair]:
+        refused = map(self._store.decisions.refused, self._steps)
+        return {pair for sets in refused for ids in sets for pair in _pairs(ids)}
+
+    def _line(self, id: str) -> frozenset[str]:
+        """The memory, and whatever has superseded it, or that, at any time."""
+        if id not in self._lines:
+            line, waiting = {id}, [id]
+            while waiting:
+                heirs = self._heirs(waiting.pop()) - line
+                line |= heirs
+                waiting += heirs
+            self._lines[id] = frozenset(line)
+        return self._lines[id]
+
+    def _heirs(self, id: str) -> set[str]:
+        with suppress(MemoryNotFound):  # erased: nothing is known of it
+            events = self._store.history(id, HISTORY)
+            return {heir for event in events if (heir := event.after.get("superseded_by"))}
+        return set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +142,7 @@ class Groups:
 
     @cached_property
     def _disputed(self) -> set[str]:
-        pairs = [(one.newer, one.older) for one in self._store.journal.conflicts()]
+        pairs = [(one.newer, one.older) for one in self._store.decisions.conflicts()]
         found = self._store.memories({id for pair in pairs for id in pair})
         live = {id for id, one in found.items() if one.state in LIVE}
         return {id for pair in pairs for id in pair if live.issuperset(pair)}
@@ -96,8 +161,8 @@ class Groups:
     def _near(self, ids: Collection[str], scope: Scope) -> dict[Pair, float]:
         """The cosines of what is close enough."""
         eligible = self._eligible(ids)
-        vectors = self._store.first_vectors(self._embedder.name, list(eligible))
-        nearest = self._store.nearest_each(
+        vectors = self._store.index.first_vectors(self._embedder.name, list(eligible))
+        nearest = self._store.index.nearest_each(
             list(vectors.values()), self._embedder.name, COMPARED, Filters(scope=scope)
         )
         return {
@@ -202,4 +267,27 @@ def _is_relative(text: str) -> bool:
         dates & RELATIVE_DATES
         or any(one.startswith("-W-") and not one.endswith("s") for one in dates)
         or RELATIVE.search(text)
+    )
+
+
+def _pairs(ids: Iterable[str]) -> Iterable[Pair]:
+    return map(frozenset, combinations(ids, 2))
+
+
+def exclude(earlier: str, later: str) -> bool:
+    """Whether a sentence of the later text denies, turns round or replaces one of the earlier."""
+    return any(
+        compare(one, other, 1.0, LADDER) == Kinship.CONTRADICTS
+        or excluding(one, other, 1.0, LADDER) is not None
+        or _denies(one, other)
+        for one, other in product(sentences(earlier), sentences(later))
+    )
+
+
+def _denies(one: str, other: str) -> bool:
+    """Whether nearly the same is denied in one and not in the other: likes, does not like."""
+    return any(
+        a.negations != b.negations
+        and len(a.content & b.content) >= ALIKE * min(len(a.content), len(b.content)) > 0
+        for a, b in product(read(one).clauses, read(other).clauses)
     )

@@ -11,18 +11,18 @@ from hashlib import sha256
 from itertools import combinations
 
 from kinmem.clock import Clock
+from kinmem.language.change.occasion import may_be_one
+from kinmem.language.same.similarity import Ladder, are_apart, covers
 from kinmem.llm.base import Embedder
+from kinmem.llm.naming import Naming
 from kinmem.llm.relating import LONGEST, SAME, Relating
 from kinmem.models import Memory
-from kinmem.rules.change.occasion import may_be_one
-from kinmem.rules.same.similarity import Ladder, are_apart, covers
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.store.journal import Journal
-from kinmem.upkeep.allowance import Allowance
-from kinmem.upkeep.excluding import exclude
-from kinmem.upkeep.fresh import Fresh
-from kinmem.upkeep.groups import Group, weightiest
+from kinmem.store.jobs import Jobs
+from kinmem.upkeep.budget import Budget
+from kinmem.upkeep.candidates import Candidates
+from kinmem.upkeep.groups import Group, exclude, weightiest
 from kinmem.upkeep.merge import Merge, Wording, stated
 
 STEP = "join"
@@ -37,7 +37,8 @@ def join(
     settings: Settings,
     clock: Clock,
     counts: Counter[str],
-    allowance: Allowance,
+    budget: Budget,
+    naming: Naming,
 ) -> None:
     """Ask the judge about pairs of which one is new; a pair of texts is asked about once.
 
@@ -49,14 +50,14 @@ def join(
         return
     zone, level = settings.general.zone, embedder.calibration
     related = Ladder.calibrated(level.noise, level.near, level.duplicate).related
-    pairs = Pairs(store.journal)
-    fresh = Fresh(
+    pairs = Pairs(store.jobs)
+    fresh = Candidates(
         store, embedder, related, STEP, zone, "consolidate", "compress", may_be_one=pairs.is_open
     )
-    if allowance.dry_run:
+    if budget.dry_run:
         counts["pairs"] += fresh.waiting()
         return
-    merge = Merge(store, embedder, STEP, clock, zone)
+    merge = Merge(store, embedder, STEP, clock, zone, naming)
     asked = 0
     for group in fresh:
         for pair in combinations(group.memories, 2):
@@ -70,25 +71,25 @@ def join(
                 wording = Wording(kept.content, kept.category, kept.subject)
                 counts["joined"] += merge(Group(pair), wording) == "merged"
                 break
-        if asked >= MOST_ASKED or allowance.is_over():
+        if asked >= MOST_ASKED or budget.is_over():
             break
 
 
 class Pairs:
-    """Which texts the judge has been asked about; the journal remembers it."""
+    """Which texts the judge has been asked about, kept with the jobs."""
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+    def __init__(self, jobs: Jobs) -> None:
+        self._jobs = jobs
 
     def is_open(self, a: str, b: str) -> bool:
         """Whether it is worth asking: nothing exact keeps them apart, and nobody has asked."""
         if max(len(a), len(b)) > LONGEST:
             return False  # the judge would not tell
-        return not self._journal.mark(_name(a, b)) and not are_apart(a, b)
+        return not self._jobs.mark(_name(a, b)) and not are_apart(a, b)
 
     def close(self, a: str, b: str) -> None:
         """Never ask again while both are what they are."""
-        self._journal.set_mark(_name(a, b), 1)
+        self._jobs.set_mark(_name(a, b), 1)
 
 
 def _name(a: str, b: str) -> str:

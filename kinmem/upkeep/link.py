@@ -10,21 +10,13 @@ from datetime import timedelta
 from functools import cached_property
 
 from kinmem.clock import Clock
+from kinmem.language.tags import telling
+from kinmem.links import AUTO, PER_MEMORY, Evidence, Link, Scale, cited, proposed
 from kinmem.llm.base import Embedder
 from kinmem.models import LIVE, Filters, Memory, Vector
-from kinmem.rules.links import (
-    AUTO,
-    PER_MEMORY,
-    Evidence,
-    Link,
-    Scale,
-    cited,
-    proposed,
-)
-from kinmem.rules.tags import telling
 from kinmem.store.base import Store
-from kinmem.store.links import Origin, Shared
-from kinmem.upkeep.allowance import Allowance
+from kinmem.store.graph import Origin, Shared
+from kinmem.upkeep.budget import Budget
 
 AUDITED = timedelta(days=7)
 """After which the links of a memory are verified, and weak ones that were not are dropped."""
@@ -40,7 +32,7 @@ SHARING = 20
 
 
 def link(
-    store: Store, embedder: Embedder, clock: Clock, allowance: Allowance, counts: Counter[str]
+    store: Store, embedder: Embedder, clock: Clock, budget: Budget, counts: Counter[str]
 ) -> None:
     """Link own live memories that are new or edited, then verify what was not for seven days.
 
@@ -53,18 +45,18 @@ def link(
     due = rounds.unseen("linked_at", NEW_PER_RUN)
     due += rounds.due("linked_at", since, AUDITS_PER_RUN)
     for start in range(0, len(due), TOGETHER):
-        if allowance.is_over():
+        if budget.is_over():
             break
         part = due[start : start + TOGETHER]
         found = Candidates(store, embedder, part).links()
         counts.update(seen=len(part), linked=len(found.new), doubted=len(found.doubted))
-        if not allowance.dry_run:
+        if not budget.dry_run:
             store.links.add([*found.new, *found.verified])
             store.links.doubt(found.doubted)
             rounds.linked({memory.id: memory.content_hash for memory in part}, clock())
             changed = {id for one in (*found.new, *found.doubted) for id in one.ends}
             store.life.renew(changed)
-    counts["dropped"] += store.links.drop_stale(since, dry_run=allowance.dry_run)
+    counts["dropped"] += store.links.drop_stale(since, dry_run=budget.dry_run)
 
 
 @dataclass
@@ -178,12 +170,12 @@ class Candidates:
 
     @cached_property
     def _vectors(self) -> dict[str, Vector]:
-        return self._store.first_vectors(self._embedder.name, list(self._memories))
+        return self._store.index.first_vectors(self._embedder.name, list(self._memories))
 
     @cached_property
     def _near(self) -> dict[str, dict[str, float]]:
         """By id: the cosines of those nearest in meaning."""
-        nearest = self._store.nearest_each(
+        nearest = self._store.index.nearest_each(
             list(self._vectors.values()), self._embedder.name, NEAREST, Filters()
         )
         return {
@@ -199,7 +191,7 @@ class Candidates:
         """Of each the cosine of its nearest chunk, and which that is if it has several."""
         if id not in self._vectors or not ids:
             return {}
-        found = self._store.cosines(self._vectors[id], self._embedder.name, ids)
+        found = self._store.index.cosines(self._vectors[id], self._embedder.name, ids)
         return {
             other: (max(values), values.index(max(values)) if len(values) > 1 else None)
             for other, values in found.items()

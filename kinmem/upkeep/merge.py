@@ -9,21 +9,22 @@ import uuid_utils
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
+from kinmem.language.change.occasion import OF_ITS_TIME
+from kinmem.language.evidence import evidence
+from kinmem.language.names.entities import together
+from kinmem.language.same.atoms import atoms
+from kinmem.language.same.similarity import content_hash, normalised
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import SIZE, chunks_of
-from kinmem.llm.naming import RULES, Naming
+from kinmem.llm.naming import Naming
 from kinmem.models import TOLD_AT, Category, Chunks, Draft, Knowledge, Memory, State
-from kinmem.rules.border import CONTEXT_BYTES, TAGS, checked_content
-from kinmem.rules.change.occasion import OF_ITS_TIME
-from kinmem.rules.evidence import evidence
-from kinmem.rules.names.entities import together
-from kinmem.rules.same.atoms import atoms
-from kinmem.rules.same.similarity import content_hash, normalised
+from kinmem.sentences import sentences
 from kinmem.store.base import Store
-from kinmem.store.undo import batch_name
-from kinmem.text import in_first_person, sentences
+from kinmem.store.history import batch_name
+from kinmem.text import in_first_person
 from kinmem.turns import Batch, Change
 from kinmem.upkeep.groups import Group, day_of, one_day
+from kinmem.validation import CONTEXT_BYTES, TAGS, checked_content
 
 MARKS = ".!?…。！？"
 
@@ -91,7 +92,7 @@ class Merge:
         step: str,
         clock: Clock,
         zone: tzinfo,
-        naming: Naming = RULES,
+        naming: Naming,
     ) -> None:
         self._store = store
         self._embedder = embedder

@@ -10,26 +10,23 @@ from kinmem.llm.naming import Naming
 from kinmem.llm.relating import Relating
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.upkeep.allowance import Allowance
+from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.compress import compress
 from kinmem.upkeep.consolidate import consolidate
 from kinmem.upkeep.entities import entities
-from kinmem.upkeep.expire import expire
-from kinmem.upkeep.housekeeping import housekeeping
+from kinmem.upkeep.everywhere import everywhere
 from kinmem.upkeep.join import join
+from kinmem.upkeep.lifecycle import expire, retain
 from kinmem.upkeep.link import link
-from kinmem.upkeep.prune import prune
-from kinmem.upkeep.purge import drop_turns, purge
-from kinmem.upkeep.recalibrate import recalibrate
-from kinmem.upkeep.retain import retain
+from kinmem.upkeep.priority import recalibrate, tier
+from kinmem.upkeep.purge import drop_turns, prune, purge
 from kinmem.upkeep.steps import Step, Work
-from kinmem.upkeep.summarize import summarize
+from kinmem.upkeep.summarize_memories import summarize
 from kinmem.upkeep.tag import tag
-from kinmem.upkeep.tier import tier
 
 
 class Upkeep:
-    """Steps that may be repeated at any time; each is a file of its name."""
+    """Steps that may be repeated at any time."""
 
     def __init__(
         self,
@@ -52,7 +49,7 @@ class Upkeep:
         """All steps in order, each with the seconds that a run may spend on it.
 
         What is new comes first, then what is made of it, then what follows from time and use; what
-        is erased comes last. Steps that look at all memories do so once a day (upkeep/daily).
+        is erased comes last. Steps that look at all memories do so once a day (upkeep/schedule).
         `without_model`: as consolidate.
         """
         store, clock, naming = self._store, self._clock, self._naming
@@ -71,28 +68,35 @@ class Upkeep:
             Step("prune", 60, partial(prune, store, self._settings.life.prune, clock)),
             Step("purge", 60, self._purge),
             Step("sweep", 60, sweep),
-            Step("housekeeping", 60, partial(housekeeping, store)),
+            Step("housekeeping", 60, self._keep_house),
         ]
 
-    def _purge(self, allowance: Allowance, counts: Counter[str]) -> None:
+    def _purge(self, budget: Budget, counts: Counter[str]) -> None:
         """What was forgotten, and what was said, each when it is old enough."""
         days = self._settings.general.purge_days, self._settings.upkeep.turns_days
         in_bin, turns = (timedelta(days=one) for one in days)
         prune = self._settings.life.prune
-        purge(self._store, in_bin, prune, self._clock, allowance, counts)
-        drop_turns(self._store, turns, self._clock, allowance, counts)
+        purge(self._store, in_bin, prune, self._clock, budget, counts)
+        drop_turns(self._store, turns, self._clock, budget, counts)
+
+    def _keep_house(self, budget: Budget, counts: Counter[str]) -> None:
+        """The files are kept in order, whatever is in them: fill half-empty blocks of vectors, give
+        free space back, empty the logs; counts blocks and freed_kib."""
+        counts.update(self._store.keep_house(budget.is_over, budget.dry_run))
 
     def _consolidate(
-        self, without_model: bool | None, allowance: Allowance, counts: Counter[str]
+        self, without_model: bool | None, budget: Budget, counts: Counter[str]
     ) -> None:
-        """Similar memories become one: what the judge calls the same, what the model puts together
-        if there is one, and without, if KINMEM_COMPRESS or `without_model` says so."""
+        """What several projects have in common holds everywhere. Similar memories become one: what
+        the judge calls the same, what the model puts together if there is one, and without, if
+        KINMEM_COMPRESS or `without_model` says so."""
+        everywhere(self._store, budget, counts)
         with_all = self._store, self._embedder
         settings, clock = self._settings, self._clock
         if relating := Relating(self._models.judge):
-            join(*with_all, relating, settings, clock, counts, allowance)
+            join(*with_all, relating, settings, clock, counts, budget, self._naming)
         if self._models.consolidation is not None:
             model = self._models.consolidation
-            consolidate(*with_all, model, settings, clock, counts, allowance, self._naming)
+            consolidate(*with_all, model, settings, clock, counts, budget, self._naming)
         if settings.upkeep.compress if without_model is None else without_model:
-            compress(*with_all, settings, clock, counts, allowance, self._naming)
+            compress(*with_all, settings, clock, counts, budget, self._naming)

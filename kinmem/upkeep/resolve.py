@@ -1,40 +1,31 @@
 """What a review found is done as it suggests, or never shown again."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
+from kinmem.language.evidence import evidence
+from kinmem.language.orders.quarantine import released
+from kinmem.language.same.proof import unproved
+from kinmem.language.same.similarity import content_hash
 from kinmem.llm.base import Embedder
 from kinmem.llm.chunks import chunks_of, embedded
-from kinmem.models import Chunks, Issue, Memory, Scope, State
-from kinmem.rules.border import checked_content
-from kinmem.rules.evidence import evidence
-from kinmem.rules.orders.quarantine import released
-from kinmem.rules.same.proof import unproved
-from kinmem.rules.same.similarity import content_hash
+from kinmem.models import Chunks, Issue, Memory, Scope, Settled, State
 from kinmem.store.base import Store
 from kinmem.turns import Batch, Change
 from kinmem.upkeep.issues import STEP, issue_id, refusal
+from kinmem.validation import checked_content
 
 SUPERSEDING = {"contradiction", "duplicate"}
 Deed = tuple[Scope, Change]
-
-
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """What became of an issue."""
-
-    kept: str | None
-    """The memory that stays; None: there was one, and it is gone."""
-    changed: tuple[str, ...]
-    """Rewritten, superseded, released or put into the bin."""
+BECAME = {"forgotten": "deleted"}
+"""By the action in the history; the others are called what they are called there."""
 
 
 def apply_issue(
     store: Store, embedder: Embedder, issue: Issue, now: datetime, keep: str | None = None
-) -> Resolved:
+) -> Settled:
     """Do what the issue suggests, in one transaction for each scope; it can all be taken back.
 
     contradiction: the later memory, or `keep`, supersedes the others, and their conflict is closed.
@@ -57,8 +48,7 @@ def apply_issue(
         and keep is None
         or (issue.type != "quarantined" and (keep is not None or issue.suggestion == "keep"))
     ):
-        refuse_issue(store, issue)
-        return Resolved(memory.id, ())
+        return refuse_issue(store, issue)
     _own(store, [memory])
     if keep is not None or issue.suggestion == "release":
         return _done(store, issue, [_released(memory, store.documents.text(memory.id))], memory)
@@ -67,13 +57,14 @@ def apply_issue(
     return _done(store, issue, [_discarded(memory, now)], None)
 
 
-def refuse_issue(store: Store, issue: Issue) -> None:
+def refuse_issue(store: Store, issue: Issue) -> Settled:
     """Never show it again while the texts stand; an open conflict is closed: both are kept."""
     memories = store.memories(issue.memory_ids)
-    store.journal.refuse(STEP, refusal(issue.type, list(memories.values())))
-    for conflict in store.journal.conflicts():
+    store.decisions.refuse(STEP, refusal(issue.type, list(memories.values())))
+    for conflict in store.decisions.conflicts():
         if {conflict.newer, conflict.older} == set(issue.memory_ids):
-            store.journal.close_conflict(conflict.id, "kept_both")
+            store.decisions.close_conflict(conflict.id, "kept_both")
+    return Settled(issue.id, issue.memory_ids[-1])
 
 
 def _present(store: Store, issue: Issue) -> list[Memory]:
@@ -98,7 +89,7 @@ def _between(
     memories: Sequence[Memory],
     keep: str | None,
     now: datetime,
-) -> Resolved:
+) -> Settled:
     kept = _kept(store, issue, memories, keep)
     others = [memory for memory in memories if memory.id != kept.id]
     _own(store, others)
@@ -192,23 +183,23 @@ def _deed(
     return memory.scope, Change(memory.id, fields, action, reason, memory.version, chunks)
 
 
-def _done(store: Store, issue: Issue, deeds: Sequence[Deed], kept: Memory | None) -> Resolved:
+def _done(store: Store, issue: Issue, deeds: Sequence[Deed], kept: Memory | None) -> Settled:
     """All of it, and the conflict between the memories is closed with it.
 
     Two scopes are two files: first that of the memory that stays, so that nothing is ever missing.
     """
-    closed = _closed(store, issue, kept)
+    closed, name = _closed(store, issue, kept), f"review {issue.id}"
     scopes: list[Scope] = ["private", "shared"]
     for scope in sorted(scopes, key=lambda one: kept is None or one != kept.scope):
         changes = [change for where, change in deeds if where == scope]
         settled = closed if scope == "private" else {}
         if changes or settled:
-            name = f"review {issue.id}"
             try:
                 store.apply(Batch(scope=scope, changes=changes, settled=settled, name=name))
             except (VersionConflict, MemoryNotFound) as error:
                 raise _changed(issue) from error
-    return Resolved(kept.id if kept else None, tuple(change.id for _, change in deeds))
+    became = tuple((change.id, BECAME.get(change.action, change.action)) for _, change in deeds)
+    return Settled(issue.id, kept.id if kept else None, became, name if became else None)
 
 
 def _closed(store: Store, issue: Issue, kept: Memory | None) -> dict[int, str]:
@@ -217,6 +208,6 @@ def _closed(store: Store, issue: Issue, kept: Memory | None) -> dict[int, str]:
         return {}
     return {
         conflict.id: "kept_newer" if conflict.newer == kept.id else "kept_older"
-        for conflict in store.journal.conflicts()
+        for conflict in store.decisions.conflicts()
         if {conflict.newer, conflict.older} <= set(issue.memory_ids)
     }

@@ -7,6 +7,11 @@ from datetime import datetime, timedelta
 from itertools import combinations
 
 from kinmem.errors import ModelError
+from kinmem.language.change.clash import clash
+from kinmem.language.change.occasion import may_be_one, of_one, same_occasion, worded_otherwise
+from kinmem.language.same.similarity import Kinship, Ladder, compare, contains
+from kinmem.language.same.wordings import extends, resembles
+from kinmem.language.time.when import age_in_words
 from kinmem.llm.base import ChatModel, Embedder, Judge
 from kinmem.llm.relating import ALIKE, Relating, weighed
 from kinmem.models import (
@@ -21,21 +26,9 @@ from kinmem.models import (
     State,
 )
 from kinmem.retention import Fading, retention
-from kinmem.rules.change.clash import clash
-from kinmem.rules.change.occasion import (
-    may_be_one,
-    of_one,
-    same_occasion,
-    worded_otherwise,
-)
-from kinmem.rules.same.similarity import Kinship, Ladder, compare, contains
-from kinmem.rules.same.wordings import extends, resembles
-from kinmem.rules.time.when import age_in_words
 from kinmem.store.base import Store
 from kinmem.text import content_words, folded
-from kinmem.upkeep.findings import MOST_ASKED, findings_of
-from kinmem.upkeep.issues import Refused, issue_of
-from kinmem.upkeep.reading import read_live
+from kinmem.upkeep.issues import MOST_ASKED, Refused, findings_of, issue_of
 
 # More would keep the caller waiting for minutes; the summary says so when it matters.
 MOST_READ = 5000
@@ -45,15 +38,16 @@ MOST_JUDGED = 600
 UNJUDGING = Relating(None)
 COMPARED = 6  # itself, and as many as learning looks at
 TOGETHER = 50
-# The order in which issues are told: what misleads first.
-ORDER: tuple[IssueKind, ...] = (
-    "contradiction",
-    "quarantined",
-    "duplicate",
-    "expired",
-    "stale",
-    "clutter",
-)
+KINDS: dict[IssueKind, tuple[str, str]] = {
+    "contradiction": ("contradiction", "contradictions"),
+    "quarantined": ("held back", "held back"),
+    "duplicate": ("duplicate", "duplicates"),
+    "expired": ("expired", "expired"),
+    "stale": ("stale", "stale"),
+    "clutter": ("that says too little", "that say too little"),
+}
+"""What misleads first comes first; how one and several are counted."""
+ORDER = list(KINDS)
 
 FADED = 0.3
 SPOKEN_OF_AS_COMING = re.compile(
@@ -63,6 +57,8 @@ SPOKEN_OF_AS_COMING = re.compile(
 )
 COMING_WITHIN = timedelta(days=45)
 SAYS_LITTLE = 1  # content words
+
+PAGE = 200
 
 
 def review(
@@ -79,7 +75,7 @@ def review(
     """Contradictions, quarantined, duplicates, expired, stale and cluttering memories, in order.
 
     Only what this Kin may change is complained about; of a pair at least one. Open conflicts of the
-    journal come first, then what rules find, then what the model finds besides; refused issues
+    store come first, then what rules find, then what the model finds besides; refused issues
     never come again. Pairs are found by the vector index: memories that have no vector yet are
     compared by their text alone, from the cosine `duplicate` on, or as the embedder is calibrated.
     The `judge` is asked about the first MOST_JUDGED pairs.
@@ -97,7 +93,7 @@ def review(
     issues += _pairs(memories, store, embedder, duplicate, progress, Relating(judge))
     found, failure = _asked(model, memories, store.kin, now, progress)
     issues += found
-    kept = list(_new(issues, known, Refused(store.journal)))
+    kept = list(_new(issues, known, Refused(store.decisions)))
     kept.sort(key=lambda issue: ORDER.index(issue.type))
     summary = _summary(len(memories) + len(held), kept, model is not None, failure)
     return Review(kept[:MOST_ISSUES], summary, ("review_model",) if failure else ())
@@ -138,7 +134,7 @@ def _crosses(issue: Issue, known: Mapping[str, Memory]) -> bool:
 
 def _open_conflicts(store: Store, filters: Filters, known: dict[str, Memory]) -> Iterator[Issue]:
     """Those both of whose memories are live still; they are added to `known`."""
-    conflicts = store.journal.conflicts()
+    conflicts = store.decisions.conflicts()
     found = store.memories({id for one in conflicts for id in (one.older, one.newer)})
     for conflict in conflicts:
         pair = [found[id] for id in (conflict.older, conflict.newer) if id in found]
@@ -161,9 +157,12 @@ def _quarantined(memory: Memory) -> Issue:
         parts = memory.ingest_metadata[HELD_BACK]
         said = f"{parts} chunks of it read like instructions to a model and are never recalled;"
         said += " apply leaves them so and never asks again, keep releases them"
+        if parts == 1:
+            said = "one chunk of it reads like an instruction to a model and is never recalled;"
+            said += " apply leaves it so and never asks again, keep releases it"
         return issue_of("quarantined", [memory], said, "keep")
     why = memory.metadata.get("quarantine") or "it reads like an instruction to a model"
-    said = f"held back and never recalled: {why}; delete it, or keep it to release it"
+    said = f"held back and never recalled: {why}; apply deletes it, keep releases it"
     return issue_of("quarantined", [memory], said, "delete")
 
 
@@ -230,8 +229,10 @@ def _near(
     yield from ((one, other, 1.0) for ids in same.values() for one, other in combinations(ids, 2))
     for start in range(0, len(memories), TOGETHER):
         ids = [memory.id for memory in memories[start : start + TOGETHER]]
-        vectors = store.first_vectors(embedder.name, ids)
-        nearest = store.nearest_each(list(vectors.values()), embedder.name, COMPARED, Filters())
+        vectors = store.index.first_vectors(embedder.name, ids)
+        nearest = store.index.nearest_each(
+            list(vectors.values()), embedder.name, COMPARED, Filters()
+        )
         for id, near in zip(vectors, nearest, strict=True):
             yield from ((id, other, cosine) for other, cosine in near if cosine >= related)
         if progress:
@@ -281,7 +282,9 @@ def _contradiction(
 ) -> Iterator[Issue]:
     earlier, later = sorted(pair, key=lambda memory: (memory.said_at, memory.id))
     texts = earlier.content, later.content
-    found = weighed(clash(*texts, cosine, ladder), relating.of(*texts), *texts)
+    found = clash(*texts, cosine, ladder)
+    if (relation := relating.of(*texts)) is not None:
+        found = weighed(found, relation, *texts, relating.of_one_kind(*texts))
     if found is not None:
         said = "cannot both be so now; the later one may have replaced the earlier"
         if not found.clear:
@@ -293,8 +296,8 @@ def _summary(read: int, issues: Sequence[Issue], asked: bool, failure: str | Non
     if not read:
         return "No memories to review."
     counts = [(kind, sum(issue.type == kind for issue in issues)) for kind in ORDER]
-    found = ", ".join(f"{count} {kind}" for kind, count in counts if count) or "nothing to mend"
-    text = f"{read} memories read: {found}."
+    found = ", ".join(f"{n} {KINDS[kind][n > 1]}" for kind, n in counts if n) or "nothing to mend"
+    text = f"{read:,} {'memory' if read == 1 else 'memories'} read: {found}."
     if failure:
         text += f" The model that was asked as well has failed ({failure}); rules answered alone."
     elif asked and read > MOST_ASKED:
@@ -302,5 +305,24 @@ def _summary(read: int, issues: Sequence[Issue], asked: bool, failure: str | Non
     if len(issues) > MOST_ISSUES:
         text += f" The first {MOST_ISSUES} are listed; review again after mending them."
     if read >= MOST_READ:
-        text += f" Only the newest {MOST_READ} were read; name a subject to review older ones."
+        text += f" Only the newest {MOST_READ:,} were read; name a subject to review older ones."
     return text
+
+
+def read_live(
+    store: Store, most: int | None = None, filters: Filters | None = None
+) -> Iterator[Memory]:
+    """Live memories that are visible, newest first, at most so many; expired ones are left out,
+    unless `filters` says otherwise."""
+    wanted, cursor, read = filters or Filters(), None, 0
+    while most is None or read < most:
+        page = store.page(wanted, "newest", PAGE, cursor)
+        yield from page.memories[: None if most is None else most - read]
+        read += len(page.memories)
+        cursor = page.next_cursor
+        if cursor is None:
+            return
+
+
+ANY_LIVE = Filters(states=LIVE)
+"""Expired ones as well."""

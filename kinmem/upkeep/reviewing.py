@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput
@@ -53,13 +54,14 @@ class Reviewer:
         """
         if keep is not None and len(apply) != 1:
             raise InvalidInput("keep names the memory that stays of one issue: apply just that one")
-        for id in apply:
+        settled = [
             apply_issue(self._store, self._embedder, self._known(id), self._clock(), keep)
-        for id in refuse:
-            refuse_issue(self._store, self._known(id))
+            for id in apply
+        ]
+        settled += [refuse_issue(self._store, self._known(id)) for id in refuse]
         # The model has been asked when these issues were found; asking again would only cost.
-        model = None if apply or refuse else self._model
-        return self._found(filters, model, progress)
+        model = None if settled else self._model
+        return replace(self._found(filters, model, progress), settled=tuple(settled))
 
     def _found(
         self, filters: Filters, model: ChatModel | None, progress: Progress | None

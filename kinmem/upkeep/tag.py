@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from kinmem.clock import Clock
+from kinmem.language.tags import auto_tags, subjects
 from kinmem.models import Memory
-from kinmem.rules.tags import auto_tags, subjects
 from kinmem.store.base import Store
-from kinmem.upkeep.allowance import Allowance
+from kinmem.upkeep.budget import Budget
 
 REFRESHED = timedelta(days=7)
 PER_RUN = 20
@@ -18,11 +18,11 @@ NEW_PER_RUN = 10_000
 TOGETHER = 100
 """Memories in one transaction."""
 HOLDERS = 4
-"""Memories that are looked at for each word: one besides its own is enough, and an index that
-stems also finds those that have it in another form."""
+"""Memories looked at for each word, by title and by text: one besides its own is enough, but the
+index also finds other forms of the word and sentences that no tag is taken from."""
 
 
-def tag(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]) -> None:
+def tag(store: Store, clock: Clock, budget: Budget, counts: Counter[str]) -> None:
     """Tag own live memories that were never tagged, or not since their content was edited, and 20
     that were tagged over seven days ago, the longest ago first. Counts seen, and changed.
 
@@ -33,10 +33,10 @@ def tag(store: Store, clock: Clock, allowance: Allowance, counts: Counter[str]) 
     due = rounds.due("tagged_at", clock() - REFRESHED, PER_RUN)
     due += rounds.unseen("tagged_at", NEW_PER_RUN)
     for start in range(0, len(due), TOGETHER):
-        if allowance.is_over():
+        if budget.is_over():
             return
         part = due[start : start + TOGETHER]
-        if allowance.dry_run:
+        if budget.dry_run:
             tags = _tags(store, part)
             changed = sum(tags[memory.id] != memory.auto_tags for memory in part)
         else:

@@ -27,7 +27,9 @@ LABELS = {
     "worth": KINDS,
     "commands": ("harmless", "commands"),
 }
-VALIDATION = frozenset({"pairs-2", "answers-2", "mixed", "commands-1", "cards-2"})
+VALIDATION = frozenset(
+    {"pairs-2", "answers-2", "mixed", "commands-1", "cards-2", "groups-en-3", "groups-mixed"}
+)
 NAMES = (
     *("Ana", "Ben", "Chen", "Dora", "Emil", "Farid", "Greta", "Hugo", "Ines", "Jonas", "Kim"),
     *("Lea", "Marco", "Nadia", "Omar", "Priya", "Quinn", "Rosa", "Sam", "Tom", "Uta", "Vera"),
@@ -106,8 +108,9 @@ def _row(
 
 
 def _cards(chance: random.Random) -> Iterator[Row]:
+    """Of cards/, which have questions as well, and of groups/, which have statements alone."""
     batches: dict[str, list[dict[str, Any]]] = {}
-    for batch, card in _lines("cards"):
+    for batch, card in (*_lines("cards"), *_lines("groups")):
         batches.setdefault(batch, []).append(card)
     for batch, cards in batches.items():
         for number, card in enumerate(cards):
@@ -123,7 +126,8 @@ Labelled = tuple[str, str, str, str, float]
 
 def _of_card(card: Mapping[str, Any], other: str, chance: random.Random) -> Iterator[Labelled]:
     yield from _relations(card, other, chance)
-    yield from _answers(card, other, chance)
+    if "answered" in card:
+        yield from _answers(card, other, chance)
 
 
 def _relations(card: Mapping[str, Any], other: str, chance: random.Random) -> Iterator[Labelled]:
@@ -144,7 +148,7 @@ def _relations(card: Mapping[str, Any], other: str, chance: random.Random) -> It
         yield "relation", text, memory, "adds", 0.8
     for text in card["unrelated"]:
         yield "relation", memory, text, "unrelated", 1.0
-    for text in card["off"]:
+    for text in card.get("off", ()):
         yield "relation", memory, text, "unrelated", 0.3
     yield "relation", memory, other, "unrelated", 0.5
 

@@ -17,9 +17,9 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
+from kinmem.language.names.relations import TIMES
 from kinmem.llm.judge import BuiltinJudge
 from kinmem.llm.naming import TAGS, TYPES, Span, words_of
-from kinmem.rules.names.relations import TIMES
 from scripts.judge.examples import FOLDER, VALIDATION
 from scripts.judge.export import READ
 from scripts.judge.network import WIDTH, Judge

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.store.base import Sort
+from kinmem.store.memory import Sort
 from tests.cli.conftest import Kinmem
 
 Memorized = Callable[..., str]
@@ -132,6 +132,39 @@ def test_an_issue_is_settled_or_refused_by_its_id(kinmem: Kinmem, memorized: Mem
     assert refused == []
     assert kinmem("show", private, "--json").json["state"] == "superseded"
     assert unknown.code == 3
+
+
+def test_what_was_applied_is_told_and_can_be_undone(kinmem: Kinmem, memorized: Memorized) -> None:
+    first = memorized("Our friend Bob is allergic to peanuts", "-s", "Bob", "--scope", "shared")
+    second = memorized("Our friend Bob is not allergic to peanuts", "--subject", "Bob")
+    found = kinmem("review")
+    (issue,) = kinmem("review", "--json").json["issues"]
+
+    ran = kinmem("review", "--apply", issue["id"])
+    undone = kinmem("undo", f"review {issue['id']}")
+
+    assert "2 memories read: 1 contradiction." in found.out
+    assert f"  {first[-8:]}  replaced: Our friend Bob is allergic to peanuts" in ran.out
+    assert f"  {second[-8:]}  stays: Our friend Bob is not allergic" in ran.out
+    assert f'kinmem undo "review {issue["id"]}" takes it back.' in ran.out
+    assert "1 memory read: nothing to mend." in ran.out
+    assert undone.code == 0
+    assert kinmem("show", first, "--json").json["state"] == "active"
+
+
+def test_programs_are_told_what_was_settled(kinmem: Kinmem, memorized: Memorized) -> None:
+    first = memorized("Our friend Bob is allergic to peanuts", "-s", "Bob")
+    second = memorized("Our friend Bob is not allergic to peanuts", "--subject", "Bob")
+    (issue,) = kinmem("review", "--json").json["issues"]
+
+    (settled,) = kinmem("review", "--apply", issue["id"], "--json").json["settled"]
+
+    assert settled == {
+        "issue": issue["id"],
+        "kept": second,
+        "changed": {first: "superseded"},
+        "undo": f'kinmem undo "review {issue["id"]}"',
+    }
 
 
 def test_stats_count(kinmem: Kinmem, memorized: Memorized) -> None:

@@ -27,7 +27,7 @@ def filled(service_of: Callable[..., Service]) -> Service:
 def test_two_embedders_are_compared_on_the_memories_there_are(
     filled: Service, kinmem: Kinmem
 ) -> None:
-    before = filled.store.revision, filled.store.coverage()
+    before = filled.store.revision, filled.store.index.coverage()
 
     told = kinmem("bench", "--embedder", "builtin", "--embedder", ANOTHER, "--json").json
 
@@ -43,7 +43,7 @@ def test_two_embedders_are_compared_on_the_memories_there_are(
     assert {one["by"] for one in second["found"]} == {"first half", "source context"}
     for agreed in told["agreement"]:
         assert 0.7 < agreed["topTens"] < 1
-    assert (filled.store.revision, filled.store.coverage()) == before
+    assert (filled.store.revision, filled.store.index.coverage()) == before
 
 
 def test_the_comparison_is_shown_as_a_table(filled: Service, kinmem: Kinmem) -> None:

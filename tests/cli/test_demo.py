@@ -10,7 +10,7 @@ from typing import TextIO
 import pytest
 
 from kinmem.cli import demo
-from kinmem.cli.client import ServerFailed, converse, serving
+from kinmem.cli.mcp_client import ServerFailed, converse, serving
 from kinmem.text import content_words
 
 ROOT = Path(__file__).parent.parent.parent

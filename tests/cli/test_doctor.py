@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.cli import checks, store_checks
+from kinmem.cli import installation_checks, memory_checks
 from kinmem.settings import load
 from tests.cli.conftest import Kinmem
 
@@ -75,14 +75,16 @@ def test_it_says_whether_the_judge_is_there(
 ) -> None:
     monkeypatch.setenv("KINMEM_JUDGE", switched)
 
-    (judge,) = [one for one in checks.models(load(), online=False) if one.name == "judge"]
+    (judge,) = [
+        one for one in installation_checks.models(load(), online=False) if one.name == "judge"
+    ]
 
     assert judge.status == "ok"
     assert judge.told.startswith(told)
 
 
 def test_looking_makes_nothing(home: Path) -> None:
-    (check,) = store_checks.memory(load())
+    (check,) = memory_checks.memory(load())
 
     assert check.status == "ok"
     assert not home.exists()
@@ -92,7 +94,7 @@ def test_a_file_that_is_no_memory_is_found(home: Path) -> None:
     (home / "kins").mkdir(parents=True)
     (home / "kins" / "default.db").write_bytes(b"something else, not a database" * 300)
 
-    (check,) = store_checks.memory(load())
+    (check,) = memory_checks.memory(load())
 
     assert check.status == "error"
     assert check.told.startswith("storage_")
@@ -102,13 +104,13 @@ def test_a_file_that_is_no_memory_is_found(home: Path) -> None:
     ("host", "status"), [("127.0.0.1", "ok"), ("::1", "ok"), ("0.0.0.0", "warning")]
 )
 def test_an_open_door_without_a_key_is_a_warning(host: str, status: str) -> None:
-    (check,) = checks.access(load({"KINMEM_HOST": host}))
+    (check,) = installation_checks.access(load({"KINMEM_HOST": host}))
 
     assert check.status == status
 
 
 def test_a_folder_that_is_synced_is_a_warning(tmp_path: Path) -> None:
-    found = list(checks.place(tmp_path / "Dropbox" / "kinmem"))
+    found = list(installation_checks.place(tmp_path / "Dropbox" / "kinmem"))
 
     assert [check.name for check in found if check.status == "warning"] == ["folder"]
     assert "KINMEM_HOME" in str(found[0].remedy)

@@ -8,8 +8,8 @@ import apsw
 import pytest
 import sqlite_vec
 
-from kinmem.cli.checks import Check
-from kinmem.cli.life_checks import life
+from kinmem.cli.installation_checks import Check
+from kinmem.cli.memory_checks import life
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.service import Service
 from kinmem.wiring import embedders
@@ -28,7 +28,7 @@ UNRELATED = """
 
 
 def found(service: Service) -> dict[str, Check]:
-    (embedder, *_) = embedders(service.settings, service.store.coverage())
+    (embedder, *_) = embedders(service.settings, service.store.index.coverage())
     return {check.name: check for check in life(service, embedder)}
 
 
@@ -251,7 +251,6 @@ def test_a_step_that_failed_is_named_with_its_reason(service_of: Open, clock: Mo
     service = service_of("ana", resident=False)
     filled(service)
     run = service.sleep(["learn"])
-    journal = service.store.journal
     failed = type(run)(
         kind="sleep",
         started_at=clock.now,
@@ -260,7 +259,7 @@ def test_a_step_that_failed_is_named_with_its_reason(service_of: Open, clock: Mo
         seconds={"tag": 0.1},
         problems=("tag: the disk is full",),
     )
-    journal.record(failed)
+    service.store.jobs.record(failed)
     clock.advance(hours=3)
 
     assert "the disk is full" in found(service)["tags"].told

@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from kinmem import open as opened
-from kinmem.lease import leased
+from kinmem.upkeep.budget import leased
 from tests.cli.conftest import Kinmem
 
 Memorized = Callable[..., str]
@@ -107,10 +107,10 @@ def test_a_file_that_another_process_writes_is_busy(
 def test_sleep_says_by_its_exit_code_that_another_is_at_it(
     kinmem: Kinmem, memorized: Memorized, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kinmem.cycle.PATIENCE", 0.1)
+    monkeypatch.setattr("kinmem.upkeep.cycle.PATIENCE", 0.1)
     memorized("Clara keeps bees in Lyon.")
 
-    with opened("default") as service, leased(service.store.journal, "cycle"):
+    with opened("default") as service, leased(service.store.jobs, "cycle"):
         ran = kinmem("sleep", "tag")
 
     assert ran.code == 1

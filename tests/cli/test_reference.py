@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from kinmem.cli import __doc__ as told
-from kinmem.cli.reference import markdown
+from scripts.cli_reference import markdown
 
 DOCUMENT = (Path(__file__).parent.parent.parent / "docs" / "cli.md").read_text(encoding="utf-8")
 

@@ -134,8 +134,8 @@ def test_doctor_tells_which_vectors_are_needed_no_more(
 ) -> None:
     memorized("The cat sleeps in the attic.", "--kin", "ana")
     with closing(SqliteStore(home, "ana")) as store:
-        store.enroll("former", 4)
-        store.fill("former", store.pending("former", 5), np.eye(1, 4, dtype=np.float32))
+        store.index.enroll("former", 4)
+        store.index.fill("former", store.index.pending("former", 5), np.eye(1, 4, dtype=np.float32))
 
     (told,) = [
         one

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from kinmem.cli import only_serves
-from kinmem.cli.failure import exit_code
+from kinmem.cli.terminal import exit_code
 from kinmem.errors import KinmemError
 from tests.cli.conftest import Kinmem
 

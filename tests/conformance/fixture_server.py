@@ -23,8 +23,8 @@ from mcp.types import (
     TextResourceContents,
 )
 
+from kinmem.mcp.http import serve_http
 from kinmem.settings import load
-from kinmem.transports.http import serve_http
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="

@@ -5,12 +5,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinmem.documents.cut import OVERLAP, SIZE, chunked
-from kinmem.documents.nouns import Document, Given, Kind
+from kinmem.documents.document import Document, Given, Kind
 from kinmem.documents.read import read
 from kinmem.llm.base import Embedder
 from kinmem.models import Chunks, Passage
 from kinmem.settings import load
-from kinmem.store.sqlite.parts import joined
+from kinmem.store.sqlite.document_parts import joined
 from kinmem.wiring import embedders
 from tests.documents.files import HANDBOOK, pdf
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from kinmem.errors import InvalidInput, MemoryNotFound, TooLarge
+from kinmem.mcp.tool_answers import Listed, Memory, Recalled, as_json
 from kinmem.models import State
-from kinmem.rules.border import CONTENT_BYTES
 from kinmem.service import Service
-from kinmem.wire import Listed, Memory, Recalled, as_json
+from kinmem.validation import CONTENT_BYTES
 from tests.conftest import MovableClock
 from tests.documents.files import HANDBOOK, PAGE, pdf
 

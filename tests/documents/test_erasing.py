@@ -11,7 +11,7 @@ from kinmem.errors import StoreError
 from kinmem.models import Passage
 from kinmem.service import Service
 from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.parts import FEW, insert_words, remove_words
+from kinmem.store.sqlite.document_parts import FEW, insert_words, remove_words
 
 NAME = "qxwvutzk"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kinmem.documents.nouns import Given
+from kinmem.documents.document import Given
 from kinmem.documents.read import read
 from tests.growth import assert_linear
 

@@ -5,11 +5,11 @@ import time
 import pytest
 
 from kinmem.documents.cut import chunked
-from kinmem.documents.nouns import Document, Given
+from kinmem.documents.document import Document, Given
 from kinmem.documents.read import read
 from kinmem.errors import Unreadable
 from kinmem.settings import load
-from kinmem.store.sqlite.parts import joined
+from kinmem.store.sqlite.document_parts import joined
 from kinmem.wiring import embedders
 from tests.documents.files import pdf
 

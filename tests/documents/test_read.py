@@ -2,7 +2,7 @@
 
 import pytest
 
-from kinmem.documents.nouns import TEXT_BYTES, Given
+from kinmem.documents.document import TEXT_BYTES, Given
 from kinmem.documents.read import read, title_of
 from kinmem.errors import TooLarge, Unreadable
 from tests.documents.files import HANDBOOK, PAGE, pdf

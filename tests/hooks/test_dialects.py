@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kinmem.hooks.dialects import heard, recognised, reply
-from kinmem.hooks.heard import Compacted, Ended, Opened, Said
+from kinmem.hooks.events import Compacted, Ended, Opened, Said
 from tests.hooks.conftest import CLIENTS, recorded
 from tests.hooks.golden import golden
 

@@ -1,9 +1,9 @@
 """`kinmem hook` as clients run it: one object on stdout and exit code 0, whatever comes in."""
 
 import json
-import resource
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-from kinmem.hooks.local import serve_local
+from kinmem.hooks.local_socket import serve_local
+from kinmem.hooks.requests import answered
+from kinmem.settings import load
+from kinmem.wiring import open_service
 from tests.hooks.conftest import CLIENTS, ROOT, Hook, recorded
 
 PROMPT = {
@@ -126,12 +129,12 @@ def test_a_hook_that_computes_is_given_more_time_than_one_that_waits(
 ) -> None:
     code = (
         "import time\n"
-        "from kinmem.hooks.outlet import Outlet\n"
-        "outlet = Outlet([])\n"
-        f"outlet.watch(0.5, {most})\n"
+        "from kinmem.hooks.standard_streams import StandardStreams\n"
+        "streams = StandardStreams([])\n"
+        f"streams.watch(0.5, {most})\n"
         "until = time.monotonic() + 3\n"
         "while time.monotonic() < until: pass\n"
-        'outlet.put({"told": 1})\n'
+        'streams.put({"told": 1})\n'
     )
 
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=60)
@@ -139,15 +142,57 @@ def test_a_hook_that_computes_is_given_more_time_than_one_that_waits(
     assert done.stdout == printed
 
 
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit"])
+def test_what_a_server_says_too_late_is_told_by_the_hook_itself(
+    hook: Hook, home: Path, event: str
+) -> None:
+    """The server has noted it as told; a busy one that starts cold does so for every session."""
+    go = threading.Event()
+    settings = load({"KINMEM_HOME": home})
+    with open_service(settings, resident=False) as service:
+        service.memorize("The staging database of the shop is called heron-staging")
+
+        def answer_late(request: dict[str, Any]) -> dict[str, Any]:
+            told = answered(service, request)
+            go.wait(60)
+            return told
+
+        door = serve_local(home, "default", answer_late)
+        prompt = {"prompt": "What is the staging database of the shop called?", "prompt_id": "p"}
+        done = hook({"session_id": "s", "hook_event_name": event, **prompt}, "claude")
+        go.set()
+        door.close()
+
+        kept = [turn.text for turn in service.turns("s")]
+
+    assert b"heron-staging" in done.stdout
+    assert kept == ([] if event == "SessionStart" else [prompt["prompt"]])
+
+
+def test_a_hook_that_asks_a_server_is_given_the_time_to_do_it_itself_after_that() -> None:
+    code = (
+        "import time\n"
+        "from kinmem.hooks.standard_streams import StandardStreams\n"
+        "outlet = StandardStreams([])\n"
+        "outlet.watch(0.5, 60)\n"
+        "with outlet.asking(): time.sleep(3)\n"
+        'outlet.put({"told": 1})\n'
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=60)
+
+    assert done.stdout == b'{"told": 1}\n'
+
+
 def test_a_hook_without_a_server_reads_no_tables_it_does_without() -> None:
     code = (
         "import sys\n"
-        "import kinmem.conversation, kinmem.recall.pipeline, kinmem.store.sqlite.store\n"
-        "from kinmem.rules.secrets.sayings import NAMED\n"
+        "import kinmem.conversation.observe, kinmem.recall.pipeline, kinmem.store.sqlite.store\n"
+        "from kinmem.language.secrets.sayings import NAMED\n"
         "print([name for name in sys.argv[1:] if name in sys.modules])\n"
         "print(['_compiled' in vars(pattern) for pattern, _ in NAMED])\n"
     )
-    late = ("kinmem.compact.telling", "kinmem.rules.names.relations")
+    late = ("kinmem.conversation.summarize_turns", "kinmem.language.names.relations")
     spared = ("pydantic", "litellm", *late, "tempfile")
 
     done = subprocess.run(
@@ -232,20 +277,3 @@ def test_with_a_server_nothing_heavy_is_loaded(server: Server) -> None:
     assert b"Lyon" in done.stdout
     heavy = "mcp numpy litellm apsw pydantic asyncio typer dataclasses inspect pathlib subprocess"
     assert not set(done.stderr.decode().split()) & set(heavy.split())
-
-
-def test_with_a_server_a_prompt_takes_little_time(hook: Hook, server: Server) -> None:
-    """Of the processor, beyond the interpreter's own start; the best of five."""
-    taken = min(seconds(lambda: hook(PROMPT)) for _ in range(5))
-    start = [sys.executable, "-c", "pass"]
-    bare = min(seconds(lambda: subprocess.run(start, cwd=ROOT, check=True)) for _ in range(5))
-
-    assert taken - bare < 0.05
-
-
-def seconds(run: Any) -> float:
-    """Processor time of the children that it starts."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    run()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

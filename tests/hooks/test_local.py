@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from kinmem.hooks import door
-from kinmem.hooks.local import (
+from kinmem.hooks import socket_server
+from kinmem.hooks.local_socket import (
     MOST_BYTES,
     OPEN_FOLDERS,
     address_of,
@@ -33,8 +33,8 @@ Serve = Callable[..., Any]
 @pytest.fixture
 def serve(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
     """Opens doors that answer with their name; closed after the test."""
-    monkeypatch.setattr(door, "TAKEOVER_SECONDS", 0.02)
-    monkeypatch.setattr(door, "PATIENCE_SECONDS", 0.3)
+    monkeypatch.setattr(socket_server, "TAKEOVER_SECONDS", 0.02)
+    monkeypatch.setattr(socket_server, "PATIENCE_SECONDS", 0.3)
     opened = []
 
     def open_door(name: str, kin: str = "ana", **told: Any) -> Any:
@@ -125,7 +125,7 @@ def test_a_server_that_waits_can_be_closed(serve: Serve, home: Path) -> None:
 
 def test_the_socket_of_a_killed_server_is_replaced(serve: Serve, home: Path) -> None:
     code = (
-        "from kinmem.hooks.local import serve_local; import sys, time\n"
+        "from kinmem.hooks.local_socket import serve_local; import sys, time\n"
         f"serve_local({str(home)!r}, 'ana', lambda request: {{'by': 'killed'}})\n"
         "print('ready', flush=True); time.sleep(60)"
     )
@@ -152,7 +152,9 @@ def test_a_file_in_the_way_is_no_server(serve: Serve, home: Path) -> None:
 def test_clients_that_do_nothing_disturb_nobody(serve: Serve, home: Path) -> None:
     serve("first")
     with ExitStack() as stack:
-        silent = [stack.enter_context(connected(home)) for _ in range(door.MOST_CLIENTS - 1)]
+        silent = [
+            stack.enter_context(connected(home)) for _ in range(socket_server.MOST_CLIENTS - 1)
+        ]
         silent[0].sendall(b'{"half a')
         silent[1].shutdown(socket.SHUT_WR)
 
@@ -162,7 +164,7 @@ def test_clients_that_do_nothing_disturb_nobody(serve: Serve, home: Path) -> Non
 def test_too_many_clients_are_sent_away_and_then_served_again(serve: Serve, home: Path) -> None:
     serve("first")
     with ExitStack() as stack:
-        for _ in range(3 * door.MOST_CLIENTS):
+        for _ in range(3 * socket_server.MOST_CLIENTS):
             stack.enter_context(connected(home))
 
         assert by(home, "first")  # the silent ones have 0.3 s
@@ -241,7 +243,7 @@ def test_a_home_of_any_length_has_a_socket(tmp_path: Path, length: int) -> None:
 def test_a_path_that_is_too_long_elsewhere_has_no_socket(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kinmem.hooks.local.OPEN_FOLDERS", str(tmp_path / "none"))
+    monkeypatch.setattr("kinmem.hooks.local_socket.OPEN_FOLDERS", str(tmp_path / "none"))
     home = tmp_path / ("h" * 120)
     opened = serve_local(home, "ana", lambda request: {})
 

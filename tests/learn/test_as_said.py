@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kinmem.language.secrets.secrets import redacted
+from kinmem.language.talk.statements import in_json
 from kinmem.models import Memory
-from kinmem.rules.secrets.secrets import redacted
-from kinmem.rules.talk.statements import in_json
 from kinmem.service import Service
 from kinmem.text import storable
 from tests.sweeps import rounds

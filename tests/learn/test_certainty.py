@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kinmem.language.change.restating import restated
+from kinmem.language.same.similarity import Ladder, content_hash
 from kinmem.learn.reconcile import Flag, Outdated, Replace, Verdict, reconcile
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import LIVE, Answer, Filters, Memory, State
-from kinmem.recall.newer import newer_first
-from kinmem.rules.change.restating import restated
-from kinmem.rules.same.similarity import Ladder, content_hash
+from kinmem.recall.superseded import newer_first
 from kinmem.service import Service
 from tests.conftest import MovableClock
 
@@ -82,7 +82,7 @@ def service(service_of: Callable[..., Service]) -> Service:
 
 
 @pytest.fixture
-def judged(judge_on: None, service_of: Callable[..., Service]) -> Service:
+def judged(service_of: Callable[..., Service]) -> Service:
     """With the judge, which finds what is told in other words."""
     return service_of("ana")
 

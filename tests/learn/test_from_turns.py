@@ -6,6 +6,8 @@ import pytest
 
 from kinmem.errors import ModelError
 from kinmem.learn.from_turns import Learn
+from kinmem.learn.verdicts import Verdicts
+from kinmem.llm.naming import Naming
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import Filters, Memory, State
 from kinmem.service import Service
@@ -18,13 +20,13 @@ class Talk:
 
     def __init__(self, service: Service, clock: MovableClock, learn: Learn) -> None:
         self.service, self.clock, self.learn = service, clock, learn
-        self.turns = 0
+        self.count = 0
 
     def turn(self, *said: tuple[str, str], session: str = "s", **fields: object) -> dict[str, int]:
         """(role, text) of what is said; what became of it."""
-        self.turns += 1
+        self.count += 1
         self.clock.advance(minutes=1)
-        turn = f"t{self.turns}"
+        turn = f"t{self.count}"
         messages = [
             Message(
                 session=session,
@@ -37,13 +39,13 @@ class Talk:
             )
             for at, (role, text) in enumerate(said)
         ]
-        self.journal.add(messages)
-        stored = [one for one in self.journal.messages(session) if one.turn == turn]
-        return dict(self.learn.turn(stored, self.journal.before(stored[0], 4)))
+        self.turns.add(messages)
+        stored = [one for one in self.turns.messages(session) if one.turn == turn]
+        return dict(self.learn.turn(stored, self.turns.before(stored[0], 4)))
 
     @property
-    def journal(self):
-        return self.service.store.journal
+    def turns(self):
+        return self.service.store.turns
 
     def memories(self, *states: State) -> list[Memory]:
         filters = Filters(states=states or None)
@@ -60,7 +62,9 @@ def talk_of(service_of: Callable[..., Service], clock: MovableClock) -> Callable
     def open_for(model: ScriptedModel | None = None, **settings: object) -> Talk:
         service = service_of("ana", **settings)
         service.settle()
-        learn = Learn(service.store, service._embedder, model, service.settings, clock)
+        store, embedder, chosen = service.store, service._embedder, service.settings
+        verdicts = Verdicts(store, embedder, chosen, clock, None)
+        learn = Learn(store, embedder, model, chosen, clock, verdicts, Naming())
         return Talk(service, clock, learn)
 
     return open_for
@@ -78,11 +82,11 @@ def finds(*items: dict[str, object]) -> ScriptedModel:
 
 def test_a_turn_is_learned_from_once(talk: Talk) -> None:
     assert talk.turn(("user", "I live in Lyon."), ("assistant", "Noted.")) == {"created": 1}
-    again = [one for one in talk.journal.messages("s") if one.turn == "t1"]
+    again = [one for one in talk.turns.messages("s") if one.turn == "t1"]
 
     assert talk.learn.turn(again, []) == {}
     assert len(talk.memories()) == 1
-    assert talk.journal.learnable(talk.clock(), 10) == []
+    assert talk.turns.learnable(talk.clock(), 10) == []
 
 
 def test_a_memory_tells_where_it_was_learned(talk: Talk) -> None:
@@ -95,7 +99,7 @@ def test_a_memory_tells_where_it_was_learned(talk: Talk) -> None:
 
 def test_a_turn_with_nothing_in_it_is_done_with(talk: Talk) -> None:
     assert talk.turn(("user", "ok"), ("assistant", "Anything else?")) == {}
-    assert talk.journal.learnable(talk.clock(), 10) == []
+    assert talk.turns.learnable(talk.clock(), 10) == []
 
 
 def test_what_is_said_again_in_one_talk_is_known(talk: Talk) -> None:
@@ -151,7 +155,7 @@ def test_what_says_more_enriches_what_is_known(talk_of: Callable[..., Talk]) -> 
 
 def test_what_the_session_was_shown_is_not_learned_again(talk: Talk) -> None:
     known = talk.service.memorize("Ana lives in Lyon, near the river")
-    talk.journal.show("s", "notes", {known.id: 1})
+    talk.service.store.shown.note("s", "notes", {known.id: 1})
 
     assert talk.turn(("user", "As you know I live in Lyon, near the river."), speaker="Ana") == {
         "echo": 1
@@ -232,7 +236,7 @@ def test_nothing_is_stored_while_the_model_fails(talk_of: Callable[..., Talk]) -
         talk.turn(("user", "I live in Lyon."))
 
     assert talk.memories() == []
-    assert len(talk.journal.learnable(talk.clock(), 10)) == 1
+    assert len(talk.turns.learnable(talk.clock(), 10)) == 1
 
 
 def test_with_the_mode_ask_both_stand_and_the_conflict_is_open(
@@ -242,7 +246,7 @@ def test_with_the_mode_ask_both_stand_and_the_conflict_is_open(
     talk.turn(("user", "I live in Lyon."))
 
     assert talk.turn(("user", "I live in Rome.")) == {"conflict": 1}
-    (conflict,) = talk.journal.conflicts()
+    (conflict,) = talk.service.store.decisions.conflicts()
     older, newer = talk.memories()
     assert (conflict.older, conflict.newer, conflict.status) == (older.id, newer.id, "open")
 

@@ -23,9 +23,6 @@ INDIRECT = (
 )
 
 
-pytestmark = pytest.mark.usefixtures("judge_on")
-
-
 def told(service: Service, clock: MovableClock, *texts: str) -> list[str]:
     stored = []
     for text in texts:
@@ -94,11 +91,63 @@ def test_now_alone_makes_no_change(service, clock):
     assert len(marked) <= 6  # each may be asked about; none ends
 
 
+@pytest.mark.parametrize(
+    ("known", "new", "state"),
+    [
+        pytest.param(
+            "Anna is in Berlin", "Anna is now in Hamburg", State.SUPERSEDED, id="another place"
+        ),
+        pytest.param(
+            "Tom works at Siemens", "Tom now works at Bosch", State.SUPERSEDED, id="another firm"
+        ),
+        pytest.param("Anna is in Berlin", "Anna is now in Marketing", State.ACTIVE, id="unknown"),
+        pytest.param("Eva is in Paris", "Eva is now in Acme Corporation", State.ACTIVE, id="kinds"),
+    ],
+)
+def test_a_name_gives_way_only_to_one_that_names_the_same_kind(service, clock, known, new, state):
+    older, newer = told(service, clock, known, new)
+
+    assert service.get(older).state is state
+    if state is State.ACTIVE:
+        assert service.newer(older) == {older: newer}
+
+
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("Ich wohne in Ulm.", "Ich wohne nicht mehr in Ulm, sondern in Bonn."),
+        ("I live in Ulm.", "I no longer live in Ulm but in Bonn."),
+        ("I work for Siemens.", "I no longer work for Siemens but for Bosch."),
+    ],
+)
+def test_what_is_so_no_longer_ends_whatever_is_instead(service, clock, known, new):
+    older, newer = told(service, clock, known, new)
+
+    assert service.get(older).superseded_by == newer
+
+
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("I'm allergic to nuts", "I'm allergic to penicillin"),
+        ("Ich bin allergisch gegen Nüsse", "Ich bin allergisch gegen Penicillin"),
+        ("I take ibuprofen", "I take metformin"),
+        ("I play the piano", "I play the cello"),
+        ("Ich spreche Französisch", "Ich spreche Polnisch"),
+        ("I have a son named Ben", "I have a son named Leo"),
+    ],
+)
+def test_of_what_several_may_hold_nothing_is_asked(service, clock, known, new):
+    older, _ = told(service, clock, known, new)
+
+    assert service.newer(older) == {}
+
+
 def test_the_verdict_tells_how_sure_it_was(service, clock):
     known, _ = told(service, clock, *INDIRECT)
 
     reasons = [line.reason or "" for line in service.history(known)]
-    reasons += [one.reason for one in service.store.journal.conflicts()]
+    reasons += [one.reason for one in service.store.decisions.conflicts()]
     assert any("taken its place (0." in reason for reason in reasons)
 
 
@@ -157,4 +206,4 @@ def test_look_alikes_are_not_ended(embedder):
     fates = [fate_of(row["old"], row["new"], embedder) for row in kept]
 
     assert fates.count("ended") <= 0.005 * len(kept)
-    assert fates.count("flagged") <= 0.06 * len(kept)
+    assert fates.count("flagged") <= 0.08 * len(kept)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kinmem import wire
+from kinmem.mcp import tool_answers
 from kinmem.models import Memory
 from kinmem.service import Service
 from kinmem.wiring import embedders
@@ -35,7 +35,7 @@ def test_what_has_ended_meanwhile_contradicts_nothing(service_of: Callable[..., 
     _, ended, again = (str(one.id) for one in service.memorize_many(said))
     assert service.settle(30)
 
-    open_ones = service.store.journal.conflicts()
+    open_ones = service.store.decisions.conflicts()
     assert [(one.newer, one.older) for one in open_ones] == [(again, ended)]
 
 
@@ -109,7 +109,7 @@ def test_what_happened_on_a_day_that_is_named_happened_then(service_of, clock, t
 
     memory = tell(service, text)
 
-    assert wire.Memory.brief(memory, service).occurred_at == day
+    assert tool_answers.Memory.brief(memory, service).occurred_at == day
     assert memory.told_at == clock()
     assert [one.id for one in service.timeline(day=day).memories] == [memory.id]
     assert service.timeline(day="2026-06-15").memories == []

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 import pytest
 
 from benchmarks import now as benchmark
+from kinmem.language.time.when import spoken_end, spoken_past
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import Filters, State
-from kinmem.rules.time.when import spoken_end, spoken_past
 from kinmem.service import Service
 from tests.sweeps import WHOLE, rounds
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from kinmem.language.same.similarity import Ladder, content_hash
 from kinmem.learn.apply import deeds
 from kinmem.learn.reconcile import (
     Flag,
@@ -15,8 +16,8 @@ from kinmem.learn.reconcile import (
     reconcile,
 )
 from kinmem.llm.naming import Naming
+from kinmem.llm.relating import Judged
 from kinmem.models import Memory, State
-from kinmem.rules.same.similarity import Ladder, content_hash
 
 LADDER = Ladder(duplicate=0.9, near=0.85)
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
@@ -104,7 +105,7 @@ LYON, ROME = memory("Anna lives in Lyon"), memory("Anna lives in Rome", 2)
             "A man is standing on a pier",
             "A man is sitting on a pier",
             0.9,
-            "Flag",
+            "Keep",
             id="may be two men",
         ),
     ],
@@ -232,7 +233,6 @@ def test_a_third_statement_goes_behind_a_merged_one():
 @pytest.mark.parametrize(
     "order", [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)], ids=str
 )
-@pytest.mark.usefixtures("judge_on")
 def test_the_mode_merge_tells_in_the_order_of_time(order, service_of):
     ana = service_of("ana", KINMEM_CONFLICT_MODE="merge", KINMEM_TZ="UTC")
     told = [("Leeds", "2025-01-10"), ("Porto", "2025-03-10"), ("Bristol", "2025-06-10")]
@@ -258,6 +258,15 @@ def test_the_mode_merge_joins_what_is_near():
 
     assert found == Merge(known, f"{known.content} {new.content}", found.reason)
     assert verdict(known, new, 0.87) == Keep()
+
+
+def test_where_a_judge_has_said_nothing_nothing_ends():
+    unsaid = Judged({}, frozenset(), {})
+
+    found = reconcile(ROME, [(LYON, 0.88)], LADDER, "temporal", NOW, judged=unsaid)
+    alone = reconcile(ROME, [(LYON, 0.88)], LADDER, "temporal", NOW)
+
+    assert (named(found), named(alone)) == ("Flag", "Replace")
 
 
 def test_an_update_that_is_known_needs_no_likeness():

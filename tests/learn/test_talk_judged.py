@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks import commands, talk
-from kinmem.learn.screen import screened
-from kinmem.llm.gate import Gate
+from kinmem.language.orders.instructions import overriding
+from kinmem.learn.screen import Gate, screened
 from kinmem.models import Note, State
-from kinmem.rules.orders.instructions import overriding
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.turns import Message
@@ -21,9 +20,6 @@ from tests.sweeps import rounds
 UNSEEN = Path(__file__).parents[2] / "training" / "talk" / "mixed.jsonl"
 """Messages that the judge was not trained with; what it decides together with was."""
 PLAIN = Path(__file__).parents[2] / "training" / "commands" / "plain.jsonl"
-
-
-pytestmark = pytest.mark.usefixtures("judge_on")
 
 
 @pytest.fixture(scope="module")

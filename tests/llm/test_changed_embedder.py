@@ -74,7 +74,7 @@ def opened(provider: Turning, home: Path, service_of: Open) -> Open:
 
 
 def made_by(service: Service) -> dict[str, int]:
-    return {one.embedder: one.done for one in service.store.coverage()}
+    return {one.embedder: one.done for one in service.store.index.coverage()}
 
 
 def found(service: Service) -> tuple[bool, tuple[str, ...]]:
@@ -82,7 +82,7 @@ def found(service: Service) -> tuple[bool, tuple[str, ...]]:
 
     By those who would answer now: nothing is done in the background of this service.
     """
-    known = embedders(service.settings, service.store.coverage())
+    known = embedders(service.settings, service.store.index.coverage())
     for embedder in known:
         embedder.warm()
     recall = Recall(service.store, known, service.settings, service.clock)
@@ -150,7 +150,9 @@ class TestOverTheWire:
             service.memorize_many(OTHERS)
             with pytest.raises(ModelError, match="vectors of 100 numbers instead of 384"):
                 service.reembed()
-            assert [(one.dimension, one.done) for one in service.store.coverage()] == [(384, 1)]
+            assert [(one.dimension, one.done) for one in service.store.index.coverage()] == [
+                (384, 1)
+            ]
             assert found(service)[1] == ("embedding",)
 
             provider.width = 384
@@ -249,7 +251,7 @@ def test_what_is_new_is_found_by_the_embedder_that_still_answers(
     service.memorize(TOLD)
     assert not service.settle(60)  # the new embedder is away
 
-    assert service.store.is_filled(old.name)
+    assert service.store.index.is_filled(old.name)
     answer = service.recall(QUESTION, limit=1)
     assert [hit.memory.content for hit in answer.hits] == [TOLD]
     assert answer.degraded == ()
@@ -264,7 +266,7 @@ def test_both_have_made_their_vectors_when_the_change_is_done(
     service.memorize(TOLD)
     assert service.settle(60)
 
-    assert choose([new, old], service.store) == (new, True)
+    assert choose([new, old], service.store.index) == (new, True)
     assert service.recall(QUESTION, limit=1).degraded == ()
 
 
@@ -278,14 +280,14 @@ def test_the_new_embedder_takes_over_once(home: Path, service_of: Open) -> None:
     old = BuiltinEmbedder()
     new = Away(old)
     service_of("ana", resident=False).memorize_many(f"Cloud {n} drifts east." for n in range(200))
-    store.enroll(old.name, 384)
-    store.fill(old.name, store.pending(old.name, 200), rows(384, 200))
-    store.enroll(new.name, 384)
+    store.index.enroll(old.name, 384)
+    store.index.fill(old.name, store.index.pending(old.name, 200), rows(384, 200))
+    store.index.enroll(new.name, 384)
 
     def answering(count: int) -> tuple[str, bool]:
-        waiting = store.pending(new.name, count)
-        store.fill(new.name, waiting, rows(384, len(waiting)))
-        embedder, filled = choose([new, old], store)
+        waiting = store.index.pending(new.name, count)
+        store.index.fill(new.name, waiting, rows(384, len(waiting)))
+        embedder, filled = choose([new, old], store.index)
         return embedder.name, filled
 
     assert answering(198) == (old.name, True)
@@ -298,12 +300,12 @@ def test_the_new_embedder_takes_over_once(home: Path, service_of: Open) -> None:
 def test_vectors_of_another_width_are_not_stored(service_of: Open) -> None:
     service = service_of("ana", resident=False)
     service.memorize_many([TOLD])
-    service.store.enroll("wide", 384)
+    service.store.index.enroll("wide", 384)
 
     with pytest.raises(StoreError):
-        service.store.fill("wide", service.store.pending("wide", 1), rows(100, 1))
+        service.store.index.fill("wide", service.store.index.pending("wide", 1), rows(100, 1))
     with pytest.raises(StoreError):
-        service.store.enroll("wide", 100)
+        service.store.index.enroll("wide", 100)
     assert made_by(service) == {"wide": 0}
 
 
@@ -331,9 +333,9 @@ def test_vectors_of_a_part_of_many_memories_are_not_used(
     service.memorize_many([TOLD, *(f"Cloud number {n} drifts east." for n in range(memories - 1))])
     embedder = BuiltinEmbedder()
     embedder.warm()
-    service.store.enroll(embedder.name, 384)
-    waiting = service.store.pending(embedder.name, memories - lacking)
-    service.store.fill(embedder.name, waiting, embedder.embed([one.text for one in waiting]))
+    service.store.index.enroll(embedder.name, 384)
+    waiting = service.store.index.pending(embedder.name, memories - lacking)
+    service.store.index.fill(embedder.name, waiting, embedder.embed([one.text for one in waiting]))
 
     recall = Recall(service.store, [embedder], service.settings, service.clock)
     answer = recall(QUESTION, 1, Filters())

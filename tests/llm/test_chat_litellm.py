@@ -13,10 +13,10 @@ from pydantic import BaseModel
 
 from kinmem.errors import ModelError
 from kinmem.learn.findings import Findings
-from kinmem.llm.breaker import FAILURES
 from kinmem.llm.chat_litellm import LitellmChat
-from kinmem.llm.rerank_chat import ChatReranker
-from kinmem.prompts import read
+from kinmem.llm.deadline import FAILURES
+from kinmem.llm.prompts import read
+from kinmem.llm.rerankers import ChatReranker
 from tests.llm.conftest import KEY, connecting
 from tests.llm.fault_provider import HANGS, LEAKED
 from tests.llm.model_server import GOOD, LOUD, ModelServer

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from kinmem.llm.gate import Gate
+from kinmem.learn.screen import Gate
 from kinmem.llm.judge import BuiltinJudge
 
 TEXTS = Path(__file__).parents[2] / "training" / "commands" / "commands-1.jsonl"

@@ -18,9 +18,7 @@ from benchmarks.baselines import Remembering
 from kinmem.errors import ConfigError, ModelError
 from kinmem.llm.builtin import FOLDER, BuiltinEmbedder
 from kinmem.llm.deadline import Once
-from kinmem.llm.local_embedder import LocalEmbedder
-from kinmem.llm.local_model import DEFAULT
-from kinmem.llm.local_reranker import LocalReranker
+from kinmem.llm.local_models import DEFAULT, LocalEmbedder, LocalReranker
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.wiring import chat_models, embedder_named

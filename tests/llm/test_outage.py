@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kinmem.llm.breaker import FAILURES
+from kinmem.llm.deadline import FAILURES
 from kinmem.models import Coverage
 from kinmem.service import Service
 from tests.llm import provider_shapes as shapes
@@ -44,7 +44,7 @@ def provider() -> Iterator[Provider]:
 def opened(
     provider: Provider, home: Path, service_of: Open, monkeypatch: pytest.MonkeyPatch
 ) -> Open:
-    monkeypatch.setattr("kinmem.llm.breaker.PAUSE", 0.05)
+    monkeypatch.setattr("kinmem.llm.deadline.PAUSE", 0.05)
     monkeypatch.setattr("kinmem.upkeep.embed.PROBE_SECONDS", 0.5)
     table = f'[providers.double]\ntype = "openai"\nbase_url = "{provider.address}/v1"\n'
     home.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ def opened(
 
 
 def coverage(service: Service) -> Coverage | None:
-    known = service.store.coverage()
+    known = service.store.index.coverage()
     return next((one for one in known if one.embedder.startswith("double:m")), None)
 
 
@@ -121,7 +121,7 @@ def test_after_three_questions_nobody_waits_for_one_that_never_answers(
     service = opened(KINMEM_EMBEDDING_DEADLINE=1, KINMEM_RECALL_DEADLINE=0.5)
     service.memorize("Ana keeps the spare key under the blue pot.")
     assert settled(service)
-    monkeypatch.setattr("kinmem.llm.breaker.PAUSE", 30.0)
+    monkeypatch.setattr("kinmem.llm.deadline.PAUSE", 30.0)
     provider.mode, asked = mode, len(provider.bodies)
 
     for number in range(FAILURES + 3):

@@ -10,7 +10,7 @@ import pytest
 
 from kinmem.errors import ModelError
 from kinmem.llm.base import Reranker
-from kinmem.llm.breaker import FAILURES
+from kinmem.llm.deadline import FAILURES
 from kinmem.settings import load
 from kinmem.wiring import chat_models
 from tests.llm import provider_shapes as shapes

@@ -15,11 +15,10 @@ import pytest
 from packaging.requirements import Requirement
 
 from kinmem.errors import ConfigError, ModelError
-from kinmem.llm import litellm_tamed
-from kinmem.llm.breaker import FAILURES, PAUSE, Breaker
-from kinmem.llm.deadline import Once
-from kinmem.llm.litellm_tamed import scrubbed
-from kinmem.llm.via_litellm import LitellmEmbedder, Manner
+from kinmem.llm import litellm_client as litellm_tamed
+from kinmem.llm.deadline import FAILURES, PAUSE, Breaker, Once
+from kinmem.llm.embed_litellm import LitellmEmbedder, Manner
+from kinmem.llm.litellm_client import scrubbed
 from tests.llm.conftest import KEY, connecting
 from tests.llm.fault_provider import HANGS, LEAKED, WIDTH, FaultProvider, vector_of
 
@@ -387,7 +386,7 @@ def test_pieces_are_bounded_in_characters(connect: Connect) -> None:
 
 def test_litellm_is_imported_by_the_first_call_only() -> None:
     code = (
-        "import sys; from kinmem.llm.via_litellm import LitellmEmbedder;"
+        "import sys; from kinmem.llm.embed_litellm import LitellmEmbedder;"
         "e = LitellmEmbedder('text-embedding-3-small'); e.pieces('a b', 1); assert not e.ready;"
         "print(*{'litellm', 'openai', 'httpx', 'onnxruntime'} & set(sys.modules))"
     )

@@ -19,13 +19,13 @@ from benchmarks.abstention import (
 from benchmarks.baselines import Remembering
 from benchmarks.data import abstention_set
 from kinmem.cli.cards import answer_cards
-from kinmem.llm.absent import NoEmbedder
+from kinmem.language.sought import sought
+from kinmem.llm.base import NoEmbedder
 from kinmem.llm.builtin import BuiltinEmbedder
+from kinmem.mcp.tool_answers import Recalled, as_json
 from kinmem.models import Filters
 from kinmem.recall.pipeline import Recall
-from kinmem.rules.sought import sought
 from kinmem.service import Service
-from kinmem.wire import Recalled, as_json
 
 Open = Callable[..., Service]
 

@@ -9,11 +9,10 @@ from kinmem.clock import utc_now
 from kinmem.llm.base import ChatModels
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.judge import BuiltinJudge
-from kinmem.models import Asked, Filters, Scored
-from kinmem.recall.judged import MOST, ROOM, Judging, told
+from kinmem.models import Asked, Filters, Reasons, Scored
+from kinmem.recall.answer_cache import RecentAnswers
+from kinmem.recall.judging import MOST, ROOM, Judging, told
 from kinmem.recall.pipeline import Recall
-from kinmem.recall.recent import RecentAnswers
-from kinmem.recall.weigh import total
 from kinmem.service import Service
 
 Open = Callable[..., Service]
@@ -39,7 +38,7 @@ def test_what_the_judge_has_read_says_so_and_adds_up(service: Service) -> None:
     assert hits[0].memory.content == FACTS[0]
     assert {"+judge", "judge", "unrelated"} <= hits[0].why.keys()
     assert all(0 <= hit.why["judge"] <= 1 for hit in hits)
-    assert all(hit.score == pytest.approx(total(hit.why), abs=1e-6) for hit in hits)
+    assert all(hit.score == pytest.approx(hit.reasons.total, abs=1e-6) for hit in hits)
 
 
 def test_without_the_judge_the_order_is_that_of_words_and_meaning(service_of: Open) -> None:
@@ -99,22 +98,25 @@ def test_it_reads_what_fits_its_room_and_ends_with_its_time(service_of: Open) ->
     service.memorize_many(texts)
     assert service.settle(60)
     question = "Which order was changed?"
+    asked = Asked(["order"], None, "", 0, 60, 60)
     scored = [
-        Scored(one, 1.0, {"+meaning": 1.0})
-        for one in service.store.search(Asked(["order"], None, "", 0, 60, 60), Filters()).candidates
+        Scored(one, 1.0, Reasons(1.0))
+        for one in service.store.index.search(asked, Filters()).candidates
     ]
     assert len(scored) > MOST
     judge = BuiltinJudge()
     judge.warm()
 
     judging = Judging(judge, question, Deadline(60))
-    read = [one for one in judging.read(scored) if "judge" in one.why]
+    read = [one for one in judging.read(scored) if one.reasons.judge is not None]
     late = Judging(judge, question + " Say.", Deadline(0)).read(scored)
 
     assert 0 < len(read) <= MOST
     assert sum(len(told(one.candidate, ["order"])) for one in read) / 4 <= ROOM
-    assert not any("judge" in one.why for one in judging.read(scored[MOST:]))  # its room is used up
-    assert not any("judge" in one.why for one in late)
+    assert not any(
+        one.reasons.judge is not None for one in judging.read(scored[MOST:])
+    )  # its room is used up
+    assert not any(one.reasons.judge is not None for one in late)
 
 
 def test_turns_of_talk_are_not_read(service: Service) -> None:

@@ -10,10 +10,8 @@ import pytest
 
 from kinmem.errors import ModelError
 from kinmem.llm.base import ChatModel, ChatModels, Reranker
-from kinmem.llm.rerank_chat import ChatReranker
-from kinmem.llm.rerank_either import FirstThatCan
+from kinmem.llm.rerankers import ChatReranker, FirstThatCan
 from kinmem.llm.scripted import ScriptedModel
-from kinmem.recall.weigh import total
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
@@ -198,7 +196,7 @@ def test_other_wordings_find_what_the_question_does_not(
     assert answer.hits[0].memory.content == NOTES[2]
     assert answer.hits[0].score > before.get(NOTES[2], 0.0)
     assert answer.hits[0].why["+expansion"] > 0
-    assert all(hit.score == pytest.approx(total(hit.why), abs=1e-6) for hit in answer.hits)
+    assert all(hit.score == pytest.approx(hit.reasons.total, abs=1e-6) for hit in answer.hits)
 
 
 def test_only_the_subjects_that_fit_are_told(helped: Opened) -> None:
@@ -298,7 +296,7 @@ def test_the_reranker_orders_and_the_hybrid_score_breaks_ties(helped: Opened) ->
     ranked = [hit.memory.content for hit in answer.hits]
     assert ranked[0] == plain[first]
     assert ranked[1:] == [text for text in plain if text != plain[first]][: len(ranked) - 1]
-    assert all(hit.score == pytest.approx(total(hit.why), abs=1e-6) for hit in answer.hits)
+    assert all(hit.score == pytest.approx(hit.reasons.total, abs=1e-6) for hit in answer.hits)
 
 
 @pytest.mark.parametrize(

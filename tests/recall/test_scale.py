@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinmem.inject.choose import fitting
+from kinmem.conversation.choose import fitting
 from kinmem.llm.base import Purpose
 from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.llm.local_embedder import UNRELATED, calibrated
+from kinmem.llm.local_models import UNRELATED, calibrated
 from kinmem.models import Answer, Vectors
 from kinmem.service import Service
 from kinmem.settings import load

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kinmem.llm.builtin import FOLDER, BuiltinEmbedder
-from kinmem.llm.orders import ORDERS, STATEMENTS, Axis
+from kinmem.llm.vectors import ORDERS, STATEMENTS, Axis
 from kinmem.service import Service
 
 INSTRUCTIONS = [

@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from kinmem.recall.touched import MOST_WORDS, _alike, likeness, sought_in
+from kinmem.recall.working_prompt import MOST_WORDS, _alike, likeness, sought_in
 
 STEMS = ("lab", "label", "printer", "maschine", "schleif", "werk", "statt", "kai", "a1", "tür")
 WORDS = [

@@ -1,13 +1,13 @@
 import pytest
 
-from kinmem.models import Candidate, Scored
+from kinmem.models import Candidate, Reasons, Scored
 from kinmem.recall.trim import trim
 from kinmem.settings import RecallSettings
 
 
 def scored(*scores):
     blank = Candidate(*["x"] * 8, "active", None, 1.0, 0.8, 0.0, 0, "", "", None)
-    return [Scored(blank._replace(id=str(n)), score, {}) for n, score in enumerate(scores)]
+    return [Scored(blank._replace(id=str(n)), score, Reasons()) for n, score in enumerate(scores)]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kinmem.models import Candidate, Scored
+from kinmem.models import Candidate, Reasons, Scored
 from kinmem.recall.profiles import PROFILES
 from kinmem.recall.question import understand
 from kinmem.recall.weigh import weigh
@@ -19,7 +19,7 @@ def memory(days=0.0, **fields):
 
 
 def weighed(candidate, profile, question="x", relevance=0.5, **settings):
-    scored = [Scored(candidate, relevance, {"+meaning": relevance})]
+    scored = [Scored(candidate, relevance, Reasons(relevance))]
     asked = understand(question, frozenset(), NOW)
     return weigh(scored, asked, PROFILES[profile], RecallSettings(**settings), NOW)[0]
 
@@ -40,14 +40,14 @@ def weighed(candidate, profile, question="x", relevance=0.5, **settings):
 def test_kinbot_decay(category, importance, days, decay):
     one = weighed(memory(days, category=category, importance=importance), "kinbot")
 
-    assert one.why["xdecay"] == pytest.approx(decay, abs=1e-4)
+    assert one.reasons.decay == pytest.approx(decay, abs=1e-4)
 
 
 @pytest.mark.parametrize(
     ("uses", "boost"), [(0, 1), (1, 1.05), (3, 1.1), (10, 1.173), (15, 1.2), (126, 1.349)]
 )
 def test_kinbot_use(uses, boost):
-    assert weighed(memory(recalled_count=uses), "kinbot").why["xuse"] == pytest.approx(
+    assert weighed(memory(recalled_count=uses), "kinbot").reasons.use == pytest.approx(
         boost, abs=1e-3
     )
 
@@ -57,8 +57,8 @@ def test_kinbot_use(uses, boost):
     [(0, 1.5), (1, 1.5), (1.01, 1.25), (7, 1.25), (7.01, 1.1), (30, 1.1), (30.01, 1.0)],
 )
 def test_kinbot_recency(days, boost):
-    assert weighed(memory(days), "kinbot").why["xrecency"] == boost
-    assert "xrecency" not in weighed(memory(days), "kinbot", recency_boost=False).why
+    assert weighed(memory(days), "kinbot").reasons.times_recency == boost
+    assert weighed(memory(days), "kinbot", recency_boost=False).reasons.times_recency is None
 
 
 @pytest.mark.parametrize(
@@ -73,13 +73,13 @@ def test_kinbot_recency(days, boost):
 def test_a_subject_is_named_in_whole_words(subject, question, boosted):
     one = weighed(memory(subject=subject), "kinbot", question)
 
-    assert (one.why.get("xsubject") == 1.3) is boosted
+    assert (one.reasons.subject == 1.3) is boosted
 
 
 def test_the_default_lets_nothing_outweigh_a_clearly_better_match():
     best = memory(days=3000, importance=1, category="decision", state="stale", id="best")
     worst = memory(days=0, importance=10, recalled_count=10**6, id="worst")
-    scored = [Scored(worst, 0.5, {"+meaning": 0.5}), Scored(best, 0.65, {"+meaning": 0.65})]
+    scored = [Scored(worst, 0.5, Reasons(0.5)), Scored(best, 0.65, Reasons(0.65))]
 
     ranked = weigh(
         scored, understand("x", frozenset(), NOW), PROFILES["relevance"], RecallSettings(), NOW
@@ -99,7 +99,7 @@ def test_age_only_orders_equals(old, first):
     """Answers grow old with the questions about them: docs/recall.md has what age costs."""
     memories = {"old": memory(days=3000, id="old"), "new": memory(days=0, id="new")}
     scored = [
-        Scored(memories[name], score, {"+meaning": score})
+        Scored(memories[name], score, Reasons(score))
         for name, score in (("old", old), ("new", 0.50))
     ]
     asked = understand("x", frozenset(), NOW)
@@ -138,4 +138,4 @@ def test_what_is_stale_ranks_lower(mode):
 def test_in_the_default_staleness_is_bounded_like_all_but_relevance():
     fresh, stale = (weighed(memory(10, state=state), "relevance") for state in ("active", "stale"))
 
-    assert (stale.why["xworth"], stale.score < fresh.score) == (0.9, True)
+    assert (stale.reasons.worth, stale.score < fresh.score) == (0.9, True)

@@ -28,7 +28,7 @@ from tests.store.contract import (
     listed,
     memory_of,
 )
-from tests.store.journal_contract import kept, waiting
+from tests.store.sessions_contract import kept, waiting
 
 ANA, ROME = Entity("Ana", "person"), Entity("Rome", "location")
 
@@ -45,7 +45,7 @@ def stand(store: Store) -> tuple[Any, ...]:
     """All that a batch may change."""
     memories = store.memories(listed(store))
     lines = {id: len(store.history(id)) for id in memories}
-    return memories, lines, waiting(store.journal), store.journal.conflicts(), store.coverage()
+    return memories, lines, waiting(store), store.decisions.conflicts(), store.index.coverage()
 
 
 Broken = Callable[[str], dict[str, Any]]
@@ -91,7 +91,7 @@ class BatchContract:
 
     def test_a_batch_does_all_of_it(self, store: Store) -> None:
         old, source = added(store, "she lives in Oslo"), added(store, "she has moved")
-        messages = kept(store.journal, "1")["1"]
+        messages = kept(store, "1")["1"]
         new = draft_of("she lives in Rome", turn_id="1")
         id = new.memory.id
         outdated = {"state": State.SUPERSEDED, "superseded_by": id, "valid_to": NOON}
@@ -118,9 +118,9 @@ class BatchContract:
         assert event.before["state"] == "active" and event.after["superseded_by"] == id
         assert [event.action for event in store.history(id)] == ["created"]
         assert store.parents(id) == sorted([source, old])
-        [found] = store.journal.conflicts()
+        [found] = store.decisions.conflicts()
         assert (found.newer, found.older, found.reason) == (id, old, "she moved")
-        assert waiting(store.journal) == []
+        assert waiting(store) == []
 
     def test_a_batch_may_be_of_the_shared_scope(self, store_of: OpenStore) -> None:
         ana, ben = store_of("ana"), store_of("ben")
@@ -149,7 +149,7 @@ class BatchContract:
     def test_a_batch_that_fails_has_done_nothing(self, store: Store, case: str) -> None:
         broken, error = BROKEN[case]
         id, shared = added(store, "she lives in Oslo"), added(store, "ours", scope="shared")
-        messages = kept(store.journal, "1")["1"]
+        messages = kept(store, "1")["1"]
         before, revision = stand(store), store.revision
         new = about("she lives in Rome", ANA, ROME)
         batch = Batch(
@@ -167,7 +167,7 @@ class BatchContract:
         assert store.apply(batch) == [new.memory.id]
 
     def test_nothing_is_learned_twice_from_a_message(self, store: Store) -> None:
-        messages = kept(store.journal, "1", "2")
+        messages = kept(store, "1", "2")
         store.apply(Batch(drafts=[draft_of("tea")], learned=messages["1"]))
         before, revision = stand(store), store.revision
         id = listed(store)[0]
@@ -184,7 +184,7 @@ class BatchContract:
 
     def test_one_of_several_learns_from_a_turn(self, store_of: OpenStore) -> None:
         stores = [store_of("ana") for _ in range(4)]
-        messages = kept(stores[0].journal, "1")["1"]
+        messages = kept(stores[0], "1")["1"]
 
         def learn(n: int) -> list[str] | None:
             return stores[n].apply(Batch(drafts=[draft_of(f"fact {n}")], learned=messages))
@@ -195,7 +195,7 @@ class BatchContract:
         assert done == [listed(stores[0])]
 
     def test_what_changes_no_memory_spoils_no_answer(self, store: Store) -> None:
-        messages = kept(store.journal, "1")["1"]
+        messages = kept(store, "1")["1"]
         revision = store.revision
 
         assert store.apply(Batch(learned=messages)) == []
@@ -241,36 +241,36 @@ class BatchContract:
 
         assert done == [known, twin.memory.id, twin.memory.id]
         assert (store.get(old).superseded_by, store.get(known).state) == (known, "active")
-        assert [(c.newer, c.older) for c in store.journal.conflicts()] == [(known, old)]
+        assert [(c.newer, c.older) for c in store.decisions.conflicts()] == [(known, old)]
         assert store.parents(known) == [old]
         assert store.parents(twin.memory.id) == [known]
         assert store.parents(new) == store.parents(other.memory.id) == []
 
     def test_a_conflict_is_noted_once(self, store: Store) -> None:
         store.apply(Batch(conflicts=[conflict("a", "b")]))
-        [found] = store.journal.conflicts()
-        store.journal.close_conflict(found.id, "kept_both")
+        [found] = store.decisions.conflicts()
+        store.decisions.close_conflict(found.id, "kept_both")
 
         store.apply(Batch(conflicts=[conflict("a", "b")]))
 
-        assert store.journal.conflicts() == []
-        assert [one.status for one in store.journal.conflicts(all=True)] == ["kept_both"]
+        assert store.decisions.conflicts() == []
+        assert [one.status for one in store.decisions.conflicts(all=True)] == ["kept_both"]
 
     def test_a_conflict_is_settled_with_the_change_that_settles_it_or_not_at_all(
         self, store: Store
     ) -> None:
         old = added(store, "tea")
         store.apply(Batch(conflicts=[conflict("new", old)]))
-        [found] = store.journal.conflicts()
+        [found] = store.decisions.conflicts()
         gone = {"state": State.SUPERSEDED}
 
         with pytest.raises(VersionConflict):
             stale = Change(old, gone, "superseded", version=7)
             store.apply(Batch(settled={found.id: "kept_newer"}, changes=[stale]))
-        assert store.journal.conflicts() == [found]
+        assert store.decisions.conflicts() == [found]
         now = Change(old, gone, "superseded", version=1)
         store.apply(Batch(settled={found.id: "kept_newer"}, changes=[now]))
-        assert [one.status for one in store.journal.conflicts(all=True)] == ["kept_newer"]
+        assert [one.status for one in store.decisions.conflicts(all=True)] == ["kept_newer"]
 
     def test_conflicts_are_settled_in_the_private_scope_only(self, store: Store) -> None:
         with pytest.raises(ValueError, match="a Kin's own"):
@@ -288,8 +288,8 @@ class BatchContract:
 
         store.apply(Batch(drafts=[new]))
 
-        assert [one.embedder for one in store.coverage()] == ["new one"]
-        assert store.is_filled("new one")
+        assert [one.embedder for one in store.index.coverage()] == ["new one"]
+        assert store.index.is_filled("new one")
 
     # lineage
 

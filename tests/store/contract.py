@@ -32,7 +32,8 @@ from kinmem.models import (
     Vector,
     Vectors,
 )
-from kinmem.store.base import Sort, Store
+from kinmem.store.base import Store
+from kinmem.store.memory import Sort
 from tests.conftest import MovableClock
 
 OpenStore = Callable[[str], Store]
@@ -103,7 +104,7 @@ def searched(
 ) -> Found:
     """What the words find, `limit` per scope; by meaning nothing, unless a vector is given."""
     asked = Asked(words, more.pop("vector", None), TINY, limit, limit, 2 * limit, **more)
-    return store.search(asked, filters)
+    return store.index.search(asked, filters)
 
 
 def found_by_words(store: Store, *words: str, filters: Filters = LIVE) -> list[str]:
@@ -113,7 +114,7 @@ def found_by_words(store: Store, *words: str, filters: Filters = LIVE) -> list[s
 def found_by_meaning(
     store: Store, text: str, limit: int = 50, filters: Filters = LIVE
 ) -> list[str]:
-    return [id for id, _ in store.nearest(vector_of(text), TINY, limit, filters)]
+    return [id for id, _ in store.index.nearest(vector_of(text), TINY, limit, filters)]
 
 
 def listed(store: Store, filters: Filters = LIVE, sort: Sort = "newest") -> list[str]:
@@ -404,7 +405,7 @@ class StoreContract:
             assert found_by_words(store, gone) == []
         for present in ("automobile", "engines", "Emil", "lot"):
             assert found_by_words(store, present) == [id]
-        assert store.cosines(vector_of("an automobile"), TINY, [id])[id] == [pytest.approx(1)]
+        assert store.index.cosines(vector_of("an automobile"), TINY, [id])[id] == [pytest.approx(1)]
 
     def test_the_history_tells_what_happened_newest_first(self, store: Store) -> None:
         id = added(store, "tea", importance=5.0)
@@ -461,20 +462,20 @@ class StoreContract:
     def test_a_move_keeps_the_memory(self, store: Store) -> None:
         texts = ("first part", "second part")
         whole = memory_of("first part second part", **{**EVERY_FIELD, "state": State.ACTIVE})
-        store.enroll("other", 4)
+        store.index.enroll("other", 4)
         [id] = store.add([Draft(whole, chunks_of(*texts))])
-        before = pytest.approx(store.cosines(vector_of("second part"), TINY, [id])[id])
+        before = pytest.approx(store.index.cosines(vector_of("second part"), TINY, [id])[id])
 
         shared = store.update(id, {"scope": "shared"})
         assert shared == store.get(id) == replace(whole, scope="shared", version=2)
-        assert store.cosines(vector_of("second part"), TINY, [id]) == {id: before}
-        assert [chunk.text for chunk in store.pending("other", 10)] == list(texts)
+        assert store.index.cosines(vector_of("second part"), TINY, [id]) == {id: before}
+        assert [chunk.text for chunk in store.index.pending("other", 10)] == list(texts)
         assert found_by_words(store, "second") == [id]
 
         back = store.update(id, {"scope": "private"})
         assert back == store.get(id) == replace(whole, version=3)
-        assert store.cosines(vector_of("second part"), TINY, [id]) == {id: before}
-        assert [chunk.text for chunk in store.pending("other", 10)] == list(texts)
+        assert store.index.cosines(vector_of("second part"), TINY, [id]) == {id: before}
+        assert [chunk.text for chunk in store.index.pending("other", 10)] == list(texts)
         assert found_by_words(store, "second") == [id]
         assert listed(store) == [id]
 
@@ -544,7 +545,7 @@ class StoreContract:
                 ana.erase(id)
         assert ana.subjects("", 10) == []
         assert ana.counts()["state"] == {}
-        assert [one.total for one in ana.coverage()] == [0]
+        assert [one.total for one in ana.index.coverage()] == [0]
 
     def test_purge_erases_own_memories_forgotten_before(self, store_of: OpenStore) -> None:
         ana, ben = store_of("ana"), store_of("ben")
@@ -978,11 +979,11 @@ class StoreContract:
             added(store, text)
         vectors = [vector_of(text) for text in ("part 7", "tea", "part 30", "snow", "never said")]
 
-        found = store.nearest_each(vectors, TINY, 4, Filters())
+        found = store.index.nearest_each(vectors, TINY, 4, Filters())
 
-        assert found == [store.nearest(vector, TINY, 4, Filters()) for vector in vectors]
+        assert found == [store.index.nearest(vector, TINY, 4, Filters()) for vector in vectors]
         assert all(len(one) == 4 for one in found)
-        assert store.nearest_each([], TINY, 4, Filters()) == []
+        assert store.index.nearest_each([], TINY, 4, Filters()) == []
 
     def test_cosines_are_of_every_chunk_in_the_order_of_the_text(self, store: Store) -> None:
         texts = ["one", "two", "three"]
@@ -991,77 +992,77 @@ class StoreContract:
         archived = added(store, "attic", state=State.ARCHIVED)
         question = vector_of("q")
 
-        found = store.cosines(question, TINY, [id, waiting, archived, "never was"])
+        found = store.index.cosines(question, TINY, [id, waiting, archived, "never was"])
 
         assert found.keys() == {id, archived}
         assert found[id] == pytest.approx(
             [float(vector_of(text) @ question) for text in texts], abs=1e-5
         )
-        assert store.cosines(question, "unknown", [id]) == {}
-        assert store.cosines(question, TINY, []) == {}
+        assert store.index.cosines(question, "unknown", [id]) == {}
+        assert store.index.cosines(question, TINY, []) == {}
 
     def test_first_vectors_are_those_of_the_first_chunks(self, store: Store) -> None:
         [id] = store.add([Draft(memory_of("one two"), chunks_of("one", "two"))])
         waiting = added(store, "waits", embedder=None)
 
-        found = store.first_vectors(TINY, [id, waiting, "never was"])
+        found = store.index.first_vectors(TINY, [id, waiting, "never was"])
 
         assert found.keys() == {id}
         assert np.array_equal(found[id], vector_of("one"))
-        assert store.first_vectors("unknown", [id]) == {}
+        assert store.index.first_vectors("unknown", [id]) == {}
 
     def test_what_has_changed_is_told_in_order_from_a_mark_on(self, store: Store) -> None:
         tea, jam = added(store, "tea"), added(store, "jam")
         waits = added(store, "waits", embedder=None)
         ours = added(store, "ours", scope="shared")
 
-        told = store.changed_since(0, "private", 9)
+        told = store.index.changed_since(0, "private", 9)
         assert [id for _, id in told] == [tea, jam]
-        assert store.changed_since(0, "private", 1) == told[:1]
-        assert [id for _, id in store.changed_since(0, "shared", 9)] == [ours]
+        assert store.index.changed_since(0, "private", 1) == told[:1]
+        assert [id for _, id in store.index.changed_since(0, "shared", 9)] == [ours]
         mark = told[-1][0]
-        assert store.changed_since(mark, "private", 9) == []
+        assert store.index.changed_since(mark, "private", 9) == []
         store.update(tea, {"importance": 9.0})
         store.update(jam, {"state": State.ARCHIVED})
-        store.fill(TINY, store.pending(TINY, 9), vectors_of(["waits"]))
-        assert [id for _, id in store.changed_since(mark, "private", 9)] == [jam, waits]
+        store.index.fill(TINY, store.index.pending(TINY, 9), vectors_of(["waits"]))
+        assert [id for _, id in store.index.changed_since(mark, "private", 9)] == [jam, waits]
 
     def test_a_mark_of_another_file_is_none(self, store: Store) -> None:
         tea = added(store, "tea")
 
-        assert [id for _, id in store.changed_since(10**9, "private", 9)] == [tea]
+        assert [id for _, id in store.index.changed_since(10**9, "private", 9)] == [tea]
 
     def test_an_unknown_embedder_finds_nothing(self, store: Store) -> None:
         added(store, "tea")
 
-        assert store.nearest(vector_of("tea", 4), "unknown", 5, Filters()) == []
+        assert store.index.nearest(vector_of("tea", 4), "unknown", 5, Filters()) == []
 
     # embedders
 
     def test_chunks_without_vectors_wait_until_they_are_filled(self, store: Store) -> None:
-        store.enroll(TINY, WIDTH)
-        assert store.is_filled(TINY)
+        store.index.enroll(TINY, WIDTH)
+        assert store.index.is_filled(TINY)
         [id] = store.add(
             [Draft(memory_of("one two", status="pending"), chunks_of("one", "two", embedder=None))]
         )
         shared = added(store, "three", scope="shared", embedder=None)
-        assert not store.is_filled(TINY)
+        assert not store.index.is_filled(TINY)
 
-        waiting = store.pending(TINY, 10)
+        waiting = store.index.pending(TINY, 10)
         assert [(one.memory_id, one.text, one.scope, one.fresh) for one in waiting] == [
             (id, "one", "private", True),
             (id, "two", "private", True),
             (shared, "three", "shared", False),
         ]
-        assert store.pending(TINY, 2) == waiting[:2]
+        assert store.index.pending(TINY, 2) == waiting[:2]
         assert found_by_meaning(store, "one") == []
 
         fill(store, TINY)
-        assert store.is_filled(TINY) and store.pending(TINY, 10) == []
+        assert store.index.is_filled(TINY) and store.index.pending(TINY, 10) == []
         assert found_by_meaning(store, "one")[0] == id
         assert found_by_meaning(store, "three")[0] == shared
         fill(store, TINY, waiting)
-        assert len(store.cosines(vector_of("q"), TINY, [id])[id]) == 2
+        assert len(store.index.cosines(vector_of("q"), TINY, [id])[id]) == 2
 
     def test_what_was_stored_unseen_is_unsettled_until_somebody_settles_it(
         self, store_of: OpenStore
@@ -1075,23 +1076,23 @@ class StoreContract:
         shared = added(ana, "cake", scope="shared", **fresh)
         theirs = added(ben, "bread", scope="shared", **fresh)
         added(ana, "compared at once")
-        assert ana.unsettled("unknown", 9) == []
-        assert ana.unsettled(TINY, 9) == []
-        before = ana.pending(TINY, 9)
+        assert ana.index.unsettled("unknown", 9) == []
+        assert ana.index.unsettled(TINY, 9) == []
+        before = ana.index.pending(TINY, 9)
 
         fill(ana, TINY)
 
-        unsettled = ana.unsettled(TINY, 9)
+        unsettled = ana.index.unsettled(TINY, 9)
         assert {one.memory_id for one in before} == {mine, two, shared, theirs}
         assert unsettled == [one for one in before if one.memory_id != theirs]
-        assert ana.unsettled(TINY, 2) == unsettled[:2]
-        assert [one.memory_id for one in ben.unsettled(TINY, 9)] == [theirs]
+        assert ana.index.unsettled(TINY, 2) == unsettled[:2]
+        assert [one.memory_id for one in ben.index.unsettled(TINY, 9)] == [theirs]
 
         versions, revision = ana.memories([mine, shared]), ana.revision
-        ana.settled([mine, shared, theirs, "never was"])
+        ana.index.settled([mine, shared, theirs, "never was"])
 
-        assert [one.text for one in ana.unsettled(TINY, 9)] == ["one", "two"]
-        assert [one.memory_id for one in ben.unsettled(TINY, 9)] == [theirs]
+        assert [one.text for one in ana.index.unsettled(TINY, 9)] == ["one", "two"]
+        assert [one.memory_id for one in ben.index.unsettled(TINY, 9)] == [theirs]
         assert ana.memories([mine, shared]) == {
             id: replace(one, status="ingested") for id, one in versions.items()
         }
@@ -1099,72 +1100,76 @@ class StoreContract:
         assert len(ana.history(mine)) == 1
 
     def test_a_vector_goes_to_no_other_text_than_its_own(self, store: Store) -> None:
-        store.enroll(TINY, WIDTH)
+        store.index.enroll(TINY, WIDTH)
         changed, erased, moved = (
             added(store, text, embedder=None) for text in ("old text", "gone", "moved")
         )
-        waiting = store.pending(TINY, 10)
+        waiting = store.index.pending(TINY, 10)
 
         store.update(changed, {"content": "new text"}, chunks=chunks_of("new text", embedder=None))
         store.erase(erased)
         late = added(store, "late", embedder=None)
         store.update(moved, {"scope": "shared"})
-        store.fill(TINY, waiting, vectors_of([one.text for one in waiting]))
+        store.index.fill(TINY, waiting, vectors_of([one.text for one in waiting]))
 
-        assert {one.text for one in store.pending(TINY, 10)} == {"new text", "late", "moved"}
+        assert {one.text for one in store.index.pending(TINY, 10)} == {"new text", "late", "moved"}
         fill(store, TINY)
         for id, text in ((changed, "new text"), (late, "late"), (moved, "moved")):
-            assert store.cosines(vector_of(text), TINY, [id]) == {id: [pytest.approx(1)]}
+            assert store.index.cosines(vector_of(text), TINY, [id]) == {id: [pytest.approx(1)]}
 
     def test_two_embedders_of_different_width_stand_side_by_side(self, store: Store) -> None:
         ids = [added(store, "tea"), added(store, "cake", scope="shared")]
-        assert [one.embedder for one in store.coverage()] == [TINY]
+        assert [one.embedder for one in store.index.coverage()] == [TINY]
 
-        store.enroll("wide", 40)
-        store.enroll("wide", 40)
-        assert [(one.embedder, one.dimension, one.done, one.total) for one in store.coverage()] == [
+        store.index.enroll("wide", 40)
+        store.index.enroll("wide", 40)
+        assert [
+            (one.embedder, one.dimension, one.done, one.total) for one in store.index.coverage()
+        ] == [
             (TINY, WIDTH, 2, 2),
             ("wide", 40, 0, 2),
         ]
-        assert store.is_filled(TINY) and not store.is_filled("wide")
-        assert store.nearest(vector_of("tea", 40), "wide", 5, Filters()) == []
+        assert store.index.is_filled(TINY) and not store.index.is_filled("wide")
+        assert store.index.nearest(vector_of("tea", 40), "wide", 5, Filters()) == []
 
         fill(store, "wide", width=40)
         late = added(store, "late")
-        assert [(one.embedder, one.done, one.total) for one in store.coverage()] == [
+        assert [(one.embedder, one.done, one.total) for one in store.index.coverage()] == [
             (TINY, 3, 3),
             ("wide", 2, 3),
         ]
-        assert store.nearest(vector_of("cake", 40), "wide", 5, Filters())[0][0] == ids[1]
+        assert store.index.nearest(vector_of("cake", 40), "wide", 5, Filters())[0][0] == ids[1]
         assert found_by_meaning(store, "late")[0] == late
 
-        store.retire(TINY)
-        assert [one.embedder for one in store.coverage()] == ["wide"]
+        store.index.retire(TINY)
+        assert [one.embedder for one in store.index.coverage()] == ["wide"]
         assert found_by_meaning(store, "tea") == []
-        assert not store.is_filled(TINY)
-        store.retire(TINY)
-        store.retire("never was")
+        assert not store.index.is_filled(TINY)
+        store.index.retire(TINY)
+        store.index.retire("never was")
 
-        store.enroll(TINY, 8)
-        assert len(store.pending(TINY, 10)) == 3
+        store.index.enroll(TINY, 8)
+        assert len(store.index.pending(TINY, 10)) == 3
 
     def test_a_known_embedder_keeps_its_width(self, store: Store) -> None:
-        store.enroll(TINY, WIDTH)
+        store.index.enroll(TINY, WIDTH)
 
         with pytest.raises(StoreError):
-            store.enroll(TINY, WIDTH + 1)
+            store.index.enroll(TINY, WIDTH + 1)
 
     def test_what_one_process_does_with_embedders_the_others_see(self, store_of: OpenStore) -> None:
         one, other = store_of("ana"), store_of("ana")
         id = added(one, "tea")
         assert found_by_meaning(other, "tea") == [id]
 
-        one.retire(TINY)
-        one.enroll("successor", WIDTH)
+        one.index.retire(TINY)
+        one.index.enroll("successor", WIDTH)
         fill(one, "successor")
 
         assert found_by_meaning(other, "tea") == []
-        assert [known for known, _ in other.nearest(vector_of("tea"), "successor", 5, LIVE)] == [id]
+        assert [
+            known for known, _ in other.index.nearest(vector_of("tea"), "successor", 5, LIVE)
+        ] == [id]
 
     def test_an_embedder_counts_as_enrolled_where_all_its_memories_have_it(
         self, store_of: OpenStore
@@ -1172,18 +1177,18 @@ class StoreContract:
         ana = store_of("ana")
         added(ana, "tea", scope="shared")
         ben = store_of("ben")
-        assert ben.coverage() == []
+        assert ben.index.coverage() == []
 
-        ben.enroll(TINY, WIDTH)
+        ben.index.enroll(TINY, WIDTH)
 
-        assert [one.share for one in ben.coverage()] == [1.0]
+        assert [one.share for one in ben.index.coverage()] == [1.0]
         added(ben, "cake", embedder=None)
-        assert len(ben.pending(TINY, 5)) == 1
+        assert len(ben.index.pending(TINY, 5)) == 1
 
     def test_nothing_to_embed_is_full_coverage(self, store: Store) -> None:
-        store.enroll(TINY, WIDTH)
+        store.index.enroll(TINY, WIDTH)
 
-        assert [one.share for one in store.coverage()] == [1.0]
+        assert [one.share for one in store.index.coverage()] == [1.0]
 
     # the revision
 
@@ -1209,20 +1214,20 @@ class StoreContract:
         changed("fill")
         forgotten(ben, ids[1])
         changed("somebody else's forget")
-        ana.retire(TINY)
+        ana.index.retire(TINY)
         changed("retire")
         ana.erase(ids[0])
         changed("erase")
 
     def test_reading_and_what_changes_nothing_leave_the_revision(self, store: Store) -> None:
         id = added(store, "tea", embedder=None)
-        waiting = store.pending(TINY, 5)
+        waiting = store.index.pending(TINY, 5)
         fill(store, TINY)
         revision = store.revision
 
         added(store, "tea")
-        store.fill(TINY, waiting, vectors_of(["tea"]))
-        store.enroll(TINY, WIDTH)
+        store.index.fill(TINY, waiting, vectors_of(["tea"]))
+        store.index.enroll(TINY, WIDTH)
         store.purge(NOON)
         store.count_use([id], NOON)
         store.flush_use()
@@ -1234,7 +1239,7 @@ class StoreContract:
         self, store_of: OpenStore
     ) -> None:
         ana, ben = store_of("ana"), store_of("ben")
-        ben.enroll(TINY, WIDTH)
+        ben.index.enroll(TINY, WIDTH)
         revision = ana.revision
 
         added(ben, "secret")
@@ -1277,8 +1282,8 @@ class StoreContract:
 
 def fill(store: Store, embedder: str, chunks: Any = None, width: int = WIDTH) -> None:
     """Give the chunks, or all that wait, their vectors."""
-    waiting = store.pending(embedder, 1000) if chunks is None else chunks
-    store.fill(embedder, waiting, vectors_of([chunk.text for chunk in waiting], width))
+    waiting = store.index.pending(embedder, 1000) if chunks is None else chunks
+    store.index.fill(embedder, waiting, vectors_of([chunk.text for chunk in waiting], width))
 
 
 def by_cosine(question: str, texts: dict[str, str]) -> list[str]:
@@ -1304,8 +1309,8 @@ def seen(store: Store, id: str, content: str) -> set[str]:
         "page": listed(store),
         "matches": found_by_words(store, *content.split()),
         "nearest": found_by_meaning(store, content),
-        "cosines": store.cosines(vector_of(content), TINY, [id]),
-        "first_vectors": store.first_vectors(TINY, [id]),
+        "cosines": store.index.cosines(vector_of(content), TINY, [id]),
+        "first_vectors": store.index.first_vectors(TINY, [id]),
     }
     ways = {name for name, answer in answers.items() if id in answer}
     for name, ask in {"get": store.get, "history": store.history}.items():

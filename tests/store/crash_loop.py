@@ -54,8 +54,8 @@ def write(home: Path, writer: int, seed: int, pipe: int) -> None:
             continue
         old = mine[chance.choice(list(mine))]
         if operation == "fill":
-            waiting = store.pending(TINY, 5)
-            store.fill(TINY, waiting, vectors_of([one.text for one in waiting]))
+            waiting = store.index.pending(TINY, 5)
+            store.index.fill(TINY, waiting, vectors_of([one.text for one in waiting]))
         elif operation == "erase":
             tell(pipe, "?", old.id, None)
             store.erase(old.id)
@@ -116,7 +116,7 @@ def main(home: Path, rounds: int, seed: int) -> None:
         slower = told["acknowledged"] == acknowledged and not early
         longest = min(LONG, longest * 1.2) if slower else max(SHORT, longest * 0.8)
         with closing(SqliteStore(folder, "ana")) as store:
-            store.enroll(TINY, WIDTH)
+            store.index.enroll(TINY, WIDTH)
             left = {one.id: [one.scope, one.content, one.state] for one in everything(store)}
             for id, after in doubtful.items():
                 told["in_doubt"] += 1

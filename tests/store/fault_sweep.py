@@ -19,7 +19,7 @@ from kinmem.models import State
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.turns import Batch, Change, Conflict
 from tests.store.contract import NOON, TINY, WIDTH, chunks_of, draft_of, vectors_of
-from tests.store.journal_contract import kept
+from tests.store.sessions_contract import kept
 from tests.store.soundness import everything, problems
 
 BASE = apsw.vfs_names()[0]
@@ -105,8 +105,8 @@ class Scenario:
         self.attempt("e", None, lambda: store.erase("e"))
         self.attempt("f", None, lambda: store.erase("f"))
         try:
-            waiting = store.pending(TINY, 9)
-            store.fill(TINY, waiting, vectors_of([one.text for one in waiting]))
+            waiting = store.index.pending(TINY, 9)
+            store.index.fill(TINY, waiting, vectors_of([one.text for one in waiting]))
         except StoreError as error:
             self.codes.add(error.code)
         self.learn()
@@ -151,11 +151,11 @@ def make_template(home: Path) -> dict[str, Stand]:
         "g": "private",
     }
     with closing(SqliteStore(home, "ana")) as store:
-        store.enroll(TINY, WIDTH)
+        store.index.enroll(TINY, WIDTH)
         for id, scope in scopes.items():
             store.add([draft_of(f"a fact {id}", id=id, scope=scope)])
         store.add([draft_of("waits", id="waits", embedder=None)])
-        kept(store.journal, "1")
+        kept(store, "1")
     known: dict[str, Stand] = {id: [s, f"a fact {id}", "active"] for id, s in scopes.items()}
     return {**known, "waits": ["private", "waits", "active"]}
 
@@ -165,8 +165,8 @@ def check(home: Path, scenario: Scenario) -> list[str]:
     with closing(SqliteStore(home, "ana")) as store:
         left = {one.id: [one.scope, one.content, one.state] for one in everything(store)}
         wrong = problems(store)
-        learned = not store.journal.learnable(NOON, 1)
-        parts = [learned, bool(store.parents("learned")), bool(store.journal.conflicts())]
+        learned = not store.turns.learnable(NOON, 1)
+        parts = [learned, bool(store.parents("learned")), bool(store.decisions.conflicts())]
         if parts != ["learned" in left] * 3:
             wrong.append(f"half a batch: {parts}")
     for id, after in scenario.doubtful.items():

@@ -6,11 +6,10 @@ from contextlib import closing
 import apsw
 
 from kinmem.models import Filters, Memory, State
-from kinmem.store.sqlite.book import Book
-from kinmem.store.sqlite.moves import in_both
-from kinmem.store.sqlite.rows import COLUMNS, memory_of
+from kinmem.store.sqlite.memory_file import MemoryFile
+from kinmem.store.sqlite.queries import COLUMNS, indexed, memory_of
+from kinmem.store.sqlite.sharing import in_both
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.store.sqlite.words import indexed
 
 EVERY_STATE = Filters(states=tuple(State))
 
@@ -31,15 +30,17 @@ def problems(store: SqliteStore) -> list[str]:
     """What is wrong, in words; empty if all is well."""
     found = [
         f"{book.database.path.name}: {problem}"
-        for book in store._books.values()
+        for book in store.files
         for problem in _problems_of(book)
     ]
-    found += [f"{id} lies in both files" for id in in_both(store._shared, store._own, store.kin)]
+    found += [
+        f"{id} lies in both files" for id in in_both(store.files.shared, store.files.own, store.kin)
+    ]
     memories = everything(store)
     ids = [memory.id for memory in memories]
     found += [f"{id} is there twice" for id in set(ids) if ids.count(id) > 1]
     for memory in memories:
-        book = store._books[memory.scope]
+        book = store.files.by_scope[memory.scope]
         if len(book.by_ids([memory.id])) != 1:
             found.append(f"{memory.id} says it is {memory.scope}, but lies elsewhere")
         if memory.kin == store.kin:
@@ -49,7 +50,7 @@ def problems(store: SqliteStore) -> list[str]:
     return found
 
 
-def _problems_of(book: Book) -> Iterator[str]:
+def _problems_of(book: MemoryFile) -> Iterator[str]:
     # A connection that has seen the file before has FTS5 compare it with what it remembers:
     # quick_check then reports damage where another process has merely erased something.
     with closing(book.database._connect()) as db:

@@ -8,8 +8,8 @@ import pytest
 
 from kinmem.errors import MemoryNotFound, StoreError
 from kinmem.models import Filters, Memory, Scope
-from kinmem.store.sqlite.book import Book
-from kinmem.store.sqlite.moves import marked
+from kinmem.store.sqlite.memory_file import MemoryFile
+from kinmem.store.sqlite.sharing import marked
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.turns import Batch, Change
 from tests.processes import run
@@ -52,13 +52,13 @@ def cut_short(
     class Killed(BaseException):
         pass
 
-    def commit_and_die(book: Book, db: object) -> None:
+    def commit_and_die(book: MemoryFile, db: object) -> None:
         commit(book, db)
         raise Killed
 
-    commit = Book.commit
+    commit = MemoryFile.commit
     with monkeypatch.context() as patched, pytest.raises(Killed):
-        patched.setattr(Book, "commit", commit_and_die)
+        patched.setattr(MemoryFile, "commit", commit_and_die)
         chunks = chunks_of(more["content"]) if more else None
         store.update(id, {"scope": scope, **more}, chunks=chunks)
 
@@ -70,7 +70,7 @@ def test_a_move_cut_short_is_finished_at_the_next_opening(
     with closing(SqliteStore(home, "ana")) as store:
         id = added(store, "the recipe", scope="private" if scope == "shared" else "shared")
         cut_short(store, id, scope, monkeypatch)
-        assert len(store._own.by_ids([id]) + store._shared.by_ids([id])) == 2
+        assert len(store.files.own.by_ids([id]) + store.files.shared.by_ids([id])) == 2
 
         assert store.get(id).scope == scope
         assert store.memories([id])[id].version == 2
@@ -84,7 +84,7 @@ def test_a_move_cut_short_is_finished_at_the_next_opening(
         assert listed(other) == ([id] if scope == "shared" else [])
         assert problems(store) == []
         if scope == "private":
-            assert other._shared.history(id, 10) == []
+            assert other.files.shared.history(id, 10) == []
 
 
 @pytest.mark.parametrize("scope", ["shared", "private"])
@@ -119,15 +119,15 @@ def test_tidying_leaves_alone_what_was_moved_on_meanwhile(
         id = added(store, "the recipe")
         cut_short(store, id, "shared", monkeypatch)
 
-        def moved_back_after_the_look(book: Book, kin: str) -> dict[str, int]:
+        def moved_back_after_the_look(book: MemoryFile, kin: str) -> dict[str, int]:
             found = marked(book, kin)
             if found:
-                monkeypatch.setattr("kinmem.store.sqlite.store.marked", marked)
+                monkeypatch.setattr("kinmem.store.sqlite.sharing.marked", marked)
                 other.update(id, {"scope": "private"})
             return found
 
-        monkeypatch.setattr("kinmem.store.sqlite.store.marked", moved_back_after_the_look)
-        store._tidy()
+        monkeypatch.setattr("kinmem.store.sqlite.sharing.marked", moved_back_after_the_look)
+        store.files.tidy()
 
         assert store.get(id).scope == "private" and store.get(id).version == 3
         assert problems(store) == []
@@ -157,8 +157,10 @@ def test_the_old_copy_of_a_move_cut_short_is_seen_nowhere(
         assert found_by_words(store, "recipe") == found_by_meaning(store, "the old recipe") == [id]
         found = searched(store, ["recipe"], vector=vector_of("the old recipe"))
         assert [one.content for one in found.candidates] == ["the new recipe"]
-        assert store.cosines(vector_of("the new recipe"), TINY, [id])[id] == [pytest.approx(1)]
-        assert (store.first_vectors(TINY, [id])[id] == vector_of("the new recipe")).all()
+        assert store.index.cosines(vector_of("the new recipe"), TINY, [id])[id] == [
+            pytest.approx(1)
+        ]
+        assert (store.index.first_vectors(TINY, [id])[id] == vector_of("the new recipe")).all()
         assert store.counts()["scope"] == {scope: 1}
         assert store.same_statements([draft_of("the old recipe")]) == [None]
         assert store.same_statements([draft_of("the new recipe")]) == [id]
@@ -217,14 +219,14 @@ def test_a_move_whose_source_is_full_hides_the_old_copy_and_goes_on_later(
             def full(*_: object) -> None:
                 raise StoreError("the disk is full", "storage_full")
 
-            patched.setattr("kinmem.store.sqlite.store.finish", full)
+            patched.setattr("kinmem.store.sqlite.sharing.finish", full)
             assert store.update(id, {"pinned": True}).version == 3
             assert listed(store) == found_by_words(store, "recipe") == [id]
             assert store.counts()["scope"] == {"private": 1}
-        assert store._shared.by_ids([id])
+        assert store.files.shared.by_ids([id])
 
         store.update(id, {"pinned": False})
-        assert store._shared.by_ids([id]) == []
+        assert store.files.shared.by_ids([id]) == []
         assert problems(store) == []
 
 
@@ -235,12 +237,12 @@ def test_copies_left_by_version_1_are_tidied_when_a_file_is_upgraded(
     with closing(SqliteStore(home, "ana")) as store:
         id = added(store, "the recipe")
         cut_short(store, id, "shared", monkeypatch)
-        for book in store._books.values():
+        for book in store.files:
             with book.database.writing() as db:
                 db.execute("DELETE FROM moves")
-        store._own.database.was_upgraded = True
+        store.files.own.database.was_upgraded = True
 
-        store._tidy()
+        store.files.tidy()
 
         assert problems(store) == []
         assert store.get(id).scope == "shared"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from kinmem.links import AUTO, Asked, linked
 from kinmem.models import Filters, Scope
-from kinmem.rules.links import AUTO, Asked, linked
 from kinmem.store.sqlite.connection import MIGRATIONS, Database
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock
@@ -134,8 +134,8 @@ def test_an_edit_makes_a_memory_due_again(store_of: Callable[[str], SqliteStore]
     with closing(store_of("ana")) as store:
         one, other = added(store, "one"), added(store, "other")
         seen = {id: store.get(id).content_hash for id in (one, other)}
-        store.rounds.tagged({one: ("a",), other: ()}, seen, store._clock())
-        store.rounds.linked({one: seen[one]}, store._clock())
+        store.rounds.tagged({one: ("a",), other: ()}, seen, store.files.clock())
+        store.rounds.linked({one: seen[one]}, store.files.clock())
         assert store.rounds.unseen("tagged_at", 9) == []
         assert [memory.id for memory in store.rounds.unseen("linked_at", 9)] == [other]
 
@@ -144,8 +144,8 @@ def test_an_edit_makes_a_memory_due_again(store_of: Callable[[str], SqliteStore]
         assert [memory.id for memory in store.rounds.unseen("linked_at", 9)] == [other, one]
 
         # what was worked out of the old content comes too late
-        store.rounds.tagged({one: ("late",), other: ("b",)}, seen, store._clock())
-        store.rounds.linked(seen, store._clock())
+        store.rounds.tagged({one: ("late",), other: ("b",)}, seen, store.files.clock())
+        store.rounds.linked(seen, store.files.clock())
         assert [store.get(id).auto_tags for id in (one, other)] == [(), ("b",)]
         assert [memory.id for memory in store.rounds.unseen("tagged_at", 9)] == [one]
         assert [memory.id for memory in store.rounds.unseen("linked_at", 9)] == [one]

@@ -1,7 +1,5 @@
-"""What recall asks about names, and the link step about tags, is found by indexes, with statistics
-or without."""
+"""What the link step asks about tags is found by indexes, with statistics or without."""
 
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -9,29 +7,18 @@ from typing import Any
 import apsw
 import pytest
 
-from kinmem.store.graph import Key
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock
 from tests.random_writes import NAMES, THINGS, TOWNS, opened
 
-ADA = Key("ada", "person")
 TABLES = ("tags", "memory_entities", "entities", "relations", "memories", "m", "e", "r", "s", "t")
 
 
 @pytest.mark.parametrize("analysed", [False, True])
-@pytest.mark.parametrize(
-    "ask",
-    [
-        pytest.param(lambda it: it.graph.spoken_of(["ada", "bern"], 5, 100), id="spoken of"),
-        pytest.param(lambda it: it.graph.latest([ADA], 20), id="latest"),
-        pytest.param(lambda it: it.links.sharing({"x": {"amber": False}}), id="sharing"),
-    ],
-)
 def test_no_table_is_read_as_a_whole(
     home: Path,
     clock: MovableClock,
     monkeypatch: pytest.MonkeyPatch,
-    ask: Callable[[SqliteStore], Any],
     analysed: bool,
 ) -> None:
     with closing(opened(home, clock)) as service:
@@ -56,7 +43,7 @@ def test_no_table_is_read_as_a_whole(
     monkeypatch.setattr(apsw, "connection_hooks", [*apsw.connection_hooks, hear])
     with closing(SqliteStore(home, "ana", clock)) as store:
         asked.clear()
-        ask(store)
+        store.links.sharing({"x": {"amber": False}})
         queries = [
             (sql, bound) for sql, bound in asked if "memory_entities" in sql or "tags" in sql
         ]

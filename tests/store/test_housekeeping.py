@@ -34,16 +34,16 @@ def churned(home: Path) -> SqliteStore:
             for n in range(COUNT)
         ]
     )
-    with store._own.changing() as db:
+    with store.files.own.changing() as db:
         for at, id in enumerate(ids):
             if at % 8:
-                store._own.delete(db, id)
+                store.files.own.delete(db, id)
     return store
 
 
 def size(store: SqliteStore, home: Path) -> tuple[int, int]:
     """Blocks of vectors, and bytes of the file."""
-    [(blocks,)] = store._own.database.rows("SELECT count(*) FROM vectors_1_chunks")
+    [(blocks,)] = store.files.own.database.rows("SELECT count(*) FROM vectors_1_chunks")
     return int(blocks), (home / "kins" / "ana.db").stat().st_size
 
 
@@ -52,10 +52,10 @@ def never() -> bool:
 
 
 def test_what_churn_left_empty_is_given_back(churned: SqliteStore, home: Path) -> None:
-    churned._own.database.truncate_wal()
+    churned.files.own.database.truncate_wal()
     blocks, size_before = size(churned, home)
     query = vectors(COUNT)[16]
-    before = churned.nearest(query, MAKER, 20, Filters())
+    before = churned.index.nearest(query, MAKER, 20, Filters())
     revision = churned.revision
 
     done = churned.keep_house(never)
@@ -65,7 +65,7 @@ def test_what_churn_left_empty_is_given_back(churned: SqliteStore, home: Path) -
     assert done["freed_kib"] > 500
     assert blocks == 16 and after_blocks <= 3
     assert size_after < 0.6 * size_before  # the history stays
-    assert churned.nearest(query, MAKER, 20, Filters()) == before
+    assert churned.index.nearest(query, MAKER, 20, Filters()) == before
     assert churned.revision == revision
     assert churned.keep_house(never) == {}
     churned.close()

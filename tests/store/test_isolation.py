@@ -204,7 +204,7 @@ class ThreeKins(RuleBasedStateMachine):
                 one.speaker.casefold() for one in seen.values() if one.speaker not in (None, "user")
             } | {one.kin for one in seen.values() if one.scope == "shared"}
             assert set(store.subjects("", 9)) == {one.subject for one in live.values()} - {None}
-            assert [cover.total for cover in store.coverage()] in (
+            assert [cover.total for cover in store.index.coverage()] in (
                 [],
                 [sum(one.kin == kin or one.scope == "shared" for one in self.known.values())],
             )
@@ -240,8 +240,8 @@ class ThreeKins(RuleBasedStateMachine):
     def details_agree(self, store: SqliteStore, kin: str, seen: dict[str, Known]) -> None:
         asked = [*self.known, "never was"]
         assert store.memories(asked).keys() == seen.keys()
-        assert store.cosines(vector_of("q"), TINY, asked).keys() == seen.keys()
-        assert store.first_vectors(TINY, asked).keys() == seen.keys()
+        assert store.index.cosines(vector_of("q"), TINY, asked).keys() == seen.keys()
+        assert store.index.first_vectors(TINY, asked).keys() == seen.keys()
         for id in asked:
             if id not in seen:
                 for ask in (store.get, store.history):
@@ -294,7 +294,7 @@ def test_the_file_of_another_kin_is_never_opened(home: Path) -> None:
     with pytest.raises(MemoryNotFound):
         store.update(secret, {"scope": "shared"})
     listed(store)
-    store.counts(), store.names(), store.coverage()
+    store.counts(), store.names(), store.index.coverage()
     held = files_held()
     store.close()
     watching = False

@@ -22,11 +22,11 @@ import pytest
 from kinmem.errors import StoreError
 from kinmem.models import Draft, Filters, Memory, State
 from kinmem.store.sqlite import connection
+from kinmem.store.sqlite.chunk_vectors import ChunkVectors
 from kinmem.store.sqlite.connection import MIGRATIONS, Database
-from kinmem.store.sqlite.rows import FIELDS, row_of, time_text
+from kinmem.store.sqlite.nearest_chunks import VectorCopies
+from kinmem.store.sqlite.queries import FIELDS, indexed, row_of, time_text
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.store.sqlite.vectors import ChunkVectors
-from kinmem.store.sqlite.words import indexed
 from kinmem.turns import Batch, Repetition
 from tests.conftest import MovableClock
 from tests.processes import REPOSITORY
@@ -40,7 +40,7 @@ from tests.store.contract import (
     found_by_meaning,
     found_by_words,
 )
-from tests.store.journal_contract import kept
+from tests.store.sessions_contract import kept
 from tests.store.soundness import problems
 from tests.store.workers import in_processes, migrate, open_new
 
@@ -108,7 +108,7 @@ def test_an_old_file_is_brought_up_to_date_after_a_backup(old: Path, later: Path
 def written_by_version_1(path: Path, first: Path, drafts: list[Draft]) -> None:
     """A file as kinmem made it before it kept conversations; its statements, not today's."""
     database = Database(path, first)
-    vectors = ChunkVectors(database)
+    vectors = ChunkVectors(database, VectorCopies(database))
     with closing(database):
         vectors.enroll(TINY, WIDTH)
         columns = [name for _, name, *_ in database.rows("PRAGMA table_info(memories)")]
@@ -170,8 +170,8 @@ def test_version_1_with_memories_loses_nothing(home: Path, first: Path) -> None:
         for id, one in memories.items():
             nearest = found_by_meaning(store, one.content)
             assert nearest[0] == id if "fact" in one.content else id not in nearest
-        assert len(store.pending(TINY, 9)) == 2
-        ids = kept(store.journal, "1")["1"]
+        assert len(store.index.pending(TINY, 9)) == 2
+        ids = kept(store, "1")["1"]
         [new] = store.apply(Batch(drafts=[draft_of("learned", turn_id="1")], learned=ids)) or []
         assert store.get(new).content == "learned"
 
@@ -295,14 +295,14 @@ def test_version_5_with_turns_is_backed_up_and_notes_repetitions_then(
     before = described(path)
 
     with closing(SqliteStore(home, "ana")) as store:
-        waiting = store.journal.learnable(NOON, 2)
+        waiting = store.turns.learnable(NOON, 2)
         [id] = store.apply(Batch(drafts=[draft_of("I have cats")], learned=[waiting[0].id])) or []
         again = Repetition(id, "s", ("2", "no such turn"), "user")
         store.apply(Batch(learned=[waiting[1].id], repeated=[again]))
         learned = store.transcript.learned(waiting)
         assert [len(learned[one.id]) for one in waiting] == [0, 1]
         store.erase(id)
-        assert [one.text for one in store.journal.messages("s")] == ["I have 1 cats.", "[erased]"]
+        assert [one.text for one in store.turns.messages("s")] == ["I have 1 cats.", "[erased]"]
         assert problems(store) == []
 
     assert described(path.with_name(f"{path.name}.v5.bak")) == before
@@ -379,8 +379,8 @@ def test_who_lives_on_after_a_migration_reads_but_never_writes(old: Path, later:
             lambda: store.update(id, {"pinned": True}),
             lambda: store.update(id, {"scope": "shared"}),
             lambda: store.erase(id),
-            lambda: store.enroll("another", 4),
-            lambda: store.retire("tiny"),
+            lambda: store.index.enroll("another", 4),
+            lambda: store.index.retire("tiny"),
         ):
             with pytest.raises(StoreError) as refused:
                 attempt()

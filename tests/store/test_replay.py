@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kinmem.models import Memory
-from kinmem.store.undo import COMPUTED
+from kinmem.store.history import COMPUTED
 from tests.conftest import MovableClock
 from tests.random_writes import Writer, opened
 from tests.store.soundness import everything, problems

@@ -14,7 +14,7 @@ import pytest
 from kinmem.errors import StoreError
 from kinmem.models import Draft, Entity, Filters, Knowledge, Place, Scope, State
 from kinmem.store.base import Store
-from kinmem.store.sqlite import connection, vectors
+from kinmem.store.sqlite import chunk_vectors, connection, nearest_chunks
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.turns import Batch, Conflict
 from tests.conftest import MovableClock
@@ -39,7 +39,7 @@ from tests.store.contract import (
     memory_of,
     vector_of,
 )
-from tests.store.journal_contract import JournalContract
+from tests.store.sessions_contract import SessionsContract
 from tests.store.soundness import problems
 from tests.store.workers import (
     add_all,
@@ -55,8 +55,8 @@ class TestSqliteStore(StoreContract):
     """Everything that any store promises."""
 
 
-class TestSqliteJournal(JournalContract):
-    """Everything that any journal promises."""
+class TestSqliteSessions(SessionsContract):
+    """Everything that any store promises of sessions."""
 
 
 class TestSqliteBatches(BatchContract):
@@ -68,24 +68,28 @@ class TestCopyInMemory(StoreContract):
 
     @pytest.fixture(autouse=True)
     def early_copy(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(vectors, "IN_MEMORY_FROM", 1)
+        monkeypatch.setattr(nearest_chunks, "IN_MEMORY_FROM", 1)
 
-        def load_at_once(self: vectors.ChunkVectors, number: int, dimension: int) -> None:
-            copy = self._copies[number] = vectors._Copy(vectors._new_index(dimension), 0)
+        def load_at_once(self: nearest_chunks.VectorCopies, number: int, dimension: int) -> None:
+            copy = self._copies[number] = nearest_chunks._Copy(
+                nearest_chunks._new_index(dimension), 0
+            )
             self._load(number, copy)
 
-        def ask_again(self: vectors.ChunkVectors, *embedder: int) -> vectors._Copy | None:
+        def ask_again(
+            self: nearest_chunks.VectorCopies, *embedder: int
+        ) -> nearest_chunks._Copy | None:
             return fresh_copy(self, *embedder) or fresh_copy(self, *embedder)
 
-        fresh_copy = vectors.ChunkVectors._fresh_copy
-        monkeypatch.setattr(vectors.ChunkVectors, "_start_loading", load_at_once)
-        monkeypatch.setattr(vectors.ChunkVectors, "_fresh_copy", ask_again)
+        fresh_copy = nearest_chunks.VectorCopies.fresh
+        monkeypatch.setattr(nearest_chunks.VectorCopies, "_start_loading", load_at_once)
+        monkeypatch.setattr(nearest_chunks.VectorCopies, "fresh", ask_again)
 
     def test_the_copy_is_what_answers(
         self, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         ids = [added(store, "tea"), added(store, "cake", scope="shared")]
-        monkeypatch.setattr(vectors.ChunkVectors, "_scan", None)
+        monkeypatch.setattr(nearest_chunks.NearestChunks, "_scan", None)
         assert set(found_by_meaning(store, "tea")) == set(ids)
 
     def test_the_copy_follows_another_process(self, store_of: OpenStore) -> None:
@@ -108,7 +112,7 @@ class TestCopyInMemory(StoreContract):
         del texts[second], texts[third]
 
         assert found_by_meaning(store, "changed", limit=40) == by_cosine("changed", texts)
-        assert store.cosines(vector_of("changed"), TINY, [first])[first] == [pytest.approx(1)]
+        assert store.index.cosines(vector_of("changed"), TINY, [first])[first] == [pytest.approx(1)]
 
     def test_cosines_are_fresh_as_well(self, store_of: OpenStore) -> None:
         store, other = store_of("ana"), store_of("ana")
@@ -116,12 +120,12 @@ class TestCopyInMemory(StoreContract):
         found_by_meaning(store, "tea")
         edited(other, id, "coffee")
 
-        assert store.cosines(vector_of("coffee"), TINY, [id])[id] == [pytest.approx(1)]
+        assert store.index.cosines(vector_of("coffee"), TINY, [id])[id] == [pytest.approx(1)]
 
     def test_a_log_that_was_shortened_makes_the_copy_anew(
         self, store_of: OpenStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(vectors, "LOG_KEPT", 5)
+        monkeypatch.setattr(chunk_vectors, "LOG_KEPT", 5)
         store, other = store_of("ana"), store_of("ana")
         texts = {added(other, "first"): "first"}
         found_by_meaning(store, "first")
@@ -129,19 +133,19 @@ class TestCopyInMemory(StoreContract):
 
         for _ in range(2):
             assert found_by_meaning(store, "q") == by_cosine("q", texts)
-        assert len(other._own.database.rows("SELECT * FROM vector_log")) == 5
+        assert len(other.files.own.database.rows("SELECT * FROM vector_log")) == 5
 
 
 def test_the_copy_is_loaded_beside_the_questions(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vectors, "IN_MEMORY_FROM", 50)
-    monkeypatch.setattr(vectors, "LOADED_AT_ONCE", 7)
+    monkeypatch.setattr(nearest_chunks, "IN_MEMORY_FROM", 50)
+    monkeypatch.setattr(nearest_chunks, "LOADED_AT_ONCE", 7)
     texts = {}
     for n in range(100):
         texts[added(store, f"fact {n}", scope=("private", "shared")[n % 2])] = f"fact {n}"
     deadline = time.monotonic() + 30
-    copies = store._own.vectors._copies
+    copies = store.files.own.near.copies._copies
     while not (copies and all(copy.loaded for copy in copies.values())):
         assert found_by_meaning(store, "q", limit=100) == by_cosine("q", texts)
         assert time.monotonic() < deadline
@@ -150,13 +154,13 @@ def test_the_copy_is_loaded_beside_the_questions(
 
 
 def test_the_hot_tier_is_loaded_first(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "LOADED_AT_ONCE", 2)
+    monkeypatch.setattr(nearest_chunks, "LOADED_AT_ONCE", 2)
     ids = [added(store, f"fact {n}") for n in range(5)]
     hot = [Place(one, "hot", "test", 0.9) for one in store.life.living(ids[3:])]
     store.life.to_tiers(hot)
-    copy = vectors._Copy(vectors._new_index(WIDTH), 0)
+    copy = nearest_chunks._Copy(nearest_chunks._new_index(WIDTH), 0)
 
-    store._own.vectors._load(1, copy)
+    store.files.own.near.copies._load(1, copy)
 
     assert copy.loaded
     assert copy.index._chunks[:5].tolist() == [4, 5, 1, 2, 3]
@@ -233,8 +237,8 @@ def test_what_was_erased_is_in_nothing_that_was_said_of_it(home: Path, clock: Mo
             store.apply(
                 Batch(conflicts=[Conflict(gone.id, kept, "update", "ask", f"Qx{scope}reason")])
             )
-            store.journal.show("s", f"Notes: Qx{scope}content", {gone.id: 1, kept: 1})
-            store.journal.refuse("merge", [gone.id, kept])
+            store.shown.note("s", f"Notes: Qx{scope}content", {gone.id: 1, kept: 1})
+            store.decisions.refuse("merge", [gone.id, kept])
             store.update(gone.id, {"scope": "private" if scope == "shared" else "shared"})
             assert f"Qx{scope}".encode() in bytes_in(home)
 
@@ -264,7 +268,7 @@ def test_two_processes_that_observe_the_same_keep_it_once(home: Path) -> None:
 
     assert [sum(new) for new in zip(one, other, strict=True)] == [1] * 75
     with closing(SqliteStore(home, "ana")) as store:
-        assert len(store.journal.messages("s")) == 75
+        assert len(store.turns.messages("s")) == 75
 
 
 def test_use_that_cannot_be_written_is_written_later(
@@ -274,7 +278,7 @@ def test_use_that_cannot_be_written_is_written_later(
     with closing(SqliteStore(home, "ana")) as store, closing(SqliteStore(home, "ana")) as other:
         private, shared = added(store, "tea"), added(store, "cake", scope="shared")
         store.count_use([private, shared], NOON)
-        with other._shared.database.writing(), pytest.raises(StoreError) as busy:
+        with other.files.shared.database.writing(), pytest.raises(StoreError) as busy:
             store.flush_use()
         assert busy.value.code == "storage_busy"
         store.count_use([shared], NOON)
@@ -292,14 +296,14 @@ def test_use_locks_no_file_that_holds_none_of_it(
     with closing(SqliteStore(home, "ana")) as store, closing(SqliteStore(home, "ana")) as other:
         id = added(store, "tea")
         store.count_use([id, "never was"], NOON)
-        with other._shared.database.writing():
+        with other.files.shared.database.writing():
             store.flush_use()
 
         assert store.get(id).recalled_count == 1
 
 
 def test_few_connections_are_kept_after_a_burst_of_readers(store: SqliteStore) -> None:
-    database = store._own.database
+    database = store.files.own.database
     with ExitStack() as readers:
         for _ in range(30):
             readers.enter_context(database.reading())
@@ -351,7 +355,7 @@ def test_three_processes_lose_no_update_though_they_move_it_about(home: Path) ->
 def test_a_locked_file_is_busy_after_a_while_and_can_be_read_meanwhile(home: Path) -> None:
     with closing(SqliteStore(home, "ana")) as store:
         id = added(store, "tea")
-        with store._own.database.writing():
+        with store.files.own.database.writing():
             [(code, seconds, found)] = in_processes(write_while_locked, [(home, 0.5)])
         assert (code, found) == ("storage_busy", [id])
         assert 0.5 <= seconds < 3
@@ -404,7 +408,7 @@ def test_a_link_is_not_followed(home: Path, tmp_path: Path, name: str, there: bo
 
 def test_a_forked_child_is_told_to_open_its_own(store: SqliteStore) -> None:
     id = added(store, "tea")
-    database = store._own.database
+    database = store.files.own.database
     pid, database._pid = database._pid, -1  # what a child of fork sees
     try:
         for attempt in (lambda: store.get(id), lambda: added(store, "cake")):

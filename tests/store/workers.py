@@ -16,7 +16,7 @@ from kinmem.store.sqlite import connection
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.store import SqliteStore
 from tests.store.contract import chunks_of, draft_of, found_by_words
-from tests.store.journal_contract import turn
+from tests.store.sessions_contract import turn
 
 
 def in_processes(work: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -52,7 +52,7 @@ def observe_all(home: Path, turns: Sequence[str], start: float) -> list[bool]:
     """Add the messages of these turns one by one from a common moment on; which ones were new."""
     with closing(SqliteStore(home, "ana")) as store:
         time.sleep(max(0, start - time.time()))
-        return [new for name in turns for one in turn(name) for new in store.journal.add([one])]
+        return [new for name in turns for one in turn(name) for new in store.turns.add([one])]
 
 
 def append(home: Path, id: str, numbers: Sequence[int], start: float) -> None:

@@ -12,10 +12,10 @@ import pytest
 import uuid_utils
 
 from kinmem.clock import Clock
+from kinmem.language.same.similarity import content_hash
 from kinmem.llm.base import ChatModel, Embedder
 from kinmem.llm.chunks import chunks_of
 from kinmem.models import Chunks, Draft, Filters, Memory, State, Vectors
-from kinmem.rules.same.similarity import content_hash
 from kinmem.service import Service
 from kinmem.store.base import Store
 from kinmem.upkeep.compress import compress

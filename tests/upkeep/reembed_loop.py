@@ -19,8 +19,8 @@ from kinmem.models import Vectors
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
-from tests.cycle.crash_loop import TinyEmbedder
 from tests.processes import begin, tell, told_by
+from tests.upkeep.crash_loop import TinyEmbedder
 
 
 class Told(TinyEmbedder):
@@ -72,7 +72,7 @@ def main(home: Path, memories: int, rounds: int, seed: int) -> None:
             embedded += int(said[1]) if said[0] == "batch" else 0
             done = done or said[0] == "done"
     with closing(opened(home, TinyEmbedder())) as service:
-        known = {one.embedder: [one.done, one.total] for one in service.store.coverage()}
+        known = {one.embedder: [one.done, one.total] for one in service.store.index.coverage()}
         damage = [file.damage for file in service.store.health() if file.damage]
     sys.stdout.write(
         json.dumps({"killed": killed, "embedded": embedded, "known": known, "damage": damage})

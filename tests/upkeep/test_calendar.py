@@ -11,21 +11,21 @@ import pytest
 
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import Memory, State
-from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
-from kinmem.upkeep.prune import prune
-from kinmem.upkeep.recalibrate import expected, recalibrate
+from kinmem.upkeep.budget import UNLIMITED, Budget
+from kinmem.upkeep.priority import expected, recalibrate
+from kinmem.upkeep.purge import prune
 from tests.upkeep.conftest import OF_AN_ASSISTANT, Bench, all_of_it
 
 
 def recalibrated(bench: Bench) -> Counter[str]:
     counts = Counter[str]()
-    recalibrate(bench.store, bench.clock, WITHOUT_LIMIT, counts)
+    recalibrate(bench.store, bench.clock, UNLIMITED, counts)
     return counts
 
 
 def pruned(bench: Bench) -> Counter[str]:
     counts = Counter[str]()
-    prune(bench.store, "kinbot", bench.clock, WITHOUT_LIMIT, counts)
+    prune(bench.store, "kinbot", bench.clock, UNLIMITED, counts)
     return counts
 
 
@@ -183,7 +183,7 @@ def test_nothing_is_pruned_unless_it_is_wanted_as_kinbot_does_it(
     clock.advance(days=300)
     counts = Counter[str]()
 
-    prune(bench.store, wanted, clock, WITHOUT_LIMIT, counts)
+    prune(bench.store, wanted, clock, UNLIMITED, counts)
 
     assert counts == {}
 
@@ -335,9 +335,9 @@ def test_what_is_cut_short_goes_on_the_same_day(
     clock.advance(days=91)
     asked = count()
     counted = []
-    for allowance in (Allowance(lambda: next(asked) > 1), WITHOUT_LIMIT, WITHOUT_LIMIT):
+    for budget in (Budget(lambda: next(asked) > 1), UNLIMITED, UNLIMITED):
         counts = Counter[str]()
-        step(bench.store, bench.clock, allowance, counts)
+        step(bench.store, bench.clock, budget, counts)
         counted.append(counts[name])
 
     assert 0 < counted[0] < 450

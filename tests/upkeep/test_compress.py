@@ -112,10 +112,10 @@ def test_a_run_of_compress_hides_nothing_from_a_model_that_comes_later(
 ) -> None:
     bench.keep("Clara grows roses in her garden.")
     bench.keep("Clara waters the roses in her garden.")
-    bench.store.journal.refuse("compress", [memory.id for memory in bench.live()])
+    bench.store.decisions.refuse("compress", [memory.id for memory in bench.live()])
     counts = {f"consolidate.{what}": count for what, count in run(bench).items()}
     done = Run(kind="sleep", started_at=clock(), finished_at=clock(), counts=counts)
-    bench.store.journal.record(done)
+    bench.store.jobs.record(done)
     clock.advance(days=1)
 
     assert bench.consolidate(ScriptedModel(all_of_it))["merged"] == 1

@@ -314,9 +314,7 @@ def test_a_run_that_left_nothing_over_lets_the_next_look_at_what_is_new_only(
     started = clock()
     counts = run(bench, ScriptedModel([]))
     told = {f"consolidate.{what}": count for what, count in counts.items()}
-    bench.store.journal.record(
-        Run(kind="cycle", started_at=started, finished_at=clock(), counts=told)
-    )
+    bench.store.jobs.record(Run(kind="cycle", started_at=started, finished_at=clock(), counts=told))
     clock.advance(hours=1)
     bench.keep(ROSES[1])
 

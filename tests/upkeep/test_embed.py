@@ -43,13 +43,13 @@ def filled(bench: Bench, count: int, forbidden: Sequence[int]) -> Picky:
 
 
 def coverage(bench: Bench) -> tuple[int, int]:
-    (mine,) = [one for one in bench.store.coverage() if one.embedder == "picky"]
+    (mine,) = [one for one in bench.store.index.coverage() if one.embedder == "picky"]
     return mine.done, mine.total
 
 
 def test_a_refused_text_does_not_hold_up_those_behind_it(bench: Bench) -> None:
     picky = filled(bench, 80, forbidden=[3, 40])
-    embed = Embed(bench.store, picky)
+    embed = Embed(bench.store.index, picky)
 
     assert embed.all() == 78
     assert coverage(bench) == (78, 80)
@@ -60,7 +60,7 @@ def test_a_refused_text_does_not_hold_up_those_behind_it(bench: Bench) -> None:
 
 def test_refused_texts_do_not_fill_the_pool(bench: Bench) -> None:
     picky = filled(bench, 40, forbidden=range(20))
-    embed = Embed(bench.store, picky)
+    embed = Embed(bench.store.index, picky)
     embed.enroll()
     list(embed.pool())
     new = bench.keep("A plain statement that came later.")
@@ -70,7 +70,7 @@ def test_refused_texts_do_not_fill_the_pool(bench: Bench) -> None:
 
 def test_an_embedder_that_is_away_is_told_and_nothing_is_given_up(bench: Bench) -> None:
     picky = filled(bench, 10, forbidden=[])
-    embed = Embed(bench.store, picky)
+    embed = Embed(bench.store.index, picky)
     embed.enroll()
     picky.is_away = True
     with pytest.raises(ModelError):
@@ -82,11 +82,11 @@ def test_an_embedder_that_is_away_is_told_and_nothing_is_given_up(bench: Bench) 
 
 def test_an_embedder_that_was_retired_meanwhile_is_enrolled_again(bench: Bench) -> None:
     picky = filled(bench, 3, forbidden=[])
-    embed = Embed(bench.store, picky)
+    embed = Embed(bench.store.index, picky)
     embed.enroll()
 
     def retire(done: int, total: int, what: str) -> None:
-        bench.store.retire("picky")
+        bench.store.index.retire("picky")
 
     assert embed.all(retire) == 3
     assert embed.all() == 3
@@ -108,7 +108,7 @@ class Slow(Picky):
 def test_an_embedder_that_is_slow_is_given_less_at_a_time(bench: Bench) -> None:
     filled(bench, 60, forbidden=[])
     slow = Slow(bench.embedder)
-    embed = Embed(bench.store, slow)
+    embed = Embed(bench.store.index, slow)
     embed.enroll()
 
     for _ in range(3):  # too much, so that it seems to be away
@@ -120,13 +120,13 @@ def test_an_embedder_that_is_slow_is_given_less_at_a_time(bench: Bench) -> None:
 def test_a_refused_text_is_found_in_few_calls(bench: Bench) -> None:
     picky = filled(bench, 64, forbidden=[20])
 
-    assert Embed(bench.store, picky).all() == 63
+    assert Embed(bench.store.index, picky).all() == 63
     assert picky.asked < 25
 
 
 def test_what_failed_for_a_moment_is_not_passed_over(bench: Bench) -> None:
     picky = filled(bench, 3, forbidden=[1])
-    embed = Embed(bench.store, picky)
+    embed = Embed(bench.store.index, picky)
     embed.enroll()
     parts = embed.pool()
     next(parts)
@@ -140,7 +140,7 @@ def test_what_failed_twice_is_tried_again_after_an_hour(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     picky = filled(bench, 3, forbidden=[1])
-    embed = Embed(bench.store, picky)
+    embed = Embed(bench.store.index, picky)
     monkeypatch.setattr("kinmem.upkeep.embed.REFUSED_SECONDS", 0.0)
     assert embed.all() == 2
     picky.word = "nothing of the kind"

@@ -58,7 +58,7 @@ def test_what_has_no_vector_leaves_nothing_over_and_is_new_once_it_has_one(bench
     bench.service.memorize_many([GARDEN[1]])
     assert run(bench) == {"read": 1}
     assert run(bench) == {}
-    Embed(bench.store, bench.embedder).all()
+    Embed(bench.store.index, bench.embedder).all()
 
     assert run(bench)["merged"] == 1
 

@@ -18,7 +18,7 @@ PAIR = (
 
 
 @pytest.fixture
-def bench(judge_on: None, bench_of: Callable[..., Bench]) -> Bench:
+def bench(bench_of: Callable[..., Bench]) -> Bench:
     return bench_of()
 
 

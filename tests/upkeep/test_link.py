@@ -10,19 +10,19 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+from kinmem.links import PER_MEMORY
 from kinmem.models import Entity, Knowledge, State
-from kinmem.rules.links import PER_MEMORY
-from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
+from kinmem.upkeep.budget import UNLIMITED, Budget
 from kinmem.upkeep.link import TOGETHER, link
-from kinmem.upkeep.tier import tier
+from kinmem.upkeep.priority import tier
 from tests.upkeep.conftest import Bench
 
 BEN, CLARA = Entity("Ben Carter", "person"), Entity("Clara", "person")
 
 
-def linked(bench: Bench, allowance: Allowance = WITHOUT_LIMIT) -> Counter[str]:
+def linked(bench: Bench, budget: Budget = UNLIMITED) -> Counter[str]:
     counts: Counter[str] = Counter()
-    link(bench.store, bench.embedder, bench.clock, allowance, counts)
+    link(bench.store, bench.embedder, bench.clock, budget, counts)
     return counts
 
 
@@ -182,7 +182,7 @@ def test_it_stops_when_its_time_is_over(bench: Bench) -> None:
         about(bench, f"Parcel {n}.")
     asked = iter([False, True])
 
-    assert linked(bench, Allowance(is_over=lambda: next(asked)))["seen"] == TOGETHER
+    assert linked(bench, Budget(lambda: next(asked)))["seen"] == TOGETHER
     assert linked(bench)["seen"] == 10
 
 
@@ -190,7 +190,7 @@ def test_a_dry_run_counts_and_stores_nothing(bench: Bench) -> None:
     one = about(bench, "Ben runs the bakery.", BEN)
     about(bench, "Lunch with Ben.", BEN)
 
-    assert linked(bench, Allowance(dry_run=True))["linked"] == 1
+    assert linked(bench, Budget(dry_run=True))["linked"] == 1
     assert relations(bench, one) == {}
     assert linked(bench)["linked"] == 1
 
@@ -261,7 +261,7 @@ def test_links_keep_a_memory_at_hand(bench: Bench, clock: Any) -> None:
 
     linked(bench)
     clock.advance(days=5)
-    tier(bench.store, bench.clock, WITHOUT_LIMIT, Counter())
+    tier(bench.store, bench.clock, UNLIMITED, Counter())
 
     assert bench.store.links.degrees([hub, alone], bench.clock()) == {hub: (5, 0)}
     assert bench.store.get(hub).tier_reason == "active_connections"

@@ -9,11 +9,10 @@ import pytest
 
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import State
-from kinmem.settings.life import LifeSettings, Prune
-from kinmem.upkeep.allowance import Allowance
-from kinmem.upkeep.expire import expire
+from kinmem.settings.memory_settings import LifeSettings, Prune
+from kinmem.upkeep.budget import Budget
+from kinmem.upkeep.lifecycle import expire, retain
 from kinmem.upkeep.purge import purge
-from kinmem.upkeep.retain import retain
 from tests.upkeep.conftest import OF_AN_ASSISTANT, Bench, all_of_it
 
 DEFAULT = LifeSettings()
@@ -23,16 +22,16 @@ REMARK: dict[str, Any] = {"category": "context", "importance": 5}
 
 
 def retained(
-    bench: Bench, settings: LifeSettings = DEFAULT, allowance: Allowance | None = None
+    bench: Bench, settings: LifeSettings = DEFAULT, budget: Budget | None = None
 ) -> Counter[str]:
     counts = Counter[str]()
-    retain(bench.store, settings, bench.clock, allowance or Allowance(), counts)
+    retain(bench.store, settings, bench.clock, budget or Budget(), counts)
     return counts
 
 
-def expired(bench: Bench, allowance: Allowance | None = None) -> Counter[str]:
+def expired(bench: Bench, budget: Budget | None = None) -> Counter[str]:
     counts = Counter[str]()
-    expire(bench.store, bench.clock, allowance or Allowance(), counts)
+    expire(bench.store, bench.clock, budget or Budget(), counts)
     return counts
 
 
@@ -97,7 +96,7 @@ def test_a_dry_run_counts_and_changes_nothing(bench: Bench, clock: Any) -> None:
     clock.advance(days=60)
     before = bench.store.get(id)
 
-    assert retained(bench, allowance=Allowance(dry_run=True)) == {"archived": 1}
+    assert retained(bench, budget=Budget(dry_run=True)) == {"archived": 1}
     assert bench.store.get(id) == before
 
 
@@ -107,7 +106,7 @@ def test_what_is_cut_short_goes_on_in_the_next_run(bench: Bench, clock: Any) -> 
     clock.advance(days=60)
     asked = iter([False, True])
 
-    first = retained(bench, allowance=Allowance(lambda: next(asked)))
+    first = retained(bench, budget=Budget(lambda: next(asked)))
 
     assert first == {"archived": 200}
     assert retained(bench) == {"archived": 50}
@@ -433,7 +432,7 @@ def test_what_has_expired_goes_into_the_bin(bench: Bench, clock: Any, lent: str)
     assert expired(bench) == {}
     clock.advance(days=1)
 
-    assert expired(bench, Allowance(dry_run=True)) == {"expired": 1}
+    assert expired(bench, Budget(dry_run=True)) == {"expired": 1}
     assert expired(bench) == {"expired": 1}
     assert expired(bench) == {}
     assert bench.state(lent) == State.DELETED
@@ -482,7 +481,7 @@ def test_what_expired_by_a_clock_that_was_ahead_is_as_it_was(
     assert expired(bench) == {"expired": 1}
     clock.advance(days=-365)
 
-    assert expired(bench, Allowance(dry_run=True)) == {state: 1}
+    assert expired(bench, Budget(dry_run=True)) == {state: 1}
     assert expired(bench) == {state: 1}
 
     assert (bench.state(id), bench.store.get(id).deleted_at) == (state, None)
@@ -529,7 +528,7 @@ def test_a_merge_of_what_a_person_told_never_fades_either(bench: Bench, clock: A
 
 def purged(bench: Bench, prune: Prune) -> int:
     counts = Counter[str]()
-    purge(bench.store, timedelta(days=90), prune, bench.clock, Allowance(), counts)
+    purge(bench.store, timedelta(days=90), prune, bench.clock, Budget(), counts)
     return counts["purged"]
 
 

@@ -7,11 +7,11 @@ import pytest
 
 from kinmem.errors import InvalidInput, ModelError
 from kinmem.llm.scripted import ScriptedModel
-from kinmem.models import Filters, Issue, Review, State
+from kinmem.models import Filters, Issue, Review, Settled, State
 from kinmem.service import Service
 from kinmem.turns import Batch, Conflict
 from kinmem.upkeep.issues import issue_of
-from kinmem.upkeep.resolve import Resolved, apply_issue, refuse_issue
+from kinmem.upkeep.resolve import apply_issue, refuse_issue
 from kinmem.upkeep.review import review
 from tests.upkeep.conftest import Bench, shown
 
@@ -24,7 +24,7 @@ def look(bench: Bench, model: ScriptedModel | None = None, **options: Any) -> Re
     return review(bench.store, bench.embedder, filters, bench.clock(), None, model=model, **options)
 
 
-def settle(bench: Bench, issue: Issue, keep: str | None = None) -> Resolved:
+def settle(bench: Bench, issue: Issue, keep: str | None = None) -> Settled:
     return apply_issue(bench.store, bench.embedder, issue, bench.clock(), keep)
 
 
@@ -143,11 +143,11 @@ def test_a_contradiction_leaves_the_later_one_and_closes_the_conflict(bench: Ben
 
     done = settle(bench, issue)
 
-    assert done == Resolved(newer, (older,))
+    assert done == Settled(issue.id, newer, ((older, "superseded"),), f"review {issue.id}")
     gone = bench.store.get(older)
     assert (gone.state, gone.superseded_by) == (State.SUPERSEDED, newer)
     assert gone.valid_to == bench.store.get(newer).said_at
-    assert [one.status for one in bench.store.journal.conflicts(all=True)] == ["kept_newer"]
+    assert [one.status for one in bench.store.decisions.conflicts(all=True)] == ["kept_newer"]
     assert look(bench).issues == []
 
 
@@ -158,7 +158,7 @@ def test_the_one_that_is_named_stays(bench: Bench) -> None:
     settle(bench, issue, keep=older)
 
     assert bench.state(newer) == State.SUPERSEDED
-    assert [one.status for one in bench.store.journal.conflicts(all=True)] == ["kept_older"]
+    assert [one.status for one in bench.store.decisions.conflicts(all=True)] == ["kept_older"]
 
 
 def test_only_what_the_issue_is_about_can_be_kept(bench: Bench) -> None:
@@ -172,7 +172,8 @@ def test_of_duplicates_the_superfluous_goes_into_the_bin(bench: Bench) -> None:
     part, whole = bench.keep(TEA[0]), bench.keep(TEA[1])
     (issue,) = look(bench, duplicate=0.5).issues
 
-    assert settle(bench, issue) == Resolved(whole, (part,))
+    done = settle(bench, issue)
+    assert (done.kept, done.changed) == (whole, ((part, "deleted"),))
     assert bench.state(part) == State.DELETED
     assert bench.service.restore(part).state == State.ACTIVE
 
@@ -254,7 +255,7 @@ def test_where_somebody_changes_a_memory_meanwhile_nothing_is_done(
 
     assert [memory.state for memory in bench.live()] == [State.ACTIVE, State.ACTIVE]
     assert whole not in [memory.content for memory in bench.live()]
-    assert [one.status for one in bench.store.journal.conflicts(all=True)] == ["open"]
+    assert [one.status for one in bench.store.decisions.conflicts(all=True)] == ["open"]
 
 
 def test_a_conflict_across_scopes_is_closed_as_well(bench: Bench) -> None:
@@ -263,9 +264,10 @@ def test_a_conflict_across_scopes_is_closed_as_well(bench: Bench) -> None:
     bench.store.apply(Batch(conflicts=[Conflict(newer, older, "contradiction", "ask", "homes")]))
     (issue,) = look(bench).issues
 
-    assert settle(bench, issue) == Resolved(newer, (older,))
+    done = settle(bench, issue)
+    assert (done.kept, done.changed) == (newer, ((older, "superseded"),))
     assert bench.state(older) == State.SUPERSEDED
-    assert [one.status for one in bench.store.journal.conflicts(all=True)] == ["kept_newer"]
+    assert [one.status for one in bench.store.decisions.conflicts(all=True)] == ["kept_newer"]
 
 
 def test_somebody_elses_memory_is_never_changed(bench_of: Callable[..., Bench]) -> None:
@@ -276,7 +278,8 @@ def test_somebody_elses_memory_is_never_changed(bench_of: Callable[..., Bench]) 
 
     with pytest.raises(InvalidInput, match="belongs to bob"):
         settle(ana, issue)
-    assert settle(ana, issue, keep=theirs) == Resolved(theirs, (mine,))
+    done = settle(ana, issue, keep=theirs)
+    assert (done.kept, done.changed) == (theirs, ((mine, "superseded"),))
     assert bob.state(theirs) == State.ACTIVE
 
 
@@ -287,7 +290,7 @@ def test_a_refused_issue_comes_back_only_when_the_texts_change(bench: Bench) -> 
     refuse_issue(bench.store, issue)
 
     assert look(bench).issues == []
-    assert [one.status for one in bench.store.journal.conflicts(all=True)] == ["kept_both"]
+    assert [one.status for one in bench.store.decisions.conflicts(all=True)] == ["kept_both"]
     bench.service.update_memory(older, importance=9)
     assert look(bench).issues == []
 

@@ -8,10 +8,10 @@ import pytest
 
 from kinmem.errors import ModelError
 from kinmem.service import Service
-from kinmem.service.parts import AT_ONCE
-from kinmem.store.summaries import EXTRACTIVE
-from kinmem.upkeep.allowance import Allowance
-from kinmem.upkeep.summarize import Told, summarize, summarize_these
+from kinmem.service.components import AT_ONCE
+from kinmem.store.memory import EXTRACTIVE
+from kinmem.upkeep.budget import Budget
+from kinmem.upkeep.summarize_memories import Told, summarize, summarize_these
 
 LONG = (
     "The lease of the Lyon office ends on 30 June 2026. We looked at four buildings in the city. "
@@ -116,8 +116,8 @@ def test_a_dry_run_counts_and_a_used_up_allowance_stops(service: Service) -> Non
     service.memorize(LONG)
     dry, stopped = Counter[str](), Counter[str]()
 
-    summarize(service.store, None, Allowance(dry_run=True), dry)
-    summarize(service.store, None, Allowance(is_over=lambda: True), stopped)
+    summarize(service.store, None, Budget(dry_run=True), dry)
+    summarize(service.store, None, Budget(lambda: True), stopped)
 
     assert dry == {"summaries": 1}
     assert stopped == {}
@@ -129,7 +129,7 @@ def test_a_model_writes_it_if_one_is_set(service: Service) -> None:
     model = Scripted(Told(summary="The office moves to Quai Perrache in May."))
     counts = Counter[str]()
 
-    summarize(service.store, model, Allowance(), counts)
+    summarize(service.store, model, Budget(), counts)
 
     assert service.store.summaries.of([id]) == {id: "The office moves to Quai Perrache in May."}
     assert "Two of them had no lift" in model.prompts[0]

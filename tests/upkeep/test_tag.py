@@ -8,14 +8,14 @@ import pytest
 
 from kinmem.models import Filters, State
 from kinmem.service import Service
-from kinmem.upkeep.allowance import WITHOUT_LIMIT, Allowance
-from kinmem.upkeep.tag import PER_RUN, TOGETHER, tag
+from kinmem.upkeep.budget import UNLIMITED, Budget
+from kinmem.upkeep.tag import HOLDERS, PER_RUN, TOGETHER, tag
 from tests.upkeep.conftest import Bench
 
 
-def tagged(bench: Bench, allowance: Allowance = WITHOUT_LIMIT) -> Counter[str]:
+def tagged(bench: Bench, budget: Budget = UNLIMITED) -> Counter[str]:
     counts: Counter[str] = Counter()
-    tag(bench.store, bench.clock, allowance, counts)
+    tag(bench.store, bench.clock, budget, counts)
     return counts
 
 
@@ -64,6 +64,27 @@ def test_no_tag_is_one_memorys_alone(bench: Bench) -> None:
     )
     assert set(found) == {"tool", "visited", "story", *map(str.lower, towns)} - {"story"}
     assert min(found.values()) >= 2
+
+
+def test_a_title_counts_however_many_texts_only_mention_the_word(bench: Bench) -> None:
+    for n in range(2 * HOLDERS):
+        bench.keep(f"Clara met Otto. It rained. Somebody spoke of harbours, the {n}th time.")
+    titled = bench.keep("Cranes and quays.", title="Harbours of the north")
+    tagged(bench)
+    new = bench.keep("Harbours freeze in winter.")
+
+    tagged(bench)
+
+    for id in (titled, new):
+        assert "harbours" in bench.store.get(id).auto_tags
+
+
+def test_who_holds_a_word_is_told_in_order(bench: Bench) -> None:
+    ids = [bench.keep(f"Roses bloom in garden {n}.") for n in range(2 * HOLDERS)]
+
+    first = bench.store.rounds.holding({"roses"}, HOLDERS)
+
+    assert first == {"roses": ids[:HOLDERS]}
 
 
 def test_tagging_is_no_change_of_a_memory(bench: Bench) -> None:
@@ -138,7 +159,7 @@ def test_an_import_is_tagged_in_one_run_as_far_as_its_time_goes(bench: Bench) ->
     )
     asked = iter([False, False, True])
 
-    assert tagged(bench, Allowance(is_over=lambda: next(asked)))["seen"] == 2 * TOGETHER
+    assert tagged(bench, Budget(lambda: next(asked)))["seen"] == 2 * TOGETHER
     assert tagged(bench)["seen"] == 3 * TOGETHER
 
 
@@ -174,14 +195,14 @@ def test_it_stops_when_its_time_is_over_and_goes_on_next_time(bench: Bench) -> N
         bench.keep(f"Gardener number {n} grows roses.")
     asked = iter([False, True])
 
-    assert tagged(bench, Allowance(is_over=lambda: next(asked)))["seen"] == 100
+    assert tagged(bench, Budget(lambda: next(asked)))["seen"] == 100
     assert tagged(bench)["seen"] == 50
 
 
 def test_a_dry_run_counts_and_changes_nothing(bench: Bench) -> None:
     id = bench.keep("Clara grows roses.")
 
-    assert tagged(bench, Allowance(dry_run=True)) == {"seen": 1, "changed": 1}
+    assert tagged(bench, Budget(dry_run=True)) == {"seen": 1, "changed": 1}
     assert bench.store.get(id).auto_tags == ()
     assert bench.store.get(id).tagged_at is None
 

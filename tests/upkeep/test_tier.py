@@ -8,17 +8,17 @@ import pytest
 
 from kinmem.errors import InvalidInput
 from kinmem.models import Fate, Place, State
-from kinmem.store.sqlite.rows import time_text
+from kinmem.store.sqlite.queries import time_text
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.upkeep.allowance import Allowance
-from kinmem.upkeep.retain import retain
-from kinmem.upkeep.tier import tier
+from kinmem.upkeep.budget import Budget
+from kinmem.upkeep.lifecycle import retain
+from kinmem.upkeep.priority import tier
 from tests.upkeep.conftest import Bench
 
 
-def tiered(bench: Bench, allowance: Allowance | None = None) -> Counter[str]:
+def tiered(bench: Bench, budget: Budget | None = None) -> Counter[str]:
     counts = Counter[str]()
-    tier(bench.store, bench.clock, allowance or Allowance(), counts)
+    tier(bench.store, bench.clock, budget or Budget(), counts)
     return counts
 
 
@@ -29,7 +29,7 @@ def place(bench: Bench, id: str) -> tuple[str, str | None]:
 
 def layers(bench: Bench, id: str) -> set[str]:
     assert isinstance(bench.store, SqliteStore)
-    rows = bench.store._own.database.rows(
+    rows = bench.store.files.own.database.rows(
         "SELECT c.layer FROM chunks c JOIN memories m ON m.rowid = c.memory WHERE m.id = ?", (id,)
     )
     return {layer for (layer,) in rows}
@@ -69,7 +69,7 @@ def test_a_life_from_hot_to_the_archive_is_recorded(bench: Bench, clock: Any) ->
 def test_it_may_be_repeated_and_run_dry(bench: Bench, clock: Any) -> None:
     id = bench.keep("Clara waits for the plumber.", importance=3)
 
-    assert tiered(bench, Allowance(dry_run=True)) == {"hot": 1}
+    assert tiered(bench, Budget(dry_run=True)) == {"hot": 1}
     assert place(bench, id) == ("warm", None)
     assert tiered(bench) == {"hot": 1}
     assert tiered(bench) == {}
@@ -144,7 +144,7 @@ def test_what_fades_into_the_archive_follows_in_the_same_sleep(bench: Bench, clo
     id = bench.keep("Clara waits for the plumber.", category="ephemeral", importance=9)
     clock.advance(days=30)
 
-    retain(bench.store, bench.service.settings.life, clock, Allowance(), Counter())
+    retain(bench.store, bench.service.settings.life, clock, Budget(), Counter())
     tiered(bench)
 
     assert place(bench, id) == ("archive", "archived")
@@ -265,7 +265,7 @@ def test_links_count_as_long_as_both_ends_live(bench: Bench, scope: str) -> None
 def link(bench: Bench, source: str, *targets: str) -> None:
     assert isinstance(bench.store, SqliteStore)
     at = time_text(bench.clock())
-    with bench.store._own.database.writing() as db:
+    with bench.store.files.own.database.writing() as db:
         db.executemany(
             "INSERT INTO links"
             " (source, target, relation, weight, confidence, verified_at, created_at)"

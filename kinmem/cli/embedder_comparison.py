@@ -1,0 +1,241 @@
+"""Embedders on one Kin's memories: what each finds, how far they agree, what they cost.
+
+Nobody has said which memory answers which question here, so memories are looked for by what is
+known to belong to them: their first half, and where they were learned.
+"""
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import mean, median
+from typing import Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from kinmem.cli.tables import table_of
+from kinmem.clock import Clock
+from kinmem.llm.base import Embedder
+from kinmem.llm.chunks import chunks_of
+from kinmem.models import Chunks, Draft, Filters, Memory, Progress
+from kinmem.recall.pipeline import Recall
+from kinmem.recall.profiles import PROFILES, Formula, Profile
+from kinmem.sentences import sentences
+from kinmem.settings import RecallSettings, Settings
+from kinmem.store.base import Store
+from kinmem.upkeep.embed import Embed
+
+MOST = 1000
+"""Memories that are compared: a provider is sent, and paid for, all of them."""
+PROBES = 100
+"""Of each kind, spread evenly over the memories."""
+TOP = 10
+SHORTEST = 6
+"""Words of a text whose half is still a question."""
+BATCH = 100
+NUMBER_BYTES = 4
+
+AS_RECALLED, BY_MEANING = "as recall answers", "by meaning alone"
+ALONE = Formula(
+    words=0.0,
+    neighbours=0.0,
+    answers=0.0,
+    named=0.0,
+    by_user=0.0,
+    standing_wish=0.0,
+    then=0.0,
+    evidence=0.0,
+    worth=0.0,
+    age=0.0,
+)
+WAYS: Mapping[str, Profile] = {
+    AS_RECALLED: PROFILES["relevance"],
+    BY_MEANING: replace(PROFILES["relevance"], formula=ALONE),
+}
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Something to ask, and the memory that it was taken from."""
+
+    kind: str
+    text: str
+    memory: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one embedder did."""
+
+    embedder: str
+    width: int
+    bytes_each: float
+    """Of vectors, for a memory."""
+    memory_ms: float
+    """To embed one, beside others; the mean."""
+    question_ms: float
+    """To embed one alone; the median."""
+    tops: Mapping[str, list[list[str]]]
+    """By way of asking: for each probe the ids found, best first."""
+
+    def found(self, way: str, probes: Sequence[Probe], kind: str) -> tuple[float, float]:
+        """Share of the probes of a kind whose memory is among ten, and the nDCG of those ten."""
+        places = [
+            top.index(probe.memory) + 1 if probe.memory in top else 0
+            for top, probe in zip(self.tops[way], probes, strict=True)
+            if probe.kind == kind
+        ]
+        return mean(place > 0 for place in places), mean(
+            1 / math.log2(place + 1) if place else 0.0 for place in places
+        )
+
+
+def probes(memories: Sequence[Memory]) -> list[Probe]:
+    """What may be asked about them, up to 100 of each kind."""
+    halves = [
+        Probe("first half", " ".join(words[: len(words) // 2]), one.id)
+        for one in memories
+        if len(words := one.content.split()) >= SHORTEST
+    ]
+    contexts = [
+        Probe("source context", sentences(one.source_context)[0].strip(), one.id)
+        for one in memories
+        if one.source_context and one.source_context.strip()
+    ]
+    return [*_spread(halves), *_spread(contexts)]
+
+
+def measured(
+    embedder: Embedder,
+    memories: Sequence[Memory],
+    asked: Sequence[Probe],
+    store: Store,
+    settings: Settings,
+    clock: Clock,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Memories go into the empty `store` with this embedder's vectors. Raises ModelError."""
+    embedder.warm()
+    chunks = [chunks_of(one.content, embedder) for one in memories]
+    for start in range(0, len(memories), BATCH):
+        part = zip(memories[start:][:BATCH], chunks[start:][:BATCH], strict=True)
+        store.add([Draft(_as_new(one), Chunks(texts)) for one, texts in part])
+    started = time.perf_counter()
+    Embed(store.index, embedder).all(progress)
+    seconds = time.perf_counter() - started
+    settings = replace(settings, recall=RecallSettings(adaptive_k=False, abstain=False))
+    recall = Recall(store, [embedder], settings, clock, profiles=WAYS)
+    return Outcome(
+        embedder=embedder.name,
+        width=embedder.dimension,
+        bytes_each=NUMBER_BYTES * embedder.dimension * mean(map(len, chunks)),
+        memory_ms=1000 * seconds / len(memories),
+        question_ms=1000 * median(_times(embedder, asked)),
+        tops={
+            way: [
+                [hit.memory.id for hit in recall(probe.text, TOP, Filters(), way).hits]
+                for probe in asked
+            ]
+            for way in WAYS
+        },
+    )
+
+
+def agreement(one: Outcome, other: Outcome, way: str) -> tuple[float, float]:
+    """The share that two top tens have in common, and how often their first is the same."""
+    pairs = [
+        (first, second)
+        for first, second in zip(one.tops[way], other.tops[way], strict=True)
+        if first or second
+    ]
+    shared = [len(set(a) & set(b)) / max(len(a), len(b)) for a, b in pairs]
+    return mean(shared), mean(a[:1] == b[:1] for a, b in pairs)
+
+
+def _times(embedder: Embedder, asked: Sequence[Probe]) -> Iterator[float]:
+    for probe in asked[:PROBES]:
+        started = time.perf_counter()
+        embedder.embed([probe.text], purpose="question")
+        yield time.perf_counter() - started
+
+
+def _spread(probes: Sequence[Probe]) -> Sequence[Probe]:
+    step = max(1, math.ceil(len(probes) / PROBES))
+    return probes[::step]
+
+
+def _as_new(memory: Memory) -> Memory:
+    """Without what points at others, which may not be there."""
+    return replace(memory, superseded_by=None)
+
+
+def comparison_row(
+    first: Outcome, second: Outcome, asked: Sequence[Probe], memories: int
+) -> dict[str, Any]:
+    """For programs; shares are between 0 and 1."""
+    agreed = {way: agreement(first, second, way) for way in WAYS}
+    return {
+        "memories": memories,
+        "embedders": [
+            {
+                "name": one.embedder,
+                "dimension": one.width,
+                "bytesPerMemory": round(one.bytes_each),
+                "msPerMemory": round(one.memory_ms, 2),
+                "msPerQuestion": round(one.question_ms, 2),
+                "found": [
+                    {"by": kind, "way": way, "recall@10": recall, "ndcg@10": ndcg}
+                    for kind, way, (recall, ndcg) in _found_by(one, asked)
+                ],
+            }
+            for one in (first, second)
+        ],
+        "probes": {kind: sum(probe.kind == kind for probe in asked) for kind in _kinds(asked)},
+        "agreement": [
+            {"way": way, "topTens": shared, "first": same} for way, (shared, same) in agreed.items()
+        ],
+    }
+
+
+def comparison_tables(
+    first: Outcome, second: Outcome, asked: Sequence[Probe], memories: int
+) -> Iterator[RenderableType]:
+    """For people; shares in percent."""
+    pair = (first, second)
+    rows: list[tuple[str, ...]] = [
+        ("width", *(f"{one.width:,}" for one in pair)),
+        ("bytes of vectors per memory", *(f"{one.bytes_each:,.0f}" for one in pair)),
+        ("ms per memory", *(f"{one.memory_ms:.1f}" for one in pair)),
+        ("ms per question", *(f"{one.question_ms:.1f}" for one in pair)),
+    ]
+    for (kind, way, one), (_, _, other) in zip(
+        *(_found_by(each, asked) for each in pair), strict=True
+    ):
+        shown = [f"{100 * recall:.1f} / {100 * ndcg:.1f}" for recall, ndcg in (one, other)]
+        rows.append((f"memory found by its {kind}, {way}", *shown))
+    yield Text(
+        f"{memories:,} memories, {len(asked)} of their parts asked for; found: recall@10 / nDCG@10,"
+        " in percent.\n"
+    )
+    yield table_of(("", *(one.embedder for one in pair)), rows)
+    for way in WAYS:
+        shared, same = agreement(first, second, way)
+        yield Text(
+            f"\nTop tens {way}: {100 * shared:.0f} % in common, the first the same in"
+            f" {100 * same:.0f} %.",
+            end="",
+        )
+    yield Text("\n")
+
+
+def _found_by(
+    one: Outcome, asked: Sequence[Probe]
+) -> Iterator[tuple[str, str, tuple[float, float]]]:
+    for kind in _kinds(asked):
+        for way in WAYS:
+            yield kind, way, one.found(way, asked, kind)
+
+
+def _kinds(asked: Sequence[Probe]) -> list[str]:
+    return list(dict.fromkeys(probe.kind for probe in asked))

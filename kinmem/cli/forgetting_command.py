@@ -1,0 +1,152 @@
+"""forget --about: what would be erased, whether it should be, and what is left."""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from kinmem.cli.cards import QUIET, whose
+from kinmem.cli.command_context import CommandContext
+from kinmem.cli.memory_ids import short_id
+from kinmem.cli.terminal import Refused, one_line, say
+
+if TYPE_CHECKING:
+    from kinmem.service import Service
+    from kinmem.undo.forget_about import Forgetting, Proof
+
+SHOWN = 20
+CALLED = {
+    "turns": ("thing said in conversations", "things said in conversations"),
+    "snapshots": ("summary of a conversation", "summaries of conversations"),
+    "history": ("line of the history", "lines of the history"),
+    "shown": ("note that a session was shown", "notes that sessions were shown"),
+    "entities": ("entity", "entities"),
+    "links": ("link", "links"),
+    "memories": ("memory by where it comes from", "memories by where they come from"),
+    "old_texts": ("earlier version of a document", "earlier versions of documents"),
+    "conflicts": ("contradiction", "contradictions"),
+    "runs": ("report", "reports"),
+}
+"""What tables hold, for people: of one row, of several."""
+
+
+def forget_about(context: CommandContext, name: str, *, yes: bool, dry_run: bool) -> None:
+    """Show what is about a name, ask, erase it, and say what is left."""
+    with context.memory() as memory:
+        found = memory.forget_about(name)
+        if dry_run or found.is_empty:
+            context.tell(_plan(found), *_plan_cards(found, memory))
+            return
+        if not yes:
+            _ask(found, memory)
+        proof = found.erase()
+        context.tell({**_plan(found), **_proof(proof)}, *_proof_cards(proof, found.mention.name))
+    if proof.places:
+        raise typer.Exit(1)
+
+
+def _ask(found: "Forgetting", memory: "Service") -> None:
+    if not sys.stdin.isatty():
+        raise Refused(
+            "this erases for good, and nobody is here to be asked; --dry-run shows what, --yes does"
+            " it"
+        )
+    say(*_plan_cards(found, memory))
+    typer.confirm("Erase all of it for good?", abort=True, err=True)
+
+
+def _plan(found: "Forgetting") -> dict[str, Any]:
+    return {
+        "about": found.mention.name,
+        "memories": [
+            {"id": one.id, "content": one.content, "scope": one.scope, "state": str(one.state)}
+            for one in found.memories
+        ],
+        "elsewhere": dict(found.counts),
+        "files": list(found.files),
+        "othersShared": list(found.others),
+        "deleteByHand": [str(path) for path in found.copies],
+        "ownWords": list(found.kept),
+    }
+
+
+def _proof(proof: "Proof") -> dict[str, Any]:
+    return {
+        "erased": proof.erased,
+        "blanked": dict(proof.blanked),
+        "deleted": list(proof.deleted),
+        "searched": list(proof.searched),
+        "left": [
+            {"file": place.file, "count": place.count, "what": place.what} for place in proof.places
+        ],
+    }
+
+
+def _plan_cards(found: "Forgetting", memory: "Service") -> Iterator[RenderableType]:
+    name = one_line(found.mention.name)
+    if found.is_empty:
+        yield Text(f"Nothing of {memory.kin}'s is about {name}.")
+    else:
+        yield Text(f"About {name}:", style="bold")
+    for one in found.memories[:SHOWN]:
+        yield Text(f"  {short_id(one.id)}  {one_line(one.content)} ({whose(one, memory)})")
+    if len(found.memories) > SHOWN:
+        more = len(found.memories) - SHOWN
+        yield Text(f"  and {more:,} more {'memory' if more == 1 else 'memories'}")
+    yield from (Text(f"  {told}") for told in _elsewhere(found.counts))
+    yield from (Text(f"  the file {one_line(file)}") for file in found.files)
+    if found.others:
+        count = len(found.others)
+        named = "1 memory that another Kin shares names"
+        named = named if count == 1 else f"{count:,} memories that other Kins share name"
+        yield Text(
+            f"{named} it as well; only they may change what is theirs:"
+            f" {', '.join(map(short_id, found.others[:SHOWN]))}",
+            style="yellow",
+        )
+    yield from _staying(found.copies, found.kept, name)
+
+
+def _proof_cards(proof: "Proof", name: str) -> Iterator[RenderableType]:
+    memories = "1 memory" if proof.erased == 1 else f"{proof.erased:,} memories"
+    yield Text(f"Erased for good: {memories}.", style="green")
+    yield from (Text(f"  {told}") for told in _elsewhere(proof.blanked))
+    yield from (Text(f"  the file {one_line(file)}") for file in proof.deleted)
+    count = len(proof.searched)
+    files = f"{count:,} {'file' if count == 1 else 'files'} searched byte by byte"
+    if not proof.places:
+        yield Text(f"{files}: nothing of it is left.", style="green")
+    for place in proof.places:
+        what = one_line(name) if place.what == "name" else "an erased text"
+        times = "once" if place.count == 1 else f"{place.count:,} times"
+        yield Text(f"{files}: {what} is still in {place.file}, {times}.", style="yellow")
+    if proof.others:
+        told = ", ".join(map(short_id, proof.others[:SHOWN]))
+        yield Text(f"Other Kins share memories that name it: {told}.", style="yellow")
+    yield from _staying(proof.copies, proof.kept, one_line(name))
+    yield Text("Other Kins' own files were not looked at.", style=QUIET)
+
+
+def _staying(copies: Sequence[Path], kept: Sequence[str], name: str) -> Iterator[RenderableType]:
+    for path in copies:
+        yield Text(
+            f"A copy of shared.db names it and stays, for other Kins' memories are in it too."
+            f" Delete it when none of you needs it: {one_line(str(path))}",
+            style="yellow",
+        )
+    if kept:
+        yield Text(
+            f"{name} is also a word of kinmem's own, or a Kin's name, which stays: in"
+            f" {', '.join(kept)}.",
+            style="yellow",
+        )
+
+
+def _elsewhere(counts: Mapping[str, int]) -> Iterator[str]:
+    for table, count in counts.items():
+        one, several = CALLED[table]
+        yield f"{count:,} {one if count == 1 else several}"

@@ -1,0 +1,143 @@
+"""A real MCP client with a real server process, for the demo and for doctor's self-test."""
+
+import asyncio
+import logging
+import os
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TextIO, TypeVar
+
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.types import CallToolResult, TextContent
+
+import kinmem
+from kinmem.cli.installation_checks import Check
+from kinmem.errors import KinmemError
+
+SECONDS = 30.0
+T = TypeVar("T")
+CONTENT = "The self-test of kinmem keeps its umbrella in the hallway."
+QUESTION = "Where is something against the rain?"
+
+
+class ToolFailed(KinmemError):
+    """The tool answered with an error; its text is the message."""
+
+    code = "tool"
+
+
+class ServerFailed(KinmemError):
+    """The server did not start, or ended while it was needed."""
+
+    code = "server"
+
+
+class Caller:
+    """Calls tools of one Kin's server and gives back what a model would see."""
+
+    def __init__(self, kin: str, client: Client) -> None:
+        self.kin = kin
+        self.client = client
+
+    async def __call__(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The structured answer. Raises ToolFailed with the text of an error."""
+        result = await self.client.call_tool(tool, arguments, read_timeout_seconds=SECONDS)
+        assert isinstance(result, CallToolResult)
+        if result.is_error:
+            texts = [part.text for part in result.content if isinstance(part, TextContent)]
+            raise ToolFailed(" ".join(texts).removeprefix(f"Error executing tool {tool}: "))
+        return result.structured_content or {}
+
+    async def said(self, tool: str, **arguments: Any) -> str:
+        """The text of the answer, as hooks read it."""
+        logging.getLogger("client").setLevel(logging.ERROR)  # it warns of a tool that is in no list
+        result = await self.client.call_tool(tool, arguments, read_timeout_seconds=SECONDS)
+        assert isinstance(result, CallToolResult)
+        told = " ".join(part.text for part in result.content if isinstance(part, TextContent))
+        if result.is_error:
+            raise ToolFailed(told.removeprefix(f"Error executing tool {tool}: "))
+        return told
+
+    async def read(self, uri: str) -> str:
+        """A resource's text."""
+        result = await self.client.read_resource(uri)
+        return " ".join(part.text for part in result.contents if hasattr(part, "text"))
+
+    async def model_loaded(self) -> None:
+        """Wait for the embedder, which loads while the first calls are answered by words."""
+        while "embedding" in (await self("recall", query="hello")).get("degraded", []):
+            await asyncio.sleep(0.05)
+
+
+@asynccontextmanager
+async def serving(kin: str, home: Path, errors: TextIO) -> AsyncIterator[Caller]:
+    """A server of its own for this Kin, as a client starts it; `errors` gets its stderr.
+
+    Of the environment it sees what MCP clients pass on: no settings but the home folder.
+    """
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-P", "-m", "kinmem", "serve", "--kin", kin],
+        env={
+            "KINMEM_HOME": str(home),
+            "PYTHONPATH": str(Path(kinmem.__file__).parent.parent),
+            "TZ": os.environ.get("TZ", ""),
+        },
+    )
+    async with Client(stdio_client(parameters, errlog=errors)) as client:
+        yield Caller(kin, client)
+
+
+def converse(talk: Callable[[TextIO], Coroutine[Any, Any, T]]) -> T:
+    """Run a conversation with servers. Raises ServerFailed with what they said last."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        try:
+            return asyncio.run(talk(errors))
+        except Exception as error:
+            cause = _first_cause(error)
+            if isinstance(cause, KinmemError):
+                raise cause from error
+            errors.seek(0)
+            said = errors.read().strip().rpartition("\n")[2] or "nothing"
+            told = f"{type(cause).__name__}: {cause}".rstrip(": ")
+            raise ServerFailed(f"the server could not be used ({told}); it said: {said}") from error
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    """The first cause inside the task groups that a conversation runs in."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def self_test() -> Iterator[Check]:
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="kinmem-doctor-") as folder:
+        try:
+            told = converse(lambda errors: _talk(Path(folder), errors))
+        except KinmemError as error:
+            yield Check("self-test", "error", str(error), "run kinmem serve by hand and see")
+            return
+    took = time.monotonic() - started
+    yield Check("self-test", "ok", f"{told} over stdio in {took:.1f} s")
+
+
+async def _talk(home: Path, errors: TextIO) -> str:
+    async with serving("doctor", home, errors) as caller:
+        tools = (await caller.client.list_tools()).tools
+        made = await caller("memorize", content=CONTENT)
+        await caller.model_loaded()
+        found = (await caller("recall", query=QUESTION))["memories"]
+        if [memory["id"] for memory in found] != [made["id"]]:
+            raise SelfTestFailed(f"what was memorized was not recalled: {found}")
+        version = caller.client.protocol_version
+    return f"{len(tools)} tools, one memory stored and found by meaning, protocol {version}"
+
+
+class SelfTestFailed(KinmemError):
+    """The server answers, but wrongly."""

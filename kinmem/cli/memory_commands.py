@@ -1,0 +1,267 @@
+"""memorize, update, forget, restore, history, undo: what changes a memory, and takes it back."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from kinmem.cli import options as take
+from kinmem.cli.command_context import CommandContext, command
+from kinmem.cli.terminal import one_line, say
+
+if TYPE_CHECKING:
+    from kinmem.models import Memory
+    from kinmem.service import Service
+
+app = typer.Typer()
+PANEL = "Remember"
+DIGITS = 19
+"""Of the greatest number a database has; Python reads numbers of some thousand digits only."""
+
+
+@command(app, rich_help_panel=PANEL)
+def memorize(
+    context: CommandContext,
+    text: take.Text,
+    category: take.Category = None,
+    subject: take.Subject = None,
+    importance: take.Importance = None,
+    scope: take.Scope = None,
+    source_context: take.SourceContext = None,
+    occurred_at: take.OccurredAt = None,
+    tag: take.NewTags = None,
+    expires: take.Expires = None,
+    speaker: take.Speaker = None,
+    place: take.Place = None,
+) -> None:
+    """Remember something. What is known already is not stored twice."""
+    from kinmem.cli.terminal import Refused
+
+    details = _given(
+        category=category,
+        subject=subject,
+        importance=importance,
+        scope=scope,
+        source_context=source_context,
+        occurred_at=occurred_at,
+        tags=tuple(tag) if tag else None,
+        expires=expires,
+        speaker=speaker,
+        place=place,
+    )
+    content = _typed(text)
+    with context.memory() as memory:
+        stored = memory.memorize(content, **details)
+        if stored.status == "refused":
+            raise Refused(stored.reason or "it was not stored")
+        if context.json:
+            from kinmem.mcp.tool_answers import MemorizedItem, as_json
+
+            context.tell(as_json(MemorizedItem.of(stored)))
+        else:
+            from kinmem.cli.cards import what_became
+
+            say(*what_became(stored, memory))
+
+
+@command(app, rich_help_panel=PANEL)
+def update(
+    context: CommandContext,
+    memory_id: take.Id,
+    content: take.Content = None,
+    category: take.Category = None,
+    subject: take.Subject = None,
+    importance: take.Importance = None,
+    scope: take.Scope = None,
+    source_context: take.SourceContext = None,
+    occurred_at: take.OccurredAt = None,
+    tag: take.NewTags = None,
+    expires: take.Expires = None,
+    pinned: take.Pinned = None,
+    priority: take.Priority = None,
+    archived: take.Archived = None,
+    place: take.Place = None,
+    link: take.Link = None,
+    unlink: take.Unlink = None,
+    clear: take.Clear = None,
+    if_version: take.IfVersion = None,
+) -> None:
+    """Change a memory of this Kin."""
+    changes = _given(
+        content=None if content is None else _typed([content]),
+        category=category,
+        subject=subject,
+        importance=importance,
+        scope=scope,
+        source_context=source_context,
+        occurred_at=occurred_at,
+        tags=tuple(tag) if tag else None,
+        expires=expires,
+        pinned=pinned,
+        priority=priority,
+        archived=archived,
+        place=place,
+    )
+    changes |= _cleared(clear or [])
+    _change(context, memory_id, _update_of(changes, link or (), unlink or (), if_version))
+
+
+@command(app, rich_help_panel=PANEL)
+def forget(
+    context: CommandContext,
+    memory_id: take.ForgottenId = None,
+    about: take.About = None,
+    erase: take.Erase = False,
+    yes: take.Yes = False,
+    dry_run: take.DryRunAbout = False,
+) -> None:
+    """Take a memory out of use: it can be restored for a while. Or erase all about somebody."""
+    from kinmem.cli.memory_ids import full_id
+
+    if (memory_id is None) == (about is None):
+        raise typer.BadParameter("name one memory, or what to forget with --about")
+    if about is not None:
+        from kinmem.cli.forgetting_command import forget_about
+
+        forget_about(context, about, yes=yes, dry_run=dry_run)
+        return
+    if dry_run:
+        raise typer.BadParameter("--dry-run goes with --about")
+    with context.memory() as memory:
+        id = full_id(memory, memory_id or "")
+        if erase and not yes and sys.stdin.isatty():
+            said = one_line(memory.store.get(id).content)
+            typer.confirm(f'Erase "{said[:60]}" for good?', abort=True, err=True)
+        done = memory.forget(id, erase=erase)
+        if context.json:
+            from kinmem.mcp.tool_answers import Forgotten, as_json
+
+            context.tell(as_json(Forgotten.of(done, memory.settings.general.zone)))
+        else:
+            from kinmem.cli.cards import forgotten
+
+            say(forgotten(done, memory))
+
+
+@command(app, rich_help_panel=PANEL)
+def restore(context: CommandContext, memory_id: take.Id) -> None:
+    """Bring back a memory that was forgotten or archived."""
+    _change(context, memory_id, lambda memory, id: memory.restore(id))
+
+
+def _update_of(
+    changes: dict[str, Any], link: Sequence[str], unlink: Sequence[str], if_version: int | None
+) -> "Callable[[Service, str], Memory]":
+    def change(memory: "Service", id: str) -> "Memory":
+        links = list(_links(memory, link, unlink))
+        also = {"links": links} if links else {}
+        return memory.update_memory(id, if_version=if_version, **changes, **also)
+
+    return change
+
+
+def _change(
+    context: CommandContext, typed: str, change: "Callable[[Service, str], Memory]"
+) -> None:
+    from kinmem.cli.memory_ids import full_id
+
+    with context.memory() as memory:
+        changed = change(memory, full_id(memory, typed))
+        if context.json:
+            from kinmem.mcp.tool_answers import Memory, as_json
+
+            context.tell(as_json(Memory.whole(changed, memory)))
+        else:
+            from kinmem.cli.cards import memory_card
+
+            say(memory_card(changed, memory))
+
+
+def _links(
+    memory: "Service", added: Iterable[str], taken: Iterable[str]
+) -> Iterator[dict[str, str | None]]:
+    """What --link and --unlink name; ids may be the ends that lists show."""
+    from kinmem.cli.memory_ids import full_id
+
+    for one in added:
+        typed, _, relation = one.partition(":")
+        yield {"id": full_id(memory, typed), "relation": relation.strip() or "related_to"}
+    for typed in taken:
+        yield {"id": full_id(memory, typed), "relation": None}
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _cleared(names: list[str]) -> dict[str, None]:
+    for name in names:
+        if name not in take.CLEARABLE:
+            told = f"{name!r} is none of {', '.join(take.CLEARABLE)}"
+            raise typer.BadParameter(told, param_hint="--clear")
+    return {name.replace("-", "_"): None for name in names}
+
+
+def _typed(words: list[str]) -> str:
+    return sys.stdin.read() if words == ["-"] else " ".join(words)
+
+
+@command(app, rich_help_panel=PANEL)
+def history(
+    context: CommandContext,
+    memory_id: take.MaybeId = None,
+    limit: take.WriteLimit = 20,
+    before: take.Before = None,
+    as_of: take.AsOfWrite = None,
+) -> None:
+    """What was done, the latest first: to one memory, or to all of this Kin's."""
+    from kinmem.cli import details
+    from kinmem.cli.memory_ids import full_id
+
+    with context.memory(resident=False) as memory:
+        if as_of is not None:
+            then = list(memory.as_of(as_of).values())
+            context.tell(details.rows_then(then, memory), *details.listing_then(then))
+        elif memory_id is not None:
+            events = memory.history(full_id(memory, memory_id), limit)
+            context.tell(details.event_rows(events, memory), *details.event_lines(events, memory))
+        else:
+            events = memory.history(None, limit, before=before)
+            context.tell(
+                details.write_rows(events, memory, limit),
+                *details.write_table(events, memory, limit),
+            )
+
+
+@command(app, rich_help_panel=PANEL)
+def undo(
+    context: CommandContext,
+    what: take.What = None,
+    last: take.Last = 1,
+    cascade: take.Cascade = False,
+    dry_run: take.DryRunUndo = False,
+) -> None:
+    """Take back what was done: the last thing, or a write, batch or memory's last change."""
+    from kinmem.cli import details
+
+    with context.memory() as memory:
+        done = memory.undo(_meant(memory, what), last=last, cascade=cascade, dry_run=dry_run)
+        if context.json:
+            context.tell(details.undone_row(done))
+        else:
+            say(*details.undone_cards(done, memory))
+
+
+def _meant(memory: "Service", what: str | None) -> int | str | None:
+    """The number of a write, the name of a batch, or a memory's whole id."""
+    from kinmem.cli.memory_ids import full_id
+
+    if what is None:
+        return None
+    past = memory.store.past
+    if what.isdecimal() and len(what) <= DIGITS and past.write(int(what)):
+        return int(what)
+    if past.batch(what):
+        return what
+    return full_id(memory, what)

@@ -1,0 +1,206 @@
+"""recall, list, show, explore, timeline, review, stats: what the memory holds."""
+
+import typer
+
+from kinmem.cli import options as take
+from kinmem.cli.command_context import CommandContext, command
+from kinmem.cli.terminal import say
+from kinmem.models import CONVERSATION
+
+app = typer.Typer()
+PANEL = "Ask"
+
+
+@command(app, rich_help_panel=PANEL)
+def recall(
+    context: CommandContext,
+    question: take.Question,
+    limit: take.Limit = None,
+    category: take.Category = None,
+    subject: take.Subject = None,
+    scope: take.Scope = None,
+    tag: take.Tags = None,
+    since: take.Since = None,
+    until: take.Until = None,
+    as_of: take.AsOf = None,
+    mode: take.Mode = None,
+    include_archived: take.IncludeArchived = False,
+    place: take.Place = None,
+    explain: take.Explain = False,
+) -> None:
+    """What is remembered about a question, best first."""
+    with context.memory() as memory:
+        answer = memory.recall(
+            " ".join(question),
+            limit=limit,
+            category=category,
+            subject=subject,
+            scope=scope,
+            tags=tag or (),
+            since=since,
+            until=until,
+            as_of=as_of,
+            mode=mode,
+            include_archived=include_archived,
+            place=place,
+        )
+        if context.json:
+            from kinmem.mcp.tool_answers import Recalled, as_json
+
+            context.tell(as_json(Recalled.of(answer, memory, explain)))
+        else:
+            from kinmem.cli.cards import answer_cards
+
+            say(*answer_cards(answer, memory, explain=explain))
+
+
+@command(app, "list", rich_help_panel=PANEL)
+def list_(
+    context: CommandContext,
+    category: take.Category = None,
+    subject: take.Subject = None,
+    scope: take.Scope = None,
+    tag: take.Tags = None,
+    state: take.State = None,
+    since: take.Since = None,
+    until: take.Until = None,
+    place: take.Place = None,
+    sort: take.Sort = "newest",
+    limit: take.PageLimit = 50,
+    cursor: take.Cursor = None,
+    every: take.All = False,
+) -> None:
+    """What is stored, page by page."""
+    from kinmem.cli.memory_ids import whole_page
+
+    with context.memory() as memory:
+        page = whole_page(
+            memory,
+            every=every,
+            category=category,
+            subject=subject,
+            scope=scope,
+            tags=tag or (),
+            state=state,
+            since=since,
+            until=until,
+            place=place,
+            sort=sort,
+            limit=limit,
+            cursor=cursor,
+        )
+        if context.json:
+            from kinmem.mcp.tool_answers import Listed, as_json
+
+            context.tell(as_json(Listed.of(page, memory)))
+        else:
+            from kinmem.cli.cards import listing
+
+            say(*listing(page, memory))
+
+
+@command(app, rich_help_panel=PANEL)
+def show(context: CommandContext, memory_id: take.Id) -> None:
+    """Everything about one memory: where it comes from and what happened to it."""
+    from kinmem.cli.details import whole_card, whole_row
+    from kinmem.cli.memory_ids import full_id
+
+    with context.memory() as memory:
+        id = full_id(memory, memory_id)
+        one = memory.get(id)
+        if one.source == CONVERSATION:
+            from kinmem.cli.cards import memory_card
+            from kinmem.mcp.tool_answers import Memory, as_json
+
+            context.tell(as_json(Memory.brief(one, memory)), memory_card(one, memory))
+            return
+        events = memory.history(id)
+        if context.json:
+            context.tell(whole_row(one, events, memory))
+        else:
+            say(*whole_card(one, events, memory))
+
+
+@command(app, rich_help_panel=PANEL)
+def explore(
+    context: CommandContext, name: take.Known, depth: take.Depth = 1, to: take.To = None
+) -> None:
+    """What is known about somebody or something: relations, other names, latest memories."""
+    with context.memory() as memory:
+        card, way = memory.explore(" ".join(name), depth=depth, to=to)
+        if context.json:
+            from kinmem.mcp.knowledge_answers import Explored
+            from kinmem.mcp.tool_answers import as_json
+
+            context.tell(as_json(Explored.of(card, way, memory)))
+        else:
+            from kinmem.cli.cards import entity_card
+
+            say(*entity_card(card, way, memory))
+
+
+@command(app, rich_help_panel=PANEL)
+def timeline(
+    context: CommandContext,
+    subject: take.Subject = None,
+    day: take.Day = None,
+    limit: take.PageLimit = 50,
+    cursor: take.Cursor = None,
+) -> None:
+    """What happened, in order: about a subject, on a day, or both. What was so once is marked."""
+    with context.memory() as memory:
+        page = memory.timeline(subject, day, limit=limit, cursor=cursor)
+        if context.json:
+            from kinmem.mcp.knowledge_answers import Timeline
+            from kinmem.mcp.tool_answers import as_json
+
+            context.tell(as_json(Timeline.of(page, memory)))
+        else:
+            from kinmem.cli.cards import moments
+
+            say(*moments(page, memory))
+
+
+@command(app, rich_help_panel=PANEL)
+def review(
+    context: CommandContext,
+    subject: take.Subject = None,
+    scope: take.Scope = None,
+    apply: take.Apply = None,
+    refuse: take.Refuse = None,
+    keep: take.KeepMemory = None,
+) -> None:
+    """Find contradictions, duplicates and what is out of date. Changes only what is applied."""
+    from kinmem.cli.memory_ids import full_id
+    from kinmem.cli.terminal import progress_bar
+
+    with context.memory() as memory:
+        with progress_bar() as progress:
+            found = memory.review_memories(
+                subject=subject,
+                scope=scope,
+                apply=apply or (),
+                refuse=refuse or (),
+                keep=full_id(memory, keep) if keep else None,
+                progress=progress,
+            )
+        if context.json:
+            from kinmem.mcp.tool_answers import Reviewed, as_json
+
+            context.tell(as_json(Reviewed.of(found)))
+        else:
+            from kinmem.cli.cards import issues
+
+            say(*issues(found, memory))
+    if found.degraded:  # what rules find was shown
+        raise typer.Exit(1)
+
+
+@command(app, rich_help_panel=PANEL)
+def stats(context: CommandContext) -> None:
+    """How much is remembered, and whether all of it can be found by meaning."""
+    from kinmem.cli.tables import stats_row, stats_table
+
+    with context.memory() as memory:
+        found = memory.stats()
+    context.tell(stats_row(found), stats_table(found))

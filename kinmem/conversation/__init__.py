@@ -1,0 +1,1 @@
+"""A conversation as it passes by: turns in, notes out, and long talk kept short."""

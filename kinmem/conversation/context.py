@@ -1,0 +1,178 @@
+"""A conversation as a model can be given it: summaries, then the turns after them. Pure.
+
+Tool results that are cut as they age would change what stands before the latest message, and a
+provider's cache with it. So they are cut at certain messages only, the epochs; what comes after is
+whole until the next. Every process finds the same epochs, since the messages alone tell them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kinmem.conversation.due import batch_and_keep, threshold, tokens
+from kinmem.conversation.reduce import begins_group, reduce
+from kinmem.conversation.sanitize import indented, who
+from kinmem.settings import CompactSettings
+from kinmem.text import estimated_tokens
+from kinmem.turns import CLIENT, Message, Snapshot
+
+EARLIER = "# Earlier in this conversation, summarised"
+TOLD = "# Notes from before"
+LATELY = "# The conversation"
+MOST_TOLD = 1500
+"""Tokens of notes that stood beside turns which are summarised now; the latest stay."""
+DAY = estimated_tokens("[2026-06-15]\n")
+
+GROWTH = 1.25
+"""What is too long even when cut grows by a quarter before the next epoch."""
+ROOM = 0.75
+"""Share of a budget that is left of an overfull context, so that not each message drops another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """Everything that is known of one session, read at one time."""
+
+    snapshots: Sequence[Snapshot]
+    messages: Sequence[Message]
+    """What no snapshot stands for; days are told in the zone of their times."""
+    notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By turn: what was shown beside its prompt."""
+    others: Sequence[str] = ()
+    """What else was shown: at the session's start, and beside turns that are summarised now."""
+
+
+def rendered(talk: Talk, settings: CompactSettings, *, exact: bool) -> str:
+    """The text; empty for an empty conversation.
+
+    `exact` reduces tool results as of now. Otherwise they are reduced as of the latest epoch, and
+    what came after is whole: so the text only grows until the next epoch.
+    """
+    messages = talk.messages
+    seen = max((snapshot.seen for snapshot in talk.snapshots), default=0)
+    until = len(messages) if exact else settled(messages, seen, settings)
+    entries = _entries([*reduce(messages[:until], settings), *messages[until:]], talk.notes)
+    days = [f"{message.said_at:%Y-%m-%d}" for message in messages]
+    head = _head(talk, settings.history_tokens)
+    first = 0
+    if budget := settings.history_tokens:
+        left = budget - estimated_tokens("\n".join([*head, LATELY])) - DAY
+        sizes = [estimated_tokens(entry) + 1 + DAY * new for entry, new in _dated(entries, days)]
+        first = first_kept(sizes, until, max(0, left))
+    lines = [
+        f"[{day}]\n{entry}" if new else entry
+        for day, (entry, new) in zip(
+            days[first:], _dated(entries[first:], days[first:]), strict=True
+        )
+    ]
+    if not head and not lines:
+        return ""
+    return "\n".join([*head, f"{LATELY}\n", *lines]) + "\n"
+
+
+def _head(talk: Talk, budget: int) -> list[str]:
+    """What stands before the conversation, in half of the budget: the oldest go first."""
+    summaries = [f"## {_title(one)}\n\n  {indented(one.summary)}\n" for one in talk.snapshots]
+    told = _latest([f"{text}\n" for text in talk.others], MOST_TOLD)
+    if budget:
+        told = _latest(told, budget // 4)
+        summaries = _latest(summaries, budget // 2 - sum(map(estimated_tokens, told)))
+    head = [f"{EARLIER}\n", *summaries] if summaries else []
+    return [*head, f"{TOLD}\n", *told] if told else head
+
+
+def _title(snapshot: Snapshot) -> str:
+    return "The client's own summary" if snapshot.model == CLIENT else f"{snapshot.turns} turns"
+
+
+def _latest(texts: Sequence[str], room: int) -> list[str]:
+    """Without the oldest, as far as they do not fit."""
+    first = len(texts)
+    while first and (room := room - estimated_tokens(texts[first - 1])) >= 0:
+        first -= 1
+    return list(texts[first:])
+
+
+def _entries(messages: Sequence[Message], notes: Mapping[str, Sequence[str]]) -> list[str]:
+    """What each message says, the notes of a turn below the first that its person says."""
+    entries = []
+    told = set()
+    for message in messages:
+        entry = f"{who(message)}: {indented(message.text)}"
+        if message.role == "user" and message.turn not in told:
+            told.add(message.turn)
+            entry = "\n".join([entry, *notes.get(message.turn, ())])
+        entries.append(entry)
+    return entries
+
+
+def _dated(entries: Sequence[str], days: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Each with whether its day is another than that of the one before."""
+    before = ""
+    for entry, day in zip(entries, days, strict=True):
+        yield entry, day != before
+        before = day
+
+
+def held_back(snapshots: Sequence[Snapshot], settings: CompactSettings) -> Snapshot | None:
+    """The summary that is not told yet: every other one, as each costs all that is cached behind
+    it. Two are told at once, and until then their turns stay as they were said. None where there
+    is a budget for the whole."""
+    ours = [snapshot for snapshot in snapshots if snapshot.model != CLIENT]
+    batches = sum(snapshot.turns for snapshot in ours) // batch_and_keep(settings)[0]
+    if not batches % 2 or ours[-1].depth or settings.history_tokens:
+        return None
+    return ours[-1]
+
+
+def is_long(messages: Sequence[Message], settings: CompactSettings) -> bool:
+    """Whether they are more than a context takes."""
+    limit = threshold(settings)
+    return bool(limit) and tokens(reduce(messages, settings)) > limit
+
+
+def settled(messages: Sequence[Message], seen: int, settings: CompactSettings) -> int:
+    """How many of the messages, from the first on, are reduced as of the latest epoch.
+
+    An epoch is the latest summary, when `seen` was the latest message; then each message that
+    begins one group of tool calls more than the zones hold, or brings the tokens above the
+    threshold.
+    """
+    at = sum(message.id <= seen for message in messages)
+    if not settings.window:
+        return at
+    most, limit = settings.keep_last + settings.window, threshold(settings)
+    size = tokens(reduce(messages[:at], settings))
+    allowed = max(limit, GROWTH * size)
+    groups = 0
+    for place in range(at, len(messages)):
+        groups += begins_group(messages, place)
+        size += tokens(messages[place : place + 1])
+        if groups > most or (limit and size > allowed):
+            at, groups = place + 1, 0
+            size = tokens(reduce(messages[:at], settings))
+            allowed = max(limit, GROWTH * size)
+    return at
+
+
+def first_kept(sizes: Sequence[int], settled: int, budget: int) -> int:
+    """Place of the first message that fits with all after it; the last always does.
+
+    As of the epoch as many are kept as the budget takes. Whenever those after it overfill it, the
+    oldest go until a part of it is free again.
+    """
+    first = _fitting(sizes, 0, settled, budget)
+    used = sum(sizes[first:settled])
+    for end in range(settled, len(sizes)):
+        used += sizes[end]
+        if used > budget:
+            first = _fitting(sizes, first, end + 1, int(ROOM * budget))
+            used = sum(sizes[first : end + 1])
+    return first
+
+
+def _fitting(sizes: Sequence[int], first: int, end: int, room: int) -> int:
+    used = sum(sizes[first:end])
+    while used > room and end - first > 1:
+        used -= sizes[first]
+        first += 1
+    return first

@@ -1,0 +1,338 @@
+"""A conversation as it passes by: each turn is stored before anything else, and the memories that
+fit it are told. Learning from it is the cycle's."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from hashlib import blake2b
+
+from kinmem.clock import Clock
+from kinmem.conversation.block import strip_blocks
+from kinmem.conversation.notes import SUMMARY_SHARE, Inject
+from kinmem.conversation.opening import rules, where_it_stood, worth_telling
+from kinmem.errors import InvalidInput
+from kinmem.language.secrets.secrets import redacted, without_private
+from kinmem.models import Answer, Filters
+from kinmem.places import place_of, same_place
+from kinmem.settings import Settings
+from kinmem.store.base import Store
+from kinmem.store.jobs import newer_of
+from kinmem.text import VISIBLE, clean, storable
+from kinmem.turns import CLIENT, ROLE_OF, Happening, Message, Observed, Snapshot
+from kinmem.validation import checked_subject, checked_time
+
+TEXT_BYTES = 8 * 1024 * 1024
+"""Of one thing said; of a longer one its two ends."""
+NAME_BYTES = 256
+QUERY_CHARACTERS = 2000
+"""Of a long prompt its two ends are asked about: what is wanted stands first or last."""
+SAME_PROMPT = timedelta(seconds=10)
+"""Within this time the same words again are the same prompt, heard through another client's hook;
+later, or behind an answer, somebody says them again. Only where one of the two gives no id."""
+REPEATED = timedelta(minutes=5)
+"""Within this time behind its answer a prompt may come `again`, by a hook that was late."""
+NO_ID = re.compile("[0-9a-f]{24}")
+"""The name of a turn to which its client gave none."""
+RECENT = 4
+"""Messages that may explain a follow-up (KinBot)."""
+FOLLOWING = 100
+"""Messages behind a prompt among which its answer is looked for: tools' outputs come before it."""
+GOES_ON = timedelta(minutes=10)
+MODEL_SECONDS = 0.8
+"""For the models that help to find what fits a prompt: a hook waits a second for the answer."""
+CHECKED = 100
+"""Of the last so many blocks it is looked whether what they told still holds; what stands further
+back a client has compacted, or its model reads it no more."""
+
+
+Recent = Callable[[], Sequence[Message]]
+Spilled = Callable[[Message], Message]
+"""A tool's message with a preview in place of a long output."""
+Fitting = Callable[[str, Recent, float, Filters], Answer]
+"""What fits a prompt among what may be told where it was asked, given what was said before it and
+the seconds that models may take."""
+
+
+class Conversation:
+    """What one Kin hears and is told in its sessions."""
+
+    def __init__(
+        self,
+        store: Store,
+        inject: Inject,
+        spilled: Spilled,
+        recall: Fitting,
+        settings: Settings,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._turns = store.turns
+        self._snapshots = store.snapshots
+        self._shown = store.shown
+        self._inject = inject
+        self._spilled = spilled
+        self._recall = recall
+        self._settings = settings
+        self._clock = clock
+
+    def observe(
+        self,
+        event: Happening,
+        session: str,
+        turn: str | None,
+        text: str,
+        *,
+        speaker: str | None = None,
+        at: str | datetime | None = None,
+        tool: str | None = None,
+        part: str = "",
+        client: str | None = None,
+        place: str | None = None,
+        tell: bool = True,
+        again: bool = False,
+    ) -> Observed:
+        """Store one thing said; for a prompt also tell what is remembered. See Service.observe."""
+        if event not in ROLE_OF:
+            raise InvalidInput(f"event {event!r} is none of {', '.join(ROLE_OF)}")
+        session = _name(session, "session")
+        kept = _fit_to_keep(text)
+        if kept is None:
+            return Observed("ignored", reason="nothing is left of it to keep")
+        now = self._clock()
+        said_at = checked_time(at, "at", self._settings.general.zone, now=now) or now
+        message = Message(
+            session=session,
+            turn=_name(turn, "turn") if turn else "",
+            role=ROLE_OF[event],
+            part=part[:NAME_BYTES],
+            text=kept,
+            speaker=checked_subject(speaker),
+            tool=checked_subject(tool),
+            client=client,
+            place=place,
+            said_at=said_at,
+        )
+        return self._stored(replace(message, turn=self._turn_of(message, again)), tell)
+
+    def opening(self, session: str, *, place: str | None = None) -> str:
+        """What a session is told at its start: pinned, most important, the last summary.
+
+        The same again until something is said in the session: whoever asks twice has not heard it.
+        A hook gives up on a server that is slow, and asks for the opening in its own process.
+        """
+        session = _name(session, "session")
+        if not self._settings.inject.inject or not self._settings.inject.opening_tokens:
+            return ""
+        if unheard := self._unheard(session):
+            return unheard
+        before = self._shown.of(session, "").memories.keys()
+        last = self._standing(session, place)
+        memories = worth_telling(
+            self._store, self._allowed(place), self._settings.inject.opening_tokens
+        )
+        doubtful = newer_of(self._store, {one.id for one in memories})
+        newer = {id: one.id for id, one in doubtful.items()}
+        told = self._inject.opening(session, memories, last, self._store.kin, newer)
+        after = self._shown.of(session, "").memories.keys()
+        self._store.count_use(after - before, self._clock())
+        return told or self._unheard(session)  # told by the slow server meanwhile
+
+    def _unheard(self, session: str) -> str:
+        """The opening of a session in which nobody has said anything yet."""
+        if self._turns.latest(session, "user") is not None:
+            return ""
+        return "\n".join(self._shown.of(session, "", latest=1).texts)
+
+    def _allowed(self, folder: str | None) -> Filters:
+        """What may be told to who works in a folder: outside of every project nothing of one. Where
+        nobody knows the folder, all."""
+        if not folder:
+            return Filters()
+        project = place_of(folder)
+        if project is None:
+            return Filters(here=(), only_here=True)
+        same = (one for one in self._store.places() if same_place(one, project))
+        return Filters(here=tuple({project, *same}), only_here=True)
+
+    def _standing(self, session: str, place: str | None) -> Snapshot | None:
+        """The last summary, with what was said since; of the session's own what it may have lost:
+        a client's summary stands in its context, and so do the latest turns."""
+        last = self._snapshots.last(place)
+        if last is None or last.session == session:
+            return None if last and last.model == CLIENT else last
+        after = self._turns.messages(last.session, uncompacted=True)
+        limit = int(SUMMARY_SHARE * self._settings.inject.opening_tokens)
+        return replace(last, summary=where_it_stood(last, after, limit))
+
+    def compacted(self, session: str) -> None:
+        """The client has compacted its context: what it was told is no longer in it."""
+        self._shown.forget(_name(session, "session"))
+
+    def recent(self, session: str | None = None) -> list[Message]:
+        """The last messages of a session, in order; if none is named, of the only one that goes on.
+
+        Of several nobody knows which is meant.
+        """
+        if session is None:
+            now = self._clock()
+            spoken = [one for one in self._turns.sessions(2) if now - one.last_at <= GOES_ON]
+            session = spoken[0].name if len(spoken) == 1 else None
+        last = self._turns.latest(session, "user") if session else None
+        if last is None:
+            return []
+        return [*self._turns.before(last, RECENT), last, *self._turns.after(last, RECENT)]
+
+    def _before(self, prompt: Message) -> list[Message]:
+        """What was said before a prompt that has been stored."""
+        stored = self._turns.latest(prompt.session, "user")
+        return self._turns.before(stored, RECENT) if stored else []
+
+    def nameless(self, session: str, answer: str) -> str:
+        """A name for a turn that has none and whose prompt was not kept."""
+        last = self._turns.latest(session, "user")
+        return _digest(session, answer, str(last.id if last else 0), "no prompt")
+
+    def _stored(self, message: Message, tell: bool) -> Observed:
+        message = self._spilled(message) if message.role == "tool" else message
+        (new,) = self._turns.add([message])
+        if not new and self._is_another(message):
+            message = replace(message, part=_digest(message.text))
+            (new,) = self._turns.add([message])
+        if message.role == "system":
+            self._summed_up(message)
+            if not self._has_begun_anew(message.session):
+                self.compacted(message.session)
+        notes = self._notes(message) if tell and message.role == "user" else ""
+        return Observed("stored" if new else "known", message.turn, notes)
+
+    def _summed_up(self, message: Message) -> None:
+        """A client's summary is one of the session's: it reaches as far as has been said by then,
+        and stands for no message but its own, as ours may say what it leaves out."""
+        stored = self._turns.stored(message)
+        if stored is None or stored.snapshot is not None:
+            return
+        made = Snapshot(
+            session=stored.session,
+            summary=stored.text,
+            model=CLIENT,
+            first=stored.id,
+            last=stored.id,
+            seen=stored.id,
+            turns=0,
+            created_at=stored.said_at,
+        )
+        self._snapshots.compact(made, [stored.id])
+
+    def _is_another(self, message: Message) -> bool:
+        """Whether a client that does not number answers and outputs has sent a second one."""
+        if message.role == "user" or message.part:
+            return False
+        last = self._turns.latest(message.session, message.role)
+        return last is not None and last.turn == message.turn and last.text != message.text
+
+    def _notes(self, message: Message) -> str:
+        """What the memory says to a prompt; the same again if it was told already."""
+        if not self._settings.inject.inject:
+            return ""
+        session = message.session
+        if texts := self._shown.of(session, message.turn).texts:
+            return "\n".join(texts)
+        told = self._store.memories(self._shown.versions(session, latest=CHECKED))
+        recent = partial(self._before, message)
+        allowed = self._allowed(message.place)
+        answer = self._recall(_asked(message.text), recent, MODEL_SECONDS, allowed)
+        ruling = () if told else rules(self._store, allowed)
+        notes = self._inject.for_prompt(
+            session, message.turn, answer, self._store.kin, told, ruling, allowed.here
+        )
+        if notes:
+            used = self._shown.of(session, message.turn).memories
+            self._store.count_use(used, self._clock())  # being told counts as use
+            return notes
+        return "\n".join(self._shown.of(session, message.turn).texts)  # told meanwhile
+
+    def _has_begun_anew(self, session: str) -> bool:
+        """Whether an opening was the last thing told: Claude Code sends its summary after that."""
+        openings = self._shown.of(session, "", latest=1).texts
+        return bool(openings) and self._shown.of(session, latest=1).texts == openings
+
+    def _turn_of(self, message: Message, again: bool) -> str:
+        """The turn a message belongs to: an answer's is its prompt's, by the client's id for it, or
+        the last.
+
+        Another text by the id of a prompt is another turn, of which what follows by that id is a
+        part.
+        """
+        last = self._turns.latest(message.session, "user")
+        id = message.turn
+        if message.role == "user":
+            if last and self._is_same(message, last, again):
+                return last.turn
+            if not id:
+                return _digest(message.session, message.text, str(last.id if last else 0))
+            known = self._turns.stored(message)
+            return id if known is None or _alike(known, message) else _revised(id, message.text)
+        if last is None:
+            return id or _digest(message.session, message.text)
+        if not id or last.turn.startswith(_revised(id)):
+            return last.turn
+        if NO_ID.fullmatch(id) or not NO_ID.fullmatch(last.turn):
+            return id
+        prompt = self._turns.stored(replace(message, role="user", part=""))
+        return id if prompt else last.turn
+
+    def _is_same(self, prompt: Message, last: Message, again: bool) -> bool:
+        """Whether the last prompt is heard once more, where not both have an id."""
+        if prompt.turn and not NO_ID.fullmatch(last.turn) or not _alike(prompt, last):
+            return False
+        following = self._turns.after(last, FOLLOWING)
+        answer = next((one for one in following if one.role == "assistant"), None)
+        if again:
+            return answer is None or abs(prompt.said_at - answer.said_at) <= REPEATED
+        return answer is None and abs(prompt.said_at - last.said_at) <= SAME_PROMPT
+
+
+def _fit_to_keep(text: str) -> str | None:
+    """Without kinmem's own notes, what is marked private, and secrets; None if nothing is left."""
+    if not isinstance(text, str):
+        raise InvalidInput("text must be text")
+    if not VISIBLE.search(text):
+        return None
+    kept, _ = redacted(strip_blocks(without_private(storable(text))))
+    return _ends(kept.strip()) if VISIBLE.search(kept) else None
+
+
+def _ends(text: str) -> str:
+    """The text, or its head and its tail if it is too long to be kept."""
+    data = text.encode("utf-8")
+    if len(data) <= TEXT_BYTES:
+        return text
+    half = (TEXT_BYTES - 100) // 2
+    head, tail = (part.decode("utf-8", "ignore") for part in (data[:half], data[-half:]))
+    return f"{head}\n[… {len(text) - len(head) - len(tail):,} characters left out …]\n{tail}"
+
+
+def _alike(one: Message, other: Message) -> bool:
+    return one.text.split() == other.text.split()
+
+
+def _revised(id: str, text: str = "") -> str:
+    """The turn in which a client's id stands for another text; without a text how it begins."""
+    return f"{id[: NAME_BYTES // 2]}~{_digest(text)[:8] if text else ''}"
+
+
+def _asked(text: str) -> str:
+    if len(text) <= QUERY_CHARACTERS:
+        return text
+    half = QUERY_CHARACTERS // 2
+    return f"{text[:half]} {text[-half:]}"
+
+
+def _name(value: str, what: str) -> str:
+    return " ".join(clean(value, what, NAME_BYTES).split())
+
+
+def _digest(*parts: str) -> str:
+    return blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=12).hexdigest()

@@ -1,0 +1,265 @@
+"""Old turns become a summary: by a model, or from their most telling sentences.
+
+What is telling is judged as learning judges it (language/talk/talk.py), the same every time.
+Nothing is reworded: a line is what somebody said, with who and when; relative days have their date
+beside them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from kinmem.conversation.due import Turn
+from kinmem.conversation.sanitize import indented, who, without_delimiters
+from kinmem.errors import InvalidInput, ModelError
+from kinmem.language.evidence import evidence
+from kinmem.language.talk.prose import own_prose
+from kinmem.language.talk.talk import Said, is_offer, is_small, said, telling
+from kinmem.language.talk.worth import judge
+from kinmem.language.time.dated import dated
+from kinmem.llm.base import ChatModel
+from kinmem.llm.prompts import render
+from kinmem.models import ROLES
+from kinmem.sentences import sentences
+from kinmem.text import clean, estimated_tokens
+from kinmem.turns import Message, Snapshot
+
+LEAST_TOKENS = 1500
+SHARE_OF_WINDOW = 50
+"""A summary has at most a fiftieth of the model's window, or LEAST_TOKENS."""
+SHARE_READ = 2
+"""The turns it is made from take at most half of the window."""
+RESULT = 500
+"""Characters of a tool's result that the model is shown; KinBot's number."""
+SHORTER = (20_000, 4_000, 1_000, 200)
+"""Characters of each message, tried in this order until the turns fit."""
+EXTRACTIVE = "extractive"
+
+SHARE = 0.15
+"""Of what was said, in characters."""
+LEAST_CHARACTERS = 300
+LONGEST = 400
+"""Characters of one sentence."""
+PER_TURN = 4
+LOOKED_AT = 20_000
+"""Characters of one message; the end of a longer one is left out."""
+
+# What a telling of 1 is about: four words of one's own, or two and a name or number. A person's
+# words come before an assistant's, and what is still to be done before what is over.
+MOST_TELLING = 3.0  # "Never ..." is more to learning than to a summary
+OF_PERSON = 0.6
+OF_ASSISTANT = 0.6  # times
+WANTED, UNWANTED = 1.0, -2.0  # asked of an assistant it is work; among people it is talk
+OPEN = 2.0
+LASTING = {"plan": 0.8, "decision": 0.8, "preference": 0.4, "identity": 0.4}
+NEWER = 0.5
+"""Share of a summary of summaries that belongs to the newer one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One sentence that a summary may have."""
+
+    turn: int
+    place: int
+    worth: float
+    text: str
+
+
+def summary_of(
+    turns: Sequence[Turn], earlier: Snapshot | None, model: ChatModel | None, window: int
+) -> str:
+    """What happened in these turns; `earlier` is the summary of those before. Raises ModelError."""
+    limit = most_tokens(window)
+    if model is None:
+        return _checked(extracted(turns, limit), limit)
+    prompt = render(
+        "summarize",
+        tokens=limit,
+        earlier=earlier.summary if earlier else "(none)",
+        turns=_shown(turns, window // SHARE_READ),
+    )
+    return _checked(_answered(prompt, model), limit)
+
+
+def fold(older: Snapshot, newer: Snapshot, model: ChatModel | None, window: int) -> str:
+    """One summary in place of two that follow each other. Raises ModelError."""
+    limit = most_tokens(window)
+    if model is None:
+        return _checked(condensed(older.summary, newer.summary, limit), limit)
+    prompt = render("fold", tokens=limit, older=older.summary, newer=newer.summary)
+    return _checked(_answered(prompt, model), limit)
+
+
+def _answered(prompt: str, model: ChatModel) -> str:
+    from kinmem.llm.shapes import Summary  # late: pydantic takes 80 ms that a hook does without
+
+    return model.answer(prompt, Summary).summary
+
+
+def most_tokens(window: int) -> int:
+    """How long one summary may be."""
+    return max(LEAST_TOKENS, window // SHARE_OF_WINDOW)
+
+
+def _shown(turns: Sequence[Turn], room: int) -> str:
+    """The turns as the model reads them, each message cut so far that all fit in `room` tokens."""
+    messages = [message for turn in turns for message in turn]
+    said = ""
+    for most in SHORTER:
+        said = "\n".join(_line(message, most) for message in messages)
+        if estimated_tokens(said) <= room:
+            return said
+    return _ends(said, room)  # thousands of messages: the first and the last tell most
+
+
+def _line(message: Message, most: int) -> str:
+    """Further lines are indented, so that none poses as a message."""
+    text = _ends(message.text, min(most, RESULT) if message.role == "tool" else most)
+    return f"[{message.said_at:%Y-%m-%d %H:%M}] {who(message)}: {indented(text)}"
+
+
+def _ends(text: str, most: int) -> str:
+    """The text, without its middle if it is long: what is wanted stands first or last."""
+    if len(text) <= most:
+        return text
+    head, tail = most * 2 // 3, most // 3
+    return f"{text[:head]} [… {len(text) - head - tail:,} characters …] {text[-tail:]}"
+
+
+def _checked(summary: str, limit: int) -> str:
+    """As it is stored: plain text within the limit, in which nothing is a delimiter of ours."""
+    try:
+        plain = clean(summary[: 16 * limit], "the summary", 64 * limit)
+    except InvalidInput as error:
+        raise ModelError("the summary is empty; the turns stay as they are") from error
+    return shortened(without_delimiters(plain), limit)
+
+
+def shortened(text: str, limit: int) -> str:
+    """Whole sentences or lines, up to the limit in tokens; the first cut if it alone is longer."""
+    if estimated_tokens(text) <= limit:
+        return text
+    kept, left = "", limit
+    for part in sentences(text):
+        left -= estimated_tokens(part)
+        if left < 0:
+            break
+        kept += part
+    return kept.strip() or _beginning(text, limit)
+
+
+def _beginning(text: str, limit: int) -> str:
+    head = text[: 4 * (limit - 1)]
+    while estimated_tokens(head) >= limit:
+        head = head[: len(head) * 3 // 4]
+    return f"{head.rstrip()}…"
+
+
+def extracted(turns: Sequence[Turn], limit: int) -> str:
+    """The most telling sentences in order: the best of each turn first, then the second best ...
+
+    About 15 % of what was said and at most `limit` tokens, at least one line. Tools' outputs are no
+    talk; they are left out.
+    """
+    open_ends = _unanswered(turns)
+    lines = [line for number, turn in enumerate(turns) for line in _lines(number, turn, open_ends)]
+    talked = sum(len(one.text) for turn in turns for one in turn if one.role != "tool")
+    room = min(max(LEAST_CHARACTERS, int(SHARE * talked)), 4 * limit)
+    taken: dict[str, Line] = {}  # said twice, told once
+    for line in _by_turns(lines):
+        if line.text not in taken and (len(line.text) <= room or not taken):
+            taken[line.text] = line
+            room -= len(line.text)
+    lines = sorted(taken.values(), key=lambda line: (line.turn, line.place))
+    return "\n".join(line.text for line in lines) or _nothing_told(turns)
+
+
+def condensed(older: str, newer: str, limit: int) -> str:
+    """Both summaries in one; where they are too long their most telling lines, in order.
+
+    Each has half of the room, and what the other leaves.
+    """
+    halves = int(limit * NEWER)
+    spare = max(0, halves - estimated_tokens(newer))
+    kept = _best_parts(older, limit - halves + spare)
+    return f"{kept}\n{_best_parts(newer, limit - estimated_tokens(kept) - 1)}".strip()
+
+
+def _best_parts(text: str, limit: int) -> str:
+    """The most telling of its sentences and lines that fit in `limit` tokens, in order."""
+    if estimated_tokens(text) <= limit:
+        return text
+    parts = sentences(text)
+    taken = set()
+    for place in sorted(range(len(parts)), key=lambda at: (-_worth_of(parts[at]), -at)):
+        tokens = estimated_tokens(parts[place])
+        if tokens <= limit:
+            taken.add(place)
+            limit -= tokens
+    return "".join(part for place, part in enumerate(parts) if place in taken).strip()
+
+
+def _worth_of(part: str) -> float:
+    part = part.strip()
+    return telling(part) + LASTING.get(judge(part).category, 0.0)
+
+
+def _unanswered(turns: Sequence[Turn]) -> set[int]:
+    """Ids of the messages after which nobody else has spoken."""
+    talk = [message for turn in turns for message in turn if message.role != "tool"]
+    answered = {id(one) for one, after in pairwise(talk) if who(one) != who(after)}
+    return {id(message) for message in talk} - answered
+
+
+def _lines(number: int, turn: Turn, open_ends: set[int]) -> Iterator[Line]:
+    """Each sentence of a turn that says something, with its worth."""
+    place = 0
+    for message in turn:
+        if message.role == "tool":
+            continue
+        for one in said(own_prose(message.text[:LOOKED_AT])):
+            place += 1
+            worth = _worth(one, message, is_open=id(message) in open_ends)
+            if worth > 0:
+                yield Line(number, place, worth, _told(message, one.text))
+
+
+def _worth(one: Said, message: Message, *, is_open: bool) -> float:
+    """0: not worth a line."""
+    if message.role != "user":
+        return 0.0 if one.asks or is_offer(one.text) else OF_ASSISTANT * one.telling
+    if one.asks and is_small(one.text):
+        return 0.0
+    worth = min(one.telling, MOST_TELLING) + evidence(one.text, message.who)
+    if one.asks:
+        worth += OPEN if is_open else WANTED if message.speaker in (None, *ROLES) else UNWANTED
+    if worth <= 0:
+        return 0.0
+    return worth + OF_PERSON + LASTING.get(judge(one.text).category, 0.0)
+
+
+def _told(message: Message, text: str) -> str:
+    """- [2026-06-15] Ana: I leave tomorrow (16 June 2026)."""
+    text = dated(text, message.said_at)
+    if len(text) > LONGEST:
+        text = text[:LONGEST].rsplit(" ", 1)[0] + " …"
+    return f"- [{message.said_at:%Y-%m-%d}] {who(message)}: {text}"
+
+
+def _by_turns(lines: Sequence[Line]) -> list[Line]:
+    """The best of every turn, the most telling first; then the second best; PER_TURN at most."""
+    taken: dict[int, int] = {}
+    ranked = []
+    for line in sorted(lines, key=lambda line: (-line.worth, line.turn, line.place)):
+        rank = taken[line.turn] = taken.get(line.turn, 0) + 1
+        if rank <= PER_TURN:
+            ranked.append((rank, line))
+    return [line for _, line in sorted(ranked, key=lambda pair: pair[0])]
+
+
+def _nothing_told(turns: Sequence[Turn]) -> str:
+    """Where no sentence tells anything: how many turns there were, and which tools they used."""
+    tools = sorted({one.tool for turn in turns for one in turn if one.tool})
+    used = f"; tools used: {', '.join(tools[:10])}" if tools else ""
+    return f"{len(turns)} turns in which nothing was said that tells anything{used}."

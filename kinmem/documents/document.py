@@ -1,0 +1,74 @@
+"""What is handed over, and what is read of it: the records that the stages pass on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+from kinmem.validation import CONTENT_BYTES
+
+Kind = Literal["markdown", "text", "html", "pdf"]
+
+TEXT_BYTES = 8 * 1024 * 1024
+"""Of text that one document may have."""
+FILE_BYTES = 64 * 1024 * 1024
+"""Of a file whose text is less than that: a PDF with pictures, a page with scripts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A document as somebody hands it over, before it is read."""
+
+    data: bytes | str
+    name: str = ""
+    """Its file name; the ending tells what it is where the content does not."""
+    source_ref: str | None = None
+    """Where it comes from, a path or an address; the same again is a new version of it."""
+    source: Literal["upload", "tool", "connector", "import"] = "upload"
+    title: str | None = None
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+    subject: str | None = None
+    category: str = "knowledge"
+    scope: str = "private"
+    importance: float | None = None
+    source_context: str | None = None
+    occurred_at: str | None = None
+    expires: str | None = None
+    client: str | None = None
+    channel: Literal["import", "explicit"] = "import"
+    trusted: bool = False
+    """Whether passages that read like instructions to a model may be recalled as well."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """What was read of it."""
+
+    kind: Kind
+    text: str
+    size: int
+    """Bytes as they were handed over."""
+    title: str = ""
+    description: str = ""
+    pages: tuple[int, ...] = ()
+    """Where in the text each page begins; none where there are no pages."""
+    notes: Mapping[str, int | str] = field(default_factory=dict)
+    """What was met with on the way: the encoding, pages without text."""
+
+
+def is_document(content: object) -> bool:
+    """Whether a text is too long for one statement."""
+    return isinstance(content, str) and (
+        len(content) > CONTENT_BYTES
+        or 4 * len(content) > CONTENT_BYTES
+        and len(content.encode("utf-8", "replace")) > CONTENT_BYTES
+    )
+
+
+def as_given(content: str, details: Mapping[str, Any]) -> Given:
+    """What somebody tells to remember, which is long. Raises InvalidInput."""
+    known = {one.name for one in fields(Given)} - {"channel", "source"}
+    told = {name: value for name, value in details.items() if name in known}
+    if told.get("category", "") is None:
+        del told["category"]
+    return Given(data=content, source="tool", channel="explicit", **{"category": "fact"} | told)

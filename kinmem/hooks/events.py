@@ -1,0 +1,166 @@
+"""What a client's hook tells: its fields, read tolerantly, and the events that they stand for.
+
+Named tuples instead of dataclasses here and beside: those would load inspect, 5 ms of every prompt.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+Reply: TypeAlias = dict[str, Any]
+"""One JSON object, as the client wants it; empty: nothing to say."""
+PLACEHOLDER = re.compile(r"\$\{[^{}]*\}")
+SURROGATES = re.compile("[\ud800-\udfff]")
+NAME_CHARACTERS = 200
+"""Of a longer id the rest is replaced by its digest."""
+OUR_TOOLS = re.compile(
+    r"(?:^|[^a-z0-9])kinmem(?:[^a-z0-9]|$)|^MCP:(?:recall|memorize|forget)$", re.I
+)
+MOST_OF_TOOL = 2_000_000
+"""Characters of a tool's output that are kept; in UTF-8 they stay below Service's 8 MiB."""
+
+
+class Said(NamedTuple):
+    """Something was said in a session; the fields are those of Service.observe."""
+
+    event: Literal["prompt", "answer", "tool", "summary"]
+    session: str
+    turn: str | None
+    """The client's id of the turn; None: it gives none."""
+    text: str
+    part: str = ""
+    tool: str | None = None
+    tell: bool = True
+    """Whether the client passes on to its model what the memory says to a prompt."""
+    again: bool = False
+    """Whether a prompt without an id is told once more, behind its answer."""
+
+
+class Opened(NamedTuple):
+    """A session has begun, or goes on with an emptied context."""
+
+    session: str
+
+
+class Compacted(NamedTuple):
+    """The client shortens its context: what the session was told of the memory is gone."""
+
+    session: str
+
+
+class Ended(NamedTuple):
+    """A session is over, and with it perhaps the server that would have learned from it."""
+
+    session: str
+
+
+Heard: TypeAlias = Said | Opened | Compacted | Ended
+
+
+def untold(heard: Iterable[Heard]) -> list[Heard]:
+    """The same, from a client that passes nothing on to its model."""
+    return [one._replace(tell=False) if isinstance(one, Said) else one for one in heard]
+
+
+class Hook(NamedTuple):
+    """One call of a hook, understood."""
+
+    dialect: str
+    """Key of dialects.DIALECTS."""
+    client: str
+    """The client's name, as it is stored beside what was said."""
+    event: str
+    """The client's own name for it."""
+    place: str | None
+    """Folder in which the session works."""
+    heard: tuple[Heard, ...]
+
+
+IGNORED = Hook("", "", "", None, ())
+
+
+class Fields:
+    """The fields of one JSON object."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.given = given
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.given
+
+    def text(self, *names: str) -> str | None:
+        """The first of these fields that says something."""
+        return next((said for name in names if (said := filled(self.given.get(name)))), None)
+
+    def name(self, *names: str) -> str | None:
+        """The same for ids, which are short and of one line."""
+        found = self.text(*names)
+        if found is None:
+            return None
+        found = " ".join(found.split())
+        return found if len(found) <= NAME_CHARACTERS and found.isascii() else digest(found)
+
+    def object(self, name: str) -> "Fields":
+        """The object in that field; empty if it holds none."""
+        value = self.given.get(name)
+        return Fields(value if isinstance(value, dict) else {})
+
+
+def filled(value: object) -> str | None:
+    """The text, if a client has put any there: some leave `${prompt_id}` as it stands."""
+    if not isinstance(value, str):
+        return None
+    value = SURROGATES.sub("\ufffd", value.replace("\0", ""))
+    return value if value.strip() and not PLACEHOLDER.fullmatch(value.strip()) else None
+
+
+def digest(*texts: str) -> str:
+    """A short name for texts, the same in every process."""
+    from hashlib import blake2b  # late: most hooks need none, and it loads OpenSSL
+
+    return blake2b("\0".join(texts).encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
+def is_ours(tool: str, server: str | None = None) -> bool:
+    """Whether it is a tool of kinmem, under whatever name the client gives it."""
+    return server == "kinmem" or bool(OUR_TOOLS.search(tool))
+
+
+def answer(fields: Fields, session: str, turn: str | None, text: str | None) -> list[Said]:
+    """An agent's answer. One that a hook made the agent continue is another part of the turn."""
+    if text is None:
+        return []
+    part = digest(text) if fields.given.get("stop_hook_active") is True else ""
+    return [Said("answer", session, turn, text, part)]
+
+
+def tool_output(fields: Fields, session: str, turn: str | None, output: str) -> list[Said]:
+    """What a tool has answered; `output` is the field it stands in."""
+    tool = fields.name("tool_name", "toolName")
+    server = fields.object("mcp_server").name("name")
+    text = as_text(fields.given.get(output)).strip()[:MOST_OF_TOOL]
+    if tool is None or not text or is_ours(tool, server):
+        return []
+    call = fields.name("tool_use_id", "toolUseId")
+    return [Said("tool", session, turn, text, call or digest(tool, text), tool)]
+
+
+def as_text(value: Any) -> str:
+    """A tool's output as a person would read it: MCP's content, a shell's streams, else JSON."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, list) and value and all(isinstance(block, dict) for block in value):
+        texts = [block["text"] for block in value if isinstance(block.get("text"), str)]
+        if texts or all("type" in block for block in value):
+            return "\n".join(texts)
+    if isinstance(value, dict):
+        for inner in ("content", "llmContent"):
+            if isinstance(value.get(inner), str | list):
+                return as_text(value[inner])
+        if isinstance(value.get("stdout"), str):
+            streams = (value["stdout"], value.get("stderr"))
+            return "\n".join(stream for stream in streams if stream and isinstance(stream, str))
+        if isinstance(value.get("file"), dict):
+            return as_text(value["file"])
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,181 @@
+"""The server's side of the socket that hooks ask at; see kinmem.hooks.local_socket.
+
+The lock beside the socket belongs to whichever server answers, and is free again when that process
+ends, however it ends: so a socket without a server is told from one that is busy, and two servers
+never share one.
+"""
+
+import json
+import os
+import socket
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from kinmem.hooks.local_socket import MOST_BYTES, Answer, address_of, is_same_user, line_from
+
+PATIENCE_SECONDS = 5.0
+"""For a client to send its line, and to take the answer."""
+TAKEOVER_SECONDS = 1.0
+"""How often a server that came second looks whether the first is gone."""
+MOST_CLIENTS = 16
+ACCEPT_SECONDS = 2.0
+"""How soon it is noticed that a server closes, if connecting to it fails."""
+
+
+class SocketServer:
+    """The socket of one Kin in one process: waiting for it, or answering at it."""
+
+    def __init__(self, path: str | None, answer: Answer) -> None:
+        self._path = path
+        self._answer = answer
+        self._closing = threading.Event()
+        self._places = threading.Semaphore(MOST_CLIENTS)
+        self._answering = False
+        self._thread: threading.Thread | None = None
+        if path is None:
+            return
+        try:
+            first = self._open(path)
+        except OSError:  # a file system without sockets or locks
+            return
+        self._thread = threading.Thread(
+            target=self._run, args=(path, first), name="kinmem-local", daemon=True
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closing.set()
+        if self._path is None or self._thread is None or not self._thread.is_alive():
+            return
+        if self._answering:
+            _connect_once(self._path)  # it waits for the next client; be that
+        self._thread.join(timeout=ACCEPT_SECONDS)
+
+    def _run(self, path: str, opened: "_Opened | None") -> None:
+        """Wait for the lock if another server has it, then answer until closed."""
+        with suppress(OSError):
+            while opened is None:
+                if self._closing.wait(TAKEOVER_SECONDS):
+                    return
+                opened = self._open(path)
+            try:
+                self._answering = True
+                self._accept(opened.listener)
+            finally:
+                opened.close()
+
+    def _open(self, path: str) -> "_Opened | None":
+        """The listening socket, if nobody else holds the lock."""
+        lock = _locked(path)
+        if lock is None:
+            return None
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            with suppress(FileNotFoundError):
+                os.unlink(path)  # noqa: PTH108  of a server that was killed: we have its lock
+            with address_of(path) as address:
+                listener.bind(address)
+            os.chmod(path, 0o600)  # noqa: PTH101
+            listener.listen(128)  # who finds no place among them is refused at once
+            listener.settimeout(ACCEPT_SECONDS)
+        except BaseException:
+            listener.close()
+            os.close(lock)
+            raise
+        return _Opened(path, listener, lock)
+
+    def _accept(self, listener: socket.socket) -> None:
+        while not self._closing.is_set():
+            try:
+                client, _ = listener.accept()
+            except TimeoutError:
+                continue
+            except OSError:  # too many open files: some will be closed
+                self._closing.wait(ACCEPT_SECONDS)
+                continue
+            if not self._places.acquire(blocking=False):
+                client.close()  # it asks elsewhere, sooner than it would wait here
+                continue
+            try:
+                self._start(client)
+            except RuntimeError:  # no more threads: as if there were no place
+                client.close()
+                self._places.release()
+
+    def _start(self, client: socket.socket) -> None:
+        threading.Thread(
+            target=self._serve, args=(client,), name="kinmem-hook", daemon=True
+        ).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        """Answer one line; whatever is wrong with a client ends with its connection."""
+        try:
+            with client, suppress(OSError):
+                if not is_same_user(client):
+                    return
+                line = line_from(client, time.monotonic() + PATIENCE_SECONDS)
+                told = self._told(line) if line else None
+                if told is not None:
+                    client.settimeout(PATIENCE_SECONDS)
+                    client.sendall(told)
+        finally:
+            self._places.release()
+
+    def _told(self, line: bytes) -> bytes | None:
+        try:
+            request = json.loads(line)
+            if not isinstance(request, dict):
+                return None
+            told = json.dumps(self._answer(request)).encode("ascii") + b"\n"
+        except Exception:  # the client asks elsewhere, and hears there what is wrong
+            return None
+        return told if len(told) <= MOST_BYTES else None
+
+
+class _Opened:
+    """A socket that hooks can reach, and the right to have it."""
+
+    def __init__(self, path: str, listener: socket.socket, lock: int) -> None:
+        self._path = path
+        self.listener = listener
+        self._lock = lock
+
+    def close(self) -> None:
+        """First the name, then the right to it: the next server may come at once."""
+        with suppress(OSError):
+            os.unlink(self._path)  # noqa: PTH108
+        self.listener.close()
+        os.close(self._lock)
+
+
+def _connect_once(path: str) -> None:
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.settimeout(ACCEPT_SECONDS)
+        with address_of(path) as address:
+            client.connect(address)
+
+
+def _locked(path: str) -> int | None:
+    """A lock beside the socket, as long as the file is open; None if another process has it."""
+    import fcntl  # late: not on Windows, where nothing is served
+
+    folder = Path(path).parent
+    for made in (folder.parent, folder):
+        made.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = folder.stat()
+    if status.st_uid != os.getuid():
+        raise PermissionError(f"{folder} belongs to somebody else")
+    if status.st_mode & 0o077:
+        folder.chmod(0o700)
+    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return None
+    except BaseException:
+        os.close(lock)
+        raise
+    return lock

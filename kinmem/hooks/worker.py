@@ -1,0 +1,84 @@
+"""Processes that outlive a hook: the worker, which learns and answers the next, and a late hook.
+
+A hook that opens the memory itself loads settings and store each time; asked at the socket it costs
+a tenth of that, and meaning answers as well as words. So where no server runs, the worker stays for
+a while.
+"""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import kinmem
+from kinmem.hooks.deliver import Place
+from kinmem.hooks.local_socket import serve_local, socket_path
+from kinmem.hooks.requests import Listener, answered
+
+ROOT = Path(kinmem.__file__).parent.parent
+"""Where they start: `python -m` would take modules of the folder it starts in for its own."""
+LOOK = 30.0
+"""Seconds between two looks whether the memory is still there."""
+
+
+def start_worker(place: Place, *, stays: bool) -> None:
+    """Learn from what was heard; one that stays answers the next hooks.
+
+    Several at once do no harm: the first has the lease and the socket.
+    """
+    settings = {"KINMEM_HOME": place.home, "KINMEM_KIN": place.kin}
+    _start(["sleep", "--due", "--quiet", *["--linger"] * stays], settings, subprocess.DEVNULL)
+
+
+def start_late(words: Sequence[str], heard: bytes) -> None:
+    """The same hook again, with all the time it needs."""
+    import tempfile  # late: 5 ms that every other hook does without
+
+    with tempfile.TemporaryFile() as file:
+        file.write(heard)
+        file.seek(0)
+        _start(["hook", *words, "--late"], {}, file)
+
+
+def _start(words: Sequence[str], settings: Mapping[str, str], stdin: int | IO[bytes]) -> None:
+    subprocess.Popen(
+        [sys.executable, "-m", "kinmem", *words],
+        stdin=stdin,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT,
+        env={**os.environ, **settings},
+        start_new_session=True,
+    )
+
+
+class StayingWorker:
+    """Answers hooks of one Kin until nobody has asked for a while."""
+
+    def __init__(self, service: Listener, home: str | os.PathLike[str], kin: str) -> None:
+        self._asked_at = time.monotonic()
+        self._closed = threading.Event()
+        self._server = serve_local(os.fspath(home), kin, partial(self._answer, service))
+        self._home = os.fspath(home)
+        self._reachable = socket_path(self._home, kin) is not None
+
+    def wait(self, minutes: float) -> None:
+        """Until nobody has asked for so long, or the memory is gone; at once if nobody can ask."""
+        while (left := self._asked_at + 60 * minutes - time.monotonic()) > 0:
+            if not self._reachable or not os.path.isdir(self._home):  # noqa: PTH112
+                return
+            if self._closed.wait(min(left, LOOK)):
+                return
+
+    def close(self) -> None:
+        self._closed.set()
+        self._server.close()
+
+    def _answer(self, service: Listener, request: dict[str, Any]) -> dict[str, Any]:
+        self._asked_at = time.monotonic()
+        return answered(service, request)

@@ -1,1 +1,0 @@
-"""What a session is told of the memory without asking."""

@@ -1,0 +1,158 @@
+"""What forbids that one statement ends another, whatever else speaks for it.
+
+A veto stands above every rule and every model that ends something. Word lists are closed classes
+only, in seven languages: conjunctions, the words for this and until, for never and always.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+from kinmem.language import grammar, vocabulary
+from kinmem.language.pattern import Pattern
+from kinmem.language.same.atoms import atoms, is_content
+from kinmem.text import folded, words
+
+Veto = Callable[[str, str], bool]
+
+
+@lru_cache(maxsize=4096)
+def veto(known: str, new: str) -> str | None:
+    """Why the new statement must not end the known one; None: nothing forbids it. Never raises."""
+    return next((reason for reason, forbids in VETOES if forbids(known, new)), None)
+
+
+def is_of_others(text: str) -> bool:
+    """Whether it is quoted, or somebody else speaks behind a colon."""
+    head, colon, rest = text.partition(": ")
+    is_reported = colon and len(head.split()) > 2 and not _SELF.isdisjoint(words(rest)[:1])
+    return bool(is_reported or _QUOTATION.search(text))
+
+
+def is_rule(text: str) -> bool:
+    """Whether it forbids or orders something for good."""
+    return FOR_GOOD.search(text) is not None or _FORBIDDING.match(text) is not None
+
+
+def happened(text: str) -> bool:
+    """Whether it tells what was done at some time, and not how something is."""
+    said = atoms(text).words
+    done = any(
+        (word in _DID or word.endswith("ed") and len(word) > 4)
+        and (is_content(last) or last in grammar.SUBJECTS)
+        and last not in _AUXILIARIES
+        for last, word in zip(said, said[1:], strict=False)
+    )
+    return done or _DONE.search(text) is not None
+
+
+_DID = vocabulary.PAST - grammar.words(
+    "was were had did used left found felt kept led hier yesterday war waren hatte hatten ago fu",
+    "previously habe avait était fut fue fueron aveva foi tinha",
+)
+_AUXILIARIES = grammar.words("be is are was were been being has have had not so very get gets got")
+_DONE = Pattern(
+    r"\b(?:hat|haben|habe|wurden?|hatten?)\b[^.?!,]{1,80}?\b(?:\w{0,10}ge\w{2,20}(?:t|en)|\w{3,20}iert"
+    r"|(?:ver|be|er|ent|zer|über)\w{2,16}(?:t|en))(?=\W*$|[.,;!])"
+    r"|\b(?:a|ai|ont|avons) (?!lieu)\w{2,18}(?:é|u|it|is)e?s?\b"
+    r"|\b(?:h[aoe]|han|hemos|hanno|abbiamo) \w{2,18}(?:[aiu][dt]o|cho|sto|tto)\b"
+    r"|\b\w{2,18}(?:ó|aron|ieron|aram|eram|iram|ámos)\b|\b\w{3,16}ou\b(?<!you)|[了过](?:$|[，。,.])"
+)
+"""The perfect and the preterite where they are told by their endings."""
+_QUOTATION = re.compile(
+    r"[\"“”„«»「『]\s?(?:[^\s\"“”„«»」』]+\s+){2,}[^\"“”„«»」』]+|[「『“][^」』”]{6,}"
+    r"|(?<!\w)['‘](?:[^\s'’]+(?:'\w+)?\s+){2,}[^'’]+['’](?!\w)"
+)
+"""At least three words in quotation marks; a name or a title is shorter."""
+_SELF = grammar.words(
+    "i we my our ich wir mein meine unser je j nous mon ma mes yo mi mis io mio mia noi eu meu",
+    "minha 我 我们",
+)
+_QUESTION = re.compile(r"[?？¿]")
+_IF = re.compile(
+    r"\W*(?:(?:if|unless|suppose|supposing|provided|imagine|wenn|falls|sofern|angenommen|si|supposons"
+    r"|se|caso|supongamos|supponiamo|imagina|immagina)\s|s['’]il|如果|要是|假如|假设)",
+    re.I,
+)
+FOR_GOOD = Pattern(
+    r"\b(?:never|always|only|must|nie|niemals|immer|nur(?! noch)|stets|muss|darf|dürfen|jamais"
+    r"|toujours|uniquement|seulement|nunca|siempre|s[oó]lo|solamente|mai|sempre|soltanto|somente"
+    r"|apenas|everytime)\b|从不|永远|总是|只能|必须|一律"
+)
+_FORBIDDING = re.compile(
+    r"(?:please |bitte )?(?:do not|don['’]t|ne pas|nicht|não|non|no|不要|别)\s?\w", re.I
+)
+_WHILE = re.compile(
+    r"(?<!from )(?<!starting )(?<!since )(?<!of )(?<!seit )(?<!ab )(?<!depuis )(?<!desde )(?<!da )"
+    r"\b(?:today|tonight|tomorrow|heute(?! an)|morgen(?!s)|hoy|oggi|hoje|ce soir|stasera|esta noche"
+    r"|(?:this|diese[nrsm]?|cette|ce|est[ae]|questa?|nesta?) (?:one|once|time|single|mal|\w+day"
+    r"|\w+tag|\w*woch\w*|week|weekend|month|morning|afternoon|evening|wochenende|monat|semaine|mois"
+    r"|fois|semana|mes|vez|settimana|mese|volta|mês))\b(?!['’]s)"
+    r"|\b(?:until|till|jusqu['’]\w+|hasta|fino (?:a|al|alla|alle)|até)\b|\bbis (?:zum|morgen|\d)"
+    r"|\b(?:briefly|temporarily|for now|just for|for the moment|for the time being"
+    r"|for (?:an?|\w+) (?:hours?|days?|minutes?|weeks?)|vorübergehend|ausnahmsweise|momentan"
+    r"|pour l['’]instant|por ahora|per ora|por agora)\b"
+    r"|今天|明天|今晚|这周|这个星期|本周|暂时|这次",
+    re.I,
+)
+"""A time that ends by itself, unless it says since when or from when on."""
+
+
+def _is_rule_untouched(known: str, new: str) -> bool:
+    """Whether a rule is known, and the new one is none."""
+    return is_rule(known) and not is_rule(new)
+
+
+def _is_passing(known: str, new: str) -> bool:
+    """Whether the new one is said of one time only, and the known one is not."""
+    return _WHILE.search(new) is not None and _WHILE.search(known) is None
+
+
+def _are_two_things(known: str, new: str) -> bool:
+    """Whether a number, a code or a letter tells that they speak of two: server 3, server 4."""
+    ours, theirs = dict(_labels(known)), dict(_labels(new))
+    said = set(words(new))
+    return any(
+        ours[label] != theirs[label] and ours[label] not in said
+        for label in ours.keys() & theirs.keys()
+    )
+
+
+def _labels(text: str) -> Iterator[tuple[str, str]]:
+    """Which ones are meant, by what they are: server: 3, web-: web-1. What is said last is what is
+    said, and not of what: we meet in room 3."""
+    said = [word for word in _TOKEN.findall(text) if folded(word) not in _NUMBER]
+    for last, word, behind in zip(["", *said], said, said[1:], strict=False):
+        token, before = folded(word), folded(last)
+        digits = any(map(str.isdigit, token))
+        if not digits and not (len(word) == 1 and word.isupper() and last):
+            continue
+        if digits and token[0].isalpha():
+            yield _DIGITS.sub("#", token), token
+        elif not before.isalpha() or not is_content(before) or _is_measured(f"{word} {behind}"):
+            continue
+        elif before not in vocabulary.STATE_VERBS | vocabulary.PLAIN_VERBS:
+            yield before, token
+
+
+def _is_measured(text: str) -> bool:
+    said = atoms(text)
+    return bool(said.units or said.dates)
+
+
+_TOKEN = re.compile(r"[^\W_]+(?:[-.:,/][^\W_]+)*")
+_DIGITS = re.compile(r"\d+")
+_NUMBER = frozenset("no nr num number numero nummer".split())
+
+OF_THINGS = "another number, letter or code tells of another thing"
+FOR_A_TIME = "it is so for a time only"
+VETOES: tuple[tuple[str, Veto], ...] = (
+    ("it is asked", lambda known, new: bool(_QUESTION.search(known + new))),
+    ("somebody else says it, or nobody", lambda known, new: is_of_others(new)),
+    ("it is a condition", lambda known, new: _IF.match(new) is not None),
+    ("what holds for good is ended by its author alone, by name", _is_rule_untouched),
+    (OF_THINGS, _are_two_things),
+    ("both happened", lambda known, new: happened(known) and happened(new)),
+    (FOR_A_TIME, _is_passing),
+)
+"""Each with its reason, the surest first."""

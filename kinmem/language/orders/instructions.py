@@ -1,0 +1,182 @@
+"""Text that wants to command a model, where it should only inform one.
+
+What tools and web pages say is learned from as well, so it must not be able to leave orders in the
+memory. Each repetition is bounded, so that time grows with the length only.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from kinmem.language.orders.needs import Index, Need, needs
+from kinmem.language.orders.signs import CLASSES, SELF, SIGNS
+
+# Tag characters behind a black flag are a region's flag; variation selectors come one at a time.
+_SMUGGLED = re.compile(
+    "(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0001-\U000e007f]"
+    "|[\u202a\u202b\u202d\u202e]|[\u2066-\u2069]{2}"
+    "|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3}|[\u200b\u2060-\u2064\ufeff\u00ad\u180e]{3}"
+)
+_INVISIBLE = re.compile(
+    "[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
+)
+_SPACED = re.compile(r"(?<!\w)(?:\w ){4,60}\w(?!\w)")
+EVERYTHING = -1
+"""All hints."""
+_LOOKALIKE = str.maketrans("аеорсухіјѕԁΙІοΟ", "aeopcyxijsdIIoO")
+_FOREIGN = re.compile("[а-яА-Яіјѕԁα-ωΑ-ΩІ]")
+_MIXED = re.compile(r"\b(?=\w{0,40}[a-zA-Z])(?=\w{0,40}[а-яА-Яіјѕԁα-ωΑ-ΩІ])\w{2,40}\b")
+
+
+_LEET = re.compile(r"(?<!\w)(?=\w{0,20}[a-z][013457]{1,2}[a-z])[a-z013457]{4,20}(?!\w)")
+_LETTERS = str.maketrans("013457", "oieast")
+_DIGIT = re.compile(r"[013457](?<=[a-z].)(?=[a-z013457])")
+OWN = frozenset(
+    {
+        "gives standing orders",
+        "tells a model what to remember",
+        "commands what is to be recommended or said",
+        "speaks to a model",
+    }
+)
+"""What people may tell their own assistant."""
+_OTHERS = re.compile(
+    r"\b(?:the|this|any|every|our|your) (?:user|human|customer|reader)s?\b"
+    r"|\b(?:dem|der|den|des) (?:nutzer|benutzer|anwender)|l'utili[sz]at|l'utente|all'utente"
+    r"|\b(?:el|al|del) usuario|\b(?:o|ao|do) usuário|用户|ユーザー|사용자|пользовател"
+)
+"""Who speaks of the user speaks for somebody else."""
+
+
+class _Sign(NamedTuple):
+    """How an order is worded."""
+
+    pattern: str
+    needs: int
+    """Bits of the index; without them there is no use in trying the pattern."""
+
+
+class _Signs(NamedTuple):
+    """All signs, by what they tell of."""
+
+    by_reason: Mapping[str, Sequence[_Sign]]
+    needs: frozenset[int]
+    """Of each of them."""
+    met: Callable[[str], int]
+
+
+def suspicious(text: str, known: int | None = None) -> str | None:
+    """Why the text reads like an instruction to a model, None if it does not.
+
+    Hidden and look-alike characters are seen through. People's own wishes ("never recommend
+    horror films to me") are none. Time grows with the length only. `known`: its hints, or more.
+    """
+    if not text.isascii() and _SMUGGLED.search(text):
+        return "holds hidden characters"
+    plain = _plain(text)
+    return next(_reasons(plain, _signs().met(plain) if known is None else known), None)
+
+
+def overriding(text: str) -> str | None:
+    """Why a person must not tell a model so, though people may tell theirs how to answer and what
+    to remember: it sets its instructions aside, gives it another role, sends data away. None: they
+    may, or it is no order at all. Of text that no person has written `suspicious` is to be asked.
+    """
+    if not text.isascii() and _SMUGGLED.search(text):
+        return "holds hidden characters"
+    plain = _plain(text)
+    is_own = _OTHERS.search(plain) is None
+    reasons = _reasons(plain, _signs().met(plain))
+    return next((why for why in reasons if not (is_own and why in OWN)), None)
+
+
+def hints(text: str) -> int:
+    """What in the text an order could be worded with: those of a whole are those of its parts, in
+    one number by |. Many times cheaper than `suspicious`, for texts that are cut in many ways."""
+    if not text.isascii() and _SMUGGLED.search(text):
+        return EVERYTHING
+    return _signs().met(_plain(text))
+
+
+def commands(text: str, role: str) -> bool:
+    """Whether a text of that role reads as an order to a model; people may give some, to theirs."""
+    return (overriding if role == "user" else suspicious)(text) is not None
+
+
+def may_be_suspicious(hints: int) -> bool:
+    """Whether a text with these hints has to be looked at."""
+    return any(not needs & ~hints for needs in _signs().needs)
+
+
+def _reasons(plain: str, met: int) -> Iterator[str]:
+    """Each once, the weightiest first."""
+    for why, signs in _signs().by_reason.items():
+        if any(not sign.needs & ~met and _compiled(sign.pattern).search(plain) for sign in signs):
+            yield why
+
+
+@cache
+def _signs() -> _Signs:
+    """Read when first needed: most starts need not pay for it."""
+    numbers: dict[Need, int] = {}
+    by_reason: dict[str, list[_Sign]] = {}
+    for why, lines in SIGNS.items():
+        by_reason[why] = []
+        for line in map(_spelled, lines.strip().splitlines()):
+            bits = {1 << numbers.setdefault(need, len(numbers)) for need in needs(line)}
+            by_reason[why].append(_Sign(_with_classes(line), sum(bits)))
+    needed = frozenset(sign.needs for signs in by_reason.values() for sign in signs)
+    return _Signs(by_reason, needed, Index(numbers).met)
+
+
+def _spelled(line: str) -> str:
+    """The notation of signs.py as a regular expression, but for the classes."""
+    line = line.strip().replace("{{", "{").replace("}}", "}")
+    return line.replace(" .. ", r"[^.!?\n]{0,40}?").replace(" . ", r"[^.!?\n]{0,15}?")
+
+
+def _with_classes(line: str) -> str:
+    for name, pattern in _classes().items():
+        line = line.replace(f"{{{name}}}", pattern)
+    return line
+
+
+@cache
+def _classes() -> Mapping[str, str]:
+    return {name: _class(words) for name, words in CLASSES.items()} | {"SELF": SELF}
+
+
+_compiled = cache(re.compile)
+"""Each when it may fit for the first time: all of them take 30 ms."""
+
+
+def _class(words: str) -> str:
+    """Any of the words: whole ones, but in scripts without spaces; * stands for an ending."""
+    spaced: list[str] = []
+    unspaced: list[str] = []
+    for word in (part.strip() for part in words.split("|")):
+        pattern = re.escape(word).replace(r"\*", r"\w{0,8}").replace(r"\ ", " ")
+        (spaced if word < "\u3040" else unspaced).append(pattern)
+    whole = rf"(?<!\w)(?:{'|'.join(spaced)})(?!\w)"
+    return f"(?:{'|'.join([whole, *unspaced])})"
+
+
+def _plain(text: str) -> str:
+    """In lower case, without hidden characters, look-alikes and s p a c e d letters undone."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
+        if _FOREIGN.search(text):
+            text = _MIXED.sub(lambda word: word[0].translate(_LOOKALIKE), text)
+        text = text.replace("’", "'").replace("…", "...")
+    lines = (" ".join(_joined(line).split()) for line in text.lower().splitlines())
+    plain = "\n".join(lines)
+    if _DIGIT.search(plain):
+        plain = _LEET.sub(lambda word: word[0].translate(_LETTERS), plain)
+    return plain
+
+
+def _joined(line: str) -> str:
+    """Letters with one space between are a word; two spaces part such words."""
+    return _SPACED.sub(lambda run: run[0].replace(" ", ""), line)

@@ -1,0 +1,243 @@
+"""What a text states, clause by clause: the words of each that matter, in order."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, takewhile
+
+from kinmem.language import grammar, vocabulary
+from kinmem.language.grammar import by_word, words
+from kinmem.language.pattern import late
+from kinmem.language.same.atoms import Atoms, Words, atoms, is_content, negations
+from kinmem.language.same.lexemes import stem
+from kinmem.language.same.similarity import normalised
+from kinmem.sentences import sentences
+
+NEGATING = vocabulary.NEGATORS | vocabulary.CONCORD
+SHORT = 4
+"""So many words may be put beside a statement: on 8 May 2023, at home."""
+NEITHER = late(r"(?i)\b(?:neither|weder)\b(.{1,80}?)\b(?:nor|noch)\b")
+"""Two denials, the second of the same."""
+RECURRING = late(r"(?i)\b(?:every|each) ((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b")
+"""Every Sunday is on Sundays."""
+CONTRASTS = words("but sondern mais pero sino ma mas")
+"""Behind them another statement begins; `everyone but Ana` is one."""
+RELATIVES = words("who which")
+EVERYBODY = words("everyone everybody all nobody everything nothing anyone anybody anything none")
+TURNING = words("before after avant après antes después prima dopo depois vor")
+BOUNDING = words("over under above below about around über unter um rund environ")
+"""Before a number they matter."""
+SPANS = {"an": words("par l un d"), "mes": words("al por cada el del este un próximo")}
+"""A year and a month, behind one of these; else little words of another language."""
+NEVER = by_word("never: never nie niemals jamais jamás nunca mai nooit")
+"""Of what negates these say more than `not`."""
+COPULA, GENITIVE = "be", "of"
+FRONTED = 1
+"""The phrase that a clause begins with; it ends at the subject."""
+FREE = words(
+    "also too auch aussi también anche também there dort either therefore als aber yet however"
+)
+MATTERING = (
+    (vocabulary.MODALS | vocabulary.TENSES | vocabulary.QUANTITIES | TURNING | NEVER.keys())
+    - FREE
+    - words("was were had did")
+)
+VERBS = frozenset(map(stem, vocabulary.PLAIN_VERBS | vocabulary.STATE_VERBS))
+LEADING = 2
+"""Words at the beginning of a sentence that a part of it without a verb is said of."""
+SAME_BEGINNING, MORE_LETTERS = 4, 3
+"""Night and nightly, adopt and adoption: so many letters are the same, so many more follow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word that matters, in the form in which it is compared."""
+
+    form: str
+    phrase: int
+    """Of its clause; a preposition begins one, and a time is one. 0: what no preposition leads."""
+    place: str
+    """The preposition before a name."""
+    is_name: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of a sentence."""
+
+    words: Words
+    content: frozenset[str]
+    """Content words without their endings, and without what negates."""
+    negations: int
+    tokens: tuple[Token, ...]
+    subjects: frozenset[str]
+    """Names that it begins with, or that it takes over."""
+    lead: frozenset[str]
+    """What the part of a sentence is said of, if it does not say so itself."""
+    of_pronoun: bool
+    """Whether it begins with one, who may be anybody before it."""
+
+    @property
+    def matter(self) -> frozenset[str]:
+        return frozenset(token.form for token in self.tokens)
+
+
+Sentence = tuple[Clause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text as it is compared: each of its sentences once."""
+
+    sentences: tuple[Sentence, ...]
+
+    @property
+    def clauses(self) -> Iterator[Clause]:
+        return chain.from_iterable(self.sentences)
+
+
+def read(text: str) -> Reading:
+    """The text's sentences, each read by itself, so that it means the same beside any other."""
+    once = {normalised(part): part for part in sentences(text)}
+    found = (tuple(_sentence(part)) for part in once.values())
+    return Reading(tuple(clauses for clauses in found if clauses))
+
+
+def in_one_form(readings: Iterable[Reading]) -> list[Reading]:
+    """With one form for words of one family: night, nightly. Names have none: Paul, Paula."""
+    given = list(readings)
+    tokens = [token for one in given for clause in one.clauses for token in clause.tokens]
+    names = {token.form for token in tokens if token.is_name}
+    forms = {token.form for token in tokens} - names
+    shortest: dict[str, str] = {}
+    root = ""
+    for form in sorted(forms):
+        grown = form.startswith(root) and len(form) - len(root) <= MORE_LETTERS
+        is_family = grown and len(root) >= SAME_BEGINNING and form.isalpha()
+        root = root if is_family else form
+        shortest[form] = root
+    return [_renamed(one, shortest) for one in given]
+
+
+def _renamed(reading: Reading, forms: dict[str, str]) -> Reading:
+    def all_of(names: frozenset[str]) -> frozenset[str]:
+        return frozenset(forms.get(name, name) for name in names)
+
+    def clause(one: Clause) -> Clause:
+        tokens = tuple(
+            replace(token, form=forms.get(token.form, token.form)) for token in one.tokens
+        )
+        return replace(one, tokens=tokens, subjects=all_of(one.subjects), lead=all_of(one.lead))
+
+    return Reading(tuple(tuple(map(clause, one)) for one in reading.sentences))
+
+
+def _sentence(text: str) -> Iterator[Clause]:
+    found = atoms(RECURRING.sub(r"\1s", NEITHER.sub(r"not\1, not", text)))
+    parts = [part for words in found.clauses for part in _parted(words) if part]
+    subjects: frozenset[str] = frozenset()
+    first: frozenset[str] = frozenset()
+    for part in _with_asides(parts, found):
+        clause = _clause(part, found)
+        subjects = clause.subjects or subjects
+        is_whole = not VERBS.isdisjoint(clause.matter) or not first
+        lead = (subjects if first else frozenset()) if is_whole else first
+        yield replace(clause, subjects=subjects, lead=lead)
+        first = first or frozenset([token.form for token in clause.tokens][:LEADING])
+
+
+def _parted(clause: Words) -> Iterator[Words]:
+    """The clause, cut at contrasts and relatives."""
+    start = 0
+    for at, word in enumerate(clause):
+        if word in CONTRASTS and (not at or clause[at - 1] not in EVERYBODY):
+            yield clause[start:at]
+            start = at
+        elif word in RELATIVES:
+            yield clause[start:at]
+            start = at + 1
+    yield clause[start:]
+
+
+def _with_asides(parts: Sequence[Words], found: Atoms) -> Iterator[Words]:
+    """Each statement together with the circumstances that commas cut off from it."""
+    exact = found.names | found.dates | found.numbers | found.units
+    kept: list[Words] = []
+    waiting: Words = ()
+    for part in parts:
+        adds = part[0] in grammar.PLACES or all(word in exact for word in part)
+        is_aside = adds and len(part) <= SHORT and NEGATING.isdisjoint(part)
+        if is_aside and not kept:
+            waiting += part
+        elif is_aside:
+            kept[-1] += part
+        else:
+            kept.append(waiting + part)
+            waiting = ()
+    yield from kept or ([waiting] if waiting else [])
+
+
+def _clause(said: Words, found: Atoms) -> Clause:
+    content = [word for word in said if is_content(word) and word not in NEGATING]
+    subjects = takewhile(found.names.__contains__, _without_time(said, found))
+    return Clause(
+        words=said,
+        content=frozenset(map(stem, content)),
+        negations=negations(said),
+        tokens=tuple(_tokens(said, found)),
+        subjects=frozenset(map(bare, subjects)),
+        lead=frozenset(),
+        of_pronoun=not grammar.PRONOUNS.isdisjoint(said[: 1 + (said[0] in CONTRASTS)]),
+    )
+
+
+def _without_time(said: Words, found: Atoms) -> Iterator[str]:
+    """Without what a clause may begin with before its subject: on Monday, twice a year."""
+    timing = vocabulary.QUANTITIES | found.dates | found.numbers | {"on", "in", "at"}
+    rest = list(said)
+    while rest and rest[0] in timing:
+        is_spanning = rest.pop(0) in vocabulary.QUANTITIES
+        if is_spanning and rest and rest[0] not in found.names:
+            rest.pop(0)
+    return iter(rest)
+
+
+def _tokens(said: Words, found: Atoms) -> Iterator[Token]:
+    exact = found.names | found.dates | found.numbers | found.units
+    phrase, before = 0, ""
+    for at, word in enumerate(said):
+        form = _form(word, before, said[at + 1] if at + 1 < len(said) else "", exact)
+        is_subject = (
+            word in grammar.SUBJECTS or word in found.names and before not in grammar.PLACES
+        )
+        if word == COPULA or phrase == FRONTED and is_subject:
+            phrase = 0
+        if word in grammar.PLACES and not form:
+            phrase = at + FRONTED
+        elif form:
+            stands_alone = word in found.dates or word.endswith("'s")
+            is_name = word in found.names
+            place = before if is_name and before in grammar.PLACES - {GENITIVE} else ""
+            yield Token(form, -at - 1 if stands_alone else phrase, place, is_name)
+        before = word
+
+
+def _form(word: str, before: str, behind: str, exact: frozenset[str]) -> str:
+    """How the word is compared; empty if it need not be."""
+    if word in exact:
+        return bare(word)
+    if word in NEVER:
+        return NEVER[word]
+    if word in NEGATING or word in FREE or word in CONTRASTS and before not in EVERYBODY:
+        return ""
+    if word in SPANS:
+        return word if before in SPANS[word] else ""
+    is_bound = word in BOUNDING and behind in exact and behind[:1].isdigit()
+    return (
+        stem(bare(word))
+        if is_bound or word in CONTRASTS or word in MATTERING or is_content(word)
+        else ""
+    )
+
+
+def bare(name: str) -> str:
+    return name.removesuffix("'s")

@@ -1,0 +1,419 @@
+"""Relative times get their date beside them, so that a sentence stays true: yesterday (2023-05-07).
+
+What `phrases` finds is used as far as it can mean only one stretch of time, and the times to
+come, which questions never ask for. A date is ISO 8601; a stretch has a slash: 2023-05-01/07.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from functools import cache
+from typing import NamedTuple
+
+from kinmem.language.lexicon import lexicon
+from kinmem.language.pattern import Pattern
+from kinmem.language.time.calendar import (
+    DAY,
+    MEANINGS,
+    MONTH,
+    WEEK,
+    WINTER,
+    YEAR,
+    Slots,
+    Stretch,
+    day_of,
+    month_of,
+    same_day,
+)
+from kinmem.language.time.dated_names import is_name, is_one_of_several
+from kinmem.language.time.phrases import WINDOW, Anchor, Grammar, Plain, likely_languages
+from kinmem.language.time.words import Language
+
+RELATIVE = frozenset(
+    {"today", "yesterday", "day before yesterday", "last night", "part of today", "this unit"}
+    | {"last unit", "ago", "this weekend", "last weekend", "last weekday", "last month name"}
+    | {"last season"}
+)
+HINT = Pattern(
+    r"\b(?:today|tonight|\w+day|\w+tag|mittwoch|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche"
+    r"|lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|\w+d[iì]|sabato|domenica"
+    r"|\w+-feira"
+    r"|(?:on the|am|le|el|d[ií]a) \d{1,2}(?:st|nd|rd|th)?|from (?:now|today)"
+    r"|coming|ce|cet|end|ende|fin\w*"
+    r"|tonight|yesterday|tomorrow|ago|last|next|this|past|previous|in (?:a|an"
+    r"|\w{1,10}) \w+"
+    r"|heute|gestern|vorletzt\w*|[uü]bern[aä]chst\w*|vorgestern|morgen|[uü]bermorgen|vor"
+    r"|letzt\w*|vorig\w*|n[aä]chst\w*|kommend\w*"
+    r"|dies\w*|aujourd|hier|avant-hier|demain|apr[eè]s-demain|derni\w*|prochain\w*|il y a|dans"
+    r"|ce|cette|hoy|ayer|anteayer|anoche|ma[nñ]ana|pasad[oa]|pr[oó]xim[oa]|hace|dentro|viene"
+    r"|est[ae]"
+    r"|oggi|ieri|avantieri|altroieri|antier|domani|dopodomani|scors[oa]|passat[oa]|prossim[oa]"
+    r"|fa|tra|fra|quest\w*"
+    r"|hoje|ontem|anteontem|amanh[aã]|passad[oa]|h[aá]|atr[aá]s|vem|daqui|n?ess?[ae])\b"
+)
+
+
+class Resolved(NamedTuple):
+    """A relative time of a text, and when that was or will be."""
+
+    phrase: str
+    """As it was said."""
+    date: str
+    """As `dated` writes it."""
+    first: datetime
+    """The beginning of that time, in the speaker's zone."""
+
+
+def resolved(text: str, said: datetime) -> list[Resolved]:
+    """The relative times of the text, in order, that mean one stretch of time. Never raises."""
+    if not HINT.search(text):
+        return []
+    plain = Plain.of(text)
+    for language in likely_languages(plain):
+        found = [
+            Resolved(
+                text[plain.places[start] : plain.places[end - 1] + 1],
+                _spelled(stretch),
+                stretch[0].replace(tzinfo=said.tzinfo),
+            )
+            for start, end, stretch in _found(text, plain, language, said.date())
+        ]
+        if found:
+            return found
+    return []
+
+
+def dated(text: str, said: datetime) -> str:
+    """The text with dates behind its relative times; the same text where there are none.
+
+    `said` is a moment in the speaker's zone. Never raises.
+    """
+    if not HINT.search(text):
+        return text
+    plain = Plain.of(text)
+    for language in likely_languages(plain):
+        found = _found(text, plain, language, said.date())
+        marks = {end: _spelled(stretch) for _, end, stretch in found}
+        if marks:
+            return _marked(text, plain, marks)
+    return text
+
+
+def named_stretch(text: str, now: datetime, *, ahead: bool = False) -> Stretch | None:
+    """The stretch of wall-clock time that a text names which says nothing else: yesterday, next
+    week, in 3 days, vor zwei Wochen. None for any other text.
+
+    `now` is a moment in the zone of whoever wrote it. So many weeks, months or years from now, or
+    ago, are counted to the day. Of a weekday `ahead` takes the next instead of the latest one.
+    """
+    plain = Plain.of(text.strip())
+    found = set()
+    for language in likely_languages(plain):
+        anchors = _spoken(language).anchors(plain.text)
+        if [(anchor.start, anchor.end) for anchor in anchors] == [(0, len(plain.text))]:
+            with suppress(ValueError, OverflowError):  # beyond the calendar
+                found.add(_alone(anchors[0], now.date(), ahead))
+    return found.pop() if len(found) == 1 else None
+
+
+def _alone(anchor: Anchor, today: date, ahead: bool) -> Stretch:
+    """What a time means that stands by itself."""
+    if anchor.meaning in AWAY:
+        return _exactly(replace(anchor.slots, n=AWAY[anchor.meaning] * anchor.slots.n), today)
+    if anchor.meaning == "weekday" and ahead:
+        return _coming_weekday(anchor.slots, today)
+    return _stretch(anchor, today, Tense(past=not ahead, future=ahead))
+
+
+def _found(
+    text: str, plain: Plain, language: Language, today: date
+) -> Iterator[tuple[int, int, Stretch]]:
+    """From where to where in the plain text a time is told, and which one."""
+    speech = _spoken(language)
+    tense = Tense(
+        speech.speaks_of_past(plain) or _tells_what_was(text, language),
+        speaks_of_future(plain, language),
+    )
+    for anchor, behind in _joined(speech.anchors(plain.text), plain):
+        last = behind or anchor
+        if speech.not_before.match(plain.text, last.end) or plain.text[last.end :][:2] == " (":
+            continue
+        if is_name(anchor, text, plain, language) or not _is_sure(anchor, plain, speech, tense):
+            continue
+        try:
+            stretch = _stretch(anchor, today, tense)
+            stretch = _further(behind, stretch, language) if behind else stretch
+            _spelled(stretch)  # may be beyond the calendar
+            yield anchor.start, last.end, stretch
+        except (ValueError, OverflowError):  # beyond the calendar
+            continue
+
+
+def _joined(anchors: list[Anchor], plain: Plain) -> Iterator[tuple[Anchor, Anchor | None]]:
+    """Each time, and how far from it the one is that is meant: tomorrow in a week."""
+    taken: Anchor | None = None
+    for at, anchor in enumerate(anchors):
+        if anchor is taken:
+            continue
+        behind = anchors[at + 1] if at + 1 < len(anchors) else None
+        is_pair = (
+            behind is not None
+            and anchor.meaning in DAYS
+            and behind.meaning in AWAY
+            and plain.text[anchor.end : behind.start] == " "
+        )
+        taken = behind if is_pair else None
+        yield anchor, taken
+
+
+DAYS = frozenset({"today", "yesterday", "day before yesterday", "tomorrow", "overmorrow"})
+AWAY = {"in units": 1, "ago": -1}
+COUNTED_BOTH = {8: 7, 15: 14}
+"""Eight days from today are a week, where the first is counted as well: not in English."""
+
+
+def _further(away: Anchor, base: Stretch, language: Language) -> Stretch:
+    """The very day so many units on from a day, or before it."""
+    n = away.slots.n
+    if away.slots.unit == DAY:
+        n = COUNTED_BOTH.get(n, n) if language.name != "en" else n
+    return _exactly(replace(away.slots, n=AWAY[away.meaning] * n), base[0].date())
+
+
+def _tells_what_was(text: str, language: Language) -> bool:
+    """Whether a verb of it has the ending of a past tense: I arrived, llegué, ich bin gefahren."""
+    return _past_of(language).search(text.casefold()) is not None
+
+
+@cache
+def _past_of(language: Language) -> re.Pattern[str]:
+    endings = "|".join(lexicon(language.name)["spoken_time"]["past_forms"])
+    return re.compile(rf"(?<!\w)(?:{endings})(?!\w)")
+
+
+class Tense(NamedTuple):
+    """Where a text looks; both, in "she told me that she will"."""
+
+    past: bool
+    future: bool
+
+
+def speaks_of_future(plain: Plain, language: Language) -> bool:
+    """A verb shows it; "next" and "in two days" alone do not."""
+    verbs = "|".join(lexicon(language.name)["spoken_time"]["future"])
+    return re.search(rf"(?<!\w)(?:{verbs})(?!\w)", plain.text) is not None
+
+
+def _is_sure(anchor: Anchor, plain: Plain, speech: Grammar, tense: Tense) -> bool:
+    """Whether it means one stretch only. A weekday does in a text that only looks back."""
+    if anchor.meaning == "weekday":
+        link = speech.link.search(plain.text, max(0, anchor.start - WINDOW), anchor.start)
+        on = link is None or link.lastgroup == "in"
+        on = on and not is_one_of_several(anchor, plain)
+        return tense.past and on and not speech.refuses(plain.text, [anchor])
+    if anchor.meaning == "in units":  # "it took me", "finished in two days": so long
+        return tense.future or not tense.past
+    if anchor.meaning == "day of month":  # not the 15th floor
+        return _STANDS_ALONE.match(plain.text, anchor.end) is not None
+    return anchor.meaning in RELATIVE or anchor.meaning in COMING
+
+
+_STANDS_ALONE = re.compile(
+    r"""["')\]]?(?: ?\Z| ?[?.!,;:](?!\w)| (?:at|in the|we|i|she|he|they|with|um|a|a las)(?!\w))"""
+)
+
+
+@cache
+def _spoken(language: Language) -> Grammar:
+    """The language as statements use it, theirs first."""
+    spoken = lexicon(language.name)["spoken_time"]
+    numbers = language.numbers
+    for number, ways in spoken["numbers"].items():
+        numbers = re.sub(rf"\b{number}\b", "|".join(ways), numbers, count=1)
+    phrases = {meaning: tuple(templates) for meaning, templates in spoken["phrases"].items()}
+    for meaning, templates in language.phrases.items():
+        phrases[meaning] = (*phrases.get(meaning, ()), *templates)
+    return Grammar(
+        replace(language, phrases=phrases, numbers=", ".join([numbers, *spoken["more_numbers"]]))
+    )
+
+
+def _stretch(anchor: Anchor, today: date, tense: Tense) -> Stretch:
+    if anchor.meaning in ("this weekday", "day of month") and tense.past and not tense.future:
+        return LOOKING_BACK[anchor.meaning](anchor.slots, today)
+    meaning = COMING.get(anchor.meaning)
+    return meaning(anchor.slots, today) if meaning else anchor.stretch(today)
+
+
+def _on(unit: int, count: int, today: date) -> Stretch:
+    """The whole day, week, month or year so many of them on."""
+    return MEANINGS["ago"](Slots(n=-count, unit=unit), today)
+
+
+def _exactly(slots: Slots, day: date) -> Stretch:
+    """The very day so many units on."""
+    if slots.unit in (DAY, WEEK):
+        return day_of(day + timedelta(days=slots.n * (7 if slots.unit == WEEK else 1)))
+    return day_of(same_day(day, slots.n * (12 if slots.unit == YEAR else 1)))
+
+
+def _coming_weekday(slots: Slots, today: date) -> Stretch:
+    """The first one after today."""
+    return day_of(today + timedelta(days=(slots.weekday - today.weekday() - 1) % 7 + 1), slots.part)
+
+
+def _weekday_of(weeks: int, slots: Slots, today: date) -> Stretch:
+    """In the calendar week so many weeks on."""
+    monday = today - timedelta(days=today.weekday())
+    return day_of(monday + timedelta(weeks=weeks, days=slots.weekday), slots.part)
+
+
+def _weekend(weeks: int, today: date) -> Stretch:
+    return MEANINGS["this weekend"](Slots(), today + timedelta(weeks=weeks))
+
+
+def _coming(stretches: Iterable[Stretch], today: date) -> Stretch:
+    """The first that begins after today."""
+    return min(stretch for stretch in stretches if stretch[0].date() > today)
+
+
+def _seasons(slots: Slots, today: date) -> list[Stretch]:
+    """Of this year and the two beside it. A winter has its December's year."""
+    start = 12 if slots.season == WINTER else slots.season * 3
+    firsts = [month_of(today.year + year, start)[0] for year in (-1, 0, 1)]
+    return [(first, MEANINGS["ago"](Slots(n=-2, unit=MONTH), first.date())[1]) for first in firsts]
+
+
+def _this_season(slots: Slots, today: date) -> Stretch:
+    """The one that runs, else this year's."""
+    before, own, _ = _seasons(slots, today)
+    return before if today < before[1].date() else own
+
+
+def _day_of_month(today: date, slots: Slots, *, back: bool) -> Stretch:
+    """The nearest such day, today included; months that are too short are passed over."""
+    for months in range(4):
+        first = MEANINGS["ago"](Slots(n=months if back else -months, unit=MONTH), today)[0].date()
+        try:
+            day = first.replace(day=slots.day)
+        except ValueError:
+            continue
+        if day <= today if back else day >= today:
+            return day_of(day)
+    raise ValueError("no such day")
+
+
+def _last_day(stretch: Stretch) -> Stretch:
+    return day_of(stretch[1].date() - timedelta(days=1))
+
+
+LOOKING_BACK: dict[str, Callable[[Slots, date], Stretch]] = {
+    "this weekday": MEANINGS["weekday"],
+    "day of month": lambda slots, today: _day_of_month(today, slots, back=True),
+}
+# Next Friday is next week's in English; elsewhere, as "the coming", the first to come.
+COMING: dict[str, Callable[[Slots, date], Stretch]] = {
+    "tomorrow": lambda slots, today: day_of(today + timedelta(days=1), slots.part),
+    "overmorrow": lambda slots, today: day_of(today + timedelta(days=2)),
+    "next unit": lambda slots, today: _on(slots.unit, 1, today),
+    "unit before last": lambda slots, today: _on(slots.unit, -2, today),
+    "unit after next": lambda slots, today: _on(slots.unit, 2, today),
+    "next weekend": lambda slots, today: _weekend(1, today),
+    "coming weekend": lambda slots, today: _weekend(0, today),
+    "weekend before last": lambda slots, today: _weekend(-2, today),
+    "weekends ago": lambda slots, today: _weekend(-slots.n, today),
+    "fortnight ago": lambda slots, today: _on(WEEK, -2, today),
+    "in a fortnight": lambda slots, today: _on(WEEK, 2, today),
+    "half years ago": lambda slots, today: _on(MONTH, -6, today),
+    "in half a year": lambda slots, today: _on(MONTH, 6, today),
+    "year and a half ago": lambda slots, today: _on(MONTH, -18, today),
+    "in a year and a half": lambda slots, today: _on(MONTH, 18, today),
+    "in units": lambda slots, today: _on(slots.unit, slots.n, today),
+    "units from today": lambda slots, today: _exactly(slots, today),
+    "units from tomorrow": lambda slots, today: _exactly(slots, today + timedelta(days=1)),
+    "a week from today": lambda slots, today: day_of(today + timedelta(weeks=1)),
+    "next weekday": lambda slots, today: _weekday_of(1, slots, today),
+    "coming weekday": _coming_weekday,
+    "this weekday": _coming_weekday,
+    "weekday last week": lambda slots, today: _weekday_of(-1, slots, today),
+    "weekday this week": lambda slots, today: _weekday_of(0, slots, today),
+    "weekday next week": lambda slots, today: _weekday_of(1, slots, today),
+    "next season": lambda slots, today: _coming(_seasons(slots, today), today),
+    "this season": _this_season,
+    "next month name": lambda slots, today: _coming(
+        (month_of(today.year + year, slots.month) for year in (0, 1)), today
+    ),
+    "day of month": lambda slots, today: _day_of_month(today, slots, back=False),
+    "end of next unit": lambda slots, today: _last_day(_on(slots.unit, 1, today)),
+    "end of this unit": lambda slots, today: _last_day(_on(slots.unit, 0, today)),
+}
+
+
+def _spelled(stretch: Stretch) -> str:
+    """2023-05-07, 2023-05-01/07, 2023-05-29/06-04, 2023-04, 2022, or 2022-06/08."""
+    first = stretch[0].date()
+    last = (stretch[1] - timedelta(microseconds=1)).date()
+    if (stretch[1] - stretch[0]) <= timedelta(hours=24):
+        return first.isoformat()
+    whole_months = first.day == 1 and stretch[1].day == 1
+    if whole_months and (first.month, last.month) == (1, 12):
+        return f"{first.year}"
+    start, end = (day.isoformat()[: 7 if whole_months else 10] for day in (first, last))
+    if start == end:
+        return start
+    same = 8 if start[:7] == end[:7] else 5 if start[:4] == end[:4] else 0
+    return f"{start}/{end[same:]}"
+
+
+def _marked(text: str, plain: Plain, marks: dict[int, str]) -> str:
+    parts: list[str] = []
+    done = 0
+    for end in sorted(marks):
+        place = plain.places[end - 1] + 1
+        parts += [text[done:place], f" ({marks[end]})"]
+        done = place
+    return "".join([*parts, text[done:]])
+
+
+LONGEST_STATEMENT = 400  # characters; a longer text tells of more than one day
+_DIGIT = re.compile(r"\d")
+
+
+def happened(text: str, said: datetime) -> date | None:
+    """The earlier day on which it happened, if a text that looks back names just one time, and that
+    is a day: "yesterday", "on 5 May".
+
+    Not a week or a month, nor a day since or until which something is so. `said` is a moment in the
+    speaker's zone. Never raises.
+    """
+    if len(text) > LONGEST_STATEMENT or not (HINT.search(text) or _DIGIT.search(text)):
+        return None
+    plain = Plain.of(text)
+    for language in likely_languages(plain):
+        named = set(_named(text, plain, language, said.date()))
+        if named:
+            return named.pop() if len(named) == 1 else None
+    return None
+
+
+def _named(text: str, plain: Plain, language: Language, today: date) -> Iterator[date | None]:
+    """Each time that a text names: the day, if it is one that is over, else None."""
+    speech = _spoken(language)
+    looks_back = speech.speaks_of_past(plain) or _tells_what_was(text, language)
+    tense = Tense(looks_back, speaks_of_future(plain, language))
+    for anchor, behind in _joined(speech.anchors(plain.text), plain):
+        if is_name(anchor, text, plain, language):
+            continue
+        try:
+            stretch = _stretch(anchor, today, tense)
+            stretch = _further(behind, stretch, language) if behind else stretch
+        except (ValueError, OverflowError):  # beyond the calendar
+            yield None
+            continue
+        link = speech.link.search(plain.text, max(0, anchor.start - WINDOW), anchor.start)
+        on = link is None or link.lastgroup == "in"
+        told = anchor.meaning == "date" and tense.past or _is_sure(anchor, plain, speech, tense)
+        is_day = stretch[1] - stretch[0] <= timedelta(days=1) and stretch[0].date() < today
+        yield stretch[0].date() if on and told and is_day and not tense.future else None

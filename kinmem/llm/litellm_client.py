@@ -1,0 +1,281 @@
+"""The client for the providers that litellm knows, so that no fault of theirs becomes ours.
+
+What the embedder and the chat model share: litellm is loaded late and without its habits, each
+request has a deadline and an end, what may pass is tried again, a dead provider is left alone for a
+while, and nothing that may be a key is told.
+"""
+
+import atexit
+import importlib
+import logging
+import os
+import random
+import re
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, TypeVar
+
+from kinmem.errors import ConfigError, ModelError, Unusable
+from kinmem.llm.deadline import LARGEST, Breaker, Deadline, Exchange, Once, current, within
+from kinmem.llm.providers import nomic_embedding
+from kinmem.text import storable
+
+Result = TypeVar("Result")
+
+COMPROMISED = ("1.82.7", "1.82.8")
+"""Releases that stole credentials (24 March 2026)."""
+
+FIRST_PAUSE = 0.5
+"""Seconds; the pause before try n+1 is anything up to FIRST_PAUSE * 2**n (full jitter)."""
+
+EVIDENCE = 1.0
+"""Seconds without an answer that speak against the provider, and not against who asked: a question
+has several, and what it leaves to its last model may be too little for any. A quarter of what a
+model has at most is enough."""
+
+TOO_LONG = 600.0
+"""Seconds litellm is told to wait; the transport keeps the true deadline."""
+
+SHARE = 0.0005
+"""Seconds, a tenth of Python's own: how soon the import, which takes three, lets others at the
+interpreter. 95 of 100 recalls meanwhile took 23-36 ms, 51-74 without, 7-27 before and after."""
+
+ADVICE = {
+    401: "check its key",
+    403: "check its key and what the key may do",
+    404: "check the model's name and the address",
+    429: "it wants fewer requests, or the account is used up",
+}
+
+SECRET = re.compile(
+    r"(?i:\bbearer\s+\S+|\bkey\s*[=:]\s*\S+)"
+    r"|\b[sp]k-[\w*.-]{6,}"
+    r"|\b(?=[\w-]*\d)[\w-]*\w{20,}[\w-]*"  # most others: twenty without a break, one a digit
+)
+MESSAGE = re.compile(r"""["']message["']: *(["'])(?P<text>.+?)\1 *[,}]""")
+"""The sentence for people in an answer of OpenAI's shape, as litellm quotes it."""
+
+OF_KEY = re.compile(r"api.?key|unauthor|authenti|credential|permission", re.IGNORECASE)
+"""Gemini and others answer 400 where they mean 401."""
+
+
+class LitellmClient:
+    """Asks one model. Three failures in a row close the way to it for a while, see Breaker."""
+
+    def __init__(
+        self,
+        name: str,
+        function: str,
+        request: dict[str, Any],
+        *,
+        wanted: str,
+        advice: str,
+        seconds: float,
+        attempts: int,
+        largest: int = LARGEST,
+    ) -> None:
+        """`function` of litellm is asked with `request`; `wanted` and `advice` are for its errors.
+
+        Raises ConfigError if the installed litellm is one of the compromised releases.
+        """
+        _refuse_compromised()
+        self.name = name
+        self._function = function
+        self._request = request
+        self._wanted = wanted
+        self._advice = {**ADVICE, 400: advice}
+        self._seconds = seconds
+        self._attempts = attempts
+        self._largest = largest
+        self._breaker = Breaker(name)
+
+    @property
+    def ready(self) -> bool:
+        return _litellm.made
+
+    def warm(self) -> None:
+        """Imports litellm, which takes seconds; asks the provider nothing."""
+        with suppress(ModelError):  # asking says why, to whoever asks
+            _litellm.get()
+
+    def go(self, deadline: float | None, work: Callable[[Deadline], Result]) -> Result:
+        """What `work` returns, in `deadline` seconds, at most those it was made with.
+
+        Without a deadline nobody waits for an answer at once: then litellm is imported first, and
+        the time begins after that. Raises ModelError if it is not done by then, or while the way is
+        closed.
+        """
+        if deadline is None:
+            self.warm()
+        seconds = self._seconds if deadline is None else min(deadline, self._seconds)
+        self._breaker.admit(seconds)
+        limit = Deadline(seconds)
+        try:
+            result = within(limit, f"asking {self.name}", lambda: work(limit))
+        except ModelError as failure:
+            self._note(failure, limit, seconds)
+            raise
+        self._breaker.succeeded()
+        return result
+
+    def _note(self, failure: ModelError, limit: Deadline, seconds: float) -> None:
+        """What a failure says of the provider."""
+        if isinstance(failure, Unusable) or isinstance(failure, _Refused) and failure.of_text:
+            self._breaker.succeeded()
+        elif not self.ready:
+            pass  # nobody was asked
+        elif limit.left:
+            self._breaker.failed(str(failure))
+        elif seconds >= min(EVIDENCE, self._seconds / 4):
+            self._breaker.failed(str(failure), seconds)
+
+    def ask(self, limit: Deadline, **request: Any) -> Any:
+        """litellm's answer. Asks again what may pass, unless the pause would outlast the limit."""
+        litellm = _litellm.get(limit)
+        _introduce(self._request["model"], self._function, litellm)
+        for number in range(self._attempts):
+            key, of_numbers = self._request.get("api_key"), self._function == "embedding"
+            exchange = Exchange(limit, self._largest, key, of_numbers)
+            try:
+                return self._asked(litellm, exchange, request)
+            except _Refused as refused:
+                pause = max(exchange.retry_after or 0.0, random.uniform(0, FIRST_PAUSE * 2**number))
+                last = number + 1 == self._attempts
+                if last or not refused.may_pass or pause >= limit.left:
+                    raise
+                time.sleep(pause)
+        raise AssertionError("the last try returns or raises")
+
+    def takes_schemas(self, limit: Deadline) -> bool:
+        """Whether the model is known to answer in a JSON schema that it is given."""
+        litellm = _litellm.get(limit)
+        if self._request["model"].startswith(("ollama/", "ollama_chat/")):
+            return False  # litellm would ask Ollama itself, and beyond our limits
+        try:
+            return bool(litellm.supports_response_schema(model=self._request["model"]))
+        except Exception:  # what litellm says of models that it does not know
+            return False
+
+    def _asked(self, litellm: Any, exchange: Exchange, request: dict[str, Any]) -> Any:
+        current.set(exchange)
+        ask = _function(litellm, self._function, self._request["model"])
+        try:
+            return ask(**self._request, **request)
+        except Exception as error:  # litellm passes on whatever its providers' clients raise
+            if not exchange.deadline.left:
+                raise exchange.deadline.missed(f"asking {self.name}") from None
+            why = self._told(exchange, error)
+            # From None: the original's text and its request's headers are not for a log.
+            raise _Refused(f"{self.name} gave no {self._wanted}: {why}", exchange) from None
+
+    def _told(self, exchange: Exchange, error: Exception) -> str:
+        key = self._request.get("api_key")
+        if exchange.problem:
+            return exchange.problem
+        if not exchange.sent:
+            return f"litellm does not ask it: {scrubbed(str(error), key)}"
+        if exchange.status is None:
+            return f"it cannot be reached: {exchange.failure}; check the address and the network"
+        if exchange.status < 400:
+            return "its answer cannot be read; check that the address is an API of this kind"
+        wait = f", and asks to wait {exchange.retry_after:g} s" if exchange.retry_after else ""
+        advice = self._advice.get(exchange.status, "try again later")
+        return f"HTTP {exchange.status}{wait}; {advice}. It says: {scrubbed(str(error), key)}"
+
+
+class _Refused(ModelError):
+    """The provider did not answer."""
+
+    def __init__(self, text: str, exchange: Exchange) -> None:
+        status = exchange.status
+        passing = status is None or status in (408, 409, 425, 429) or status >= 500
+        self.may_pass = exchange.sent and exchange.problem is None and passing
+        of_key = status == 400 and OF_KEY.search(text) is not None
+        self.of_text = status in (400, 413, 422) and not of_key
+        # A redirect, a key that is not known, a model that is not there: a setting is to blame.
+        self.retry = status is None or (status >= 300 and not self.of_text)
+        super().__init__(text)
+
+
+def scrubbed(text: str, key: object = None) -> str:
+    """What it says, in a line of 200 characters at most, without anything that may be a key."""
+    message = MESSAGE.search(text)
+    text = storable((message["text"] if message else text)[:2000])
+    keys = [value for name, value in os.environ.items() if name.endswith(("_KEY", "_TOKEN"))]
+    for secret in filter(None, [key, *keys]):
+        if len(str(secret)) >= 6:
+            text = text.replace(str(secret), "[key]")
+    first, *_ = SECRET.sub("[key]", text).splitlines() or [""]
+    return first[:200]
+
+
+def _refuse_compromised() -> None:
+    try:
+        installed = version("litellm")
+    except PackageNotFoundError:
+        return  # loading it says so
+    if installed in COMPROMISED:
+        raise ConfigError(
+            f"litellm {installed} was published by an attacker and steals credentials; uninstall"
+            " it, change every key this machine knew, and install a later release"
+        )
+
+
+def _tamed() -> Any:
+    """litellm, for the whole process without its retries, prints, downloads and .env files."""
+    os.environ.setdefault("DEFAULT_MAX_RETRIES", "0")  # it takes max_retries=0 for unset
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+    os.environ.setdefault("LITELLM_LOG", "ERROR")
+    shares = sys.getswitchinterval()
+    sys.setswitchinterval(SHARE)
+    try:
+        litellm: Any = importlib.import_module("litellm")
+        httpx: Any = importlib.import_module("httpx")
+        from kinmem.llm.transport import GuardedTransport, refuse_booleans
+    except ImportError as error:
+        raise ModelError(
+            f"litellm cannot be imported ({error}); reinstall kinmem with its dependencies"
+        ) from error
+    finally:
+        sys.setswitchinterval(shares)
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    litellm.turn_off_message_logging = True
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+        logging.getLogger(name).disabled = True  # it repeats what providers answer; we say why
+    # One line on stderr for each number of an answer that is not a number; it is refused anyway.
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
+    # Its types are built when first used; pydantic then warns on stderr of how they are written.
+    warnings.filterwarnings("ignore", "Items? '.+' on TypedDict class", UserWarning)
+    transport = GuardedTransport()
+    atexit.register(transport.close)
+    litellm.sync_transport = transport  # of the clients litellm makes itself
+    hooks = {"response": [refuse_booleans]}
+    # What it hands to OpenAI's.
+    litellm.client_session = httpx.Client(transport=transport, event_hooks=hooks)
+    return litellm
+
+
+def _function(litellm: Any, name: str, model: str) -> Callable[..., Any]:
+    """litellm's function of that name, or our own for whom it does not know."""
+    if name == "embedding" and model.startswith("nomic/"):
+        return partial(nomic_embedding, litellm.client_session)
+    options = {"timeout": TOO_LONG, "max_retries": 0, "drop_params": True}
+    return partial(getattr(litellm, name), **options)
+
+
+def _introduce(model: str, function: str, litellm: Any) -> None:
+    """Of a model of Ollama's that it does not know litellm asks localhost, wherever it is."""
+    if model.startswith(("ollama/", "ollama_chat/")):
+        free = {"input_cost_per_token": 0.0, "output_cost_per_token": 0.0}
+        mode = "embedding" if function == "embedding" else "chat"
+        litellm.model_cost.setdefault(model, {"litellm_provider": "ollama", "mode": mode, **free})
+
+
+_litellm = Once("importing litellm", _tamed)

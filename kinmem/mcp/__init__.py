@@ -1,0 +1,1 @@
+"""What MCP clients see: tools, resources, prompts, and the ways messages travel."""

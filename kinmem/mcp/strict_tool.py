@@ -1,0 +1,240 @@
+"""How a plain function becomes a tool: checked arguments in, a small answer or a short error out.
+
+The SDK's own tools drop unknown arguments, show pydantic's titles and `anyOf null` to the model,
+answer bad arguments with pydantic's three lines per field, and send null for what is not there.
+"""
+
+import inspect
+import json
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, cast, get_args, get_origin
+
+import anyio.to_thread
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.mcpserver.tools import Tool
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
+from mcp.types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+    model_validator,
+)
+from typing_extensions import get_type_hints
+
+from kinmem.errors import InvalidInput, KinmemError
+from kinmem.mcp.argument_errors import in_short, object_in
+from kinmem.mcp.calls import current_call
+
+logger = logging.getLogger(__name__)
+
+
+class Arguments(ArgModelBase):
+    """What a tool takes. An argument that is null counts as absent, unless null says something."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tidy(cls, given: Any) -> Any:
+        fields = {field.alias or name: field for name, field in cls.model_fields.items()}
+        tidy = {}
+        for name, value in given.items() if isinstance(given, Mapping) else ():
+            annotation = fields[name].annotation if name in fields else None
+            if value is None and name in fields and type(None) not in get_args(annotation):
+                continue
+            tidy[name] = _unquoted(value) if _is_container(annotation) else value
+        return tidy
+
+
+class Answer(BaseModel):
+    """What a tool gives. Fields that are None are left out."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+
+class StrictTool(Tool):
+    """A tool whose function gets the call and only those arguments that were given."""
+
+    listed: bool = True
+    """Whether clients are told of it; one that is not can be called all the same."""
+    null_is_absent: bool = False
+    """Whether null never clears anything: a caller has to name every argument."""
+
+    async def run(
+        self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
+    ) -> Any:
+        """Call the function on a worker thread. Only here do errors become text for a model."""
+        try:
+            work = partial(self.fn, current_call(), **self._checked(arguments))
+            answer = cast(Answer, await anyio.to_thread.run_sync(work))
+        except KinmemError as error:
+            raise ToolError(f"{error.code}: {error}") from error
+        except Exception as error:
+            raise UnexpectedToolError(
+                f"internal: {self.name} failed in an unforeseen way; the log on stderr tells more"
+            ) from error
+        sent = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+        text = json.dumps(sent, ensure_ascii=False, separators=(",", ":"))
+        return CallToolResult(
+            content=[TextContent(type="text", text=text)],
+            structured_content=sent if self.listed else None,
+        )
+
+    def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        model = self.fn_metadata.arg_model
+        given = without_nulls(given) if self.null_is_absent else given
+        try:
+            checked = model.model_validate(given)
+        except ValidationError as error:
+            raise InvalidInput(
+                in_short(error, list(self.parameters["properties"]), model)
+            ) from None
+        return {name: getattr(checked, name) for name in checked.model_fields_set}
+
+
+def tool(
+    function: Callable[..., Answer],
+    title: str,
+    hints: ToolAnnotations,
+    *,
+    always_load: bool = False,
+    listed: bool = True,
+) -> StrictTool:
+    """The function as a tool: its name, docstring, parameters after the call, and answer.
+
+    One that is not `listed` answers hooks, which read text only.
+    """
+    arguments = _arguments_of(function)
+    answer: type[Answer] = inspect.signature(function).return_annotation
+    return StrictTool(
+        fn=function,
+        name=function.__name__,
+        title=title,
+        description=" ".join((function.__doc__ or "").split()),
+        parameters=lean(arguments.model_json_schema()),
+        fn_metadata=FuncMetadata(
+            arg_model=arguments,
+            output_schema=lean(answer.model_json_schema(mode="serialization")) if listed else None,
+        ),
+        is_async=False,
+        context_kwarg=None,
+        annotations=hints,
+        meta={"anthropic/alwaysLoad": True} if always_load else None,
+        listed=listed,
+    )
+
+
+def closed(tool: StrictTool) -> StrictTool:
+    """The same tool for programs that allow a model nothing but what its schema names: every
+    argument has to be given, null stands for none, and objects within are spelled out."""
+    parameters = dict(tool.parameters)
+    parameters["properties"] = {
+        name: _spelled_out(schema, tool.fn_metadata.arg_model, name)
+        for name, schema in parameters["properties"].items()
+    }
+    changes = {"parameters": _closed(parameters), "null_is_absent": True}
+    return tool.model_copy(update=changes)
+
+
+def _spelled_out(schema: Any, model: type[BaseModel], name: str) -> Any:
+    """With the members of the objects in its list, where a short schema only hints at them."""
+    inside = schema.get("items", {})
+    if inside.get("type") != "object" or "properties" in inside:
+        return schema
+    fields = {field.alias or key: field for key, field in model.model_fields.items()}
+    shape = object_in(fields[name].annotation)
+    members = lean(TypeAdapter(shape).json_schema())
+    return {**schema, "items": members}
+
+
+def _closed(schema: Any) -> Any:
+    """All members required, those that were not may be null, and no others allowed."""
+    if isinstance(schema, list):
+        return [_closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    schema = {name: _closed(part) for name, part in schema.items() if name != "default"}
+    if isinstance(schema.get("properties"), dict) and schema.get("type") == "object":
+        needed = schema.get("required", [])
+        members = {
+            name: part if name in needed else _or_null(part)
+            for name, part in schema["properties"].items()
+        }
+        closing = {"required": list(members), "additionalProperties": False}
+        return {**schema, "properties": members, **closing}
+    return schema
+
+
+def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    if "type" not in schema:
+        told = {"description": schema["description"]} if "description" in schema else {}
+        rest = {name: part for name, part in schema.items() if name != "description"}
+        return {**told, "anyOf": [rest, {"type": "null"}]}
+    nullable = {**schema, "type": [schema["type"], "null"]}
+    return nullable | ({"enum": [*schema["enum"], None]} if "enum" in schema else {})
+
+
+def without_nulls(given: Any) -> Any:
+    """The object without its null members."""
+    if not isinstance(given, Mapping):
+        return given
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def lean(schema: Any) -> Any:
+    """The JSON schema without what only costs: titles, null alternatives, empty defaults."""
+    if isinstance(schema, list):
+        return [lean(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {
+        name: lean(part)
+        for name, part in schema.items()
+        if not (name == "title" and isinstance(part, str))
+        and not (name == "default" and part in (None, False))
+    }
+    options = [option for option in kept.get("anyOf", []) if option != {"type": "null"}]
+    if len(options) == 1:
+        del kept["anyOf"]
+        return {**options[0], **kept}
+    return {**kept, "anyOf": options} if options else kept
+
+
+def _arguments_of(function: Callable[..., Any]) -> type[Arguments]:
+    """A model of the parameters after the first; `**rest: Unpack[Keys]` stands for those keys."""
+    hints = get_type_hints(function, include_extras=True)
+    fields: dict[str, Any] = {}
+    for parameter in list(inspect.signature(function).parameters.values())[1:]:
+        hint = hints[parameter.name]
+        if parameter.kind is parameter.VAR_KEYWORD:
+            (shared,) = get_args(hint)
+            for name, part in get_type_hints(shared, include_extras=True).items():
+                fields[name] = (part, None)
+        elif parameter.default is parameter.empty:
+            fields[parameter.name] = (hint, ...)
+        else:
+            fields[parameter.name] = (hint, parameter.default)
+    return create_model(function.__name__, __base__=Arguments, **fields)
+
+
+def _is_container(annotation: Any) -> bool:
+    """Whether the annotation, or one of its alternatives, is a list or an object."""
+    if any(_is_container(option) for option in get_args(annotation) if get_origin(annotation)):
+        return True
+    return (get_origin(annotation) or annotation) in (list, tuple, dict)
+
+
+def _unquoted(value: Any) -> Any:
+    """Claude Desktop sends lists and objects as JSON inside a string."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value

@@ -1,0 +1,167 @@
+"""Stage 14: where nothing surely answers.
+
+Then weak hits are shown of what is far behind or below the noise, instructions that the question
+may fall under, what has taken the place of something that would have answered, and last what has
+faded into the archive.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from kinmem.models import Answer, Filters, Found, Hit, Reasons, Scored, State
+from kinmem.recall.confidence import WEAK, judge
+from kinmem.recall.excerpt import as_it_was, excerpted, hits_of
+from kinmem.recall.fuse import fuse
+from kinmem.recall.search import Inquiry, search_as_asked
+from kinmem.recall.standing_instructions import MOST, SURELY, ranked
+from kinmem.recall.superseded import heirs, led
+from kinmem.recall.trim import own_instead, trim, without_copies
+from kinmem.recall.weigh import weigh
+from kinmem.store.base import Store
+
+FAINT = 0.5
+"""Of the embedder's noise: where nothing surely answers, what is nearer than that is shown as weak.
+Of 72 questions about 25 notes each, four had their answers below the noise."""
+FORMERS = 3
+"""What is so no longer, by which what is so may be found."""
+SURE = 0.6
+"""From this confidence on nothing that gave way needs to be asked."""
+INSTRUCTIONS = 3
+"""Weak hits that are standing instructions, at most."""
+
+
+class _Second(NamedTuple):
+    """What a second search has found."""
+
+    kept: list[Scored]
+    confidences: list[float]
+    abstained: bool
+
+
+def fall_back(
+    answer: Answer, inquiry: Inquiry, found: Found, kept: Sequence[Scored], wanted: Filters
+) -> Answer:
+    """The answer, with what helps out. `wanted`: what the caller asked for, whatever times the
+    question names."""
+    answer = _with_faint(answer, inquiry, found, kept)
+    answer = _with_instructions(answer, inquiry, found)
+    if not _is_sure(answer):
+        answer = _by_superseded(answer, inquiry, wanted)
+    if answer.abstained or not answer.hits:
+        answer = _by_archived(answer, inquiry)
+    return answer
+
+
+def knows_something(store: Store) -> bool:
+    """Whether anything at all is stored."""
+    return bool(store.page(Filters(), "newest", 1).memories)
+
+
+def _is_sure(answer: Answer) -> bool:
+    return any((hit.confidence or 0.0) >= SURE for hit in answer.hits)
+
+
+def _with_faint(answer: Answer, inquiry: Inquiry, found: Found, kept: Sequence[Scored]) -> Answer:
+    """Weak hits of what is far behind or below the noise, too.
+
+    Not where the question means nothing, or the time that it asks for is answer enough.
+    """
+    settings, profile = inquiry.settings, inquiry.profile
+    room = min(inquiry.limit - len(answer.hits), WEAK - sum(hit.weak for hit in answer.hits))
+    noise = found.noise if found.scale is None else found.scale[0]
+    was_read = any(one.reasons.rerank is not None for one in kept)
+    if _is_sure(answer) or was_read or room <= 0 or not settings.abstain:
+        return answer
+    if not 0 <= found.noise <= noise:
+        return answer
+    scored = fuse(replace(found, noise=FAINT * noise, threshold=0.0), profile, settings)
+    scored = weigh(scored, inquiry.question, profile, settings, inquiry.now)
+    scored = without_copies(scored, inquiry.store.kin)
+    known = {one.candidate.id for one in kept}
+    others = [one for one in scored if one.candidate.id not in known][:room]
+    others = inquiry.judging.read(others)
+    hits = _as_weak(others, inquiry, found)
+    if moment := inquiry.filters.as_of:
+        words = inquiry.question.words
+        hits = [as_it_was(hit, moment, words, inquiry.store) for hit in hits]
+    return replace(answer, hits=[*answer.hits, *hits])
+
+
+def _with_instructions(answer: Answer, inquiry: Inquiry, found: Found) -> Answer:
+    """Instructions that the question may fall under, though it has nothing else in common with
+    them, as weak hits: where there is no room, in place of the last that hardly answer."""
+    if not inquiry.orders or found.scale is None or not 0 <= found.noise <= found.scale[0]:
+        return answer
+    limit, formula = inquiry.limit, inquiry.profile.formula
+    shown = {hit.memory.id for hit in answer.hits}
+    orders = [
+        Scored(candidate, 0.0, Reasons(standing_wish=0.0))
+        for candidate, degree in ranked(found, inquiry.orders, formula)[:MOST]
+        if degree >= SURELY and candidate.id not in shown
+    ][:INSTRUCTIONS]
+    hits = answer.hits[: limit - len(orders)]
+    for hit in answer.hits[len(hits) :]:
+        if (hit.confidence or 0.0) >= inquiry.settings.abstain_below:
+            hits.append(hit)
+    weak = _as_weak(orders[: limit - len(hits)], inquiry, found)
+    return replace(answer, hits=[*hits, *weak])
+
+
+def _as_weak(scored: Sequence[Scored], inquiry: Inquiry, found: Found) -> list[Hit]:
+    confidences, _, _ = judge(scored, inquiry.question, found, inquiry.settings)
+    return [replace(hit, weak=True) for hit in hits_of(scored, confidences, inquiry.store)]
+
+
+def _by_superseded(answer: Answer, inquiry: Inquiry, wanted: Filters) -> Answer:
+    """Something that is so no longer may answer: then what took its place does.
+
+    "Am I single?" is answered by "we got married" because "I'm single" gave way to it. That fits
+    what is `wanted`; the time that the question names is the former's.
+    """
+    filters, store = inquiry.filters, inquiry.store
+    if filters.was or filters.states is not None:
+        return answer
+    moment = filters.as_of or inquiry.now
+    ended = replace(filters, as_of=None, states=(State.SUPERSEDED,))
+    second = _searched_again(replace(inquiry, filters=ended, limit=FORMERS))
+    if second is None or second.abstained:
+        return answer
+    formers = hits_of(second.kept, second.confidences, store)
+    hits = led(heirs(formers, store, wanted, moment), answer.hits)
+    hits = own_instead(hits, store.kin)[: inquiry.limit]
+    return replace(answer, hits=hits, abstained=all(hit.weak for hit in hits))
+
+
+def _by_archived(answer: Answer, inquiry: Inquiry) -> Answer:
+    """What has faded into the archive answers; not what a person put there, who wants it kept and
+    not recalled."""
+    filters, store = inquiry.filters, inquiry.store
+    if filters.include_archived or filters.states is not None or filters.as_of:
+        return answer
+    archived = replace(filters, was=None, states=(State.ARCHIVED,))
+    second = _searched_again(replace(inquiry, filters=archived))
+    if second is None:
+        return answer
+    came_by = store.life.came_by([one.candidate.id for one in second.kept])
+    faded = {id for id, (action, _) in came_by.items() if action == "faded"}
+    hits = hits_of(second.kept, second.confidences, store)
+    hits = [hit for hit in hits if hit.memory.id in faded]
+    if second.abstained or not hits:
+        return answer
+    shown = excerpted(hits, inquiry.question.words, inquiry.settings.tokens)
+    return replace(answer, hits=[*shown, *answer.hits][: inquiry.limit], abstained=False)
+
+
+def _searched_again(inquiry: Inquiry) -> _Second | None:
+    """By stages 3, 4, 7, 10 and 11; None where there is no candidate."""
+    settings, profile = inquiry.settings, inquiry.profile
+    found = search_as_asked(replace(inquiry, orders={}))
+    if not found.candidates:
+        return None
+    scored = fuse(found, profile, settings)
+    scored = weigh(scored, inquiry.question, profile, settings, inquiry.now)
+    scored = without_copies(scored, inquiry.store.kin)
+    kept = inquiry.judging.read(trim(scored, inquiry.limit, settings))
+    confidences, abstained, _ = judge(kept, inquiry.question, found, settings)
+    return _Second(kept, confidences, abstained)

@@ -1,0 +1,83 @@
+"""Stage 6: standing instructions ("always show the unit") that the question falls under.
+
+They are found by what they are (llm/vectors.py), not by how the question is worded. Of them those
+nearest to the question come in, a few.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from kinmem.language.evidence import is_standing
+from kinmem.models import Candidate, Filters, Found, Scored
+from kinmem.recall.fuse import meaning as nearness
+from kinmem.recall.profiles import Formula, Profile
+from kinmem.recall.question import Question
+from kinmem.recall.search import Meaning
+from kinmem.store.base import Store
+
+TOWARDS = 0.8
+"""How far a question is moved towards the orders to look for those near it."""
+POOL = 30
+"""Memories that are looked at."""
+MOST = 5
+"""Instructions that one question is compared with."""
+SURELY = 0.5
+"""Degree from which something is an order though nothing else speaks for it."""
+BY_USER = (None, "user")
+"""Who orders; what people tell each other to do in a conversation is no instruction."""
+LEAST = 0.05
+"""Nearness of what is not near at all: some orders hold whatever is asked."""
+
+
+def orders_near(
+    question: Question, filters: Filters, store: Store, meaning: Meaning, profile: Profile
+) -> dict[str, float]:
+    """By id how much of an order memories are that lie towards the orders from the question.
+
+    None without vectors, for a profile that does not count them, and for an embedder that nobody
+    has measured: then the words alone tell an instruction.
+    """
+    if profile.weighing != "bounded" or profile.formula.standing_wish == 0:
+        return {}
+    vectors, embedder = meaning.of([question.bare]), meaning.embedder
+    axis = embedder.calibration.orders
+    if vectors is None or axis is None:
+        return {}
+    moved = axis.towards(vectors[0], TOWARDS)
+    ids = [id for id, _ in store.index.nearest(moved, embedder.name, POOL, filters)]
+    near = store.index.first_vectors(embedder.name, ids)
+    degrees = {id: axis.degree(vector) for id, vector in near.items()}
+    return {id: degree for id, degree in degrees.items() if degree > 0}
+
+
+def instructed(
+    scored: Sequence[Scored], found: Found, degrees: Mapping[str, float], formula: Formula
+) -> list[Scored]:
+    """Add `+standing wish` to the instruction by its words that the question is most about: the
+    bonus, fading below formula.gate as other bonuses do."""
+    known = {one.candidate.id: one for one in scored}
+    for candidate, _ in ranked(found, degrees, formula):
+        one = known.get(candidate.id)
+        if one is not None and is_standing(candidate.content, candidate.speaker):
+            gate = min(1.0, max(0.0, one.score / formula.gate)) if formula.gate else 1.0
+            gain = formula.standing_wish * gate
+            reasons = one.reasons._replace(standing_wish=gain)
+            known[candidate.id] = Scored(candidate, one.score + gain, reasons)
+            break
+    return list(known.values())
+
+
+def ranked(
+    found: Found, degrees: Mapping[str, float], formula: Formula
+) -> list[tuple[Candidate, float]]:
+    """Instructions with how much of an order each is, those first that the question is about."""
+    near: dict[str, float] = {}
+    orders: list[tuple[Candidate, float]] = []
+    for candidate in found.candidates:
+        degree = degrees.get(candidate.id, 0.0) if candidate.speaker in BY_USER else 0.0
+        if is_standing(candidate.content, candidate.speaker):
+            degree = 1.0
+        if degree > 0:
+            cosines = found.cosines.get(candidate.id, [0.0])
+            near[candidate.id] = max(nearness(cosines, formula), LEAST)
+            orders.append((candidate, degree))
+    return sorted(orders, key=lambda one: -one[1] * near[one[0].id])

@@ -1,0 +1,181 @@
+"""Stage 12: what has been superseded, or may have been, beside what has taken its place.
+
+Asked how things stood, what was so then stands first. Of two memories in an open conflict, of which
+only one may hold, the newer one does.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from kinmem.models import Answer, Filters, Hit, Memory, Reasons, State
+from kinmem.store.base import Store
+from kinmem.store.jobs import newer_of
+from kinmem.text import words as text_words
+
+MOST = 50
+"""Heirs that are followed; one cannot be one's own, but a file may say anything."""
+LIKELIER = 4.0
+"""Asked how things stood, what is so no longer answers sooner than something that still is: by how
+much surer that has to be to stay before it."""
+
+
+def former_first(
+    told: Sequence[Hit], until: Collection[str] = (), *, asked: bool = False
+) -> list[Hit]:
+    """The hits, none before what gave way to it; of a line of those the latest comes first. Weak
+    hits stay behind, as they are.
+
+    All of a line move to the place of the best of them. What was merged into another hit is left
+    out: that one says it. Without anything that is so no longer, the order stays as it was.
+    `asked`: how things stood; then lines come before what is hardly surer. `until`: words of what
+    took the place of the one that is asked for: where did I work before Ericsson?
+    """
+    hits, weak = [hit for hit in told if not hit.weak], [hit for hit in told if hit.weak]
+    heirs = {
+        hit.memory.id: hit.memory.superseded_by
+        for hit in hits
+        if hit.memory.state is State.SUPERSEDED
+    }
+    if not heirs:
+        return [*hits, *weak]
+    made = {hit.memory.id for hit in hits if hit.memory.generation > 0}
+    kept = [hit for hit in hits if heirs.get(hit.memory.id) not in made]
+    lines = {hit.memory.id: _line(hit.memory.id, heirs) for hit in kept}
+    best: dict[str, int] = {}
+    if asked:
+        kept = sorted(kept, key=lambda hit: -_sureness(hit, lines, heirs))
+    for rank, hit in enumerate(kept):
+        best.setdefault(lines[hit.memory.id][-1], rank)
+    named = {hit.memory.id for hit in kept if until and _has(hit, until)}
+    last = {id for id, heir in heirs.items() if heir in named and id not in named}
+    return [*sorted(kept, key=lambda hit: _place(hit, lines[hit.memory.id], best, last)), *weak]
+
+
+def _sureness(
+    hit: Hit, lines: Mapping[str, Sequence[str]], heirs: Mapping[str, str | None]
+) -> float:
+    ends = {lines[id][-1] for id in heirs}
+    is_of_line = lines[hit.memory.id][-1] in ends or hit.memory.valid_to is not None
+    return (hit.confidence or 0.0) * (LIKELIER if is_of_line else 1.0)
+
+
+def _has(hit: Hit, words: Collection[str]) -> bool:
+    return set(words) <= set(text_words(hit.memory.content))
+
+
+def heirs(formers: Sequence[Hit], store: Store, filters: Filters, moment: datetime) -> list[Hit]:
+    """What holds at that moment in place of these and fits the filters, each once, with the
+    confidence of the former."""
+    found: dict[str, Hit] = {}
+    for hit in formers:
+        heir = _heir(hit.memory, store, moment)
+        if heir is not None:
+            found.setdefault(heir.id, replace(hit, memory=heir, excerpt=None))
+    asked = replace(filters, as_of=moment, ids=tuple(found))
+    fitting = {memory.id for memory in store.page(asked, "newest", MOST).memories}
+    return [hit for id, hit in found.items() if id in fitting]
+
+
+def led(heirs: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
+    """The hits, before them the heirs of what is surer to answer than any of them, each once."""
+    best = max((hit.confidence or 0.0 for hit in hits), default=0.0)
+    first = [heir for heir in heirs if (heir.confidence or 0.0) > best]
+    ids = {heir.memory.id for heir in first}
+    return first + [hit for hit in hits if hit.memory.id not in ids]
+
+
+def _heir(former: Memory, store: Store, moment: datetime) -> Memory | None:
+    """The first of its line that has not given way by then."""
+    memory = former
+    for _ in range(MOST):
+        if memory.valid_to is None or memory.valid_to > moment:
+            return memory
+        following = store.memories([memory.superseded_by]) if memory.superseded_by else {}
+        if not following:
+            return None
+        [memory] = following.values()
+    return None
+
+
+def _place(
+    hit: Hit, line: Sequence[str], best: Mapping[str, int], asked_for: Collection[str]
+) -> tuple[int, bool, int]:
+    """What still holds comes behind all that gave way to it; what is asked for first."""
+    is_last = hit.memory.state is not State.SUPERSEDED
+    return best[line[-1]], hit.memory.id not in asked_for, MOST if is_last else len(line)
+
+
+def _line(id: str, heirs: Mapping[str, str | None]) -> list[str]:
+    line = [id]
+    while (heir := heirs.get(line[-1])) is not None and len(line) < MOST:
+        line.append(heir)
+    return line
+
+
+def newer_first(answer: Answer, store: Store, filters: Filters, limit: int) -> Answer:
+    """The answer with each doubtful hit marked and behind the newer one, which is fetched if it
+    fits the filters. As things stood at a moment, nothing is doubted."""
+    told = answer.hits
+    if not told or filters.as_of is not None:
+        return answer
+    newer = newer_of(store, {hit.memory.id for hit in told})
+    if not newer:
+        return answer
+    absent = {one.id for one in newer.values()} - {hit.memory.id for hit in told}
+    fitting = _fitting_ids(store, filters, absent)
+    marked = [
+        replace(hit, newer=newer[hit.memory.id].id) if hit.memory.id in newer else hit
+        for hit in told
+    ]
+    ordered = _ordered(
+        marked, {id: one for id, one in newer.items() if one.id not in absent - fitting}
+    )
+    found = {one.id for one in newer.values()} - absent
+    return replace(answer, hits=_cut(ordered, found, max(limit, 1)))
+
+
+def _cut(hits: list[Hit], found: Collection[str], limit: int) -> list[Hit]:
+    """As many as are wanted: what was fetched takes no place from what answered and is marked, nor
+    from the newer ones that were found."""
+    over = max(len(hits) - limit, 0)
+    spare = [at for at, hit in enumerate(hits) if not hit.newer and hit.memory.id not in found]
+    dropped = set(spare[-over:] if over else ())
+    return [hit for at, hit in enumerate(hits) if at not in dropped][:limit]
+
+
+def _fitting_ids(store: Store, filters: Filters, ids: Collection[str]) -> set[str]:
+    if not ids:
+        return set()
+    asked = replace(filters, ids=tuple(ids))
+    return {memory.id for memory in store.page(asked, "newest", len(ids)).memories}
+
+
+def _ordered(hits: Sequence[Hit], newer: dict[str, Memory]) -> list[Hit]:
+    """Each newer one just before the first that it makes doubtful, or where it stood.
+
+    One that was fetched has no score, since the question did not find it; that it answers is as
+    likely as that the other does."""
+    by_id = {hit.memory.id: hit for hit in hits}
+    ordered: dict[str, Hit] = {}
+
+    def add(hit: Hit, before: frozenset[str]) -> None:
+        id = hit.memory.id
+        other = newer.get(id)
+        if other is not None and other.id not in ordered and other.id not in before:
+            first = by_id.get(other.id) or replace(
+                hit,
+                memory=other,
+                score=0.0,
+                reasons=Reasons(),
+                excerpt=None,
+                part=None,
+                newer=None,
+                is_fetched=True,
+            )
+            add(replace(first, weak=first.weak and hit.weak), before | {id})
+        ordered.setdefault(id, hit)
+
+    for hit in hits:
+        add(hit, frozenset())
+    return list(ordered.values())

@@ -1,0 +1,175 @@
+"""What a Kin's memory consists of, put together."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from types import TracebackType
+from typing import Self
+
+from kinmem.clock import Clock, utc_now
+from kinmem.conversation.compact import Compact
+from kinmem.conversation.notes import Inject
+from kinmem.conversation.observe import Conversation
+from kinmem.documents.pipeline import Documents
+from kinmem.learn.from_turns import Learn
+from kinmem.learn.memorize import Memorize
+from kinmem.learn.projects import settle_places
+from kinmem.learn.verdicts import Verdicts
+from kinmem.llm.base import ChatModels, Embedder
+from kinmem.llm.naming import Naming
+from kinmem.models import Answer, Filters, Memory
+from kinmem.recall.answer_cache import RecentAnswers
+from kinmem.recall.pipeline import Recall
+from kinmem.recall.rewrite import Recent
+from kinmem.settings import Settings
+from kinmem.store.base import Store
+from kinmem.store.memory import SHORT
+from kinmem.undo.undo import Undo
+from kinmem.upkeep.background import Background, Work
+from kinmem.upkeep.cycle import Cycle
+from kinmem.upkeep.embed import Indexing, Transcribe
+from kinmem.upkeep.outbox import Outbox
+from kinmem.upkeep.pipeline import Upkeep
+from kinmem.upkeep.reviewing import Reviewer
+from kinmem.upkeep.schedule import Schedule
+from kinmem.upkeep.summarize_memories import summarize_these
+from kinmem.upkeep.tag import tag_these
+
+AT_ONCE = 4000
+"""Characters; the summary by rules of what is longer takes over 5 ms."""
+QUERY_BYTES = 8 * 1024
+NO_MODELS = ChatModels()
+
+Time = str | datetime
+
+
+class Parts:
+    """What the ways in of Service share, and its beginning and end."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedders: Sequence[Embedder],
+        settings: Settings,
+        *,
+        models: ChatModels = NO_MODELS,
+        clock: Clock = utc_now,
+        patience: float | None = None,
+        resident: bool = True,
+    ) -> None:
+        """`embedders`: the configured one, then those that answer while its vectors are being made.
+
+        `patience` bounds the seconds that a call waits for the embedder to load; None waits.
+        Without `resident` nothing is loaded and no background work is done: words answer.
+        """
+        self.store = store
+        self.here: str | None = None
+        """The project that this process works for, if it is started in one: see places.py."""
+        self.root: str | None = None
+        """The project that the client has named, which is `here` then: what is said is said in it,
+        unless it is said where."""
+        self.settings = settings
+        self.clock = clock
+        self._embedder = embedder = embedders[0]
+        self._recall = RecentAnswers(
+            Recall(store, embedders, settings, clock, models),
+            store,
+            clock,
+            settings.recall.rewrite_threshold,
+        )
+        self._naming = Naming(models.judge)
+        self._verdicts = Verdicts(store, embedder, settings, clock, models.judge)
+        self._memorize = Memorize(store, embedder, settings, clock, self._verdicts, self._naming)
+        self.documents = Documents(store, embedder, settings, clock)
+        self._summary_model = models.summary
+        self._undo = Undo(store, embedder, self._bin_time, clock, models.judge)
+        self._review = Reviewer(store, embedder, models.review, settings, clock, models.judge)
+        self._compact = Compact(store, models.compacting, settings, clock)
+        inject = Inject(store.shown, settings, clock)
+        self._conversation = Conversation(
+            store, inject, self._compact.spill, self._fitting, settings, clock
+        )
+        transcribe = Transcribe(store.transcript, embedders) if settings.recall.turns else None
+        self._indexing = Indexing(store, embedders, self._memorize, transcribe)
+        self._cycle = self._cycle_of(embedder, models)
+        prune = settings.life.prune
+        self._work = Work(store, self._indexing, self._cycle, self._bin_time, prune, clock)
+        self._background = Background(
+            self._work.prepare,
+            lambda: self._work.part(self._background),
+            patience,
+            resident=resident,
+        )
+        self._background.start()
+        settle_places(store)
+
+    def _cycle_of(self, embedder: Embedder, models: ChatModels) -> Cycle:
+        """What is done after each turn, and in the night."""
+        store, settings, clock = self.store, self.settings, self.clock
+        learn = Learn(
+            store,
+            embedder,
+            models.extraction,
+            settings,
+            clock,
+            self._verdicts,
+            self._naming,
+            models.judge,
+        )
+        return Cycle(
+            store,
+            Outbox(store, learn, settings, clock),
+            self._compact,
+            Upkeep(store, embedder, models, settings, clock),
+            self._indexing.step,
+            Schedule(store.jobs, settings.upkeep.sleep_every, clock),
+            clock,
+        )
+
+    @property
+    def kin(self) -> str:
+        """Whose memory this is."""
+        return self.store.kin
+
+    def close(self) -> None:
+        """Stop background work, close the files. What is pending goes on at the next opening."""
+        self._background.close()
+        self.store.close()
+
+    @property
+    def _bin_time(self) -> timedelta:
+        return timedelta(days=self.settings.general.purge_days)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _renewed(self, memory_id: str) -> Memory:
+        """With the priority, and if it must not wait the tier, that follow from a change."""
+        self.store.life.renew([memory_id])
+        return self.store.get(memory_id)
+
+    def _told_anew(self, ids: Iterable[str], *, tags: bool = True) -> None:
+        """Make what is told of changed texts, as far as nobody has to wait for it; upkeep does the
+        rest. No `tags` where sleep had given none yet."""
+        found = self.store.memories(list(ids)).values()
+        rewritten = [one for one in found if one.kin == self.kin and one.tagged_at is None]
+        if tags:
+            tag_these(self.store, rewritten, self.clock)
+        if self._summary_model is None:
+            long = [one.id for one in rewritten if SHORT < len(one.content) <= AT_ONCE]
+            summarize_these(self.store, long, None)
+
+    def _fitting(self, query: str, recent: Recent, seconds: float, allowed: Filters) -> Answer:
+        """What a prompt brings to mind; use is counted for what is then told."""
+        self._background.await_ready()
+        limit = self.settings.recall.max_relevant
+        query = query.encode("utf-8", "ignore")[:QUERY_BYTES].decode("utf-8", "ignore")
+        answer = self._recall(query, limit, allowed, None, recent, seconds)
+        return self._recall.beside(query, answer, allowed, seconds)

@@ -1,0 +1,240 @@
+"""The vectors of one file's chunks: vec0 tables, one per embedder, and which chunks lack one."""
+
+import json
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import apsw
+
+from kinmem.errors import StoreError
+from kinmem.models import Coverage, Vector, Vectors
+from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.nearest_chunks import VectorCopies, embedder_of
+from kinmem.store.sqlite.queries import VISIBLE, View
+
+# vec0 reserves space chunk by chunk: at its default of 1024 an empty file of 384 dimensions takes
+# 1.5 MB, and what churn leaves half empty is never reused (performance, section 2).
+VEC0_CHUNK = 128
+LOG_KEPT = 200_000
+
+
+class ChunkVectors:
+    """Stores the vectors of one file's chunks."""
+
+    def __init__(self, database: Database, copies: VectorCopies) -> None:
+        self._database = database
+        self._copies = copies
+
+    # embedders
+
+    def enroll(self, embedder: str, dimension: int) -> None:
+        """See Index.enroll."""
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            with self._database.writing() as db:
+                db.execute(
+                    "INSERT OR IGNORE INTO embedders (name, dimension) VALUES (?, ?)",
+                    (embedder, dimension),
+                )
+                number = db.execute("SELECT id FROM embedders WHERE name = ?", (embedder,)).get
+                if not _has_table(db, number):
+                    db.execute(
+                        f"CREATE VIRTUAL TABLE vectors_{number} USING vec0 (chunk INTEGER PRIMARY"
+                        f" KEY, embedding float[{dimension:d}] distance_metric=cosine,"
+                        f" chunk_size={VEC0_CHUNK})"
+                    )
+                    db.execute("INSERT INTO pending SELECT ?, id FROM chunks", (number,))
+            known = embedder_of(self._database, embedder)
+        if known is None or known[1] != dimension:
+            raise StoreError(
+                f"{embedder} once gave vectors of another width than {dimension};"
+                " run kinmem reembed --drop with its name, then reembed"
+            )
+
+    def retire(self, embedder: str) -> None:
+        """See Index.retire."""
+        with self._database.writing() as db:
+            number = db.execute("SELECT id FROM embedders WHERE name = ?", (embedder,)).get
+            if number is not None:
+                db.execute(f"DROP TABLE vectors_{number:d}")
+                db.execute("DELETE FROM embedders WHERE id = ?", (number,))
+                db.execute("UPDATE revision SET number = number + 1")
+        self._copies.forget(number or 0)
+
+    def coverage(self) -> list[Coverage]:
+        """One entry per enrolled embedder."""
+        rows = self._database.rows(
+            """
+            SELECT name, dimension, (SELECT count(*) FROM chunks),
+                (SELECT count(*) FROM pending WHERE pending.embedder = embedders.id),
+                (SELECT count(c.metadata) FROM pending JOIN chunks c ON c.id = chunk
+                    WHERE pending.embedder = embedders.id)
+            FROM embedders
+            """
+        )
+        return [
+            Coverage(name, width, total - waiting, total, of_documents)
+            for name, width, total, waiting, of_documents in rows
+        ]
+
+    def is_filled(self, embedder: str) -> bool:
+        """See Index.is_filled."""
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            return not self._database.rows("SELECT 1 FROM chunks LIMIT 1")
+        return not self._database.rows(
+            "SELECT 1 FROM pending WHERE embedder = ? LIMIT 1", known[:1]
+        )
+
+    def pending(self, embedder: str, limit: int) -> list[tuple[int, str, str, bool]]:
+        """(chunk, id of its memory, text, whether that is fresh), oldest first."""
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            return []
+        return self._database.rows(
+            """
+            SELECT c.id, m.id, coalesce(c.text, m.content),
+                m.status = 'pending' AND c.metadata IS NULL
+            FROM pending p JOIN chunks c ON c.id = p.chunk JOIN memories m ON m.rowid = c.memory
+            WHERE p.embedder = :embedder
+            ORDER BY c.metadata IS NOT NULL, p.chunk -- a document may keep others waiting for long
+            LIMIT :limit
+            """,
+            {"embedder": known[0], "limit": limit},
+        )
+
+    def unsettled(self, embedder: str, kin: str, limit: int) -> list[tuple[int, str, str]]:
+        """(chunk, id of its memory, text) of the Kin's fresh memories, where there is a vector."""
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            return []
+        return self._database.rows(
+            """
+            SELECT c.id, m.id, coalesce(c.text, m.content)
+            FROM memories m JOIN chunks c ON c.memory = m.rowid
+            WHERE m.status = 'pending' AND m.kin = :kin AND c.metadata IS NULL AND NOT EXISTS (
+                SELECT 1 FROM pending p WHERE p.embedder = :embedder AND p.chunk = c.id
+            )
+            ORDER BY c.id
+            LIMIT :limit
+            """,
+            {"embedder": known[0], "kin": kin, "limit": limit},
+        )
+
+    # writing, inside a transaction of the caller's
+
+    def queue(self, db: apsw.Connection, chunks: Sequence[int]) -> None:
+        """Let new chunks, numbered in a row, wait for every embedder; put takes them off again."""
+        if chunks:
+            db.execute(
+                "INSERT INTO pending SELECT e.id, c.id FROM embedders e CROSS JOIN chunks c"
+                " WHERE c.id BETWEEN ? AND ?",
+                (chunks[0], chunks[-1]),
+            )
+
+    def put(
+        self, db: apsw.Connection, embedder: str, chunks: Sequence[int], vectors: Vectors
+    ) -> None:
+        """Store one vector per chunk; a chunk must not have one of this embedder yet."""
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            raise StoreError(f"{embedder} is not enrolled")
+        if vectors.shape[1] != known[1]:
+            raise StoreError(f"{embedder} made vectors of {vectors.shape[1]} instead of {known[1]}")
+        db.executemany(
+            f"INSERT INTO vectors_{known[0]} (chunk, embedding) VALUES (?, ?)",
+            [(chunk, vector.tobytes()) for chunk, vector in zip(chunks, vectors, strict=True)],
+        )
+        db.executemany(
+            "DELETE FROM pending WHERE embedder = ? AND chunk = ?",
+            [(known[0], chunk) for chunk in chunks],
+        )
+        log(db, chunks)
+
+    def unfilled(self, db: apsw.Connection, embedder: str, chunks: Sequence[int]) -> set[int]:
+        """Which of these chunks exist and still wait for this embedder."""
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            return set()
+        rows = db.execute(
+            "SELECT chunk FROM pending WHERE embedder = ?"
+            " AND chunk IN (SELECT value FROM json_each(?))",
+            (known[0], json.dumps(list(chunks))),
+        )
+        return {chunk for (chunk,) in rows}
+
+    def remove(self, db: apsw.Connection, chunks: Sequence[int]) -> None:
+        """Delete these chunks' vectors of every embedder."""
+        for (number,) in db.execute("SELECT id FROM embedders").fetchall():
+            db.executemany(
+                f"DELETE FROM vectors_{number:d} WHERE chunk = ?", [(chunk,) for chunk in chunks]
+            )
+        log(db, chunks)
+
+    def take_over(
+        self,
+        db: apsw.Connection,
+        chunk: int,
+        source: "ChunkVectors",
+        from_db: apsw.Connection,
+        old_chunk: int,
+    ) -> None:
+        """Copy the vectors of another file's chunk, of the embedders that are enrolled here."""
+        rows: list[Any] = from_db.execute("SELECT id, name FROM embedders").fetchall()
+        for number, name in rows:
+            vector = from_db.execute(
+                f"SELECT embedding FROM vectors_{number:d} WHERE chunk = ?", (old_chunk,)
+            ).get
+            if vector is not None and embedder_of(self._database, name):
+                self.put(db, name, [chunk], _vector_of(vector).reshape(1, -1))
+
+    # reading
+
+    def first(self, embedder: str, ids: Collection[str], view: View) -> list[tuple[str, Vector]]:
+        """(id of the memory, vector of its first chunk) where there is one that can be seen."""
+        known = embedder_of(self._database, embedder)
+        if known is None:
+            return []
+        rows = self._database.rows(
+            f"""
+            SELECT m.id, v.embedding
+            FROM memories m JOIN chunks c ON c.memory = m.rowid AND c.position = 0
+            JOIN vectors_{known[0]} v ON v.chunk = c.id
+            WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE}
+            """,
+            {"ids": json.dumps(list(ids)), **view},
+        )
+        return [(id, _vector_of(vector)) for id, vector in rows]
+
+    def changed_since(self, mark: int, limit: int) -> list[tuple[int, str]]:
+        """See Index.changed_since. A mark beyond the log is of another file than this one."""
+        return self._database.rows(
+            """
+            SELECT l.seq, m.id
+            FROM vector_log l JOIN chunks c ON c.id = l.chunk JOIN memories m ON m.rowid = c.memory
+            WHERE l.seq > iif(:mark > (SELECT max(seq) FROM vector_log), 0, :mark)
+            ORDER BY l.seq
+            LIMIT :limit
+            """,
+            {"mark": mark, "limit": limit},
+        )
+
+
+def log(db: apsw.Connection, chunks: Collection[int]) -> None:
+    """Note that these chunks' vectors, or whether they are live, have changed."""
+    db.executemany("INSERT INTO vector_log (chunk) VALUES (?)", [(chunk,) for chunk in chunks])
+    db.execute(
+        "DELETE FROM vector_log WHERE seq <= (SELECT max(seq) FROM vector_log) - ?", (LOG_KEPT,)
+    )
+
+
+def _vector_of(stored: bytes) -> Vector:
+    import numpy as np
+
+    return np.frombuffer(stored, np.float32)
+
+
+def _has_table(db: apsw.Connection, number: int) -> bool:
+    return bool(
+        db.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vectors_{number}",)).get
+    )

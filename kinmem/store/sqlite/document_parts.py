@@ -1,0 +1,308 @@
+"""The texts of documents: chunks, where each stands, the words in it, and earlier versions.
+
+A document's text is in its chunks alone: each begins where the one before ends, or repeats the end
+of it. In `words` each of its chunks is a row of its own, whose number is the chunk's below zero.
+An earlier text is told by the later one: a small change takes little room, however long the text.
+"""
+
+import json
+import zlib
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from kinmem.errors import MemoryNotFound
+from kinmem.models import Memory, Passage
+from kinmem.sentences import sentences
+from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.queries import IS_LIVE, as_text, spread, time_text
+
+if TYPE_CHECKING:
+    from kinmem.store.sqlite.sharing import KinFiles
+
+
+FIELDS = tuple(field.name for field in fields(Passage))
+REMOVE = "DELETE FROM words WHERE rowid = ?"
+SECURE = "INSERT INTO words (words, rank) VALUES ('secure-delete', ?)"
+FEW = 50
+"""Chunks that are taken out of the index one by one, 2.6 ms each. More are marked as deleted, and
+the index is written anew: 0.2 s for 1,600 chunks, and 0.1 s where there are 100,000 memories."""
+
+
+def passage_text(place: Passage) -> str:
+    """As it is stored; what it does not say is left out."""
+    told = ((name, getattr(place, name)) for name in FIELDS)
+    return as_text({name: value for name, value in told if value or name == "start"})
+
+
+def passage_of(metadata: str, holds_back: object = True) -> Passage:
+    """`holds_back`: whether the document does; if not, it was released."""
+    place = Passage(**json.loads(metadata))
+    return place if holds_back else replace(place, held="")
+
+
+def insert_words(db: apsw.Connection, chunks: Iterable[tuple[int, str, Passage]]) -> None:
+    """Let the chunks of a document be found by their words, but for those that are held back."""
+    db.executemany(
+        "INSERT INTO words (rowid, content, subject, context) VALUES (?, ?, ?, '')",
+        [
+            (-id, spread(text), spread(place.heading))
+            for id, text, place in chunks
+            if not place.held
+        ],
+    )
+
+
+def remove_words(db: apsw.Connection, chunks: Sequence[int]) -> None:
+    """Nothing of them stays in the file."""
+    rows = [(-chunk,) for chunk in chunks]
+    if len(rows) <= FEW:
+        db.executemany(REMOVE, rows)
+        return
+    db.execute(SECURE, (False,))
+    db.executemany(REMOVE, rows)
+    db.execute(SECURE, (True,))
+    db.execute("INSERT INTO words (words) VALUES ('optimize')")  # else they would stay, as deleted
+
+
+def hold(db: apsw.Connection, row: int, holds_back: bool) -> None:
+    """Take what a document may hold back out of the words, or let it be found by them."""
+    chunks: Any = db.execute(
+        """
+        SELECT c.id, c.metadata, coalesce(c.text, m.content)
+        FROM chunks c JOIN memories m ON m.rowid = c.memory
+        WHERE c.memory = ? AND c.metadata IS NOT NULL
+        """,
+        (row,),
+    ).fetchall()
+    read = [(id, text, passage_of(metadata)) for id, metadata, text in chunks]
+    held = [(id, text, replace(place, held="")) for id, text, place in read if place.held]
+    if holds_back:
+        remove_words(db, [id for id, _, _ in held])
+    else:
+        insert_words(db, held)
+
+
+def joined(parts: Iterable[tuple[Passage, str]]) -> str:
+    """The text that these consecutive chunks are cut from."""
+    return _joined((place.start, text) for place, text in parts)
+
+
+def _joined(parts: Iterable[tuple[int, str]]) -> str:
+    """`parts`: where each begins, and its text."""
+    whole: list[str] = []
+    end = 0
+    for start, text in parts:
+        whole.append(text[max(0, end - start) :])
+        end = max(end, start + len(text))
+    return "".join(whole)
+
+
+def text_of(db: apsw.Connection, row: int) -> str:
+    """All that a memory says: the text of a document, else its content."""
+    rows: Any = db.execute(
+        "SELECT json_extract(metadata, '$.start'), text FROM chunks"
+        " WHERE memory = ? AND metadata IS NOT NULL ORDER BY position",
+        (row,),
+    ).fetchall()
+    content: Any = db.execute("SELECT content FROM memories WHERE rowid = ?", (row,)).get
+    return _joined((start, content if text is None else text) for start, text in rows) or str(
+        content
+    )
+
+
+def keep_text(db: apsw.Connection, old: Memory, said: str, new: Memory, says: str) -> None:
+    """What an earlier version said, told by what the memory says now."""
+    change = delta(says, said)
+    db.execute(
+        "DELETE FROM old_texts WHERE memory_id = ? AND content_hash = ?", (new.id, new.content_hash)
+    )
+    db.execute(
+        "INSERT OR REPLACE INTO old_texts (memory_id, content_hash, base, delta, at)"
+        " VALUES (?, ?, ?, ?, ?)",
+        (old.id, old.content_hash, new.content_hash, change, time_text(new.content_updated_at)),
+    )
+
+
+def old_text(
+    kept: dict[str, tuple[str, bytes]], version: str, present: str, text: str, id: str
+) -> str:
+    """What the version said. `kept`: base and delta by version; `present` said `text`."""
+    steps = []
+    while version != present:
+        if version not in kept:
+            raise MemoryNotFound(id)
+        version, change = kept.pop(version)
+        steps.append(change)
+    for change in reversed(steps):
+        text = applied(text, change)
+    return text
+
+
+def carry_texts(from_db: Any, db: Any, id: str) -> None:
+    """What was shared and is private again leaves no earlier texts behind in the shared file."""
+    rows = from_db.execute(
+        "DELETE FROM old_texts WHERE memory_id = ?"
+        " RETURNING memory_id, content_hash, base, delta, at",
+        (id,),
+    ).fetchall()
+    db.executemany("INSERT OR REPLACE INTO old_texts VALUES (?, ?, ?, ?, ?)", rows)
+
+
+def note_ingested(db: apsw.Connection, embedder: str, chunks: Sequence[int]) -> None:
+    """Documents of which these were the last chunks without a vector are ingested now."""
+    db.execute(
+        """
+        UPDATE memories SET status = 'ingested'
+        WHERE status = 'pending' AND rowid IN (
+            SELECT memory FROM chunks
+            WHERE id IN (SELECT value FROM json_each(:chunks)) AND metadata IS NOT NULL
+        ) AND NOT EXISTS (
+            SELECT 1 FROM pending p JOIN embedders e ON e.id = p.embedder AND e.name = :embedder
+            -- the chunks of one document are numbered in a row
+            WHERE p.chunk BETWEEN (SELECT min(id) FROM chunks WHERE memory = memories.rowid)
+                AND (SELECT max(id) FROM chunks WHERE memory = memories.rowid)
+        )
+        """,
+        {"embedder": embedder, "chunks": json.dumps(list(chunks))},
+    )
+
+
+def drop_old_texts(database: Database, kin: str, before: datetime) -> None:
+    """Forget what versions of own documents said that were replaced before that moment."""
+    mine = "at < ? AND memory_id IN (SELECT id FROM memories WHERE kin = ?)"
+    bound = (time_text(before), kin)
+    if database.rows(f"SELECT 1 FROM old_texts WHERE {mine} LIMIT 1", bound):
+        with database.writing() as db:
+            db.execute(f"DELETE FROM old_texts WHERE {mine}", bound)
+
+
+HELD_NOTE = "(held back: reads like an instruction)"
+
+
+class SqliteDocuments:
+    """See Documents."""
+
+    def __init__(self, files: "KinFiles") -> None:
+        self._files = files
+
+    def text(self, id: str, version: str | None = None) -> str:
+        database, row = self._files.holder(id)
+        with database.reading() as db:
+            text = text_of(db, row)
+            present: str = db.execute(
+                "SELECT content_hash FROM memories WHERE rowid = ?", (row,)
+            ).get
+        if version in (None, present):
+            return text
+        kept = {
+            old: (base, change)
+            for other in self._files
+            for old, base, change in other.database.rows(
+                "SELECT content_hash, base, delta FROM old_texts WHERE memory_id = ?", (id,)
+            )
+        }
+        return old_text(kept, version or present, present, text, id)
+
+    def readable(self, id: str) -> str:
+        read = self.parts(id, 0, -1)  # all of them
+        if not any(place.held for place, _ in read):
+            return self.text(id)
+        whole: list[str] = []
+        end = 0
+        for place, text in read:
+            rest = text[max(0, end - place.start) :]
+            whole.append(f"{HELD_NOTE}\n\n" if place.held else rest)
+            end = max(end, place.start + len(text))
+        return "".join(whole)
+
+    def parts(self, id: str, first: int = 0, most: int = 100) -> list[tuple[Passage, str]]:
+        database, row = self._files.holder(id)
+        rows = database.rows(
+            """
+            SELECT c.metadata, coalesce(c.text, m.content),
+                json_extract(m.ingest_metadata, '$.held')
+            FROM chunks c JOIN memories m ON m.rowid = c.memory
+            WHERE c.memory = ? AND c.metadata IS NOT NULL AND c.position >= ?
+            ORDER BY c.position LIMIT ?
+            """,
+            (row, first, most),
+        )
+        return [(passage_of(metadata, held), text) for metadata, text, held in rows]
+
+    def by_source(self, source_ref: str) -> Memory | None:
+        found: list[str] = []
+        for file in self._files:
+            rows = file.database.rows(
+                f"""
+                SELECT m.id FROM memories m WHERE m.source_ref = ? AND m.kin = ?
+                    AND ({IS_LIVE} OR m.state IN ('archived', 'quarantined'))
+                """,
+                (source_ref, self._files.kin),
+            )
+            found += [id for (id,) in rows]
+        try:
+            return self._files.get(max(found)) if found else None
+        except MemoryNotFound:  # erased meanwhile
+            return None
+
+
+LONGEST = 500
+"""Characters compared at once where no sentence ends sooner."""
+
+
+def delta(base: str, text: str) -> bytes:
+    """What makes `text` of `base`: spans of it to copy, and words that it does not have."""
+    head = _common(base, text)
+    tail = _common(base[head:][::-1], text[head:][::-1])
+    middle, end = text[head : len(text) - tail], len(base) - tail
+    steps: list[list[int] | str] = [[0, head], *_steps(base, head, end, middle), [end, len(base)]]
+    told = json.dumps([step for step in steps if isinstance(step, str) or step[0] < step[1]])
+    return zlib.compress(told.encode())
+
+
+def applied(base: str, change: bytes) -> str:
+    """The text that `delta` was given."""
+    steps = json.loads(zlib.decompress(change))
+    return "".join(s if isinstance(s, str) else base[s[0] : s[1]] for s in steps)
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    lengths = range(1, min(len(one), len(other)) + 1)
+    return bisect_left(lengths, True, key=lambda n: one[:n] != other[:n])
+
+
+def _steps(base: str, start: int, end: int, text: str) -> list[list[int] | str]:
+    """The text by its sentences: those that stand in that span of `base` are copied."""
+    known: dict[str, int] = {}
+    at = start
+    for part in _sentences(base[start:end]):
+        known.setdefault(part, at)
+        at += len(part)
+    steps: list[list[int] | str] = []
+    unknown: list[str] = []
+    for part in _sentences(text):
+        place = known.get(part)
+        if place is None:
+            unknown.append(part)
+            continue
+        if unknown:
+            steps.append("".join(unknown))
+            unknown.clear()
+        last = steps[-1] if steps else None
+        if isinstance(last, list) and base.startswith(part, last[1]):
+            last[1] += len(part)
+        else:
+            steps.append([place, place + len(part)])
+    return [*steps, "".join(unknown)] if unknown else steps
+
+
+def _sentences(text: str) -> list[str]:
+    return [
+        part[at : at + LONGEST] for part in sentences(text) for at in range(0, len(part), LONGEST)
+    ]

@@ -1,0 +1,194 @@
+"""Who and what memories are about, each once by folded name and type, and what is said of them.
+
+Triggers see to the rest: a changed content loses what was read out of it, and an entity goes with
+the last memory about it.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import apsw
+
+from kinmem.models import Entity, EntityType, Knowledge
+from kinmem.store.sqlite.queries import IS_LIVE, time_text
+from kinmem.text import folded
+
+MOST_PARTS = 50
+"""Of a document only the beginning is read."""
+READ = "UPDATE memories SET entities_read = 1 WHERE rowid = ?"
+
+
+def put(db: apsw.Connection, memory: int, knowledge: Knowledge, at: datetime) -> None:
+    """Let a memory, by its row number, be about these, and say this of them; it is read then."""
+    numbers = _mention(db, memory, knowledge.entities)
+    if knowledge.relations:
+        parts = _parts(db, memory)
+        db.executemany(
+            "INSERT OR IGNORE INTO relations"
+            " (memory, source, relation, target, chunk, origin, confidence, verified_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    memory,
+                    source,
+                    one.relation,
+                    target,
+                    _place(parts, one.source, one.target),
+                    knowledge.origin,
+                    one.confidence,
+                    time_text(at),
+                )
+                for one in knowledge.relations
+                if (source := numbers[folded(one.source)])
+                != (target := numbers[folded(one.target)])
+            ],
+        )
+    db.execute(READ, (memory,))
+
+
+def of(db: apsw.Connection, id: str) -> list[Entity]:
+    """Whom and what a memory is about, by name."""
+    rows: Any = db.execute(
+        """
+        SELECT e.name, e.type FROM entities e
+        JOIN memory_entities ON entity = e.id
+        JOIN memories m ON m.rowid = memory
+        WHERE m.id = ? ORDER BY e.name, e.type
+        """,
+        (id,),
+    )
+    return [Entity(name, type) for name, type in rows]
+
+
+def copy(from_db: apsw.Connection, source: int, db: apsw.Connection, target: int) -> None:
+    """What a memory is about and says, from its row in one file to that in another."""
+    about: Any = from_db.execute(
+        "SELECT e.id, e.name, e.type, alias, me.folded FROM memory_entities me"
+        " JOIN entities e ON e.id = entity WHERE memory = ?",
+        (source,),
+    ).fetchall()
+    numbers = {}
+    for old, name, type, alias, plain in about:
+        numbers[old] = _exactly(db, Entity(name, type))
+        db.execute(
+            "INSERT OR IGNORE INTO memory_entities (memory, entity, alias, folded)"
+            " VALUES (?, ?, ?, ?)",
+            (target, numbers[old], alias, plain),
+        )
+    said: Any = from_db.execute(
+        "SELECT source, target, relation, chunk, origin, confidence, verified_at FROM relations"
+        " WHERE memory = ?",
+        (source,),
+    ).fetchall()
+    db.executemany(
+        "INSERT OR IGNORE INTO relations"
+        " (memory, source, target, relation, chunk, origin, confidence, verified_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [(target, numbers[one], numbers[other], *rest) for one, other, *rest in said],
+    )
+    was_read: Any = from_db.execute(
+        "SELECT entities_read FROM memories WHERE rowid = ?", (source,)
+    ).get
+    if was_read:
+        db.execute(READ, (target,))
+
+
+def merge(db: apsw.Connection, kept: int, gone: int) -> None:
+    """Let what is said of one entity be said of another; its name becomes an alias."""
+    name: Any = db.execute("SELECT name FROM entities WHERE id = ?", (gone,)).get
+    db.execute(
+        "UPDATE OR IGNORE memory_entities SET entity = :kept, alias = coalesce(alias, :name),"
+        " folded = coalesce(folded, :folded) WHERE entity = :gone",
+        {"kept": kept, "gone": gone, "name": name, "folded": folded(name)},
+    )
+    for end in ("source", "target"):
+        db.execute(f"UPDATE OR IGNORE relations SET {end} = ? WHERE {end} = ?", (kept, gone))
+    db.execute("DELETE FROM relations WHERE source = ? AND target = source", (kept,))
+    db.execute("DELETE FROM entities WHERE id = ?", (gone,))  # with whatever was there twice
+
+
+def _mention(db: apsw.Connection, memory: int, entities: Sequence[Entity]) -> dict[str, int]:
+    """Let a memory be about these; their numbers by folded name."""
+    numbers = {}
+    for entity in entities:
+        number, name = _number(db, entity)
+        alias = entity.alias if folded(name) == folded(entity.name) else entity.name
+        db.execute(
+            "INSERT OR IGNORE INTO memory_entities (memory, entity, alias, folded)"
+            " VALUES (?, ?, ?, ?)",
+            (memory, number, alias, alias and folded(alias)),
+        )
+        numbers[folded(entity.name)] = number
+    return numbers
+
+
+def _number(db: apsw.Connection, entity: Entity) -> tuple[int, str]:
+    """An entity of that name, of a type that can be the same, or who alone is called so; else a new
+    one. With its name."""
+    plain = folded(entity.name)
+    rows: Any = db.execute(
+        "SELECT id, type, name FROM entities WHERE folded = ?", (plain,)
+    ).fetchall()
+    by_type = {type: (id, name) for id, type, name in rows}
+    if entity.type in by_type:
+        return by_type[entity.type]
+    if entity.type == "other" and len(rows) == 1:
+        return rows[0][0], rows[0][2]
+    if "other" in by_type:
+        db.execute("UPDATE entities SET type = ? WHERE id = ?", (entity.type, by_type["other"][0]))
+        return by_type["other"]
+    return _called(db, plain, entity.type) or (_exactly(db, entity), entity.name)
+
+
+def _called(db: apsw.Connection, plain: str, type: EntityType) -> tuple[int, str] | None:
+    """Who alone has that alias in live memories, and whose name alone begins with it."""
+    found: Any = db.execute(
+        f"""
+        SELECT DISTINCT e.id, e.name, e.type FROM memory_entities me
+        JOIN entities e ON e.id = me.entity JOIN memories m ON m.rowid = me.memory
+        WHERE me.folded = ? AND {IS_LIVE}
+        """,
+        (plain,),
+    ).fetchall()
+    fitting = [(id, name) for id, name, known in found if "other" in (type, known) or type == known]
+    if len(fitting) != 1:
+        return None
+    others: Any = db.execute(
+        "SELECT count(*) FROM entities WHERE folded > :plain || ' ' AND folded < :plain || '!'"
+        " AND id != :id",
+        {"plain": plain, "id": fitting[0][0]},
+    ).get
+    return None if others else fitting[0]
+
+
+def _exactly(db: apsw.Connection, entity: Entity) -> int:
+    """The number of the entity of just this name and type, which may be new."""
+    bound = {"name": entity.name, "folded": folded(entity.name), "type": entity.type}
+    db.execute(
+        "INSERT OR IGNORE INTO entities (name, folded, type) VALUES (:name, :folded, :type)", bound
+    )
+    number: Any = db.execute(
+        "SELECT id FROM entities WHERE type = :type AND (folded = :folded OR name = :name)", bound
+    ).get
+    return int(number)
+
+
+def _parts(db: apsw.Connection, memory: int) -> list[tuple[int, str]]:
+    """Positions and folded texts of a memory's first chunks, if it has several."""
+    rows: Any = db.execute(
+        "SELECT position, text FROM chunks WHERE memory = ? AND text IS NOT NULL"
+        " ORDER BY position LIMIT ?",
+        (memory, MOST_PARTS),
+    )
+    return [(position, folded(text)) for position, text in rows]
+
+
+def _place(parts: Sequence[tuple[int, str]], *names: str) -> int:
+    """The first chunk that has all the names in it; else the first that has any of them."""
+    plain = [folded(name) for name in names]
+    for enough in (all, any):
+        for position, text in parts:
+            if enough(name in text for name in plain):
+                return position
+    return 0

@@ -1,0 +1,353 @@
+"""Where a file says what a memory says or names somebody, and how that is taken out of it.
+
+Functions with `db` run inside a transaction of the caller's.
+"""
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import apsw
+
+from kinmem.language.names.mention import Mention
+from kinmem.models import Memory
+from kinmem.sentences import sentences
+from kinmem.store.sqlite import link_rows
+from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.queries import (
+    CJK,
+    COLUMNS,
+    FIELDS,
+    IN_IDS,
+    IS_LIVE,
+    as_text,
+    column,
+    insert_words,
+    memory_of,
+)
+from kinmem.text import content_words, words
+from kinmem.turns import Repetition
+
+ERASED = "[erased]"
+SAYS_IT = 0.6
+"""Share of an erased memory's content words from which a sentence of a summary goes with it."""
+FEWEST_WORDS = 3
+"""Of a statement that is looked for in all that was said; characters in scripts without blanks."""
+IN_TURNS = "(session, turn) IN (SELECT value ->> 0, value ->> 1 FROM json_each(:turns))"
+OF_MEMORIES = (
+    "SELECT DISTINCT session, turn FROM repetitions"
+    " WHERE memory IN (SELECT value FROM json_each(?))"
+)
+Turn = tuple[str, str]
+"""Session and turn."""
+
+
+def put_repetitions(
+    db: apsw.Connection, found: Sequence[Repetition], stands: Mapping[str, str]
+) -> None:
+    """Note these, as far as the turns are kept. `stands`: ids under which drafts were stored."""
+    db.executemany(
+        """
+        INSERT OR IGNORE INTO repetitions (session, turn, memory, role)
+        SELECT :session, :turn, :memory, :role
+        WHERE EXISTS (SELECT 1 FROM turns WHERE session = :session AND turn = :turn)
+        """,
+        [
+            {
+                "session": one.session,
+                "turn": turn,
+                "memory": stands.get(one.memory, one.memory),
+                "role": one.role,
+            }
+            for one in found
+            for turn in one.turns
+        ],
+    )
+
+
+def turns_of(db: apsw.Connection | Database, ids: Collection[str]) -> list[Turn]:
+    """The turns that repeat any of these memories."""
+    wanted = (json.dumps(list(ids)),)
+    if isinstance(db, Database):
+        return db.rows(OF_MEMORIES, wanted)
+    rows: Any = db.execute(OF_MEMORIES, wanted).fetchall()
+    return list(rows)
+
+
+def repeated_in(database: Database, turns: Collection[Turn]) -> list[tuple[str, str, str, str]]:
+    """(session, turn, memory, role) of all that these turns repeat."""
+    return database.rows(
+        """
+        SELECT r.session, r.turn, r.memory, r.role
+        FROM json_each(?) CROSS JOIN repetitions r
+            ON r.session = value ->> 0 AND r.turn = value ->> 1
+        """,
+        (json.dumps(list(turns)),),
+    )
+
+
+def scrub(db: apsw.Connection, memory: Memory, repeating: Collection[Turn]) -> None:
+    """Blank what a file still says about an erased memory.
+
+    The turns it was learned from, that are known to be `repeating` it, or that state the same
+    are blanked as a whole; summaries lose what repeats it, and what was learned beside it the
+    context that does.
+    """
+    id = memory.id
+    turns = json.dumps([*_turns_of(memory), *repeating])
+    _scrub_contexts(db, memory, turns)
+    _scrub_turns(db, memory, turns)
+    db.execute("DELETE FROM repetitions WHERE memory = ?", (id,))
+    db.execute(
+        "UPDATE history SET before = NULL, after = NULL, reason = NULL WHERE memory_id = ?",
+        (id,),
+    )
+    link_rows.forget(db, id)
+    db.execute("DELETE FROM conflicts WHERE newer = :id OR older = :id", {"id": id})
+    db.execute("DELETE FROM tier_changes WHERE memory_id = :id", {"id": id})
+    db.execute("DELETE FROM lineage WHERE child = :id", {"id": id})
+    db.execute(
+        "DELETE FROM refusals WHERE EXISTS"
+        " (SELECT 1 FROM json_each(refusals.ids) WHERE value = :id)",
+        {"id": id},
+    )
+    db.execute(  # what a session was shown of it
+        "UPDATE shown SET text = NULL, memories = json_remove(memories, :path)"
+        " WHERE EXISTS (SELECT 1 FROM json_each(shown.memories) WHERE key = :id)",
+        {"id": id, "path": f'$."{id}"'},
+    )
+    db.execute("DELETE FROM moves WHERE memory = :id", {"id": id})
+    db.execute("DELETE FROM old_texts WHERE memory_id = :id", {"id": id})
+
+
+def _scrub_contexts(db: apsw.Connection, memory: Memory, turns: str) -> None:
+    """What memories of the same turns quote of it, with the words and history of that."""
+    beside: Any = db.execute(
+        f"""
+        SELECT m.rowid, {COLUMNS} FROM memories m
+        WHERE m.kin = :kin AND m.id != :id AND m.rowid IN (
+            SELECT memory FROM memory_turns WHERE {IN_TURNS}
+        )
+        """,
+        {"kin": memory.kin, "id": memory.id, "turns": turns},
+    ).fetchall()
+    wanted = set(content_words(memory.content))
+    for row, *columns in beside:
+        other = memory_of(columns)
+        ids = {"id": other.id, "row": row}
+        if _quotes(other.source_context, wanted):
+            db.execute("UPDATE memories SET source_context = NULL WHERE rowid = :row", ids)
+            db.execute("DELETE FROM words WHERE rowid = :row", ids)
+            insert_words(db, [row], [replace(other, source_context=None)])
+        for name in ("before", "after"):
+            told: Any = db.execute(
+                f"SELECT seq, {name} ->> '$.source_context' FROM history"
+                f" WHERE memory_id = :id AND {name} ->> '$.source_context' IS NOT NULL",
+                ids,
+            ).fetchall()
+            db.executemany(
+                f"UPDATE history SET {name} = json_replace({name}, '$.source_context', NULL)"
+                " WHERE seq = ?",
+                [(seq,) for seq, context in told if _quotes(context, wanted)],
+            )
+
+
+def restates(text: str, statement: str) -> bool:
+    """Whether a text says a statement word for word; one of few words is in too many texts."""
+    wanted = words(statement)
+    said = " ".join(words(text))
+    if CJK.search(statement):
+        return len("".join(wanted)) >= FEWEST_WORDS and " ".join(wanted) in said
+    return len(wanted) >= FEWEST_WORDS and f" {' '.join(wanted)} " in f" {said} "
+
+
+def _turns_of(memory: Memory) -> list[Turn]:
+    """Where it was learned."""
+    return [(memory.session, turn) for turn in memory.turns] if memory.session else []
+
+
+def _scrub_turns(db: apsw.Connection, memory: Memory, turns: str) -> None:
+    """What was said in these turns, or says the same, and what summaries repeat of it."""
+    said: Any = db.execute(
+        f"SELECT id, session FROM turns WHERE {IN_TURNS}", {"turns": turns}
+    ).fetchall()
+    said += _restating(db, memory)
+    db.execute(
+        f"UPDATE turns SET text = :gone, spill = NULL WHERE id {IN_IDS}",
+        {"gone": ERASED, "ids": json.dumps([id for id, _ in said])},
+    )
+    sessions = {session for _, session in said} | {session for session, _ in json.loads(turns)}
+    summaries: Any = db.execute(
+        "SELECT id, summary FROM snapshots WHERE session IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(sessions)),),
+    ).fetchall()
+    wanted = set(content_words(memory.content))
+    for id, summary in summaries:
+        parts = [_without(wanted, part) for part in sentences(summary)]
+        if ERASED + "\n" in parts:
+            db.execute("UPDATE snapshots SET summary = ? WHERE id = ?", ("".join(parts), id))
+
+
+def _restating(db: apsw.Connection, memory: Memory) -> list[tuple[int, str]]:
+    """(number, session) of turns that say it elsewhere, learned from it or not; none where a live
+    memory says it still, nor what was said anew after it was forgotten and is to be learned."""
+    live = f"SELECT 1 FROM memories m WHERE m.content_hash = ? AND m.kin = ? AND {IS_LIVE}"
+    if db.execute(live, (memory.content_hash, memory.kin)).get:
+        return []
+    written = memory.content.lower()  # a sharp s is two letters in `words`
+    plain = [word for word in words(memory.content) if word.isascii() and word in written]
+    rows = db.execute(
+        "SELECT id, session, text FROM turns WHERE instr(lower(text), :word)"
+        " AND (:deleted IS NULL OR learned_at IS NOT NULL OR said_at <= :deleted)",
+        {
+            "word": max(plain, key=len, default=""),
+            "deleted": column("deleted_at", memory.deleted_at),
+        },
+    )
+    return [(id, session) for id, session, text in rows if restates(text, memory.content)]
+
+
+def _without(wanted: set[str], part: str) -> str:
+    """A sentence of a summary, unless it says most of what was erased."""
+    told = len(wanted.intersection(content_words(part)))
+    return ERASED + "\n" if told >= SAYS_IT * len(wanted) else part
+
+
+def _quotes(context: str | None, wanted: set[str]) -> bool:
+    """Whether most of a context was erased, or it says most of that; it may be cut short."""
+    for part in (context or "").split(" | "):
+        told = set(content_words(part))
+        least = SAYS_IT * min(len(told), len(wanted))
+        if told and wanted and len(told & wanted) >= least:
+            return True
+    return False
+
+
+SAID = (
+    *("content", "subject", "source_context", "title", "description"),
+    *("manual_tags", "metadata", "source_ref"),
+)
+"""Columns of a memory that hold what somebody wrote, as they wrote it."""
+ROLES = frozenset({"user", "assistant", "tool"})
+"""Speakers that are nobody's name."""
+CHANGES = {
+    "session": "removed",
+    "turn_id": "removed",
+    "place": "removed",
+    "speaker": "speaker",
+    "metadata": "metadata",
+    "ingest_metadata": "told",
+}
+"""Fields of a memory of which not all is blanked: see `changes`."""
+OTHERS_WORDS = {*SAID, *CHANGES, "auto_tags"}
+OWN_FIELDS = {*FIELDS, "links"} - OTHERS_WORDS
+"""What lines of the history tell of a memory in kinmem's own words."""
+
+
+class Written(NamedTuple):
+    """A column that may name somebody."""
+
+    table: str
+    column: str
+    change: str
+    """The SQL function that gives the text without the name; of DROPPED the row goes."""
+
+    @property
+    def names_it(self) -> str:
+        return f"{self.column} IS NOT {self.change}({self.column})"
+
+
+WRITTEN = (
+    *(
+        Written("memories", name, CHANGES[name])
+        for name in ("session", "turn_id", "place", "ingest_metadata")
+    ),
+    *(Written("turns", column, "removed") for column in ("session", "turn", "part", "place")),
+    Written("turns", "speaker", "speaker"),
+    Written("turns", "text", "blanked"),
+    Written("turns", "problem", "blanked"),
+    Written("snapshots", "session", "removed"),
+    Written("snapshots", "summary", "blanked"),
+    Written("shown", "session", "removed"),
+    Written("shown", "turn", "removed"),
+    Written("shown", "text", "blanked"),
+    Written("history", "before", "line"),
+    Written("history", "after", "line"),
+    Written("history", "reason", "blanked"),
+    Written("history", "batch", "batch"),
+    Written("entities", "name", "removed"),
+    Written("entities", "folded", "removed"),
+    Written("entities", "metadata", "blanked"),
+    Written("links", "evidence", "blanked"),
+    Written("conflicts", "reason", "blanked"),
+    Written("runs", "problems", "blanked"),
+)
+"""Every column that may, but for what goes with its memory. No word of kinmem's own is changed,
+such as a state, an action, the Kin's or an embedder's name: without these nothing would work."""
+DROPPED = frozenset({"entities"})
+SHARED = frozenset({"memories", "history"})
+"""Tables of shared.db in which some rows are this Kin's."""
+WITH_MEMORIES = frozenset(
+    {
+        *(("memories", column) for column in (*SAID, "speaker", "auto_tags")),
+        *(("chunks", column) for column in ("text", "summary", "metadata")),
+        *(("memory_entities", column) for column in ("alias", "folded")),
+        ("summaries", "text"),
+        ("tags", "tag"),
+        *(("memory_turns", column) for column in ("session", "turn")),
+        *(("repetitions", column) for column in ("session", "turn")),
+        ("turn_chunks", "text"),
+    }
+)
+"""What goes with its memory, or with what was said."""
+
+
+def changes(mention: Mention) -> dict[str, Callable[[str], str]]:
+    """What takes the name out of a text, by its name in SQL."""
+    return {
+        "removed": mention.removed,
+        "blanked": mention.blanked,
+        "speaker": lambda name: name if name in ROLES else mention.removed(name),
+        "batch": partial(_batch, mention),
+        "line": partial(_line, mention),
+        "metadata": partial(_metadata, mention),
+        "told": partial(_told, mention),
+    }
+
+
+def _batch(mention: Mention, name: str) -> str:
+    """The first word of a batch's name says what it was."""
+    kind, blank, rest = name.partition(" ")
+    return kind + blank + mention.removed(rest)
+
+
+def _line(mention: Mention, stored: str) -> str:
+    """Fields of a memory, as a line of the history tells them."""
+    known = changes(mention)
+    fields: dict[str, Any] = json.loads(stored)
+    left = {
+        name: value
+        if value is None or name in OWN_FIELDS
+        else _changed(known[CHANGES.get(name, "blanked")], value)
+        for name, value in fields.items()
+    }
+    return stored if left == fields else as_text(left)
+
+
+def _metadata(mention: Mention, stored: str) -> str:
+    """What is told of a document is kinmem's own words; see documents.pipeline."""
+    is_document = {"type", "characters", "parts"} <= json.loads(stored).keys()
+    return stored if is_document else mention.blanked(stored)
+
+
+def _told(mention: Mention, stored: str) -> str:
+    """A JSON object whose keys are kinmem's own words."""
+    told: dict[str, Any] = json.loads(stored)
+    left = {name: _changed(mention.blanked, value) for name, value in told.items()}
+    return stored if left == told else as_text(left)
+
+
+def _changed(change: Callable[[str], str], value: Any) -> Any:
+    return change(value) if isinstance(value, str) else json.loads(change(as_text(value)))

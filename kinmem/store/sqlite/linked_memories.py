@@ -1,0 +1,254 @@
+"""What links a memory has, and what it could be linked with."""
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+
+from kinmem.links import AUTO, MOST_HOLDERS, REFUSED, Link
+from kinmem.models import THE_USER, Memory
+from kinmem.store.graph import Key, Origin, Shared
+from kinmem.store.sqlite.connection import Row
+from kinmem.store.sqlite.link_rows import FIELDS, End, LinkChanges, link_of
+from kinmem.store.sqlite.memory_file import MemoryFile
+from kinmem.store.sqlite.queries import IN_IDS, IS_LIVE, VISIBLE, time_text
+from kinmem.store.sqlite.sharing import KinFiles
+from kinmem.text import folded
+
+UNSEEN = "m.state NOT IN ('deleted', 'quarantined')"
+"""Of one's own: what is in the bin, or held back, is linked with nothing."""
+
+
+class SqliteLinks:
+    """See Links. Links name memories by id, and either file may hold them."""
+
+    def __init__(self, files: KinFiles) -> None:
+        self._files = files
+        self.changes = LinkChanges(files, self.ends, self.taken_apart)
+        self.change = self.changes.change
+        self.restore = self.changes.restore
+        self.add = self.changes.add
+        self.doubt = self.changes.doubt
+        self.drop_stale = self.changes.drop_stale
+
+    def of(self, ids: Collection[str]) -> dict[str, list[Link]]:
+        rows = self._rows(", ".join(FIELDS), ids)
+        links = {(row[0], row[1], row[2]): link_of(row) for row in rows if row[5] != REFUSED}
+        ends = self.ends({id for link in links.values() for id in link.ends})
+        found: dict[str, list[Link]] = defaultdict(list)
+        for link in sorted(links.values(), key=lambda link: (-link.weight, -link.confidence)):
+            for id in link.ends & ends.keys() & set(ids):
+                if link.other(id) in ends:
+                    found[id].append(link)
+        return {id: _without_repeats(id, some, ends) for id, some in found.items()}
+
+    def taken_apart(self, ids: Collection[str]) -> set[frozenset[str]]:
+        rows = self._rows("source, target, origin", ids)
+        return {frozenset(row[:2]) for row in rows if row[2] != AUTO}
+
+    def degrees(self, ids: Collection[str], since: datetime) -> dict[str, tuple[int, int]]:
+        rows = self._rows("source, target, created_at, origin", ids)
+        ends = self.ends({id for row in rows for id in row[:2]})
+        pairs: dict[tuple[str, str], bool] = {}
+        for source, target, at, origin in rows:
+            live = all(id in ends and ends[id].state != "superseded" for id in (source, target))
+            if live and origin != REFUSED:
+                pairs[source, target] = pairs.get((source, target), False) or at >= time_text(since)
+        counts: dict[str, tuple[int, int]] = {}
+        wanted = set(ids)
+        for pair, is_recent in pairs.items():
+            for id in wanted.intersection(pair):
+                edges, recent = counts.get(id, (0, 0))
+                counts[id] = (edges + 1, recent + is_recent)
+        return counts
+
+    def densest(self, limit: int) -> list[str]:
+        counts: dict[str, int] = defaultdict(int)
+        for file in self._files:
+            for id, count in file.database.rows(
+                "SELECT id, count(*) FROM (SELECT source AS id FROM links WHERE origin <> 'refused'"
+                " UNION ALL SELECT target FROM links WHERE origin <> 'refused')"
+                " GROUP BY id ORDER BY 2 DESC LIMIT ?",
+                (2 * limit,),
+            ):
+                counts[id] += count
+        worths: dict[str, float] = {}
+        for file in self._files:
+            rows = file.database.rows(
+                "SELECT m.id, coalesce(m.priority, m.importance / 10, 0.5) FROM memories m"
+                f" WHERE {VISIBLE} AND {IS_LIVE} AND m.id {IN_IDS}"
+                " UNION SELECT * FROM (SELECT m.id, coalesce(m.priority, m.importance / 10, 0.5)"
+                f" FROM memories m WHERE {VISIBLE} AND {IS_LIVE} ORDER BY 2 DESC, 1 DESC"
+                " LIMIT :limit)",
+                {"ids": json.dumps(list(counts)), "limit": limit, **self._files.view(file)},
+            )
+            worths |= dict(rows)
+        return sorted(worths, key=lambda id: (-counts[id], -worths[id], id))[:limit]
+
+    def about(self, ids: Collection[str]) -> dict[Key, list[str]]:
+        found: dict[Key, list[str]] = defaultdict(list)
+        for file in self._files:
+            for name, type, id in file.database.rows(
+                f"""
+                SELECT e.folded, e.type, m.id FROM json_each(:ids)
+                JOIN memories m ON m.id = value
+                JOIN memory_entities ON memory = m.rowid JOIN entities e ON e.id = entity
+                WHERE {VISIBLE}
+                """,
+                {"ids": json.dumps(list(ids)), **self._files.view(file)},
+            ):
+                found[Key(name, type)].append(id)
+        return dict(found)
+
+    def sharing(self, tags: Mapping[str, Mapping[str, bool]]) -> dict[str, dict[str, Shared]]:
+        found: dict[str, dict[str, Shared]] = defaultdict(lambda: defaultdict(Shared))
+        asked = [(id, tag) for id, some in tags.items() for tag in some]
+        about = [row for file in self._files for row in self._named(file, tags)]
+        for file in self._files:
+            for id, other, tag, is_theirs in self._holding(file, asked, TAGGED):
+                found[id][other].tags.add(tag)
+                if is_theirs and tags[id][tag]:
+                    found[id][other].chosen.add(tag)
+            for id, other, entity, _ in self._holding(file, about, ABOUT):
+                found[id][other].entities.add(entity)
+        return {id: dict(some) for id, some in found.items()}
+
+    def _named(self, file: MemoryFile, ids: Collection[str]) -> list[Row]:
+        """(id, entity) of what these memories name, but not who speaks in them."""
+        rows = file.database.rows(
+            """
+            SELECT m.id, e.folded, m.speaker FROM json_each(?)
+            CROSS JOIN memories m ON m.id = value
+            CROSS JOIN memory_entities ON memory = m.rowid CROSS JOIN entities e ON e.id = entity
+            """,
+            (json.dumps(list(ids)),),
+        )
+        return [
+            (id, named)
+            for id, named, speaker in rows
+            if named not in (THE_USER, folded(speaker or ""))
+        ]
+
+    def _holding(self, file: MemoryFile, asked: Sequence[Row], which: str) -> list[Row]:
+        """(asked id, id, what both have, whether it is a manual tag of the other), as far as few
+        have it."""
+        if not asked:
+            return []
+        return file.database.rows(
+            f"""
+            WITH asked AS MATERIALIZED (
+                SELECT value ->> 0 AS id, value ->> 1 AS what FROM json_each(:asked)
+            ), held AS MATERIALIZED ({which})
+            SELECT asked.id, m.id, asked.what,
+                m.manual_tags IS NOT NULL AND EXISTS (
+                    SELECT 1 FROM json_each(m.manual_tags) WHERE value = asked.what
+                )
+            FROM asked
+            CROSS JOIN held ON held.what = asked.what
+            CROSS JOIN memories m ON m.rowid = held.memory
+            WHERE m.id <> asked.id AND {VISIBLE} AND {IS_LIVE}
+                AND (m.expires_at IS NULL OR m.expires_at > :now)
+            """,
+            {
+                "asked": json.dumps(asked),
+                "most": MOST_HOLDERS,
+                "now": time_text(self._files.clock()),
+                **self._files.view(file),
+            },
+        )
+
+    def origins(self, memories: Sequence[Memory]) -> dict[str, Origin]:
+        found: dict[str, Origin] = {}
+        for memory in memories:
+            origin = Origin(
+                self._one(FIRST, memory) if memory.source_ref else None,
+                self._one(PREVIOUS, memory) if memory.session and memory.subject else None,
+                self._one(AUTHOR, memory) if memory.speaker and memory.source_ref else None,
+            )
+            if origin != Origin():
+                found[memory.id] = origin
+        return found
+
+    def _one(self, condition: str, memory: Memory) -> str | None:
+        """The live visible memory that a condition finds for another: own ones come first."""
+        bound = {
+            "id": memory.id,
+            "session": memory.session,
+            "subject": memory.subject,
+            "speaker": memory.speaker,
+            "source_ref": memory.source_ref,
+        }
+        for file in self._files:
+            rows = file.database.rows(
+                f"SELECT m.id FROM memories m WHERE {VISIBLE} AND {IS_LIVE} AND m.id <> :id"
+                f" AND {condition} LIMIT 1",
+                {**bound, **self._files.view(file)},
+            )
+            if rows:
+                return str(rows[0][0])
+        return None
+
+    def _rows(self, columns: str, ids: Collection[str]) -> list[Row]:
+        """Rows of links that touch these memories, from both files; each once."""
+        rows = (
+            row
+            for file in self._files
+            for row in file.database.rows(
+                f"SELECT {columns} FROM links WHERE source {IN_IDS}"
+                f" UNION SELECT {columns} FROM links WHERE target {IN_IDS}",
+                {"ids": json.dumps(list(ids))},
+            )
+        )
+        return list(dict.fromkeys(rows))
+
+    def ends(self, ids: Collection[str], *, also_gone: bool = False) -> dict[str, End]:
+        """Those of these memories that may be at the end of a link the Kin sees; or will be, once
+        they are out of the bin again."""
+        return {
+            row[0]: End(*row)
+            for file in self._files
+            for row in file.database.rows(
+                "SELECT m.id, m.kin, m.scope, m.state, m.superseded_by FROM memories m"
+                f" WHERE m.id {IN_IDS} AND {VISIBLE}{'' if also_gone else f' AND {UNSEEN}'}",
+                {"ids": json.dumps(list(ids)), **self._files.view(file)},
+            )
+        }
+
+
+# CROSS JOIN: in this order. With statistics SQLite expects a table of JSON values to be large, and
+# reads all tags instead of those asked for.
+TAGGED = """
+    SELECT tag AS what, memory FROM (
+        SELECT DISTINCT what FROM asked WHERE (
+            SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag = what LIMIT :most + 1)
+        ) <= :most
+    ) CROSS JOIN tags ON tag = what
+"""
+ABOUT = """
+    SELECT what, memory FROM (SELECT DISTINCT what FROM asked)
+    CROSS JOIN entities e ON e.folded = what CROSS JOIN memory_entities ON entity = e.id
+    WHERE (
+        SELECT count(*) FROM (SELECT 1 FROM memory_entities WHERE entity = e.id LIMIT :most + 1)
+    ) <= :most
+"""
+FIRST = "m.source_ref = :source_ref AND m.id < :id ORDER BY m.id"
+PREVIOUS = (
+    "m.session = :session AND m.subject = :subject COLLATE ANYCASE AND m.id < :id"
+    " ORDER BY m.id DESC"
+)
+AUTHOR = (
+    "m.subject = :speaker COLLATE ANYCASE AND m.category = 'identity' AND NOT EXISTS (SELECT 1"
+    " FROM memories o WHERE o.id <> m.id AND o.subject = :speaker COLLATE ANYCASE"
+    " AND o.category = 'identity' AND o.state IN ('active', 'stale'))"
+)
+
+
+def _without_repeats(id: str, links: Iterable[Link], ends: Mapping[str, End]) -> list[Link]:
+    """Without links to what was superseded by something that is linked just so."""
+    links = list(links)
+    told = {(link.other(id), link.seen_from(id)) for link in links}
+    return [
+        link
+        for link in links
+        if (ends[link.other(id)].superseded_by, link.seen_from(id)) not in told
+    ]

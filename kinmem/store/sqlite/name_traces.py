@@ -1,0 +1,317 @@
+"""Everything that one Kin's two files hold of a name: found by asking every text of every table."""
+
+import json
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import apsw
+
+from kinmem.errors import MemoryNotFound
+from kinmem.language.names.mention import Mention
+from kinmem.models import Memory
+from kinmem.store.history import Traces
+from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.document_parts import SqliteDocuments, delta
+from kinmem.store.sqlite.erasing import (
+    DROPPED,
+    IN_TURNS,
+    SAID,
+    SHARED,
+    WITH_MEMORIES,
+    WRITTEN,
+    Written,
+    changes,
+    turns_of,
+)
+from kinmem.store.sqlite.memory_file import MemoryFile
+from kinmem.store.sqlite.queries import COLUMNS, memory_of
+from kinmem.store.sqlite.sharing import KinFiles
+from kinmem.text import INVISIBLE
+
+WORD = re.compile(r"\w+")
+
+
+class Version(NamedTuple):
+    """What a document said before, as it can be told from old_texts."""
+
+    file: MemoryFile
+    memory: str
+    version: str
+    at: str
+    text: str
+    is_own: bool
+    is_whole: bool
+    """Else it can be told no more, and `text` is the words of it that are stored."""
+
+
+class SqliteForgetting:
+    """See Forgetting."""
+
+    def __init__(
+        self,
+        files: KinFiles,
+        documents: SqliteDocuments,
+        erase: Callable[[Collection[str]], int],
+    ) -> None:
+        """`erase`: see Forgetting."""
+        self._files = files
+        self._documents = documents
+        self.erase = erase
+
+    def traces(self, mention: Mention) -> Traces:
+        memories: list[Memory] = []
+        others: list[str] = []
+        for file in self._files:
+            for memory in _naming(file.database, mention):
+                if memory.kin == self._files.kin:
+                    memories.append(memory)
+                else:
+                    others.append(memory.id)
+        visible = self._files.memories(others).keys()
+        return Traces(
+            memories,
+            sorted(visible),
+            self.counts(mention, memories),
+            self._spills(mention, memories),
+            self._kept(mention),
+        )
+
+    def counts(self, mention: Mention, memories: Sequence[Memory]) -> Mapping[str, int]:
+        found: Counter[str] = Counter()
+        wanted = {"kin": self._files.kin, "turns": self._turns_of(memories)}
+        for file in self._files:
+            with _asking(file.database, mention) as db:
+                for table in dict.fromkeys(one.table for one in WRITTEN):
+                    if file is self._files.own or table in SHARED:
+                        rows = _touched(table, file is self._files.own)
+                        sql = f"SELECT count(*) FROM {table} WHERE {rows}"
+                        count: Any = db.execute(sql, wanted).get
+                        found[table] += count
+        found["old_texts"] = sum(v.is_own and mention.is_in(v.text) for v in self._versions())
+        return +found
+
+    def _kept(self, mention: Mention) -> tuple[str, ...]:
+        """Columns whose words are kinmem's own in which the name is one."""
+        written = {(one.table, one.column) for one in WRITTEN} | WITH_MEMORIES
+        found = set()
+        for file in self._files:
+            with _asking(file.database, mention) as db:
+                for table, column in _texts(file.database):
+                    asked = f"SELECT 1 FROM {table} WHERE mentions({column}) LIMIT 1"
+                    if (table, column) not in written and db.execute(asked).get:
+                        found.add(f"{table}.{column}")
+        return tuple(sorted(found))
+
+    def _spills(self, mention: Mention, memories: Sequence[Memory]) -> tuple[str, ...]:
+        with _asking(self._files.own.database, mention) as db:
+            rows: Any = db.execute(
+                f"""
+                SELECT DISTINCT spill FROM turns WHERE spill IS NOT NULL AND (
+                    mentions(text, session) OR speaker IS NOT speaker(speaker)
+                    OR {IN_TURNS}
+                )
+                """,
+                {"turns": self._turns_of(memories)},
+            ).fetchall()
+        return tuple(sorted(spill for (spill,) in rows))
+
+    def _turns_of(self, memories: Sequence[Memory]) -> str:
+        """The turns that are blanked with these memories, as IN_TURNS asks for them."""
+        learned = [(m.session, turn) for m in memories if m.session for turn in m.turns]
+        repeating = turns_of(self._files.own.database, [m.id for m in memories])
+        return json.dumps([*learned, *repeating])
+
+    def blank(self, mention: Mention) -> None:
+        self._drop_versions(mention)
+        for file, text, where in self._elsewhere():
+            table, column, change = text
+            with file.changing() as db, _functions(db, mention):
+                rows = f"WHERE {text.names_it} AND {where}"
+                if table in DROPPED:
+                    sql = f"DELETE FROM {table} {rows}"
+                else:
+                    sql = f"UPDATE OR IGNORE {table} SET {column} = {change}({column}) {rows}"
+                db.execute(sql, {"kin": self._files.kin})
+        for file in self._files:
+            file.database.truncate_wal()
+
+    def former(self, mention: Mention) -> Mapping[Path, int]:
+        return Counter(
+            one.file.database.path for one in self._versions() if mention.is_in(one.text)
+        )
+
+    def _versions(self) -> Iterator[Version]:
+        for file in self._files:
+            rows = file.database.rows(
+                """
+                SELECT memory_id, content_hash, at, delta, :own OR EXISTS (
+                    SELECT 1 FROM memories WHERE id = memory_id AND kin = :kin
+                ) FROM old_texts
+                """,
+                {"own": file is self._files.own, "kin": self._files.kin},
+            )
+            for id, version, at, change, is_own in rows:
+                try:
+                    text, is_whole = self._documents.text(id, version), True
+                except MemoryNotFound:  # the version that it is told by is gone
+                    text, is_whole = "\n".join(_words_of(change)), False
+                yield Version(file, id, version, at, text, bool(is_own), is_whole)
+
+    def _drop_versions(self, mention: Mention) -> None:
+        """Drop earlier versions of own documents that name it."""
+        naming = {
+            (one.memory, one.version)
+            for one in self._versions()
+            if one.is_own and mention.is_in(one.text)
+        }
+        for id in {id for id, _ in naming}:
+            self._tell_anew(id, {version for memory, version in naming if memory == id})
+
+    def _tell_anew(self, id: str, dropped: Collection[str]) -> None:
+        """Drop these versions of a document; others that are told by them are told by its text."""
+        versions = [one for one in self._versions() if one.memory == id]
+        try:
+            base = self._files.get(id).content_hash
+            text = self._documents.text(id, base)
+            kept = [
+                (one, delta(text, one.text))
+                for one in versions
+                if one.is_whole and one.version not in dropped
+            ]
+        except MemoryNotFound:
+            kept = []
+        for file in self._files:
+            with file.changing() as db:
+                db.executemany(
+                    "DELETE FROM old_texts WHERE memory_id = ? AND content_hash = ?",
+                    [(id, one.version) for one in versions],
+                )
+                db.executemany(
+                    "INSERT INTO old_texts (memory_id, content_hash, base, delta, at)"
+                    " VALUES (?, ?, ?, ?, ?)",
+                    [(id, o.version, base, how, o.at) for o, how in kept if o.file is file],
+                )
+
+    def compact(self) -> None:
+        for file in self._files:
+            with file.database.alone() as db:
+                db.execute("INSERT INTO words (words) VALUES ('optimize')")
+                db.execute("INSERT INTO turn_words (turn_words) VALUES ('optimize')")
+                db.execute("VACUUM")
+            file.database.truncate_wal()
+
+    def holds(self, text: str) -> bool:
+        return any(
+            file.database.rows(f"SELECT 1 FROM {table} WHERE instr({column}, ?) LIMIT 1", (text,))
+            for file in self._files
+            for table, column in _texts(file.database)
+        )
+
+    def words_with(self, parts: Collection[str]) -> Iterator[str]:
+        wanted = [part.lower() for part in parts]
+        for file in self._files:
+            for table, column in _texts(file.database):
+                for (text,) in file.database.rows(f"SELECT {column} FROM {table}"):
+                    text = INVISIBLE.sub("", text).lower() if isinstance(text, str) else ""
+                    if any(part in text for part in wanted):
+                        for word in WORD.findall(text):
+                            if any(part in word for part in wanted):
+                                yield word
+
+    def _elsewhere(self) -> Iterator[tuple[MemoryFile, Written, str]]:
+        """(file, column, which rows) of every text that does not go with a memory."""
+        for text in WRITTEN:
+            yield self._files.own, text, "1"
+            if text.table in SHARED:
+                yield self._files.shared, text, "kin = :kin"
+
+
+def _words_of(change: bytes) -> list[str]:
+    """The words that a delta holds."""
+    return [step for step in json.loads(zlib.decompress(change)) if isinstance(step, str)]
+
+
+def _naming(database: Database, mention: Mention) -> list[Memory]:
+    """The memories of a file that are about it."""
+    said = ", ".join(f"m.{column}" for column in SAID if column != "metadata")
+    with _asking(database, mention) as db:
+        rows: Any = db.execute(
+            f"""
+            SELECT {COLUMNS} FROM memories m
+            WHERE mentions({said})
+                OR m.speaker IS NOT speaker(m.speaker)
+                OR mentions((
+                    SELECT json_group_array(value) FROM json_each(m.auto_tags)
+                    WHERE value IS NOT m.source -- which is a tag of everything that came so
+                ))
+                OR m.metadata IS NOT metadata(m.metadata)
+                OR m.rowid IN (
+                    SELECT memory FROM chunks
+                    WHERE mentions(text, summary, metadata ->> 'heading')
+                )
+                OR m.rowid IN (SELECT memory FROM summaries WHERE mentions(text))
+                OR m.rowid IN (
+                    SELECT memory FROM memory_entities WHERE entity IN (
+                        SELECT entity FROM memory_entities JOIN entities e ON e.id = entity
+                        WHERE mentions(e.name, alias)
+                    )
+                )
+            ORDER BY m.rowid
+            """
+        ).fetchall()
+    return [memory_of(row) for row in rows]
+
+
+def _texts(database: Database) -> list[tuple[str, str]]:
+    """(table, column) of everything in a file that may hold text, shadow tables left out."""
+    return database.rows(
+        """
+        SELECT t.name, c.name FROM pragma_table_list t JOIN pragma_table_info(t.name) c
+        WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite_%'
+            AND c.type IN ('TEXT', '')
+        ORDER BY t.name, c.cid
+        """
+    )
+
+
+def _touched(table: str, is_own: bool) -> str:
+    """Rows of a table that will be changed: in several columns or not, they are one each."""
+    names_it = [one.names_it for one in WRITTEN if one.table == table]
+    if table == "turns":
+        names_it.append(IN_TURNS)
+    return f"({' OR '.join(names_it)})" + ("" if is_own else " AND kin = :kin")
+
+
+@contextmanager
+def _asking(database: Database, mention: Mention) -> Iterator[apsw.Connection]:
+    with database.reading() as db, _functions(db, mention):
+        yield db
+
+
+@contextmanager
+def _functions(db: apsw.Connection, mention: Mention) -> Iterator[None]:
+    """Lets SQL ask mentions(text, ...), and change texts as WRITTEN says."""
+
+    def mentions(*values: Any) -> bool:
+        return any(mention.is_in(value) for value in values if isinstance(value, str))
+
+    known = changes(mention)
+    db.create_scalar_function("mentions", mentions)
+    for name, change in known.items():
+        db.create_scalar_function(name, partial(_of_text, change), 1)
+    try:
+        yield
+    finally:
+        db.create_scalar_function("mentions", None)
+        for name in known:
+            db.create_scalar_function(name, None, 1)
+
+
+def _of_text(change: Callable[[str], str], value: Any) -> Any:
+    return change(value) if isinstance(value, str) else value

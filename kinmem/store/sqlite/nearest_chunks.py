@@ -1,0 +1,342 @@
+"""The chunks of one file that are nearest to a vector, and the copies in memory that make it fast.
+
+vec0 scans exactly, about 1 ms per 1,000 vectors of 384. In a small file it answers alone; past
+IN_MEMORY_FROM chunks a VectorIndex takes over, loaded in the background and then kept fresh by
+vector_log. The index is a cache: what it says about a memory is checked when the row is read.
+"""
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Collection, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kinmem.errors import KinmemError
+from kinmem.models import Vector
+from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.queries import IS_LIVE, Allowed
+
+if TYPE_CHECKING:
+    from kinmem.store.vector_index import Ids, VectorIndex
+
+# numpy is loaded where vectors are touched: a hook that asks by words does without, 60 ms sooner.
+
+logger = logging.getLogger(__name__)
+
+IN_MEMORY_FROM = 2000
+LOADED_AT_ONCE = 5000
+MANY = 16  # scans of a small file cost as much as reading its vectors once
+MOST_NEAREST = 4096  # vec0's own limit for k
+MOST_EXPECTED = 8  # chunks of a memory that are asked for at once; a document may have thousands
+
+
+Near = list[tuple[int, float, int]]
+"""(row of a memory, cosine of one of its chunks, that chunk), nearest first."""
+_Search = Callable[[Sequence[Vector], int], list[Near]]
+
+
+@dataclass
+class _Copy:
+    index: "VectorIndex"
+    seq: int
+    """Entry of vector_log up to which the index is right."""
+    loaded: bool = False
+
+
+class NearestChunks:
+    """Finds the chunks of one file by meaning."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.copies = VectorCopies(database)
+
+    def nearest_each(
+        self, vectors: Sequence[Vector], embedder: str, limit: int, allowed: Allowed
+    ) -> list[list[tuple[int, float]]]:
+        """For each vector (row of a memory, cosine of its best chunk), nearest first."""
+        found = self.nearest_parts(vectors, embedder, limit, allowed)
+        return [[(memory, cosine) for memory, cosine, _ in _best(one)[:limit]] for one in found]
+
+    def nearest_parts(
+        self, vectors: Sequence[Vector], embedder: str, limit: int, allowed: Allowed
+    ) -> list[Near]:
+        """The nearest chunks, of `limit` memories if there are so many, for each of the vectors."""
+        known = embedder_of(self._database, embedder)
+        if known is None or not vectors:
+            return [[] for _ in vectors]
+        near = self._chunk_search(*known, allowed, len(vectors))
+        # A long memory takes several places among the nearest chunks: more until there are enough.
+        chunks = min(limit * min(self._chunks_per_memory(), MOST_EXPECTED), MOST_NEAREST)
+        found = near(vectors, chunks)
+        while chunks < MOST_NEAREST:
+            short = [
+                at
+                for at, one in enumerate(found)
+                if len(one) >= chunks and len({memory for memory, _, _ in one}) < limit
+            ]
+            if not short:
+                break
+            chunks = min(4 * chunks, MOST_NEAREST)
+            for at, more in zip(short, near([vectors[at] for at in short], chunks), strict=True):
+                found[at] = more
+        for at, one in enumerate(found):
+            if len(one) >= MOST_NEAREST:
+                found[at] = one + self._beside(one, vectors[at], *known, limit, allowed)
+        return found
+
+    def _beside(
+        self, near: Near, vector: Vector, number: int, dimension: int, limit: int, allowed: Allowed
+    ) -> Near:
+        """What is near besides memories so long that nothing else had a place."""
+        long = {memory for memory, _, _ in near}
+        if len(long) >= limit:
+            return []
+        condition = f"{allowed.condition} AND m.rowid NOT IN (SELECT value FROM json_each(:long))"
+        bound = {**allowed.bound, "long": json.dumps(list(long))}
+        others = replace(allowed, condition=condition, bound=bound, plain=False)
+        return self._chunk_search(number, dimension, others)([vector], 4 * limit)[0]
+
+    def cosines(self, vector: Vector, embedder: str, rows: Set[int]) -> dict[int, list[float]]:
+        """Per memory row the cosines of its chunks, in the order of the text."""
+        known = embedder_of(self._database, embedder)
+        if known is None or not rows:
+            return {}
+        result: dict[int, list[float]] = {}
+        copy = self.copies.fresh(*known)
+        if copy is not None:
+            import numpy as np
+
+            chunks, memories, cosines = copy.index.cosines(vector, np.array(sorted(rows), np.int64))
+            for at in np.argsort(chunks, kind="stable").tolist():
+                result.setdefault(int(memories[at]), []).append(float(cosines[at]))
+            rows = rows - result.keys()  # those that are not live
+            if not rows:
+                return result
+        found = self._database.rows(
+            f"""
+            SELECT c.memory, 1 - vec_distance_cosine(v.embedding, :vector)
+            FROM chunks c JOIN vectors_{known[0]} v ON v.chunk = c.id
+            WHERE c.memory IN (SELECT value FROM json_each(:rows))
+            ORDER BY c.memory, c.position
+            """,
+            {"vector": vector.tobytes(), "rows": json.dumps(list(rows))},
+        )
+        for memory, cosine in found:
+            result.setdefault(memory, []).append(cosine)
+        return result
+
+    def cosines_of(
+        self, vector: Vector, embedder: str, chunks: Collection[int]
+    ) -> dict[int, float]:
+        """By chunk, of those that have a vector."""
+        known = embedder_of(self._database, embedder)
+        if known is None or not chunks:
+            return {}
+        return dict(
+            self._database.rows(
+                f"""
+                SELECT chunk, 1 - vec_distance_cosine(embedding, :vector) FROM vectors_{known[0]}
+                WHERE chunk IN (SELECT value FROM json_each(:chunks))
+                """,
+                {"vector": vector.tobytes(), "chunks": json.dumps(list(chunks))},
+            )
+        )
+
+    def _chunks_per_memory(self) -> int:
+        """On average, rounded up; by the greatest numbers given out, which takes no counting."""
+        [(chunks, memories)] = self._database.rows(
+            "SELECT (SELECT max(id) FROM chunks), (SELECT max(rowid) FROM memories)"
+        )
+        return -(-(chunks or 1) // (memories or 1))
+
+    def _chunk_search(
+        self, number: int, dimension: int, allowed: Allowed, count: int = 1
+    ) -> _Search:
+        """Finds so many chunks near each of `count` vectors, in memory if it can."""
+        index = self.copies.index(number, dimension, count) if allowed.live else None
+        if index is None:
+            return lambda vectors, limit: [
+                self._scan(number, vector, limit, allowed) for vector in vectors
+            ]
+        import numpy as np
+
+        rows = None if allowed.plain else self._rowids(allowed)
+        return lambda vectors, limit: [
+            list(zip(memories.tolist(), cosines.tolist(), chunks.tolist(), strict=True))
+            for chunks, memories, cosines in index.search_each(
+                np.stack(vectors), limit, allowed=rows
+            )
+        ]
+
+    def _scan(self, number: int, vector: Vector, limit: int, allowed: Allowed) -> Near:
+        rows = self._database.rows(
+            f"""
+            WITH near AS (
+                SELECT chunk, distance FROM vectors_{number}
+                WHERE embedding MATCH :vector AND k = :limit AND chunk IN (
+                    SELECT c.id FROM chunks c JOIN memories m ON m.rowid = c.memory
+                    WHERE {allowed.condition}
+                )
+            )
+            SELECT c.memory, 1 - near.distance, c.id
+            FROM near JOIN chunks c ON c.id = near.chunk
+            ORDER BY near.distance, c.id
+            """,
+            {**allowed.bound, "vector": vector.tobytes(), "limit": limit},
+        )
+        return rows
+
+    def _rowids(self, allowed: Allowed) -> "Ids":
+        import numpy as np
+
+        rows = self._database.rows(
+            f"SELECT m.rowid FROM memories m WHERE {allowed.condition} ORDER BY m.rowid",
+            allowed.bound,
+        )
+        return np.fromiter((row[0] for row in rows), np.int64, len(rows))
+
+
+class VectorCopies:
+    """The live vectors of one file's chunks in memory, one index per embedder."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._copies: dict[int, _Copy] = {}
+        self._lock = threading.Lock()
+        self._closing = False
+
+    def index(self, number: int, dimension: int, count: int) -> "VectorIndex | None":
+        """The live vectors in memory: the copy, or in a small file, for so many searches at once
+        that it pays, an index for them alone."""
+        copy = self.fresh(number, dimension)
+        if copy is not None:
+            return copy.index
+        most = self._database.rows("SELECT max(id) FROM chunks")[0][0] or 0
+        if count < MANY or most >= IN_MEMORY_FROM:
+            return None
+        index = _new_index(dimension)
+        _put(index, self._live_vectors(number, self._live_chunks()))
+        return index
+
+    def fresh(self, number: int, dimension: int) -> _Copy | None:
+        """The copy, brought up to date; None while the file is small or the copy is loading."""
+        copy = self._copies.get(number)
+        if copy is None:
+            most = self._database.rows("SELECT max(id) FROM chunks")[0][0] or 0
+            if most >= IN_MEMORY_FROM:
+                self._start_loading(number, dimension)
+            return None
+        if not copy.loaded:
+            return None
+        (first, last) = self._database.rows(  # asked at once, they would read the whole log
+            "SELECT (SELECT min(seq) FROM vector_log), (SELECT max(seq) FROM vector_log)"
+        )[0]
+        if last is not None and last > copy.seq:
+            if first > copy.seq + 1:
+                with self._lock:
+                    self._copies.pop(number, None)
+                return None
+            with self._lock:
+                self._catch_up(number, copy)
+        return copy
+
+    def forget(self, number: int) -> None:
+        """The embedder is known no longer."""
+        with self._lock:
+            self._copies.pop(number, None)
+
+    def close(self) -> None:
+        """Let a copy that is loading stop."""
+        self._closing = True
+
+    def _start_loading(self, number: int, dimension: int) -> None:
+        with self._lock:
+            if number in self._copies:
+                return
+            copy = self._copies[number] = _Copy(_new_index(dimension), 0)
+        threading.Thread(
+            target=self._load, args=(number, copy), name="kinmem-vectors", daemon=True
+        ).start()
+
+    def _load(self, number: int, copy: _Copy) -> None:
+        """Read all live vectors in blocks, those of the hot tier first.
+
+        What changes meanwhile is in the log after `seq`.
+        """
+        try:
+            copy.seq = self._database.rows("SELECT max(seq) FROM vector_log")[0][0] or 0
+            chunks = self._live_chunks()
+            for start in range(0, len(chunks), LOADED_AT_ONCE):
+                if self._closing:
+                    return
+                block = chunks[start : start + LOADED_AT_ONCE]
+                _put(copy.index, self._live_vectors(number, block))
+            copy.loaded = True
+        except KinmemError:
+            if not self._closing:
+                logger.warning(
+                    "vectors could not be loaded; the exact scan goes on answering", exc_info=True
+                )
+
+    def _catch_up(self, number: int, copy: _Copy) -> None:
+        rows = self._database.rows(
+            "SELECT seq, chunk FROM vector_log WHERE seq > ? ORDER BY seq", (copy.seq,)
+        )
+        if not rows:
+            return
+        changed = {chunk for _, chunk in rows}
+        live = self._live_vectors(number, changed)
+        copy.index.drop(changed - {row[0] for row in live})
+        _put(copy.index, live)
+        copy.seq = rows[-1][0]
+
+    def _live_chunks(self) -> list[int]:
+        """Those of the hot tier first."""
+        rows = self._database.rows(
+            f"SELECT c.id FROM chunks c JOIN memories m ON m.rowid = c.memory AND {IS_LIVE}"
+            " ORDER BY c.layer <> 'hot', c.id"
+        )
+        return [id for (id,) in rows]
+
+    def _live_vectors(self, number: int, chunks: Collection[int]) -> list[tuple[int, int, bytes]]:
+        return self._database.rows(
+            f"""
+            SELECT c.id, c.memory, v.embedding
+            FROM chunks c CROSS JOIN memories m ON m.rowid = c.memory AND {IS_LIVE}
+            CROSS JOIN vectors_{number} v ON v.chunk = c.id
+            WHERE c.id IN (SELECT value FROM json_each(?))
+            """,
+            (json.dumps(list(chunks)),),
+        )
+
+
+def embedder_of(database: Database, name: str) -> tuple[int, int] | None:
+    """Number and dimension of an enrolled embedder."""
+    rows = database.rows("SELECT id, dimension FROM embedders WHERE name = ?", (name,))
+    return (rows[0][0], rows[0][1]) if rows else None
+
+
+def _best(near: Near) -> Near:
+    """The first of each memory."""
+    best: dict[int, tuple[int, float, int]] = {}
+    for one in near:
+        best.setdefault(one[0], one)
+    return list(best.values())
+
+
+def _new_index(dimension: int) -> "VectorIndex":
+    from kinmem.store.vector_index import VectorIndex
+
+    return VectorIndex(dimension)
+
+
+def _put(index: "VectorIndex", rows: Sequence[tuple[int, int, bytes]]) -> None:
+    if not rows:
+        return
+    import numpy as np
+
+    chunks = np.array([row[0] for row in rows], np.int64)
+    memories = np.array([row[1] for row in rows], np.int64)
+    vectors = np.frombuffer(b"".join(row[2] for row in rows), np.float32).reshape(len(rows), -1)
+    index.put(chunks, memories, vectors)

@@ -1,0 +1,316 @@
+"""What statements are made of: memories as rows, filters as conditions, words as a search.
+
+Both sides of the word search go through `_named` and `_pairs`, so that they agree. FTS5's tokenizer
+drops all punctuation and keeps a run of Chinese or Japanese as one token: C# would be "c", and no
+part of 乌龙茶 found.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any
+
+import apsw
+
+from kinmem.language.pattern import late
+from kinmem.language.time.when import spoken_date
+from kinmem.models import LIVE, ROLES, Filters, Memory, State
+from kinmem.places import FREE
+
+FIELDS = tuple(field.name for field in fields(Memory))
+COLUMNS = ", ".join(f"m.{name}" for name in FIELDS)
+INSERT = (
+    f"INSERT INTO memories (rowid, {', '.join(FIELDS)}) VALUES (?, {', '.join('?' * len(FIELDS))})"
+)
+
+as_text = json.JSONEncoder(ensure_ascii=False).encode
+
+TIMES = frozenset(name for name in FIELDS if name.endswith(("_at", "valid_from", "valid_to")))
+TAGS = frozenset({"manual_tags", "auto_tags"})
+OBJECTS = frozenset({"metadata", "ingest_metadata"})
+
+
+@lru_cache(maxsize=64)  # a batch shares its moment
+def time_text(at: datetime) -> str:
+    """UTC, always 27 characters, so that texts sort as times do."""
+    return at.astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
+
+
+def moment(stored: str | None) -> datetime | None:
+    """What time_text has made, or nothing, back."""
+    return datetime.fromisoformat(stored) if stored else None
+
+
+def column(name: str, value: Any) -> Any:
+    """The value of a field of Memory as it is stored; empty collections are NULL."""
+    if value is None:
+        return None
+    if name in TIMES:
+        return time_text(value)
+    if name in TAGS or name in OBJECTS:
+        return as_text(value) if value else None
+    return int(value) if isinstance(value, bool) else value
+
+
+_values = attrgetter(*FIELDS)
+_converted = [at for at, name in enumerate(FIELDS) if name in TIMES | TAGS | OBJECTS | {"pinned"}]
+
+
+def row_of(memory: Memory) -> list[Any]:
+    """The values of COLUMNS."""
+    row = list(_values(memory))
+    for at in _converted:
+        row[at] = column(FIELDS[at], row[at])
+    return row
+
+
+def memory_of(row: Sequence[Any]) -> Memory:
+    """The memory that a row of COLUMNS holds."""
+    values = dict(zip(FIELDS, row, strict=True))
+    for name in TIMES:
+        if values[name] is not None:
+            values[name] = datetime.fromisoformat(values[name])
+    for name in TAGS:
+        values[name] = tuple(json.loads(values[name])) if values[name] else ()
+    for name in OBJECTS:
+        values[name] = json.loads(values[name]) if values[name] else {}
+    values["state"] = State(values["state"])
+    values["pinned"] = bool(values["pinned"])
+    return Memory(**values)
+
+
+def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Some fields of a memory, as the history holds them; names that are no fields are left out."""
+    return {name: _field(name, stored[name]) for name in FIELDS if name in stored}
+
+
+def _field(name: str, value: Any) -> Any:
+    if name in TAGS:
+        return tuple(json.loads(value)) if value else ()
+    if name in OBJECTS:
+        return json.loads(value) if value else {}
+    if value is None:
+        return None
+    if name in TIMES:
+        return datetime.fromisoformat(value)
+    if name == "pinned":
+        return bool(value)
+    return State(value) if name == "state" else value
+
+
+def as_json(values: Mapping[str, Any]) -> str | None:
+    """Changed fields for the history, as stored; none are NULL."""
+    if not values:
+        return None
+    return as_text({name: column(name, value) for name, value in values.items()})
+
+
+# Somebody else's shared memory is seen by all unless its author has put it away. `left` is null or
+# lists what has been moved to the other file and is here still (moves.py).
+VISIBLE = (
+    "(m.kin = :kin OR (m.scope = 'shared' AND m.state NOT IN ('deleted', 'quarantined')))"
+    " AND (:left IS NULL OR m.id NOT IN (SELECT value FROM json_each(:left)))"
+)
+RAISE = "UPDATE revision SET number = number + 1"
+"""What recall reads has changed."""
+IN_IDS = "IN (SELECT value FROM json_each(:ids))"
+LIVE_STATES = ", ".join(f"'{state}'" for state in LIVE)
+IS_LIVE = f"m.state IN ({LIVE_STATES})"
+SEEN = f"{VISIBLE} AND {IS_LIVE} AND (m.expires_at IS NULL OR m.expires_at > :now)"
+SAID_AT = "coalesce(m.occurred_at, m.created_at)"
+IS_NOT_OVER = (
+    "(m.expires_at IS NULL OR m.expires_at > :now) AND (m.valid_to IS NULL OR m.valid_to > :now)"
+)
+VALID_FROM = f"coalesce(m.valid_from, {SAID_AT})"
+BEGAN_UNKNOWN = f"(m.valid_to <= {VALID_FROM} AND {IS_LIVE})"
+"""It was over when it was said, "until 2025 I work at Nokia": before that it was so."""
+
+
+BY_SUBJECT = "m.subject = :subject COLLATE ANYCASE"
+ABOUT = """m.rowid IN (
+    SELECT memory FROM memory_entities JOIN entities e ON e.id = entity
+    WHERE e.folded IN (SELECT value FROM json_each(:about))
+)"""
+
+# What begins with a question mark is still to be looked at: see migration 5.
+NOT_ELSEWHERE = """(m.place IS NULL OR m.place IN (SELECT value FROM json_each(:here))
+    OR m.place >= '?' AND m.place < '@' OR m.category IN (SELECT value FROM json_each(:free)))"""
+
+View = Mapping[str, str | None]
+"""Who looks at a file: what VISIBLE binds."""
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What may be found: a condition on `memories m`, and what it binds."""
+
+    condition: str
+    bound: Mapping[str, Any]
+    plain: bool
+    """Whether it allows nearly every live row, and no other."""
+    live: bool
+    """Whether it allows live rows only."""
+
+
+def conditions(filters: Filters, view: View, now: datetime) -> tuple[str, dict[str, Any]]:
+    """The text of a WHERE clause, and its bindings. No filters: visible, live, not expired."""
+    parts = [VISIBLE]
+    bound: dict[str, Any] = {**view, "now": time_text(now)}
+    _life(filters, parts, bound)
+    if filters.category:
+        parts.append("m.category = :category")
+        bound["category"] = filters.category
+    if filters.subject:
+        parts.append(f"({BY_SUBJECT} OR {ABOUT})" if filters.about else BY_SUBJECT)
+        bound |= {"subject": filters.subject, "about": json.dumps(filters.about)}
+    if filters.scope:
+        parts.append("m.scope = :scope")
+        bound["scope"] = filters.scope
+    if filters.pinned:
+        parts.append("m.pinned")
+    if filters.since:
+        parts.append(f"{SAID_AT} >= :since")
+        bound["since"] = time_text(filters.since)
+    if filters.until:
+        parts.append(f"{SAID_AT} < :until")
+        bound["until"] = time_text(filters.until)
+    if filters.ids is not None:
+        parts.append(f"m.id {IN_IDS}")
+        bound["ids"] = json.dumps(filters.ids)
+    if filters.places is not None:
+        parts.append("m.place IN (SELECT value FROM json_each(:places))")
+        bound["places"] = json.dumps(filters.places)
+    if filters.here is not None and filters.only_here:
+        parts.append(NOT_ELSEWHERE)
+        bound |= {"here": json.dumps(filters.here), "free": json.dumps(FREE)}
+    for n, tag in enumerate(filters.tags):
+        parts.append(f"EXISTS (SELECT 1 FROM tags WHERE tag = :tag{n} AND memory = m.rowid)")
+        bound[f"tag{n}"] = tag
+    return " AND ".join(parts), bound
+
+
+def _life(filters: Filters, parts: list[str], bound: dict[str, Any]) -> None:
+    """Which stages of life count, and which times of validity."""
+    if filters.states is not None:
+        states: tuple[State, ...] = filters.states
+    else:
+        states = LIVE + ((State.ARCHIVED,) if filters.include_archived else ())
+        if filters.as_of:
+            states += (State.SUPERSEDED,)
+            parts += [
+                f"({VALID_FROM} <= :as_of OR {BEGAN_UNKNOWN})",
+                "(m.valid_to IS NULL OR m.valid_to > :as_of)",
+                "(m.expires_at IS NULL OR m.expires_at > :as_of)",
+            ]
+            bound["as_of"] = time_text(filters.as_of)
+        elif filters.was:
+            parts.append(_was(filters.was, states, bound))
+            return
+        elif not filters.include_archived:
+            parts.append(IS_NOT_OVER)
+    parts.append(_in(states))
+
+
+def _was(
+    stretch: tuple[datetime | None, datetime | None],
+    states: tuple[State, ...],
+    bound: dict[str, Any],
+) -> str:
+    """What is so, and what was at some time of the stretch and gave way or ended since."""
+    held = [
+        f"(m.valid_to > {VALID_FROM} OR {BEGAN_UNKNOWN})",
+        _in((*states, State.SUPERSEDED)),
+    ]
+    start, end = stretch
+    if start is not None:
+        held.append("m.valid_to > :was_from")
+        bound["was_from"] = time_text(start)
+    if end is not None:
+        held.append(f"({VALID_FROM} < :was_to OR {BEGAN_UNKNOWN})")
+        bound["was_to"] = time_text(end)
+    return f"({_in(states)} AND {IS_NOT_OVER} OR {' AND '.join(held)})"
+
+
+def _in(states: tuple[State, ...]) -> str:
+    named = ", ".join(f"'{state}'" for state in states)
+    return f"m.state IN ({named})"
+
+
+CJK = late("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
+SHARP = late(r"(?<=\b[A-Za-z])#(?!\w)")
+PLUS_PLUS = late(r"(?<=[A-Za-z])\+\+")
+TOKEN = late(r"[^\W_]+")
+# More terms cost time without finding more: 20,000 took 1.1 s (reliability, R20).
+MOST_TERMS = 64
+
+
+def indexed(memory: Memory) -> tuple[str, str, str]:
+    """The texts of the columns content, subject and context."""
+    said = [memory.content]
+    said += filter(None, (memory.title, memory.description))
+    if memory.speaker and memory.speaker not in ROLES:
+        said.insert(0, memory.speaker)
+    if memory.occurred_at:
+        said.append(spoken_date(memory.occurred_at))
+    return (
+        spread("\n".join(said)),
+        spread(memory.subject or ""),
+        spread(memory.source_context or ""),
+    )
+
+
+def spread(text: str) -> str:
+    """The text with CJK runs as overlapping pairs, and with C#, F#, C++ as words.
+
+    The last character of a run stands alone: so every character begins a token.
+    """
+    if text.isascii() and "#" not in text and "++" not in text:
+        return text
+    return CJK.sub(
+        lambda run: f" {' '.join([*_pairs(run.group()), run.group()[-1]])} ", _named(text)
+    )
+
+
+def match_any(words: Sequence[str]) -> str:
+    """An expression for rows with any of the words; empty when none can be found in an index."""
+    return " OR ".join(_terms(words))
+
+
+def match_all(words: Sequence[str], *, beginnings: bool = False) -> str:
+    """An expression for rows with all of the words, or else with words that begin so."""
+    if not beginnings:
+        return " AND ".join(_terms(words))
+    return " AND ".join(term.removesuffix(" *") + " *" for term in _terms(words))
+
+
+def _terms(words: Sequence[str]) -> list[str]:
+    """Each word as a quoted phrase of its tokens: nothing of it can be read as query syntax."""
+    terms: dict[str, None] = {}
+    for word in words:
+        parted = CJK.sub(
+            lambda run: f" {' '.join(_pairs(run.group()) or run.group())} ", _named(word)
+        )
+        for part in parted.split():
+            if tokens := TOKEN.findall(part):
+                begins = " *" if CJK.fullmatch(part) and len(part) == 1 else ""
+                terms['"' + " ".join(tokens) + '"' + begins] = None
+    return list(terms)[:MOST_TERMS]
+
+
+def _named(text: str) -> str:
+    return PLUS_PLUS.sub("plusplus", SHARP.sub("sharp", text))
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+def insert_words(db: apsw.Connection, rows: Sequence[int], memories: Sequence[Memory]) -> None:
+    """Let memories, by their row numbers, be found by their words."""
+    db.executemany(
+        "INSERT INTO words (rowid, content, subject, context) VALUES (?, ?, ?, ?)",
+        [(row, *indexed(memory)) for row, memory in zip(rows, memories, strict=True)],
+    )

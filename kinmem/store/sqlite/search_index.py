@@ -1,0 +1,170 @@
+"""The words and vectors of all memories that a Kin sees, in both of its files."""
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from kinmem.models import (
+    Asked,
+    Candidate,
+    Coverage,
+    Filters,
+    Found,
+    Pending,
+    Scope,
+    Vector,
+    Vectors,
+)
+from kinmem.store.sqlite.document_parts import note_ingested
+from kinmem.store.sqlite.hybrid_search import search
+from kinmem.store.sqlite.memory_file import MemoryFile
+from kinmem.store.sqlite.queries import VISIBLE
+from kinmem.store.sqlite.sharing import KinFiles
+
+
+class SqliteIndex:
+    """See Index."""
+
+    def __init__(self, files: KinFiles) -> None:
+        self._files = files
+
+    def search(self, asked: Asked, filters: Filters) -> Found:
+        candidates: dict[str, Candidate] = {}
+        cosines: dict[str, list[float]] = {}
+        nearest: list[tuple[float, str]] = []
+        matches: list[tuple[float, str]] = []
+        for file, allowed in self._files.allowed(filters):
+            rows = search(file.database, file.near, asked, allowed)
+            ids = {row: candidate.id for row, candidate in rows.candidates.items()}
+            candidates |= {one.id: one for one in rows.candidates.values()}
+            cosines |= {ids[row]: values for row, values in rows.cosines.items()}
+            nearest += [(cosine, ids[row]) for row, cosine in rows.nearest]
+            matches += [(score, ids[row]) for row, score in rows.matches]
+        nearest.sort(key=_worse)
+        matches.sort(key=_worse)
+        ranked = {id: score for score, id in matches}
+        order = list(dict.fromkeys(id for _, id in nearest))
+        return Found(list(candidates.values()), cosines, order, ranked)
+
+    def nearest(
+        self, vector: Vector, embedder: str, limit: int, filters: Filters
+    ) -> list[tuple[str, float]]:
+        return self.nearest_each([vector], embedder, limit, filters)[0]
+
+    def nearest_each(
+        self, vectors: Sequence[Vector], embedder: str, limit: int, filters: Filters
+    ) -> list[list[tuple[str, float]]]:
+        found: list[list[tuple[float, str]]] = [[] for _ in vectors]
+        for file, allowed in self._files.allowed(filters):
+            near = file.near.nearest_each(vectors, embedder, limit, allowed)
+            ids = _ids(file, {row for rows in near for row, _ in rows})
+            for one, rows in zip(found, near, strict=True):
+                one += [(cosine, ids[row]) for row, cosine in rows if row in ids]
+        return [_best(one) for one in found]
+
+    def cosines(
+        self, vector: Vector, embedder: str, ids: Collection[str]
+    ) -> dict[str, list[float]]:
+        result = {}
+        for file in self._files:
+            rows = file.database.rows(
+                "SELECT m.rowid, m.id FROM memories m"
+                f" WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE}",
+                {"ids": json.dumps(list(ids)), **self._files.view(file)},
+            )
+            names: dict[int, str] = dict(rows)
+            for row, values in file.near.cosines(vector, embedder, names.keys()).items():
+                result[names[row]] = values
+        return result
+
+    def first_vectors(self, embedder: str, ids: Collection[str]) -> dict[str, Vector]:
+        return {
+            id: vector
+            for file in self._files
+            for id, vector in file.vectors.first(embedder, ids, self._files.view(file))
+        }
+
+    def changed_since(self, mark: int, scope: Scope, limit: int) -> list[tuple[int, str]]:
+        return self._files.by_scope[scope].vectors.changed_since(mark, limit)
+
+    def enroll(self, embedder: str, dimension: int) -> None:
+        for file in self._files:
+            file.vectors.enroll(embedder, dimension)
+
+    def pending(self, embedder: str, limit: int) -> list[Pending]:
+        return [
+            Pending(chunk, scope, id, text, bool(fresh))
+            for scope, file in self._files.by_scope.items()
+            for chunk, id, text, fresh in file.vectors.pending(embedder, limit)
+        ][:limit]
+
+    def is_filled(self, embedder: str) -> bool:
+        return all(file.vectors.is_filled(embedder) for file in self._files)
+
+    def fill(self, embedder: str, chunks: Sequence[Pending], vectors: Vectors) -> None:
+        for scope, file in self._files.by_scope.items():
+            places = [at for at, chunk in enumerate(chunks) if chunk.scope == scope]
+            if not places:
+                continue
+            with file.changing() as db:
+                waiting = file.vectors.unfilled(db, embedder, [chunks[at].chunk for at in places])
+                places = [at for at in places if chunks[at].chunk in waiting]
+                if not places:
+                    continue
+                filled = [chunks[at].chunk for at in places]
+                file.vectors.put(db, embedder, filled, vectors[places])
+                note_ingested(db, embedder, filled)
+
+    def unsettled(self, embedder: str, limit: int) -> list[Pending]:
+        return [
+            Pending(chunk, scope, id, text, True)
+            for scope, file in self._files.by_scope.items()
+            for chunk, id, text in file.vectors.unsettled(embedder, self._files.kin, limit)
+        ][:limit]
+
+    def settled(self, ids: Collection[str]) -> None:
+        which = {"ids": json.dumps(list(ids)), "kin": self._files.kin}
+        fresh = "id IN (SELECT value FROM json_each(:ids)) AND kin = :kin AND status = 'pending'"
+        for file in self._files:
+            if file.database.rows(f"SELECT 1 FROM memories WHERE {fresh} LIMIT 1", which):
+                with file.database.writing() as db:
+                    db.execute(f"UPDATE memories SET status = 'ingested' WHERE {fresh}", which)
+
+    def coverage(self) -> list[Coverage]:
+        shared = {one.embedder: one for one in self._files.shared.vectors.coverage()}
+        both = [
+            replace(
+                one,
+                done=one.done + other.done,
+                total=one.total + other.total,
+                of_documents=one.of_documents + other.of_documents,
+            )
+            for one in self._files.own.vectors.coverage()
+            if (other := shared.get(one.embedder))  # else another Kin has enrolled or retired it
+        ]
+        return sorted(both, key=lambda one: -one.share)
+
+    def retire(self, embedder: str) -> None:
+        for file in self._files:
+            file.vectors.retire(embedder)
+
+
+def _worse(ranked: tuple[float, str]) -> float:
+    return -ranked[0]
+
+
+def _best(found: Sequence[tuple[float, str]]) -> list[tuple[str, float]]:
+    """(id, its best cosine), best first."""
+    best: dict[str, float] = {}
+    for cosine, id in sorted(found, key=_worse):
+        best.setdefault(id, cosine)
+    return list(best.items())
+
+
+def _ids(file: MemoryFile, rows: Collection[int]) -> dict[int, str]:
+    return dict(
+        file.database.rows(
+            "SELECT rowid, id FROM memories WHERE rowid IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(rows)),),
+        )
+    )

@@ -1,0 +1,374 @@
+"""What was said in a Kin's sessions, what stands for it in short, and what they were shown.
+
+Writing here does not change what recall finds.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+import apsw
+
+from kinmem.clock import Clock
+from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.queries import IN_IDS, as_text, time_text
+from kinmem.turns import Message, Role, Session, Shown, Snapshot
+
+MESSAGE = tuple(field.name for field in fields(Message))
+
+
+class SqliteTurns:
+    """See Turns."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, messages: Sequence[Message]) -> list[bool]:
+        names = MESSAGE[1:]
+        new = []
+        with self._database.writing() as db:
+            for message in messages:
+                db.execute(
+                    f"INSERT INTO turns ({', '.join(names)})"
+                    f" VALUES ({', '.join('?' * len(names))})"
+                    " ON CONFLICT (session, turn, role, part) DO NOTHING",
+                    [column(getattr(message, name)) for name in names],
+                )
+                new.append(db.changes() == 1)
+        return new
+
+    def stored(self, message: Message) -> Message | None:
+        key = {name: getattr(message, name) for name in ("session", "turn", "role", "part")}
+        found = self._messages(
+            "SELECT {columns} FROM turns m WHERE m.session = :session AND m.turn = :turn"
+            " AND m.role = :role AND m.part = :part",
+            key,
+        )
+        return found[0] if found else None
+
+    def learnable(self, now: datetime, limit: int) -> list[Message]:
+        return self._messages(
+            """
+            WITH waiting AS (
+                SELECT session, turn, min(id) AS first, max(due_at) AS due
+                FROM turns INDEXED BY turns_to_learn -- else all turns are read in groups' order
+                WHERE learned_at IS NULL AND NOT parked AND role != 'system'
+                GROUP BY session, turn
+            ), chosen AS (
+                SELECT session, turn FROM waiting
+                WHERE due IS NULL OR due <= :now ORDER BY first LIMIT :limit
+            )
+            SELECT {columns} FROM turns m JOIN chosen USING (session, turn)
+            WHERE m.learned_at IS NULL AND NOT m.parked AND m.role != 'system' ORDER BY m.id
+            """,
+            {"now": time_text(now), "limit": limit},
+        )
+
+    def parked(self) -> list[Message]:
+        return self._messages(
+            "SELECT {columns} FROM turns m WHERE m.learned_at IS NULL AND m.parked ORDER BY m.id"
+        )
+
+    def postpone(
+        self, ids: Collection[int], until: datetime | None, problem: str, *, failed: bool = True
+    ) -> None:
+        with self._database.writing() as db:
+            db.execute(
+                f"""
+                UPDATE turns SET tries = tries + :failed, due_at = :until, parked = :parked,
+                    problem = :problem
+                WHERE id {IN_IDS} AND learned_at IS NULL
+                """,
+                {
+                    "until": None if until is None else time_text(until),
+                    "parked": until is None,
+                    "failed": failed,
+                    "problem": problem,
+                    "ids": json.dumps(list(ids)),
+                },
+            )
+
+    def retry(self) -> int:
+        with self._database.writing() as db:
+            db.execute(
+                """
+                UPDATE turns SET tries = 0, due_at = NULL, parked = 0, problem = NULL
+                WHERE learned_at IS NULL AND (parked OR tries > 0 OR due_at IS NOT NULL)
+                """
+            )
+            return db.changes()
+
+    def before(self, message: Message, limit: int) -> list[Message]:
+        found = self._messages(
+            "SELECT {columns} FROM turns m WHERE m.session = :session AND m.id < :id"
+            " ORDER BY m.id DESC LIMIT :limit",
+            {"session": message.session, "id": message.id, "limit": limit},
+        )
+        return found[::-1]
+
+    def after(self, message: Message, limit: int) -> list[Message]:
+        return self._messages(
+            "SELECT {columns} FROM turns m WHERE m.session = :session AND m.id > :id"
+            " ORDER BY m.id LIMIT :limit",
+            {"session": message.session, "id": message.id, "limit": limit},
+        )
+
+    def latest(self, session: str, role: Role) -> Message | None:
+        found = self._messages(
+            "SELECT {columns} FROM turns m WHERE m.session = :session AND m.role = :role"
+            " ORDER BY m.id DESC LIMIT 1",
+            {"session": session, "role": role},
+        )
+        return found[0] if found else None
+
+    def messages(
+        self, session: str, *, uncompacted: bool = False, but: int | None = None
+    ) -> list[Message]:
+        raw = "AND m.snapshot IS NULL" if uncompacted else ""
+        if uncompacted and but is not None:
+            raw = "AND (m.snapshot IS NULL OR m.snapshot = :but)"
+        return self._messages(
+            f"SELECT {{columns}} FROM turns m WHERE m.session = :session {raw} ORDER BY m.id",
+            {"session": session, "but": but},
+        )
+
+    def sessions(self, limit: int | None = 50) -> list[Session]:
+        rows = self._database.rows(
+            """
+            WITH RECURSIVE names (session) AS ( -- from one to the next: DISTINCT reads every turn
+                SELECT min(session) FROM turns
+                UNION ALL
+                SELECT (SELECT min(session) FROM turns WHERE session > names.session)
+                FROM names WHERE session IS NOT NULL
+            ), chosen AS MATERIALIZED (
+                SELECT session, (SELECT max(id) FROM turns WHERE session = names.session) AS last
+                FROM names WHERE session IS NOT NULL ORDER BY last DESC LIMIT ?
+            )
+            SELECT session, max(client), max(place), min(said_at), max(said_at),
+                count(DISTINCT turn), count(*)
+            FROM chosen JOIN turns USING (session) GROUP BY session ORDER BY last DESC
+            """,
+            (-1 if limit is None else limit,),  # SQLite's word for no limit
+        )
+        return [
+            Session(
+                name=name,
+                client=client,
+                place=place,
+                first_at=datetime.fromisoformat(first),
+                last_at=datetime.fromisoformat(last),
+                turns=turns,
+                messages=messages,
+            )
+            for name, client, place, first, last, turns, messages in rows
+        ]
+
+    def counts(self) -> Mapping[str, int]:
+        names = ("sessions", "turns", "messages", "waiting", "parked", "snapshots", "conflicts")
+        (row,) = self._database.rows(
+            """
+            SELECT count(DISTINCT session),
+                (SELECT count(*) FROM (SELECT DISTINCT session, turn FROM turns)),
+                count(*),
+                count(*) FILTER (WHERE learned_at IS NULL AND NOT parked AND role != 'system'),
+                count(*) FILTER (WHERE parked),
+                (SELECT count(*) FROM snapshots),
+                (SELECT count(*) FROM conflicts WHERE status = 'open')
+            FROM turns
+            """
+        )
+        return dict(zip(names, row, strict=True))
+
+    def _messages(self, sql: str, bindings: Mapping[str, Any] | None = None) -> list[Message]:
+        columns = ", ".join(f"m.{name}" for name in MESSAGE)
+        rows = self._database.rows(sql.replace("{columns}", columns), bindings or {})
+        return [message_of(row) for row in rows]
+
+
+def column(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return time_text(value)
+    return int(value) if isinstance(value, bool) else value
+
+
+def message_of(row: Sequence[Any]) -> Message:
+    values = dict(zip(MESSAGE, row, strict=True))
+    for name in ("said_at", "learned_at", "due_at"):
+        if values[name] is not None:
+            values[name] = datetime.fromisoformat(values[name])
+    values["parked"] = bool(values["parked"])
+    return Message(**values)
+
+
+SNAPSHOT = tuple(field.name for field in fields(Snapshot))
+
+
+class SqliteSnapshots:
+    """See Snapshots."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def compact(self, snapshot: Snapshot, ids: Collection[int]) -> int | None:
+        with self._database.writing() as db:
+            free: Any = db.execute(
+                f"SELECT count(*) FROM turns WHERE id {IN_IDS} AND session = :session"
+                " AND snapshot IS NULL",
+                {"ids": json.dumps(list(ids)), "session": snapshot.session},
+            ).get
+            if free != len(set(ids)) or not free:
+                return None
+            made = _insert_snapshot(db, snapshot)
+            db.execute(
+                f"UPDATE turns SET snapshot = :made WHERE id {IN_IDS}",
+                {"made": made, "ids": json.dumps(list(ids))},
+            )
+            return made
+
+    def fold(self, snapshot: Snapshot, ids: Collection[int]) -> int | None:
+        with self._database.writing() as db:
+            bound = {"ids": json.dumps(list(ids)), "session": snapshot.session}
+            there: Any = db.execute(
+                f"SELECT count(*) FROM snapshots WHERE id {IN_IDS} AND session = :session", bound
+            ).get
+            if there != len(set(ids)) or not there:
+                return None
+            made = _insert_snapshot(db, snapshot)
+            db.execute(
+                f"UPDATE turns SET snapshot = :made WHERE session = :session AND snapshot {IN_IDS}",
+                {**bound, "made": made},
+            )
+            db.execute(f"DELETE FROM snapshots WHERE id {IN_IDS}", bound)
+            return made
+
+    def of(self, session: str | None = None) -> list[Snapshot]:
+        rows = self._database.rows(
+            f"SELECT {', '.join(SNAPSHOT)} FROM snapshots"
+            " WHERE :session IS NULL OR session = :session ORDER BY first, id",
+            {"session": session},
+        )
+        return [_snapshot(row) for row in rows]
+
+    def last(self, place: str | None) -> Snapshot | None:
+        rows = self._database.rows(
+            f"""
+            WITH spoken AS MATERIALIZED (
+                SELECT session, (SELECT max(id) FROM turns WHERE session = s.session) AS last
+                FROM (SELECT DISTINCT session FROM snapshots) s
+            ), here AS (
+                SELECT session FROM spoken
+                WHERE :place IS NULL OR coalesce((
+                    SELECT place FROM turns WHERE session = spoken.session AND place IS NOT NULL
+                    ORDER BY id DESC LIMIT 1
+                ), :place) = :place
+                ORDER BY last DESC LIMIT 1
+            )
+            SELECT {", ".join(SNAPSHOT)} FROM snapshots JOIN here USING (session)
+            ORDER BY first DESC, id DESC LIMIT 1
+            """,
+            {"place": place},
+        )
+        return _snapshot(rows[0]) if rows else None
+
+
+def _snapshot(row: Sequence[Any]) -> Snapshot:
+    values = dict(zip(SNAPSHOT, row, strict=True))
+    return Snapshot(**{**values, "created_at": datetime.fromisoformat(values["created_at"])})
+
+
+def _insert_snapshot(db: apsw.Connection, snapshot: Snapshot) -> int:
+    names = SNAPSHOT[1:]
+    made: Any = db.execute(
+        f"INSERT INTO snapshots ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+        " RETURNING id",
+        [column(getattr(snapshot, name)) for name in names],
+    ).get
+    return int(made)
+
+
+class SqliteShownNotes:
+    """See ShownNotes."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    def note(self, session: str, text: str, memories: Mapping[str, int], turn: str = "") -> None:
+        with self._database.writing() as db:
+            db.execute(
+                "INSERT INTO shown (session, turn, text, memories, at) VALUES (?, ?, ?, ?, ?)",
+                (session, turn, text, as_text(dict(memories)), time_text(self._clock())),
+            )
+
+    def of(self, session: str, turn: str | None = None, *, latest: int = -1) -> Shown:
+        where = "session = :session" if turn is None else "session = :session AND turn = :turn"
+        rows = self._database.rows(
+            f"""
+            SELECT text, memories FROM shown WHERE {where} AND text IS NOT NULL
+            ORDER BY id DESC LIMIT :latest -- of a negative number SQLite makes all
+            """,
+            {"session": session, "turn": turn, "latest": latest},
+        )[::-1]
+        return Shown(tuple(text for text, _ in rows), _together([told for _, told in rows]))
+
+    def versions(self, session: str, *, latest: int = -1) -> Mapping[str, int]:
+        rows = self._database.rows(
+            """
+            SELECT memories FROM shown WHERE session = :session AND text IS NOT NULL
+            ORDER BY id DESC LIMIT :latest
+            """,
+            {"session": session, "latest": latest},
+        )
+        return _together([told for (told,) in reversed(rows)])
+
+    def texts_with(self, session: str, ids: Collection[str]) -> tuple[str, ...]:
+        if not ids:
+            return ()
+        rows = self._database.rows(
+            """
+            SELECT text FROM shown WHERE session = :session AND text IS NOT NULL AND EXISTS (
+                SELECT 1 FROM json_each(memories) WHERE key IN (SELECT value FROM json_each(:ids))
+            ) ORDER BY id
+            """,
+            {"session": session, "ids": json.dumps(list(ids))},
+        )
+        return tuple(text for (text,) in rows)
+
+    def forget(self, session: str) -> None:
+        with self._database.writing() as db:
+            db.execute("UPDATE shown SET text = NULL WHERE session = ?", (session,))
+
+    def ids(self, session: str, latest: int = 500) -> frozenset[str]:
+        rows = self._database.rows(
+            "SELECT memories FROM shown WHERE session = ? ORDER BY id DESC LIMIT ?",
+            (session, latest),
+        )
+        ids = dict.fromkeys(id for (told,) in rows for id in json.loads(told))
+        return frozenset(islice(ids, latest))
+
+    def prune(self, before: datetime) -> int:
+        with self._database.writing() as db:
+            db.execute(
+                """
+                DELETE FROM shown WHERE session IN (
+                    SELECT session FROM shown s GROUP BY session
+                    HAVING max(at) < :before AND coalesce((
+                        SELECT said_at FROM turns WHERE session = s.session
+                        ORDER BY id DESC LIMIT 1
+                    ), '') < :before
+                )
+                """,
+                {"before": time_text(before)},
+            )
+            return db.changes()
+
+
+def _together(told: Sequence[str]) -> dict[str, int]:
+    """Of JSON objects, the later ones' versions; read at once, which for thousands is faster."""
+    together: dict[str, int] = {}
+    for memories in json.loads(f"[{','.join(told)}]"):
+        together |= memories
+    return together

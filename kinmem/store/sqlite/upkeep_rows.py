@@ -1,0 +1,249 @@
+"""Which memories are due for tags, links and summaries, and what upkeep has made of them."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from kinmem.models import Memory
+from kinmem.store.life import Round
+from kinmem.store.memory import SHORT, Summary
+from kinmem.store.sqlite.queries import (
+    COLUMNS,
+    IS_LIVE,
+    VISIBLE,
+    column,
+    match_all,
+    memory_of,
+    time_text,
+)
+from kinmem.text import estimated_tokens
+
+if TYPE_CHECKING:
+    from kinmem.store.sqlite.memory_file import MemoryFile
+    from kinmem.store.sqlite.sharing import KinFiles
+
+
+# Own memories that still say what was seen; the first condition finds them by the index.
+SEEN = """
+    kin = :kin AND id IN (SELECT key FROM json_each(:seen))
+    AND (id, content_hash) IN (SELECT key, value FROM json_each(:seen))
+"""
+
+HOLDING = f"""
+    SELECT m.id FROM words CROSS JOIN memories m ON m.rowid = words.rowid
+    WHERE words MATCH 'content : (' || :words || ')' AND {VISIBLE} AND {IS_LIVE}
+    ORDER BY words.rowid LIMIT :most
+"""
+
+# Few memories have one. The index cannot rank them first without reading all that have the word.
+TITLED = f"""
+    SELECT m.id, m.title FROM memories m
+    WHERE m.title IS NOT NULL AND {VISIBLE} AND {IS_LIVE} ORDER BY m.rowid
+"""
+
+
+class SqliteRounds:
+    """See Rounds."""
+
+    def __init__(self, files: "KinFiles") -> None:
+        self._files = files
+
+    def unseen(self, round: Round, limit: int) -> list[Memory]:
+        found = self._own(f"m.{round} IS NULL", "m.rowid DESC", limit, {})
+        found.sort(key=lambda memory: memory.id, reverse=True)
+        return found[:limit]
+
+    def due(self, round: Round, before: datetime, limit: int) -> list[Memory]:
+        found = self._own(
+            f"m.{round} < :before", f"m.{round}", limit, {"before": time_text(before)}
+        )
+        found.sort(key=lambda memory: (getattr(memory, round), memory.id))
+        return found[:limit]
+
+    def _own(
+        self, condition: str, order: str, limit: int, bound: Mapping[str, Any]
+    ) -> list[Memory]:
+        rows = [
+            row
+            for file in self._files
+            for row in file.database.rows(
+                f"SELECT {COLUMNS} FROM memories m WHERE {condition} AND {IS_LIVE}"
+                f" AND m.kin = :kin ORDER BY {order} LIMIT :limit",
+                {"kin": self._files.kin, "limit": limit, **bound},
+            )
+        ]
+        return [memory_of(row) for row in rows]
+
+    def holding(self, words: Collection[str], most: int) -> dict[str, list[str]]:
+        found: dict[str, dict[str, None]] = {word: {} for word in words}
+        for file in self._files:
+            view = self._files.view(file)
+            titles = [(id, title.casefold()) for id, title in file.database.rows(TITLED, {**view})]
+            for word, ids in found.items():
+                titled = (id for id, title in titles if word.casefold() in title)
+                ids |= dict.fromkeys(islice(titled, most))
+                bound = {"words": match_all([word]), "most": most, **view}
+                if bound["words"]:
+                    ids |= dict.fromkeys(id for (id,) in file.database.rows(HOLDING, bound))
+        return {word: list(ids) for word, ids in found.items()}
+
+    def tagged(
+        self, tags: Mapping[str, tuple[str, ...]], seen: Mapping[str, str], at: datetime
+    ) -> int:
+        new = {id: column("auto_tags", some) for id, some in tags.items()}
+        changed = 0
+        for file in self._files:
+            known: dict[str, str | None] = dict(
+                file.database.rows(
+                    f"SELECT id, auto_tags FROM memories WHERE {SEEN}", self._seen(seen)
+                )
+            )
+            different = [id for id, old in known.items() if old != new[id]]
+            if different:
+                with file.changing() as db:  # filters find other memories from now on
+                    db.executemany(
+                        "UPDATE memories SET auto_tags = ? WHERE id = ? AND content_hash = ?",
+                        [(new[id], id, seen[id]) for id in different],
+                    )
+            self._stamp(file, "tagged_at", seen, at)
+            changed += len(different)
+        return changed
+
+    def linked(self, seen: Mapping[str, str], at: datetime) -> None:
+        for file in self._files:
+            self._stamp(file, "linked_at", seen, at)
+
+    def _stamp(
+        self, file: "MemoryFile", round: Round, seen: Mapping[str, str], at: datetime
+    ) -> None:
+        which = self._seen(seen)
+        if file.database.rows(f"SELECT 1 FROM memories WHERE {SEEN} LIMIT 1", which):
+            with file.database.writing() as db:
+                db.execute(
+                    f"UPDATE memories SET {round} = :at WHERE {SEEN}",
+                    {**which, "at": time_text(at)},
+                )
+
+    def _seen(self, seen: Mapping[str, str]) -> dict[str, str]:
+        """What SEEN asks for."""
+        return {"kin": self._files.kin, "seen": json.dumps(dict(seen))}
+
+
+# A summary that is made of the memory as it is; those of a former text went with it.
+# Of each memory one tells about all of them.
+CURRENT = """
+    EXISTS (
+        SELECT 1 FROM summaries s WHERE s.memory = m.rowid AND s.scope = 'memory'
+        AND s.tier = m.tier
+    )
+"""
+
+
+class SqliteSummaries:
+    """See Summaries."""
+
+    def __init__(self, files: "KinFiles") -> None:
+        self._files = files
+
+    def of(self, ids: Collection[str]) -> Mapping[str, str]:
+        found: dict[str, str] = {}
+        for file in self._files if ids else ():
+            found |= file.database.rows(
+                f"""
+                SELECT m.id, s.text FROM memories m JOIN summaries s ON s.memory = m.rowid
+                WHERE s.scope = 'memory' AND s.text <> '' AND {VISIBLE}
+                    AND m.id IN (SELECT value FROM json_each(:ids))
+                """,
+                {**self._files.view(file), "ids": json.dumps(list(ids))},
+            )
+        return found
+
+    def parts(self, id: str) -> list[Summary]:
+        for file in self._files:
+            rows = file.database.rows(
+                f"""
+                SELECT s.text, s.model, c.position FROM memories m
+                JOIN summaries s ON s.memory = m.rowid AND s.scope = 'chunk'
+                JOIN chunks c ON c.id = s.chunk
+                WHERE m.id = :id AND {VISIBLE} ORDER BY c.position
+                """,
+                {**self._files.view(file), "id": id},
+            )
+            if rows:
+                return [Summary(*row) for row in rows]
+        return []
+
+    def due(self, limit: int | None) -> list[str]:
+        found: list[tuple[str, str]] = []
+        for file in self._files:
+            found += file.database.rows(
+                f"""
+                SELECT m.content_updated_at, m.id FROM memories m
+                WHERE (length(m.content) > {SHORT} OR m.metadata LIKE '%"parts"%')
+                    AND {IS_LIVE} AND m.kin = :kin AND {VISIBLE} AND NOT {CURRENT}
+                ORDER BY m.content_updated_at, m.id LIMIT :limit
+                """,
+                {**self._files.view(file), "limit": -1 if limit is None else limit},
+            )
+        return [id for _, id in sorted(found)[:limit]]
+
+    def put(self, memory: Memory, summaries: Sequence[Summary]) -> bool:
+        for file in self._files:
+            mine = {"id": memory.id, "kin": self._files.kin, "hash": memory.content_hash}
+            which = "SELECT rowid FROM memories WHERE id = :id AND kin = :kin"
+            if not file.database.rows(which, mine):
+                continue
+            with file.database.writing() as db:  # a model may have taken minutes: it may be edited
+                row = db.execute(f"{which} AND content_hash = :hash", mine).get
+                if row is None:
+                    return False
+                self._replace(db, row, memory.tier, summaries)
+                return True
+        return False
+
+    def _replace(
+        self, db: apsw.Connection, row: int, tier: str, summaries: Sequence[Summary]
+    ) -> None:
+        chunks: dict[int, int] = dict(
+            db.execute("SELECT position, id FROM chunks WHERE memory = ?", (row,))
+        )
+        db.execute("DELETE FROM summaries WHERE memory = ?", (row,))
+        now = time_text(self._files.clock())
+        db.executemany(
+            "INSERT INTO summaries (memory, chunk, scope, text, model, tokens, created_at, tier)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    row,
+                    None if one.chunk is None else chunks[one.chunk],
+                    "memory" if one.chunk is None else "chunk",
+                    one.text,
+                    one.model,
+                    estimated_tokens(one.text),
+                    now,
+                    tier,
+                )
+                for one in summaries
+                if one.chunk is None or one.chunk in chunks
+            ],
+        )
+
+
+def copy(from_db: apsw.Connection, from_row: int, db: apsw.Connection, row: int) -> None:
+    """Take over the summaries of a memory from another file, where it has another number."""
+    rows: list[Any] = from_db.execute(
+        """
+        SELECT c.position, s.scope, s.text, s.model, s.tokens, s.created_at, s.tier
+        FROM summaries s LEFT JOIN chunks c ON c.id = s.chunk WHERE s.memory = ?
+        """,
+        (from_row,),
+    ).fetchall()
+    db.executemany(
+        "INSERT INTO summaries (memory, chunk, scope, text, model, tokens, created_at, tier)"
+        " SELECT ?, (SELECT id FROM chunks WHERE memory = ? AND position = ?), ?, ?, ?, ?, ?, ?",
+        [(row, row, *one) for one in rows],
+    )

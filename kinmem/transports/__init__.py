@@ -1,1 +1,0 @@
-"""How messages reach the server: standard input and output, or HTTP."""

@@ -1,0 +1,1 @@
+"""Writes taken back, and all about a name forgotten and proved gone."""

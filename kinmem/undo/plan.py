@@ -1,0 +1,302 @@
+"""What an undo comes to: what belongs together goes together; no later change is lost unasked."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from kinmem.clock import Clock
+from kinmem.errors import InvalidInput, LaterChange, MemoryNotFound
+from kinmem.language.names.mention import ERASED
+from kinmem.models import LIVE, Chunks, Draft, Event, Memory, State
+from kinmem.store.base import Store
+from kinmem.store.history import COMPUTED, components, heirs
+
+AUTOMATIC = frozenset({"recalibrated", "pruned", "purged", "faded", "revived", "expired"})
+"""Actions of time and use: they go with what they were done to, and nobody need be asked."""
+SETTLING = "settle "
+"""How batches begin in which what was stored unseen was compared; they follow from storing it."""
+
+Key = tuple[str, int]
+"""What one write did to one memory: id and number of the write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be set, by id, with the writes whose lines that takes back."""
+
+    writes: tuple[int, ...]
+    fields: dict[str, dict[str, Any]]
+    links: dict[str, Sequence[Mapping[str, Any]]]
+    memories: Mapping[str, Memory]
+    reverts: Mapping[str, tuple[int, ...]]
+    lost: tuple[str, ...]
+
+
+class Planner:
+    """Finds what goes together with what is to be taken back, of one Kin's memories."""
+
+    def __init__(self, store: Store, window: timedelta, clock: Clock) -> None:
+        self._store = store
+        self._window = window
+        self._clock = clock
+
+    def __call__(self, meant: Sequence[Event], *, cascade: bool) -> Plan:
+        """What is to be set so that these lines never were, and what follows from them neither.
+
+        Raises LaterChange where something later would be lost, unless `cascade` takes it back too;
+        InvalidInput where nothing of it can be taken back.
+        """
+        chosen = {(line.memory_id, line.write) for line in meant}
+        while True:
+            about = self.about({id for id, _ in chosen})
+            kept = {(id, line.write) for id, lines in about.items() for line in lines}
+            if not chosen & kept:
+                raise InvalidInput(
+                    f"{_named(meant)} is undone already; undo the undoing to redo it"
+                )
+            chosen &= kept
+            taken = {
+                id: [line for line in lines if (id, line.write) in chosen]
+                for id, lines in about.items()
+            }
+            taken = {id: lines for id, lines in taken.items() if lines}
+            memories = self.own(taken)
+            follow, later = self._after(taken, about, memories)
+            if not follow and later and not cascade:
+                raise _later(meant, later)
+            more = self._with_all(follow or later) - chosen
+            if not more:
+                return self._plan(taken, memories)
+            chosen |= more
+
+    def about(self, ids: Collection[str]) -> dict[str, list[Event]]:
+        """By id the lines in force about each of these memories, in order."""
+        lines: dict[str, list[Event]] = defaultdict(list)
+        for line in self._store.past.about(ids):
+            lines[line.memory_id].append(line)
+        return {id: in_force(of) for id, of in lines.items()}
+
+    def own(self, ids: Collection[str]) -> dict[str, Memory]:
+        found = self._store.memories(ids)
+        return {id: one for id, one in found.items() if one.kin == self._store.kin}
+
+    def _with_all(self, lines: Iterable[Event]) -> set[Key]:
+        """What was done by the same writes to what belongs with these memories."""
+        return {
+            (line.memory_id, line.write)
+            for one in lines
+            for line in components(self._store.past.write(one.write), [one.memory_id])
+        }
+
+    def _after(
+        self,
+        taken: Mapping[str, Sequence[Event]],
+        about: Mapping[str, Sequence[Event]],
+        memories: Mapping[str, Memory],
+    ) -> tuple[list[Event], list[Event]]:
+        """Lines that follow from what is taken back, and go with it; then those that stand on it or
+        change the same: they would be lost."""
+        later = [
+            line
+            for id, lines in taken.items()
+            if id in memories
+            for line in _on_top(lines, about[id], memories[id])
+        ]
+        born = [
+            id for id, lines in taken.items() if id in memories and lines[0].action == "created"
+        ]
+        later += self._superseded_by(born, taken)
+        later += self._unexplained(taken, about, memories, {line.memory_id for line in later})
+        if not later:
+            later = self._said_again(taken, memories)
+        follow = [line for line in later if (line.batch or "").startswith(SETTLING)]
+        return follow, [line for line in later if line not in follow]
+
+    def _superseded_by(
+        self, born: Sequence[str], taken: Mapping[str, Sequence[Event]]
+    ) -> list[Event]:
+        """What gave way to what is to go."""
+        gave_way = self.about(self._store.past.superseded_by(born)) if born else {}
+        return [
+            line
+            for id, lines in gave_way.items()
+            for line in lines
+            if set(heirs(line)) & set(born) and line not in taken.get(id, ()) and not line.reverts
+        ]
+
+    def _unexplained(
+        self,
+        taken: Mapping[str, Sequence[Event]],
+        about: Mapping[str, Sequence[Event]],
+        memories: Mapping[str, Memory],
+        known: Collection[str],
+    ) -> list[Event]:
+        """Where a memory is not as the last of its lines has left it: what has changed that."""
+        found = []
+        for id, lines in taken.items():
+            if id not in memories or id in known or lines[0].action == "created":
+                continue
+            left: dict[str, Any] = {}
+            for line in lines:
+                left |= line.after
+            stored = self._store.past.stored(memories[id], left.keys() & set(Memory.__slots__))
+            differs = {name for name, value in stored.items() if left[name] != value} - COMPUTED
+            after = [line for line in about[id] if line.write > lines[-1].write]
+            by_time = {name for line in after if is_automatic(line) for name in line.after}
+            if any(map(_lets_last, after)):
+                by_time.add("expires_at")
+            if differs - by_time:
+                found += [line for line in after if differs & line.after.keys()][-1:]
+        return found
+
+    def _said_again(
+        self, taken: Mapping[str, Sequence[Event]], memories: Mapping[str, Memory]
+    ) -> list[Event]:
+        """What has come to say since what one of these memories would say again."""
+        again = []
+        for id, memory in memories.items():
+            fields = self._fields(taken[id], memory)
+            new = replace(memory, **fields)
+            was = memory.state in LIVE and new.content_hash == memory.content_hash
+            if new.state in LIVE and not was:
+                again.append(new)
+        said = self._store.same_statements([Draft(one, Chunks(())) for one in again])
+        others = self.about({id for id in said if id and id not in taken})
+        return [
+            line
+            for one, other in zip(again, said, strict=True)
+            for line in others.get(other or "", ())
+            if _is_since(line, taken[one.id][-1].write)
+            and {"content_hash", "state"} & line.after.keys()
+        ]
+
+    def _plan(self, taken: Mapping[str, Sequence[Event]], memories: Mapping[str, Memory]) -> Plan:
+        oldest = min(line.at for lines in taken.values() for line in lines)
+        if oldest < self._clock() - self._window:
+            days = self._window.days
+            raise InvalidInput(f"it was done more than {days} days ago (KINMEM_PURGE_DAYS)")
+        lost = sorted(id for id in taken if id not in memories)
+        if not memories:
+            raise InvalidInput(
+                f"what was erased cannot come back: {', '.join(lost)}; name another write"
+            )
+        fields = {id: self._fields(taken[id], one) for id, one in memories.items()}
+        for id, values in fields.items():
+            if lost_of := [name for name, value in values.items() if _is_blanked(value)]:
+                raise _forgotten(taken[id], f"the {' and '.join(lost_of)}")
+            self._check_text(taken[id], memories[id], values)
+        writes = {line.write for lines in taken.values() for line in lines}
+        return Plan(
+            tuple(sorted(writes, reverse=True)),
+            fields,
+            {id: links for id in memories if (links := _links(taken[id])) is not None},
+            memories,
+            {id: tuple(sorted({line.write for line in taken[id]})) for id in memories},
+            tuple(lost),
+        )
+
+    def _check_text(
+        self, lines: Sequence[Event], memory: Memory, fields: Mapping[str, Any]
+    ) -> None:
+        """Raises InvalidInput where an earlier text of a document is erased."""
+        new = replace(memory, **fields)
+        if new.is_document and new.content_hash != memory.content_hash:
+            try:
+                self._store.documents.text(memory.id, new.content_hash)
+            except MemoryNotFound:
+                raise _forgotten(lines, "the text") from None
+
+    def _fields(self, lines: Sequence[Event], memory: Memory) -> dict[str, Any]:
+        """What is to be set of a memory so that these lines never were."""
+        if lines[0].action == "created":
+            gone = {"state": State.DELETED, "deleted_at": self._clock()}
+            return {} if memory.state == State.DELETED else gone
+        before: dict[str, Any] = {}
+        for line in reversed(lines):
+            before |= line.before
+        fields = self._store.past.fields(before)
+        if lines[-1].action == "expired":
+            fields["expires_at"] = None  # as of what is restored: else recall would leave it out
+        if fields.get("state") == State.DELETED and fields.get("deleted_at"):
+            # Not for the next purge: it has just been put there.
+            oldest = self._clock() - self._window
+            fields["deleted_at"] = max(fields["deleted_at"], oldest)
+        return {name: value for name, value in fields.items() if getattr(memory, name) != value}
+
+
+def in_force(lines: Sequence[Event]) -> list[Event]:
+    """Those of a memory's lines that nothing has taken back, in order."""
+    gone: set[int] = set()
+    kept: list[Event] = []
+    for line in reversed(lines):
+        if line.write not in gone:
+            gone.update(line.reverts)
+            kept.append(line)
+    return kept[::-1]
+
+
+def is_automatic(line: Event) -> bool:
+    return line.action in AUTOMATIC
+
+
+def _on_top(taken: Sequence[Event], all: Sequence[Event], memory: Memory) -> list[Event]:
+    """Later lines about the same fields of a memory, or about anything of one that is to go."""
+    if taken[0].action == "created" and memory.state == State.DELETED:
+        return []  # it is gone already
+    touched = {name for line in taken for name in (*line.before, *line.after)} - COMPUTED
+    return [
+        line
+        for line in all
+        if line.write > taken[0].write
+        and line not in taken
+        and not line.reverts
+        and not is_automatic(line)
+        and (taken[0].action == "created" or touched & {*line.before, *line.after})
+    ]
+
+
+def _is_since(line: Event, write: int) -> bool:
+    """Whether it has done something after that write; taking back what came after it does not."""
+    return line.write > write and not (line.reverts and min(line.reverts) > write)
+
+
+def _lets_last(line: Event) -> bool:
+    """Whether it is the undo of an expiry, which takes the end away with it; see Undo._fields."""
+    return bool(line.reverts) and "state" in line.after and line.after.get("expires_at", 0) is None
+
+
+def _forgotten(lines: Sequence[Event], what: str) -> InvalidInput:
+    return InvalidInput(
+        f"what was erased cannot come back: {what} of {lines[0].memory_id} before"
+        f" {_named(lines)} named what is forgotten; name another write"
+    )
+
+
+def _is_blanked(value: object) -> bool:
+    """Whether forget --about has left its mark there."""
+    if isinstance(value, str):
+        return ERASED in value
+    if isinstance(value, Mapping):
+        return any(map(_is_blanked, (*value.keys(), *value.values())))
+    return isinstance(value, list | tuple) and any(map(_is_blanked, value))
+
+
+def _links(lines: Sequence[Event]) -> Sequence[Mapping[str, Any]] | None:
+    """The manual links a memory had before these lines; None: they are not about links."""
+    found = [line.before["links"] for line in lines if "links" in line.before]
+    return found[0] if found and lines[0].action != "created" else None
+
+
+def _named(lines: Sequence[Event]) -> str:
+    numbers = sorted({line.write for line in lines})
+    return f"write {', '.join(map(str, numbers))}"
+
+
+def _later(meant: Sequence[Event], later: Sequence[Event]) -> LaterChange:
+    told = [
+        f"{line.write} ({line.action} {line.memory_id} at {line.at:%Y-%m-%d %H:%M})"
+        for line in sorted(later, key=lambda line: line.write)
+    ]
+    return LaterChange(_named(meant), list(dict.fromkeys(told)))

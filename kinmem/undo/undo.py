@@ -1,0 +1,248 @@
+"""Writes taken back, as they are planned (plan.py), in transactions that can be undone in turn."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, Literal
+
+from kinmem.clock import Clock
+from kinmem.documents.cut import chunked_again
+from kinmem.errors import InvalidInput
+from kinmem.learn.apply import decided
+from kinmem.learn.knowledge import reread
+from kinmem.llm.base import Embedder, Judge
+from kinmem.llm.chunks import chunks_of, embedded
+from kinmem.llm.naming import Naming
+from kinmem.models import LIVE, Chunks, Event, Memory, Scope, State
+from kinmem.store.base import Store
+from kinmem.store.history import batch_name, components
+from kinmem.turns import Batch, Change
+from kinmem.undo.plan import AUTOMATIC, SETTLING, Plan, Planner, in_force, is_automatic
+
+PUTS_AWAY = frozenset({"faded", "pruned", "expired"})
+"""Actions of time and use by which a memory is recalled less or not at all."""
+OF_UPKEEP = AUTOMATIC | {"consolidated", "compressed"}
+PAGE = 50
+CLOSED = ("kept_newer", "kept_older", "merged", "undone")
+"""How conflicts end with what is done to their memories."""
+
+Became = Literal["gone", "back", "changed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was taken back, or would be."""
+
+    writes: tuple[int, ...]
+    """The writes, the latest first."""
+    became: Mapping[str, Became]
+    """By id: gone into the bin, back in use, or changed."""
+    lost: tuple[str, ...]
+    """Memories that were erased since, and stay so."""
+    batch: str | None
+    """By which name this can be undone in turn; None: nothing was done."""
+
+
+class Undo:
+    """Takes back writes of one Kin, as far back as what is forgotten is kept."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        window: timedelta,
+        clock: Clock,
+        judge: Judge | None = None,
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._naming = Naming(judge)
+        self._planner = Planner(store, window, clock)
+
+    def __call__(
+        self,
+        what: int | str | None,
+        *,
+        last: int = 1,
+        cascade: bool = False,
+        dry_run: bool = False,
+    ) -> Undone:
+        """Take back a write by its number, all of a batch by its name, or the latest write that did
+        something to a memory, by its id; None: the `last` things that were done on purpose to
+        memories that are still there.
+
+        Raises LaterChange where something later would be lost, unless `cascade` takes it back too.
+        """
+        if last < 1:
+            raise InvalidInput(f"last {last} is below 1; 1 takes back the last thing that was done")
+        lines = self._meant(what, last)
+
+        def done() -> Undone:
+            plan = self._planner(lines, cascade=cascade)
+            batch = None if dry_run else self._carried_out(plan)
+            became = {
+                id: _became(plan.memories[id], plan.fields.get(id, {})) for id in plan.reverts
+            }
+            return Undone(plan.writes, became, plan.lost, batch)
+
+        return done() if dry_run else decided(done)
+
+    def _meant(self, what: int | str | None, last: int) -> list[Event]:
+        past = self._store.past
+        if what is None:
+            lines = self._latest(last)
+            return self._merged_since(lines) or lines
+        if isinstance(what, int):
+            lines = past.write(what)
+        else:
+            lines = past.batch(what) or self._latest_of(what)
+        if not lines:
+            raise InvalidInput(
+                f"there is no write, batch or memory {what!r} to undo; history shows them"
+            )
+        return lines
+
+    def _latest_of(self, id: str) -> list[Event]:
+        """What the latest write did to a memory and to what belongs with it; of upkeep's, only what
+        has put the memory away."""
+        lines = [line for line in in_force(self._store.past.about([id])) if not line.reverts]
+        mine = [line for line in lines if not is_automatic(line)] or lines
+        states = [line for line in lines if "state" in line.after]
+        if not mine:
+            return []
+        latest = mine[-1].write
+        if states and states[-1].action in PUTS_AWAY:
+            latest = max(latest, states[-1].write)
+        return components(self._store.past.write(latest), [id])
+
+    def _latest(self, count: int) -> list[Event]:
+        """The lines of so many things done last, each a batch or a write of its own."""
+        found: dict[str | int, list[Event]] = {}
+        for line in self._purposeful():
+            name = line.batch or line.write
+            if name not in found and len(found) == count:
+                break
+            found.setdefault(name, []).append(line)
+        if not found:
+            done = {line.memory_id for line in self._store.past.writes(1)}
+            why = (
+                ": what was erased cannot come back"
+                if done - self._planner.own(done).keys()
+                else ""
+            )
+            raise InvalidInput(f"there is nothing to undo{why}")
+        return [line for lines in found.values() for line in lines]
+
+    def _merged_since(self, lines: Sequence[Event]) -> list[Event]:
+        """What upkeep made last of what these lines tell of: it must go first, as a whole."""
+        newest = max(line.write for line in lines)
+        about = self._planner.about({line.memory_id for line in lines})
+        later = {line.write for of in about.values() for line in of if line.write > newest}
+        writes = (self._store.past.write(write) for write in sorted(later, reverse=True))
+        return next((one for one in writes if any(map(_is_merging, one))), [])
+
+    def _purposeful(self) -> Iterator[Event]:
+        """Lines in force of what was not done by upkeep or undo, the latest first; none of
+        memories that are gone."""
+        before = None
+        while lines := self._store.past.writes(PAGE, before=before):
+            before = lines[-1].write
+            there = self._planner.own({line.memory_id for line in lines})
+            kept = {
+                (line.memory_id, line.write)
+                for about in self._planner.about(there).values()
+                for line in about
+            }
+            upkeep = {line.write for line in lines if _is_of_upkeep(line)}
+            for line in lines:
+                is_meant = line.write not in upkeep and not line.reverts
+                if is_meant and (line.memory_id, line.write) in kept:
+                    yield line
+
+    # doing it
+
+    def _carried_out(self, plan: Plan) -> str:
+        """One transaction for each scope, then one for each memory that moves between them."""
+        batch = batch_name("undo")
+        changes = {id: self._change(id, fields, plan) for id, fields in plan.fields.items()}
+        settled = self._settled(plan)
+        scopes: tuple[Scope, ...] = ("private", "shared")
+        for scope in scopes:
+            staying = [
+                change
+                for id, change in changes.items()
+                if plan.memories[id].scope == scope and "scope" not in change.fields
+            ]
+            closing = settled if scope == "private" else {}
+            if staying or closing:
+                self._store.apply(Batch(scope=scope, changes=staying, settled=closing, name=batch))
+        for change in changes.values():
+            if "scope" in change.fields:
+                self._move(change, batch)
+        for id, links in plan.links.items():
+            self._store.links.restore(id, links, batch=batch, reverts=plan.reverts[id])
+        return batch
+
+    def _change(self, id: str, fields: Mapping[str, Any], plan: Plan) -> Change:
+        memory = plan.memories[id]
+        numbers = ", ".join(map(str, plan.reverts[id]))
+        says_otherwise = "content" in fields or "content_hash" in fields
+        return Change(
+            id,
+            fields,
+            "undone",
+            f"undo of {numbers}",
+            memory.version,
+            self._chunks(memory, fields) if says_otherwise else None,
+            plan.reverts[id],
+            reread(memory, fields, self._naming),
+        )
+
+    def _chunks(self, memory: Memory, fields: Mapping[str, Any]) -> Chunks:
+        """Of what it is to say; with vectors, unless the embedder is away."""
+        new = replace(memory, **fields)
+        if new.is_document:
+            text = self._store.documents.text(memory.id, new.content_hash)
+            return chunked_again(text, new, self._embedder)
+        texts = chunks_of(new.content, self._embedder)
+        return embedded(Chunks(texts), self._embedder)
+
+    def _move(self, change: Change, batch: str) -> None:
+        self._store.update(
+            change.id,
+            change.fields,
+            chunks=change.chunks,
+            if_version=change.version,
+            reason=change.reason,
+            action=change.action,
+            batch=batch,
+            reverts=change.reverts,
+            knowledge=change.knowledge,
+        )
+
+    def _settled(self, plan: Plan) -> dict[int, str]:
+        """Conflicts that were settled by what is taken back are open again, and those with what
+        goes are none any more."""
+        states = {id: fields["state"] for id, fields in plan.fields.items() if "state" in fields}
+        settled = {}
+        for one in self._store.decisions.conflicts(all=True) if states else ():
+            became = [states[id] for id in (one.newer, one.older) if id in states]
+            if one.status == "open" and State.DELETED in became:
+                settled[one.id] = "undone"
+            elif one.status in CLOSED and set(LIVE).intersection(became):
+                settled[one.id] = "open"
+        return settled
+
+
+def _is_merging(line: Event) -> bool:
+    return line.action in OF_UPKEEP - AUTOMATIC
+
+
+def _is_of_upkeep(line: Event) -> bool:
+    return line.action in OF_UPKEEP or (line.batch or "").startswith(SETTLING)
+
+
+def _became(memory: Memory, fields: Mapping[str, Any]) -> Became:
+    if fields.get("state") == State.DELETED:
+        return "gone"
+    return "back" if fields.get("state") in LIVE and memory.state not in LIVE else "changed"

@@ -1,0 +1,200 @@
+"""What is done for a Kin while nobody waits: one thread for each open Kin, and its work."""
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+
+from kinmem.clock import Clock
+from kinmem.errors import KinmemError, ModelError
+from kinmem.settings.memory_settings import Prune
+from kinmem.store.base import Store
+from kinmem.upkeep.budget import UNLIMITED, Budget
+from kinmem.upkeep.cycle import Cycle
+from kinmem.upkeep.embed import Indexing
+from kinmem.upkeep.purge import purge
+
+logger = logging.getLogger(__name__)
+
+IDLE_SECONDS = 5.0
+# Who stores batch after batch is let through first: two threads that share one interpreter and one
+# write lock take twice as long (130 µs a memory instead of 67). But not for ever.
+CALM_SECONDS = 0.1
+PATIENCE_SECONDS = 2.0
+# A provider that is down is asked again after this long, or at the next wake.
+RETRY_SECONDS = 30.0
+
+
+class Background:
+    """Prepares once, then works whenever it is woken and every few seconds."""
+
+    def __init__(
+        self,
+        prepare: Callable[[], None],
+        work: Callable[[], bool],
+        patience: float | None,
+        *,
+        resident: bool = True,
+    ) -> None:
+        """`work` does a part and says whether more is left; both may raise KinmemError.
+
+        `patience` is how long await_ready waits, in seconds; None: until prepare has ended.
+        Without `resident` nothing is ever prepared or worked on, and nobody waits for it.
+        """
+        self._prepare = prepare
+        self._work = work
+        self._patience = patience
+        self._ready = threading.Event()
+        self._woken = threading.Event()
+        self._rest = threading.Condition()
+        self._resting = False
+        self._failed = False
+        self.stopping = self.closing = False
+        self._hurried = threading.Event()
+        self._woken_at = 0.0
+        self._thread = threading.Thread(target=self._run, name="kinmem-background", daemon=True)
+        if not resident:
+            self._ready.set()
+            self.stopping = True
+
+    def start(self) -> None:
+        """Begin, once whoever made it can be asked for work."""
+        if not self.stopping:
+            self._thread.start()
+
+    def await_ready(self) -> None:
+        """Wait until prepare has ended, well or badly, but not longer than patience."""
+        self._ready.wait(self._patience)
+
+    def wake(self) -> None:
+        """There is something to do, as soon as no more of it comes."""
+        self._woken_at = time.monotonic()
+        with self._rest:
+            self._resting = False
+            self._woken.set()
+
+    def settle(self, timeout: float | None) -> bool:
+        """Wait until nothing is left to do; False if time runs out or the work fails."""
+        self._hurried.set()
+        self.wake()
+        with self._rest:
+            done = self._rest.wait_for(lambda: self._resting or self.stopping, timeout)
+            return done and not self._failed and not self.stopping
+
+    @property
+    def hurried(self) -> bool:
+        """Whether somebody waits for everything to be done."""
+        return self._hurried.is_set()
+
+    @property
+    def is_woken(self) -> bool:
+        """Whether something has come up since the work in hand was begun."""
+        return self._woken.is_set()
+
+    def await_calm(self) -> None:
+        """Between two parts of the work: wait until nobody has woken for a moment, or waits."""
+        latest = time.monotonic() + PATIENCE_SECONDS
+        while (now := time.monotonic()) < latest and not self._hurried.is_set():
+            calm = self._woken_at + CALM_SECONDS
+            if calm <= now:
+                return
+            self._hurried.wait(calm - now)
+
+    def close(self) -> None:
+        """Stop after the part in hand."""
+        with self._rest:
+            self.stopping = self.closing = True
+            self._woken.set()
+            self._rest.notify_all()
+        self._hurried.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(timeout=10)
+
+    def _run(self) -> None:
+        self._attempt(self._prepare)
+        prepared = not self._failed
+        self._ready.set()
+        while not self.stopping:
+            self._woken.clear()
+            self.await_calm()
+            if not prepared:
+                self._attempt(self._prepare)
+                prepared = not self._failed
+            more = prepared and self._attempt(self._work)
+            if more and not self.stopping:
+                continue
+            with self._rest:
+                self._resting = not self._woken.is_set()
+                if self._resting:
+                    self._hurried.clear()
+                self._rest.notify_all()
+            self._woken.wait(RETRY_SECONDS if self._failed else IDLE_SECONDS)
+
+    def _attempt(self, part: Callable[[], bool | None]) -> bool:
+        """Do a part; a failure is logged and tried again later."""
+        try:
+            more = bool(part())
+        except KinmemError as error:
+            if not self._failed:
+                logger.warning("background work waits: %s", error)
+            self._failed = True
+            return False
+        except Exception:  # whatever it is, those who wait must not wait for ever
+            logger.exception("background work failed")
+            self._failed = True
+            return False
+        self._failed = False
+        return more
+
+
+class Work:
+    """The parts of the background work, each of which may be cut short and is taken up again."""
+
+    def __init__(
+        self,
+        store: Store,
+        indexing: Indexing,
+        cycle: Cycle,
+        bin_time: timedelta,
+        prune: Prune,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._indexing = indexing
+        self._cycle = cycle
+        self._bin_time = bin_time
+        self._prune: Prune = prune
+        self._clock = clock
+
+    def prepare(self) -> None:
+        """Load the models; empty the bin of what was there long: not every process lives to see a
+        sleep cycle."""
+        self._indexing.warm()
+        kept, prune = self._bin_time, self._prune
+        purge(self._store, kept, prune, self._clock, UNLIMITED, Counter())
+
+    def part(self, background: Background) -> bool:
+        """Counters, vectors and what they settle, then what was said. Whether more may be left."""
+        self._store.flush_use()
+        failure, more = None, False
+        try:
+            more = self._indexing.part(Budget(lambda: _is_stopping(background)))
+        except ModelError as error:  # an embedder that is away must not keep turns waiting
+            failure = error
+        run = self._cycle(
+            hurried=background.hurried,
+            stopping=lambda: background.stopping,
+            disturbed=lambda: background.is_woken,
+        )
+        learned = run is not None and bool(run.counts.get("extract.turns"))
+        if failure is not None and not learned:
+            raise failure
+        return more or learned
+
+
+def _is_stopping(background: Background) -> bool:
+    """Who stores batch after batch is let through first."""
+    background.await_calm()
+    return background.stopping

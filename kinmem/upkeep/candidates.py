@@ -1,0 +1,153 @@
+"""How a step that merges goes through the memories: what is new since its last run, part by part.
+
+How far it has come is kept, so that nothing is read where nothing is new.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import tzinfo
+from hashlib import sha256
+from typing import Literal
+
+from kinmem.llm.base import Embedder
+from kinmem.models import Scope
+from kinmem.store.base import Store
+from kinmem.upkeep.groups import LARGEST, Apart, Found, Group, Groups
+
+Outcome = Literal["merged", "known", "changed", "refused", "aborted", "failed"]
+
+MOST_READ = 5000
+"""Changes of one scope in one run; 1.4 s with the built-in embedder. Each is read once."""
+TOGETHER = 200
+MOST_FAILURES = 3
+"""Of a group with the same texts."""
+SCOPES: tuple[Scope, ...] = ("private", "shared")
+
+
+class Candidates:
+    """The groups in which a memory is new, got a vector or came back since the last run of a step
+    with this embedder and similarity.
+
+    Of one part of the memories after the other, the closest first. A part that was gone through to
+    its end is not looked at again, unless something in it has failed.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        similarity: float,
+        step: str,
+        zone: tzinfo,
+        *also: str,
+        may_be_one: Callable[[str, str], bool] = lambda a, b: True,
+    ) -> None:
+        """`also`: other steps whose refusals count; `may_be_one`: see Groups."""
+        self._apart = Apart(store, step, *also)
+        self._groups = Groups(store, embedder, similarity, self._apart, zone, may_be_one)
+        self._jobs = store.jobs
+        self._step = step
+        self._marks = {scope: f"{step} {embedder.name} {similarity} {scope}" for scope in SCOPES}
+        self._changes = {
+            scope: store.index.changed_since(self._jobs.mark(mark), scope, MOST_READ)
+            for scope, mark in self._marks.items()
+        }
+        self._read, self._left = 0, sum(map(len, self._changes.values()))
+        self._is_held = False
+        self.outcomes: Counter[Outcome] = Counter()
+
+    @contextmanager
+    def counted(self, counts: Counter[str]) -> Iterator[None]:
+        """Adds in the end, however it comes, the outcomes; read: changes looked at; left: those
+        that the next run begins with."""
+        try:
+            yield
+        finally:
+            counts.update(Counter[str](self.outcomes) + Counter(read=self._read, left=self._left))
+
+    def settled(self, group: Group, outcome: Outcome) -> None:
+        """What became of a group, before the next one is asked for.
+
+        One that was changed meanwhile comes again in the next run; one that was not merged for any
+        other reason never does.
+        """
+        self.outcomes[outcome] += 1
+        if outcome == "changed":
+            self._is_held = True
+        elif outcome != "merged":
+            self._apart.refuse(group.ids)
+        if outcome == "aborted":
+            for memory in group.memories:
+                name = self._aborts(memory.content_hash)
+                self._jobs.set_mark(name, self._jobs.mark(name) + 1)
+
+    def _aborts(self, content_hash: str) -> str:
+        """The name under which it is counted how often a text was to stay apart."""
+        return f"{self._step} aborts {content_hash}"
+
+    def failed(self, group: Group, *, is_to_blame: bool) -> None:
+        """Nobody could say what is to become of it: it comes again in the next run. One that was
+        itself to blame MOST_FAILURES times is left out until one of its memories is changed."""
+        self.outcomes["failed"] += 1
+        failures = self._jobs.mark(self._failures(group)) + is_to_blame
+        if is_to_blame:
+            self._jobs.set_mark(self._failures(group), failures)
+        if failures < MOST_FAILURES:
+            self._is_held = True
+        else:
+            self._apart.leave(group.ids)
+
+    def _failures(self, group: Group) -> str:
+        """The name under which it is counted them, of just these texts."""
+        texts = "".join(f"{memory.id} {memory.content_hash} " for memory in group.memories)
+        return f"{self._step} failures {sha256(texts.encode()).hexdigest()}"
+
+    def waiting(self) -> int:
+        """How many groups there are now; it is not noted that they were looked at."""
+        return sum(
+            len(self._groups.of({id for _, id in part}, scope).groups)
+            for scope, changes in self._changes.items()
+            for part in _parts(changes)
+        )
+
+    def __iter__(self) -> Iterator[Group]:
+        for scope, changes in self._changes.items():
+            self._is_held = False
+            for part in _parts(changes):
+                self._read += len(part)
+                yield from self._in({id for _, id in part}, scope)
+                if not self._is_held:
+                    self._jobs.set_mark(self._marks[scope], part[-1][0])
+                    self._left -= len(part)
+
+    def _in(self, ids: Collection[str], scope: Scope) -> Iterator[Group]:
+        """All groups but those left out; again where one was full or left out, since what it was
+        about is settled now."""
+        over = True
+        while over and not self._is_held:
+            found = self._groups.of(ids, scope)
+            hopeless = [group for group in found.groups if self._has_failed_often(group)]
+            for group in hopeless:
+                self._apart.leave(group.ids)
+            for group in found.groups:
+                if group in hopeless:
+                    continue
+                if self._is_apart(group, found):
+                    self._apart.leave(group.ids)
+                else:
+                    yield group
+            over = bool(found.over or hopeless)
+
+    def _is_apart(self, group: Group, found: Found) -> bool:
+        """Whether two groups with these texts, or with those close to them, were to stay apart."""
+        hashes = {text for id in group.ids for text in found.beside.get(id, ())}
+        return sum(self._jobs.mark(self._aborts(text)) for text in hashes) > LARGEST
+
+    def _has_failed_often(self, group: Group) -> bool:
+        return self._jobs.mark(self._failures(group)) >= MOST_FAILURES
+
+
+def _parts(changes: Sequence[tuple[int, str]]) -> Iterator[Sequence[tuple[int, str]]]:
+    for start in range(0, len(changes), TOGETHER):
+        yield changes[start : start + TOGETHER]

@@ -1,0 +1,157 @@
+"""Two steps of upkeep: importance follows use, priority and tier follow from it."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from kinmem.clock import Clock
+from kinmem.models import LIVE, Curve, Living, Memory, Place, Tier, TierChange
+from kinmem.retention import fading, retention
+from kinmem.settings.memory_settings import LifeSettings
+from kinmem.store.base import Store
+from kinmem.store.life import rank_of
+from kinmem.tiers import tier_of
+from kinmem.upkeep.budget import Budget
+from kinmem.upkeep.schedule import TOGETHER, change_all, check_clock, is_believed, once_a_day
+
+NOTICED = 0.01
+"""By how much a priority must change to be written: it sinks a little every day."""
+
+RECALIBRATE = "recalibrate"
+USES_A_DAY = 0.1
+"""What is expected of a memory (KinBot)."""
+YOUNGEST = timedelta(days=7)
+REST = timedelta(days=10)
+"""Between two moves of one memory: the largest is 0.3, so it moves by 0.9 in 30 days at most."""
+UNUSED_DAYS = 30
+"""Up to which nothing sinks (DESIGN 9)."""
+RATED = ("explicit", "import")
+"""Channels by which a person says what a memory is worth; of a turn its words say it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vitals:
+    """Of an own memory that is active, stale or archived, at one moment."""
+
+    curve: Curve
+    retention: float
+    """By that curve, 1 fresh to 0 gone; 1 for what is pinned."""
+    tier: Tier
+    reason: str | None
+    priority: float
+    links: int
+    tier_changes: Sequence[TierChange]
+    """The latest first."""
+
+
+def tier(store: Store, clock: Clock, budget: Budget, counts: Counter[str]) -> None:
+    """Give own memories the tier that is due by the rules; counts hot, warm and archive, those that
+    came there, and `priority`, those of which only priority or reason has changed.
+
+    By a clock that cannot be right nothing is done.
+    """
+    if not budget.dry_run:
+        store.flush_use()
+    now, living = clock(), store.life.living()
+    if not is_believed(living, now):
+        counts["clock"] += 1
+        return
+    places = [place for one in living if (place := place_of(one, now))]
+    for start in range(0, len(places), TOGETHER):
+        if budget.is_over():
+            return
+        part = places[start : start + TOGETHER]
+        moved = Counter("priority" if p.tier == p.memory.tier else p.tier for p in part)
+        if not budget.dry_run:
+            store.life.to_tiers(part)
+        counts.update(moved)
+
+
+def place_of(memory: Living, now: datetime) -> Place | None:
+    """Tier and priority that are due; None where they are the ones it has."""
+    worth, standing = rank_of(memory, now)
+    to, reason = tier_of(standing)
+    known = memory.priority
+    if known is not None and abs(worth - known) < NOTICED:
+        if (to, reason) == (memory.tier, memory.tier_reason):
+            return None
+        worth = known
+    return Place(memory, to, reason, worth)
+
+
+def recalibrate(store: Store, clock: Clock, budget: Budget, counts: Counter[str]) -> None:
+    """Move the importance of own memories by their use, at most once a day; counts up and down.
+
+    Uses are measured against one in ten days (KinBot's later table): from twice as many +0.2; in
+    over 30 days none -0.3, under a third -0.2. Never below 1 or above 10, never
+    twice within ten days. Pinned ones stay, those without importance, and what a person has rated.
+    `scored_at` alone tells when it was done; nothing is done by a clock that cannot be right.
+    """
+    now = clock()
+    once_a_day(
+        store.jobs,
+        RECALIBRATE,
+        now,
+        budget,
+        counts,
+        lambda: _recalibrate(store, now, budget, counts),
+    )
+
+
+def _recalibrate(store: Store, now: datetime, budget: Budget, counts: Counter[str]) -> None:
+    memories = [one for one in store.life.living() if one.state in LIVE]
+    check_clock(memories, now)
+    moved = [(one, new) for one in memories if (new := expected(one, now)) != one.importance]
+    for name, up in (("up", True), ("down", False)):
+        part: list[tuple[Living, dict[str, Any], str]] = [
+            (one, {"importance": new, "scored_at": now}, _reason(one))
+            for one, new in moved
+            if new is not None and (new > (one.importance or 0)) == up
+        ]
+        counts[name] += change_all(store, part, "recalibrated", budget)
+
+
+def _reason(memory: Living) -> str:
+    return f"used {memory.recalled_count} times since {memory.created_at.date()}"
+
+
+def expected(memory: Memory | Living, now: datetime) -> float | None:
+    """The importance that a memory's use speaks for; None where it is not to be moved."""
+    age = now - memory.created_at
+    rated = memory.channel in RATED
+    if memory.importance is None or memory.pinned or rated or age < YOUNGEST:
+        return None
+    if memory.scored_at is not None and now - memory.scored_at < REST:
+        return None
+    moved = memory.importance + _step(memory.recalled_count, age.total_seconds() / 86400)
+    return min(10.0, max(1.0, round(moved, 1)))
+
+
+def _step(uses: int, days: float) -> float:
+    ratio = uses / (USES_A_DAY * days)
+    if ratio >= 2:
+        return 0.2
+    if ratio >= 0.3 or days <= UNUSED_DAYS:
+        return 0.0
+    return -0.2 if uses else -0.3
+
+
+def vitals(store: Store, id: str, settings: LifeSettings, now: datetime) -> Vitals | None:
+    """None for others' memories, and for what no longer lives."""
+    found = store.life.living([id])
+    if not found:
+        return None
+    memory = found[0]
+    left = 1.0 if memory.pinned else retention(fading(memory, now), settings.curve)
+    rank = rank_of(memory, now)
+    return Vitals(
+        settings.curve,
+        left,
+        memory.tier,
+        memory.tier_reason,
+        rank.priority,
+        memory.links,
+        store.life.tier_changes(id),
+    )

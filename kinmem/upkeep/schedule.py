@@ -1,0 +1,195 @@
+"""When steps are due: the sleep cycle once in so many minutes, some steps once a day.
+
+Whichever process comes first does it, by a clock that can be believed.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from kinmem.clock import Clock
+from kinmem.errors import MemoryNotFound, VersionConflict
+from kinmem.models import Living, Memory, Scope
+from kinmem.store.base import Store
+from kinmem.store.jobs import Jobs
+from kinmem.turns import Batch, Change
+from kinmem.upkeep.budget import Budget
+from kinmem.upkeep.steps import NAMES, StepName
+
+MARK = "sleep"
+
+DAY_SECONDS = 86400
+BEHIND = timedelta(days=1)
+AHEAD = timedelta(days=400)
+SETTLED = timedelta(days=30)
+"""What is younger may have been stored by the same wrong clock, and proves nothing."""
+UNDONE = timedelta(days=30)
+"""For which what somebody has undone is not done again."""
+TOGETHER = 200
+"""Changes in one transaction."""
+
+
+class WrongClock(Exception):
+    """The time of day cannot be right, so nothing is done by it."""
+
+
+class Schedule:
+    """Which steps of the present night are left.
+
+    A night is named by the second it began. Each step notes the night it was last
+    done in, so that whoever comes after one that was killed goes on with what is left of it.
+    """
+
+    def __init__(self, jobs: Jobs, minutes: int, clock: Clock) -> None:
+        """`minutes` from one night to the next; 0: there is none."""
+        self._jobs = jobs
+        self._length = timedelta(minutes=minutes)
+        self._clock = clock
+
+    def left(self) -> list[StepName]:
+        """The steps to be done now; a new night begins when the last is over.
+
+        One that began in the future was begun by a wrong clock, and is over.
+        """
+        if not self._length:
+            return []
+        began = self._jobs.mark(MARK)
+        if not 0 <= self._now - began < self._length.total_seconds():
+            return list(NAMES)
+        return [name for name in NAMES if self._jobs.mark(_mark(name)) != began]
+
+    def begin(self) -> None:
+        """A night begins now: all steps are left of it."""
+        self._jobs.set_mark(MARK, self._now)
+
+    def done(self, step: StepName) -> None:
+        """It was done in the present night, well or badly."""
+        self._jobs.set_mark(_mark(step), self._jobs.mark(MARK))
+
+    @property
+    def _now(self) -> int:
+        return int(self._clock().timestamp())
+
+
+def _mark(step: StepName) -> str:
+    return f"{MARK} {step}"
+
+
+def once_a_day(
+    jobs: Jobs,
+    step: str,
+    now: datetime,
+    budget: Budget,
+    counts: Counter[str],
+    work: Callable[[], None],
+) -> None:
+    """Do the work, unless this step was done within a day up to now.
+
+    Failing does not count as done, nor being cut short or killed. A clock that cannot be right is
+    counted as `clock`; it may be put right at any time.
+    """
+    mark, at = f"daily {step}", int(now.timestamp())
+    if 0 <= at - jobs.mark(mark) < DAY_SECONDS:
+        return
+    try:
+        work()
+    except WrongClock:
+        counts["clock"] += 1
+        return
+    if not budget.dry_run and not budget.is_over():
+        jobs.set_mark(mark, at)
+
+
+class Calendar:
+    """Watches the times of memories that go by, and says whether `now` fits in with them."""
+
+    def __init__(self, now: datetime) -> None:
+        self._now = now
+        self._settled: datetime | None = None
+        self._all = self._early = 0
+
+    def saw(self, memory: Memory | Living) -> None:
+        """Take in when it was stored, rewritten and used."""
+        self._all += 1
+        self._early += memory.created_at > self._now + BEHIND
+        for at in (memory.created_at, memory.content_updated_at, memory.recalled_at):
+            if at is not None and at <= self._now - SETTLED:
+                self._settled = max(self._settled or at, at)
+
+    def check(self) -> None:
+        """Raises WrongClock if half of them were stored more than a day ahead of now, or if nothing
+        happened in the 400 days up to a month ago: then the clock has jumped, or nobody was here
+        for a year.
+
+        What a clock that was ahead for a while has stored or used is less than half, and holds up
+        nothing: by a clock that is behind, little is old. Without memories older than a month
+        nothing speaks against the clock.
+        """
+        is_behind = self._early > 0 and 2 * self._early >= self._all
+        is_ahead = self._settled is not None and self._now - self._settled > AHEAD
+        if is_behind or is_ahead:
+            raise WrongClock
+
+
+def check_clock(memories: Iterable[Memory | Living], now: datetime) -> None:
+    """Raises WrongClock if a calendar that has seen these does."""
+    calendar = Calendar(now)
+    for memory in memories:
+        calendar.saw(memory)
+    calendar.check()
+
+
+def is_believed(memories: Iterable[Memory | Living], now: datetime) -> bool:
+    """Whether a calendar that has seen these has nothing against `now`."""
+    try:
+        check_clock(memories, now)
+    except WrongClock:
+        return False
+    return True
+
+
+def is_undone(came_by: tuple[str, datetime] | None, now: datetime) -> bool:
+    """Whether what gave a memory its state is an undo that upkeep is still to respect."""
+    return came_by is not None and came_by[0] == "undone" and now - came_by[1] < UNDONE
+
+
+def change_all(
+    store: Store,
+    changes: Sequence[tuple[Memory | Living, dict[str, Any], str]],
+    action: str,
+    budget: Budget,
+) -> int:
+    """Set fields of own memories, (memory, fields, reason) each; how many were changed, or in a dry
+    run would be.
+
+    In transactions of 200 of one scope. What was changed by somebody else meanwhile is left alone.
+    """
+    if budget.dry_run:
+        return len(changes)
+    done = 0
+    scopes: tuple[Scope, ...] = ("private", "shared")
+    for scope in scopes:
+        mine = [
+            Change(memory.id, fields, action, reason, memory.version)
+            for memory, fields, reason in changes
+            if memory.scope == scope
+        ]
+        for start in range(0, len(mine), TOGETHER):
+            if budget.is_over():
+                return done
+            part = mine[start : start + TOGETHER]
+            done += len(part) if _done(store, scope, part) else _one_by_one(store, scope, part)
+    return done
+
+
+def _one_by_one(store: Store, scope: Scope, changes: Iterable[Change]) -> int:
+    return sum(_done(store, scope, [change]) for change in changes)
+
+
+def _done(store: Store, scope: Scope, changes: Sequence[Change]) -> bool:
+    try:
+        store.apply(Batch(scope=scope, changes=changes))
+    except (VersionConflict, MemoryNotFound):
+        return False
+    return True

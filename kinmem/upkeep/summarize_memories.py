@@ -1,0 +1,171 @@
+"""A step of upkeep: what is long is told in short, the whole and its parts."""
+
+import json
+import logging
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from pydantic import BaseModel
+
+from kinmem.errors import InvalidInput, MemoryNotFound, ModelError
+from kinmem.language.orders.instructions import suspicious
+from kinmem.language.secrets.secrets import redacted
+from kinmem.language.summary import summary
+from kinmem.llm.base import ChatModel
+from kinmem.llm.prompts import render
+from kinmem.models import Memory
+from kinmem.store.base import Store
+from kinmem.store.memory import EXTRACTIVE, Summary
+from kinmem.text import clean, cut
+from kinmem.upkeep.budget import UNLIMITED, Budget
+
+MOST = 500
+"""Memories in one run by rules."""
+MOST_BY_MODEL = 20
+"""Memories in one run for which a model is asked."""
+MOST_CALLS = 10
+"""Of the model for one memory; the summaries of what is left are by rules."""
+PARTS_AT_ONCE = 12
+READ_AT_ONCE = 1000
+"""Chunks."""
+SHOWN = 12_000
+"""Characters of a memory that the model is shown; of a longer one its most telling sentences."""
+SENTENCES, SENTENCES_IN_ARCHIVE, SENTENCES_OF_PART = 3, 2, 2
+CHARACTERS, CHARACTERS_OF_PART = 500, 300
+
+logger = logging.getLogger(__name__)
+
+
+class PartSummary(BaseModel):
+    """Of one part, by its number."""
+
+    id: int
+    summary: str
+
+
+class Told(BaseModel):
+    """The shape of an answer to prompts/summarize_memory.md."""
+
+    summary: str
+    parts: list[PartSummary] = []
+
+
+def summarize(store: Store, model: ChatModel | None, budget: Budget, counts: Counter[str]) -> None:
+    """Give a summary to own live memories that are long and have none, or one that was made of
+    another content or in another tier; counts summaries, and summaries.rules: a model failed.
+
+    Oldest first, 500 in one run, with a model 20.
+    """
+    due = store.summaries.due(MOST if model is None else MOST_BY_MODEL)
+    if budget.dry_run:
+        counts["summaries"] += len(due)
+        return
+    summarize_these(store, due, model, budget, counts)
+
+
+def summarize_these(
+    store: Store,
+    ids: Iterable[str],
+    model: ChatModel | None,
+    budget: Budget = UNLIMITED,
+    counts: Counter[str] | None = None,
+) -> int:
+    """Make the summaries of these own memories anew; how many have one now."""
+    counts = Counter() if counts is None else counts
+    made = 0
+    for id in ids:
+        if budget.is_over():
+            break
+        try:
+            memory = store.get(id)
+            found = _summaries(store, memory, model, counts)
+        except MemoryNotFound:  # erased meanwhile
+            continue
+        if store.summaries.put(memory, found) and found[0].text:
+            made += 1
+            counts["summaries"] += 1
+    return made
+
+
+def _summaries(
+    store: Store, memory: Memory, model: ChatModel | None, counts: Counter[str]
+) -> list[Summary]:
+    """Of the whole, then of those parts that need one."""
+    if not memory.is_document:
+        found = [_of_text(memory, memory.content)]
+        return (
+            found
+            if model is None or not found[0].text
+            else _asked(memory, memory.content, [], found, model, counts)
+        )
+    parts = list(_parts(store, memory.id))
+    text = "\n\n".join(said for said in parts if said)
+    found = [_of_text(memory, text), *_of_parts(parts if len(parts) > 1 else [])]
+    return found if model is None else _asked(memory, text, parts, found, model, counts)
+
+
+def _parts(store: Store, id: str) -> Iterator[str]:
+    """The text of each chunk without what it repeats; empty for one that is held back."""
+    first = end = 0
+    while read := store.documents.parts(id, first, READ_AT_ONCE):
+        for place, text in read:
+            yield "" if place.held else text[max(0, end - place.start) :].strip()
+            end = place.start + len(text)
+        first += len(read)
+
+
+def _of_text(memory: Memory, text: str) -> Summary:
+    count = SENTENCES_IN_ARCHIVE if memory.tier == "archive" else SENTENCES
+    return Summary(summary(text, count, CHARACTERS, memory.title or memory.subject or ""))
+
+
+def _of_parts(parts: Sequence[str]) -> list[Summary]:
+    told = (summary(text, SENTENCES_OF_PART, CHARACTERS_OF_PART) for text in parts)
+    return [Summary(said, EXTRACTIVE, chunk) for chunk, said in enumerate(told) if said]
+
+
+def _asked(
+    memory: Memory,
+    text: str,
+    parts: Sequence[str],
+    by_rules: Sequence[Summary],
+    model: ChatModel,
+    counts: Counter[str],
+) -> list[Summary]:
+    """With what the model says in place of what rules say, as far as it answers."""
+    found = {one.chunk: one for one in by_rules}
+    wanted = [chunk for chunk in found if chunk is not None]
+    title = memory.title or memory.subject or "(none)"
+    shown = (
+        text if len(text) <= SHOWN else summary(text, SHOWN // 100, SHOWN, title) or text[:SHOWN]
+    )
+    groups = [wanted[at : at + PARTS_AT_ONCE] for at in range(0, len(wanted), PARTS_AT_ONCE)]
+    for call, group in enumerate((groups or [[]])[:MOST_CALLS]):
+        lines = [
+            json.dumps({"id": chunk, "text": parts[chunk]}, ensure_ascii=False) for chunk in group
+        ]
+        prompt = render(
+            "summarize_memory", title=title, text=shown, parts="\n".join(lines) or "(none)"
+        )
+        try:
+            told = model.answer(prompt, Told)
+        except ModelError as error:
+            logger.warning("summary of %s by rules: %s", memory.id, error)
+            counts["summaries.rules"] += 1
+            break
+        if call == 0:
+            found[None] = _checked(told.summary, CHARACTERS, found[None], model.name)
+        for one in told.parts:
+            if one.id in group:
+                old = found[one.id]
+                found[one.id] = _checked(one.summary, CHARACTERS_OF_PART, old, model.name)
+    return [found.pop(None), *found.values()]
+
+
+def _checked(said: str, most: int, by_rules: Summary, model: str) -> Summary:
+    """What the model says as it is stored; what rules say if it is of no use."""
+    try:
+        told = " ".join(clean(cut(redacted(said)[0], most), "the summary", 4 * most).split())
+    except InvalidInput:
+        return by_rules
+    return by_rules if suspicious(told) else Summary(told, model, by_rules.chunk)

@@ -1,0 +1,184 @@
+"""What callers say, checked: the value as kinmem uses it, or InvalidInput saying what is wrong."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, tzinfo
+from numbers import Real
+from typing import Any, cast, get_args
+
+from kinmem.errors import InvalidInput
+from kinmem.language.time.dated import named_stretch
+from kinmem.language.time.when import parse_expiry, parse_time
+from kinmem.models import CATEGORIES, Category, Filters, Scope, State
+from kinmem.text import clean
+
+CONTENT_BYTES = 64 * 1024
+SUBJECT_BYTES = 256
+CONTEXT_BYTES = 2 * 1024
+TAG_BYTES = 64
+TAGS = 50
+
+
+def checked_text(value: Any, what: str) -> str:
+    """Callers in Python may hand over anything."""
+    if not isinstance(value, str):
+        raise InvalidInput(f"{what} must be text, not {type(value).__name__}")
+    return value
+
+
+def checked_category(value: str) -> Category:
+    if value not in CATEGORIES:
+        raise InvalidInput(f"category {value!r} is none of {', '.join(CATEGORIES)}")
+    return value
+
+
+def checked_scope(value: str) -> Scope:
+    if value not in get_args(Scope):
+        raise InvalidInput(f"scope {value!r} is neither private nor shared")
+    return cast(Scope, value)
+
+
+def checked_importance(value: float | None) -> float | None:
+    if value is not None and not 1 <= _number(value, "importance") <= 10:
+        raise InvalidInput(f"importance {value} is not between 1 (mundane) and 10 (critical)")
+    return value
+
+
+def checked_priority(value: float | None) -> float | None:
+    if value is not None and not 0 <= _number(value, "priority") <= 1:
+        raise InvalidInput(f"priority {value} is not between 0 and 1; null lets it be computed")
+    return value
+
+
+def checked_confidence(value: float) -> float:
+    if not 0 <= _number(value, "confidence") <= 1:
+        raise InvalidInput(f"confidence {value} is not between 0 and 1")
+    return value
+
+
+def checked_count(value: int, what: str, least: int, most: int) -> int:
+    """Databases count in 64 bits, and read a negative limit as none."""
+    if not least <= _number(value, what) <= most:
+        raise InvalidInput(f"{what} {value} is not between {least} and {most}")
+    return value
+
+
+def _number(value: Any, what: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InvalidInput(f"{what} must be a number, not {type(value).__name__}")
+    return float(value)
+
+
+def checked_state(value: str) -> State:
+    try:
+        return State(value)
+    except ValueError:
+        raise InvalidInput(f"state {value!r} is none of {', '.join(State)}") from None
+
+
+def checked_content(value: str) -> str:
+    return clean(checked_text(value, "content"), "content", CONTENT_BYTES)
+
+
+def checked_subject(value: str | None) -> str | None:
+    """One line; nothing but white space counts as none."""
+    if value is None or not checked_text(value, "subject").strip():
+        return None
+    return " ".join(clean(value, "subject", SUBJECT_BYTES).split())
+
+
+def checked_context(value: str | None) -> str | None:
+    if value is None or not checked_text(value, "sourceContext").strip():
+        return None
+    return clean(value, "sourceContext", CONTEXT_BYTES)
+
+
+def checked_tags(values: Iterable[str]) -> tuple[str, ...]:
+    """Lower case, one line each, without repeats, in order; at most 50."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InvalidInput(f"tags must be a list of texts, not {type(values).__name__}")
+    tags = dict.fromkeys(
+        " ".join(clean(checked_text(tag, "a tag"), "a tag", TAG_BYTES).casefold().split())
+        for tag in values
+    )
+    if len(tags) > TAGS:
+        raise InvalidInput(f"{len(tags)} tags; at most {TAGS} fit a memory")
+    return tuple(tags)
+
+
+def checked_time(
+    value: str | datetime | None,
+    what: str,
+    zone: tzinfo,
+    *,
+    end: bool = False,
+    now: datetime | None = None,
+) -> datetime | None:
+    """In UTC; read in `zone` if it names none. `end` takes the end of a day, month or year.
+
+    With `now` it may be told in words as well: yesterday, last week, in 3 days.
+    """
+    if value is None:
+        return None
+    try:
+        if isinstance(value, datetime):
+            return (value if value.tzinfo else value.replace(tzinfo=zone)).astimezone(UTC)
+        return parse_time(checked_text(value, what), zone, end=end).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        if now and (stretch := named_stretch(str(value), now.astimezone(zone))):
+            return stretch[end].replace(tzinfo=zone).astimezone(UTC)
+        raise InvalidInput(
+            f"{what}: {error}; write a date such as 2026-05-08, a month such as 2026-05, a year,"
+            f" a time such as 2026-05-08T14:30{', or yesterday, last week' if now else ''}"
+        ) from error
+
+
+def checked_expiry(value: str | datetime | None, now: datetime, zone: tzinfo) -> datetime | None:
+    """In UTC, later than now; text may be a time or a duration such as 30d."""
+    if value is None:
+        return None
+    if isinstance(value, datetime):
+        value = value.isoformat()
+    try:
+        return parse_expiry(checked_text(value, "expires"), now, zone).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        stretch = named_stretch(str(value), now.astimezone(zone), ahead=True)
+        if stretch and (end := stretch[1].replace(tzinfo=zone)) > now:
+            return end.astimezone(UTC)
+        raise InvalidInput(
+            f"expires: {error}; write 30d, 12h, a time to come, tomorrow or in 3 days"
+        ) from error
+
+
+def checked_filters(
+    zone: tzinfo,
+    *,
+    category: str | None = None,
+    subject: str | None = None,
+    scope: str | None = None,
+    tags: Iterable[str] = (),
+    since: str | datetime | None = None,
+    until: str | datetime | None = None,
+    as_of: str | datetime | None = None,
+    include_archived: bool = False,
+    state: str | None = None,
+    now: datetime | None = None,
+    places: tuple[str, ...] | None = None,
+    here: tuple[str, ...] | None = None,
+) -> Filters:
+    """`since` and `until` are inclusive: a date means the whole day. For `now` see checked_time."""
+    filters = Filters(
+        category=None if category is None else checked_category(category),
+        subject=checked_subject(subject),
+        scope=None if scope is None else checked_scope(scope),
+        tags=checked_tags(tags),
+        since=checked_time(since, "since", zone, now=now),
+        until=checked_time(until, "until", zone, end=True, now=now),
+        as_of=checked_time(as_of, "as_of", zone, end=True, now=now),
+        include_archived=include_archived,
+        states=None if state is None else (checked_state(state),),
+        places=places,
+        here=here,
+    )
+    if filters.since and filters.until and filters.since >= filters.until:
+        raise InvalidInput(f"since {since} is not before until {until}")
+    return filters

@@ -1,0 +1,181 @@
+"""Relative times get their dates; what could mean two things, or none, stays as it was said."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from kinmem.language.time.dated import dated
+from kinmem.service import Service
+from tests.conftest import MovableClock
+
+SAID = datetime(2026, 3, 4, 10)  # a Wednesday
+
+MARKED = """
+I start my new job next Monday (2026-03-09).
+I fly to Rome next Friday (2026-03-13) with Anna.
+I'm turning 40 next Tuesday (2026-03-10).
+I will fly home this Friday (2026-03-06).
+I met Paul this Monday (2026-03-02).
+I will see him the coming Friday (2026-03-06).
+I will marry Lena next summer (2026-06/08).
+I will marry Lena this summer (2026-06/08).
+I broke my arm last winter (2025-12/2026-02) in Davos.
+I moved to Bern a fortnight ago (2026-02-16/22).
+I sold my car a couple of weeks ago (2026-02-16/22).
+I called him a couple of days ago (2026-03-02).
+I sold my car the week before last (2026-02-16/22).
+We met the month before last (2026-01).
+We met the weekend before last (2026-02-21/22).
+We met two weekends ago (2026-02-21/22).
+I moved here a year and a half ago (2024-09).
+I moved here one and a half years ago (2024-09).
+I moved here half a year ago (2025-09).
+I have a doctor's appointment on the 15th (2026-03-15).
+I have an appointment on the 2nd (2026-04-02), at noon.
+I saw the doctor on the 15th (2026-02-15).
+My boss told me in three days (2026-03-07) we will launch Project Falcon.
+I visited my aunt Mia on Monday last week (2026-02-23).
+I visited my aunt last week on Monday (2026-02-23).
+I will visit her on Friday next week (2026-03-13).
+I visited her on Monday this week (2026-03-02).
+I leave in 2 days' time (2026-03-06).
+I leave in a week's time (2026-03-09/15).
+I leave two days from now (2026-03-06).
+I leave in a fortnight (2026-03-16/22).
+I leave in half a year (2026-09).
+I leave in a couple of days (2026-03-06).
+The rent is due at the end of next month (2026-04-30).
+The visa ends at the end of this year (2026-12-31).
+I saw the Eiffel tower on Tuesday (2026-03-03).
+I went to the dentist last Friday (2026-02-27).
+I leave next May (2026-05).
+I leave the week after next (2026-03-16/22).
+I'll visit grandma the day after tomorrow (2026-03-06).
+My visa expires in 90 days (2026-06-02).
+Ich fange nächsten Montag (2026-03-09) bei Siemens an.
+Ich fliege am kommenden Freitag (2026-03-06) nach Rom.
+Ich fliege diesen Freitag (2026-03-06) nach Rom.
+Ich heirate nächsten Sommer (2026-06/08) in Köln.
+Ich heirate diesen Sommer (2026-06/08) in Köln.
+Ich war vorletzte Woche (2026-02-16/22) in Wien.
+Ich war am vorletzten Wochenende (2026-02-21/22) in Wien.
+Ich war vor zwei Wochenenden (2026-02-21/22) in Wien.
+Ich bin vor anderthalb Jahren (2024-09) nach Köln gezogen.
+Ich bin vor einem halben Jahr (2025-09) nach Köln gezogen.
+Ich war Montag letzter Woche (2026-02-23) beim Arzt.
+Ich war letzte Woche Montag (2026-02-23) beim Arzt.
+Ich habe einen Termin nächste Woche Freitag (2026-03-13).
+Ich habe einen Termin am 15. (2026-03-15)
+Ich verreise in vierzehn Tagen (2026-03-18).
+Je commence lundi prochain (2026-03-09) chez Renault.
+Je pars ce vendredi (2026-03-06) avec ma sœur.
+Je me marie l'été prochain (2026-06/08) à Lyon.
+Je me marie cet été (2026-06/08) à Lyon.
+J'ai déménagé il y a quinze jours (2026-02-16/22).
+J'ai déménagé il y a un an et demi (2024-09).
+J'ai vu le médecin lundi de la semaine dernière (2026-02-23).
+Je pars vendredi de la semaine prochaine (2026-03-13) avec toi.
+J'ai un rendez-vous le 15 (2026-03-15).
+Je pars le week-end prochain (2026-03-14/15) avec toi.
+Empiezo el próximo lunes (2026-03-09) en mi trabajo.
+Empiezo el lunes que viene (2026-03-09) en mi trabajo.
+Me voy este viernes (2026-03-06) con mi hermana.
+Me caso el próximo verano (2026-06/08) en mi pueblo.
+Me caso este verano (2026-06/08) en mi pueblo.
+Me mudé hace quince días (2026-02-16/22) con mi hermana.
+Me mudé hace un año y medio (2024-09) con mi hermana.
+Fui al médico el lunes de la semana pasada (2026-02-23).
+Tengo una cita el día 15 (2026-03-15).
+Comincio il nuovo lavoro lunedì prossimo (2026-03-09).
+"""
+
+UNMARKED = [
+    "I finished it in two days.",
+    "I live on the 15th floor.",
+    "It is on the 15th of each month.",
+    "I play tennis on Friday.",
+    "I will see the dentist on Friday.",
+    "I will go every Monday.",
+    "I said yesterday (2026-03-03) that I love Rome.",
+    'The book "Yesterday" is my favourite novel.',
+    "My rent is due at the end of the month.",
+    "I like summer.",
+    "Ich wohne am 15. Meridian.",
+    "Je vis dans le 15 arrondissement.",
+]
+
+
+@pytest.mark.parametrize("marked", MARKED.strip().splitlines())
+def test_a_relative_time_gets_its_date(marked: str) -> None:
+    before, _, rest = marked.partition(" (")
+    said = before + rest.partition(")")[2]
+
+    assert dated(said, SAID) == marked
+
+
+@pytest.mark.parametrize("text", UNMARKED)
+def test_what_could_mean_two_things_stays(text: str) -> None:
+    assert dated(text, SAID) == text
+
+
+@pytest.mark.parametrize(
+    ("said", "marked"),
+    [
+        (datetime(2026, 3, 8, 10), "I leave next Monday (2026-03-09)."),
+        (datetime(2026, 3, 9, 10), "I leave next Monday (2026-03-16)."),
+        (datetime(2026, 12, 30, 10), "I leave next Monday (2027-01-04)."),
+        (datetime(2026, 7, 1, 10), "I leave next summer (2027-06/08)."),
+        (datetime(2026, 1, 10, 10), "I ski a lot this winter (2025-12/2026-02)."),
+        (datetime(2026, 1, 31, 10), "I leave on the 30th (2026-03-30)."),
+        (datetime(2026, 3, 31, 10), "I moved here half a year ago (2025-09)."),
+    ],
+)
+def test_the_calendar_is_kept_at_its_edges(said: datetime, marked: str) -> None:
+    before, _, rest = marked.partition(" (")
+
+    assert dated(before + rest.partition(")")[2], said) == marked
+
+
+CORPORA = Path(__file__).parent / "corpora"
+SUNDAY = datetime(2026, 11, 22, 10)
+
+
+def told_on_a_day() -> list[tuple[datetime, str]]:
+    """Each marked sentence of the corpus, and when it is said."""
+    told, day = [], SAID
+    for line in (CORPORA / "dated.txt").read_text().splitlines()[1:]:
+        if line.startswith("@ "):
+            day = datetime.fromisoformat(f"{line[2:]}T10:00")
+        else:
+            told.append((day, line))
+    return told
+
+
+@pytest.mark.parametrize(("said", "marked"), told_on_a_day())
+def test_of_months_years_and_weeks_the_right_day_is_meant(said: datetime, marked: str) -> None:
+    assert dated(re.sub(r" \([\d/-]+\)", "", marked), said) == marked
+
+
+@pytest.mark.parametrize("text", (CORPORA / "undated.txt").read_text().splitlines()[1:])
+def test_a_habit_a_title_and_a_holiday_have_no_date(text: str) -> None:
+    assert dated(text, SUNDAY) == text
+
+
+@pytest.mark.parametrize(
+    ("zone", "marked"), [("Europe/Berlin", "2026-03-06"), ("America/New_York", "2026-03-05")]
+)
+def test_days_are_those_of_the_users_zone(
+    service_of: Callable[..., Service], clock: MovableClock, zone: str, marked: str
+) -> None:
+    clock.now = datetime(2026, 3, 4, 23, 30, tzinfo=UTC)
+    service = service_of("ana", KINMEM_TZ=zone)
+
+    service.observe("prompt", "s", "t", "I have an exam in biology tomorrow.")
+    service.observe("answer", "s", "t", "Good luck!")
+    service.settle()
+
+    (memory,) = service.list_memories().memories
+    assert memory.source_context == f"tomorrow: {marked}"

@@ -1,0 +1,184 @@
+"""What is taken out of a text before it is learned from, and what is left."""
+
+import random
+import re
+import string
+from pathlib import Path
+
+import pytest
+
+from kinmem.language.secrets.secrets import REMOVED, keys_in, redacted, without_private
+from tests.growth import assert_linear
+
+CORPORA = Path(__file__).parent / "corpora"
+ALPHABETS = {
+    "": string.ascii_letters + string.digits,
+    "x": "0123456789abcdef",
+    "U": string.ascii_uppercase + "234567",
+    "d": string.digits,
+}
+
+
+def lines(name: str) -> list[str]:
+    text = (CORPORA / name).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("# ")]
+
+
+def made_up(line: str) -> tuple[str, str]:
+    """The text and the secret in it."""
+    dice = random.Random(line)
+    filled = re.sub(
+        r"\{([xUd]?)(\d+)\}",
+        lambda gap: "".join(dice.choices(ALPHABETS[gap[1]], k=int(gap[2]))),
+        line,
+    )
+    found = re.search("⟦(.*)⟧", filled)
+    assert found
+    return filled.replace("⟦", "").replace("⟧", ""), found[1]
+
+
+SECRETS = lines("secrets.txt")
+KEYS = [line for line in SECRETS if re.search(r"⟦[^⟧]*\{[^⟧]*\}", line)]
+ONLY_ASSIGNED = ("aws_secret", "export TOKEN", '"client_secret"', "secret_key")
+
+
+@pytest.mark.parametrize("line", SECRETS)
+def test_a_secret_is_taken_out(line):
+    text, secret = made_up(line)
+
+    clean, count = redacted(text)
+
+    assert count == 1
+    assert secret not in clean
+    assert REMOVED in clean
+
+
+@pytest.mark.parametrize("line", SECRETS)
+def test_taking_out_twice_changes_nothing(line):
+    clean, _ = redacted(made_up(line)[0])
+
+    assert redacted(clean) == (clean, 0)
+
+
+def test_the_words_round_a_secret_stay():
+    assert redacted("the wifi password is hunter2, ask Ben") == (
+        f"the wifi password is {REMOVED}, ask Ben",
+        1,
+    )
+
+
+@pytest.mark.parametrize("text", lines("no_secrets.txt"))
+def test_what_only_looks_like_one_stays(text):
+    assert redacted(text) == (text, 0)
+    assert keys_in(text) == []
+
+
+@pytest.mark.parametrize("line", [line for line in KEYS if not line.startswith(ONLY_ASSIGNED)])
+def test_a_key_is_known_by_its_format(line):
+    assert keys_in(made_up(line)[0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the wifi password is hunter2",
+        "my PIN is 4711",
+        "pay with 4111 1111 1111 1111",
+        'password = "blue giraffe"',
+    ],
+)
+def test_what_a_person_asks_to_be_remembered_is_no_key(text):
+    assert keys_in(text) == []
+
+
+def test_a_private_key_goes_whole_even_if_its_end_is_missing():
+    head = "-----BEGIN " + "OPENSSH PRIVATE KEY-----"
+    tail = "-----END " + "OPENSSH PRIVATE KEY-----"
+
+    assert redacted(f"a\n{head}\nb3Blbn\n{tail}\nz") == (f"a\n{REMOVED}\nz", 1)
+    assert redacted(f"a\n{head}\nb3Blbn") == (f"a\n{REMOVED}", 1)
+    assert keys_in(f"a\n{head}\nb3Blbn") == ["private key"]
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        pytest.param("a <private>b</private> c", "a  c", id="one"),
+        pytest.param("a <private>b", "a ", id="unclosed"),
+        pytest.param("a <PRIVATE>b</Private>c", "a c", id="case"),
+        pytest.param("<private>a<private>b</private>c</private>d", "d", id="nested"),
+        pytest.param("a</private>b", "ab", id="stray end"),
+        pytest.param("a <privateer> b", "a <privateer> b", id="another tag"),
+        pytest.param("a < private >b</ private > c", "a  c", id="spaces"),
+        pytest.param("a <pri\u200bvate>b</private> c", "a  c", id="an unseen character"),
+        pytest.param("a ＜private＞b＜/private＞ c", "a  c", id="full width"),
+        pytest.param("a [private]b[/private] c", "a  c", id="in brackets"),
+        pytest.param("a [private] repository", "a [private] repository", id="no pair of brackets"),
+        pytest.param("a <private-key> b", "a <private-key> b", id="a longer tag"),
+        pytest.param('a <private reason="x">b</private>c', "a c", id="attributes"),
+        pytest.param("nothing", "nothing", id="none"),
+    ],
+)
+def test_private_parts_are_left_out(text, left):
+    assert without_private(text) == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("İzmir: the password is hunter2", id="a capital that has two small letters"),
+        pytest.param("the ſecret code for the door is 4711", id="a long s"),
+        pytest.param("x" * 5_000 + " the password is hunter2 " + "y" * 5_000, id="far inside"),
+    ],
+)
+def test_places_are_those_of_the_text(text):
+    clean, count = redacted(text)
+
+    assert count == 1
+    assert len(clean) - clean.count(REMOVED) * len(REMOVED) in (len(text) - 7, len(text) - 4)
+
+
+def test_a_long_output_is_read_in_a_moment():
+    line = (
+        "2026-11-21T10:00:00Z INFO worker[17]: request id=5f1c9a7e path=/api/items/4711 in 12 ms\n"
+    )
+
+    assert redacted(line * 12_000)[1] == 0
+    assert_linear(lambda lines: redacted(line * lines), 12_000)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["a", "-", "ab1+/", "eyJ", "sk-", "password ", "password is ", "token=", "1 ", "://a:", "\n"]
+    + [
+        "set my password ",
+        "<private>",
+        "[private]",
+        "[/private][private]",
+        "-----BEGIN PRIVATE KEY-----",
+        "passphrase is ab cd ",
+        "account number is 1 ",
+        "cookie: a=b1c2d3e4; ",
+        "my pin is one two ",
+        "login is a / b ",
+        "seed words: one two ",
+        "hunter2 is my password ",
+        "backup code 12-34 ",
+    ],
+)
+def test_time_grows_with_the_length_only(unit):
+    for work in (redacted, keys_in, without_private):
+        assert_linear(lambda count, work=work: work(unit * count), 65536 // len(unit))
+
+
+def test_an_unseen_character_does_not_hide_a_key():
+    clean, count = redacted("use sk-\u200bproj-a1B2c3D4e5F6g7H8i9J0k1L2m3 for it")
+
+    assert (clean, count) == (f"use {REMOVED} for it", 1)
+
+
+def test_a_password_on_the_next_line_is_taken_out():
+    assert redacted("password: |\n  hunter2hunter2\nport: 1") == (
+        f"password: |\n  {REMOVED}\nport: 1",
+        1,
+    )

@@ -1,0 +1,69 @@
+"""The sleep cycle is killed at random moments: the next makes of it what it would have been."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kinmem.cli import main
+from kinmem.service import Service
+from kinmem.upkeep import cycle
+from tests.processes import REPOSITORY, run
+from tests.sweeps import rounds
+
+ROUNDS = rounds(60, 5)
+SECONDS = 4.0 * ROUNDS
+"""After which no more rounds are begun, on a machine that is busy; one takes one or two."""
+SLEEPER = """
+import sys, time
+from kinmem.upkeep.cycle import JOB
+from kinmem.upkeep.budget import leased
+from kinmem.store.sqlite.store import SqliteStore
+from pathlib import Path
+store = SqliteStore(Path(sys.argv[1]), "ana")
+with leased(store.jobs, JOB):
+    print("asleep", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(SECONDS + 60)
+def test_kill_9_in_a_sleep_loses_and_doubles_nothing(home: Path) -> None:
+    told = json.loads(
+        run("tests.upkeep.sleep_loop", home, ROUNDS, 1, SECONDS, seconds=SECONDS + 55)
+    )
+
+    assert told["wrong"] == []
+    assert told["rounds"] >= 3
+    assert told["killed"] > told["rounds"] / 4  # else they had ended before they were hit
+    assert told["steps"]
+
+
+def test_the_command_says_who_is_at_it_until_that_one_is_killed(
+    service_of: Callable[..., Service],
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with service_of("ana", resident=False) as service:
+        service.memorize("Clara keeps bees in Lyon.")
+    words = ["sleep", "tag", "--json", "--kin", "ana", "--home", str(home)]
+    monkeypatch.setattr(cycle, "PATIENCE", 0.1)
+    command = [sys.executable, "-c", SLEEPER, str(home)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=REPOSITORY) as other:
+        try:
+            assert other.stdout is not None and other.stdout.readline() == b"asleep\n"
+
+            assert main(words) == 1
+
+            (problem,) = json.loads(capsys.readouterr().out)["problems"]
+            assert f"process {other.pid} on " in problem
+        finally:
+            other.send_signal(signal.SIGKILL)
+    assert main(words) == 0
+    assert json.loads(capsys.readouterr().out)["counts"] == {"tag.seen": 1, "tag.changed": 1}
