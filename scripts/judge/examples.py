@@ -6,7 +6,7 @@ are never trained on; what tests the judge is kept outside of the repository.
 
 import json
 import random
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ LABELS = {
 }
 VALIDATION = frozenset(
     {"pairs-2", "answers-2", "mixed", "commands-1", "cards-2", "groups-en-3", "groups-mixed"}
+    | {"near-pt"}
 )
 NAMES = (
     *("Ana", "Ben", "Chen", "Dora", "Emil", "Farid", "Greta", "Hugo", "Ines", "Jonas", "Kim"),
@@ -37,6 +38,8 @@ NAMES = (
 )
 LOOKALIKES = {"keep": ("unrelated", 0.6), "update": ("replaces", 1.0)}
 """What the labels of pairs/lookalikes.jsonl are here; a look-alike may add as well."""
+TURNED_ROUND = {"same": 1.0, "contradicts": 0.7, "adds": 0.8}
+"""How much a label counts for a pair in the other order, where it says as much of that."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,13 @@ def rows(seed: int = 3) -> tuple[list[Row], list[Row]]:
     return trained, [row for row in found.values() if row.batch in VALIDATION]
 
 
+def recent(trained: Sequence[Row], batches: Collection[str], seed: int) -> list[Row]:
+    """The rows of these batches, and as many of the others, so that the judge forgets nothing."""
+    new = [row for row in trained if row.batch in batches]
+    known = [row for row in trained if row.batch not in batches]
+    return new + random.Random(seed).sample(known, min(len(known), len(new)))
+
+
 def said_along(kinds: Collection[str], longest: int = 110) -> dict[str, list[str]]:
     """Sentences of talk of these kinds, by language, of batches that are trained on."""
     found: dict[str, list[str]] = {}
@@ -75,6 +85,8 @@ def _all(chance: random.Random) -> Iterator[Row]:
     for batch, line in _lines("pairs"):
         label, weight = LOOKALIKES.get(line["label"], (line["label"], 1.0))
         yield _row("relation", line["old"], line["new"], label, weight, line, batch)
+        if weight := weight * TURNED_ROUND.get(label, 0.0):
+            yield _row("relation", line["new"], line["old"], label, weight, line, batch)
     yield from _cards(chance)
     for batch, line in _lines("answers"):
         yield _row("answers", line["question"], line["memory"], line["label"], 1.0, line, batch)
@@ -140,12 +152,10 @@ def _relations(card: Mapping[str, Any], other: str, chance: random.Random) -> It
     for text in card["replaces"]:
         yield "relation", memory, text, "replaces", 1.0
         yield "relation", chance.choice(same or [memory]), text, "replaces", 0.7
-    for text in card["contradicts"]:
-        yield "relation", memory, text, "contradicts", 1.0
-        yield "relation", text, memory, "contradicts", 0.7
-    for text in card["adds"]:
-        yield "relation", memory, text, "adds", 1.0
-        yield "relation", text, memory, "adds", 0.8
+    for label in ("contradicts", "adds"):
+        for text in card[label]:
+            yield "relation", memory, text, label, 1.0
+            yield "relation", text, memory, label, TURNED_ROUND[label]
     for text in card["unrelated"]:
         yield "relation", memory, text, "unrelated", 1.0
     for text in card.get("off", ()):

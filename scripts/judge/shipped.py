@@ -21,7 +21,7 @@ PLACES = 512
 
 
 def shipped(folder: Path, layers: int) -> tuple[Judge, Tokenizer]:
-    """What write_words and write_network wrote, with four heads; the head of names is trained anew."""
+    """What export.py wrote, with four heads; that of names is trained anew each time."""
     weights = _weights(folder / "judge.onnx")
     scales = np.load(folder / "scales.npy")[:, None]
     words = np.load(folder / "words.npy").astype(np.float32) * scales

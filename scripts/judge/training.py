@@ -18,7 +18,9 @@ SIZE = 24
 """Rows in a batch; all of one head and of like length."""
 LENGTH = 112
 RATES = (8e-5, 6e-4)
-"""Of the encoder and of the heads, at their highest."""
+"""From the base on."""
+RATES_GOING_ON = (4e-5, 1e-4)
+"""Of a judge that has learned already."""
 WARMING = 0.06
 """Share of the steps in which the rate rises."""
 SMOOTHED = 0.05
@@ -32,6 +34,8 @@ class Plan:
     seconds: float
     """At most; the rate falls by whichever of both ends first."""
     seed: int
+    rates: tuple[float, float]
+    """Of the encoder and of the heads, at their highest."""
     state: Path
     """Where it stands, so that it goes on from there after an interruption."""
 
@@ -52,7 +56,7 @@ def train(judge: Judge, tokenizer: Tokenizer, rows: Sequence[Row], plan: Plan) -
             if done >= 1:
                 return
             rate = min(1.0, (step + 1) / (WARMING * steps)) * (1 - done)
-            for group, top in zip(optimiser.param_groups, RATES, strict=True):
+            for group, top in zip(optimiser.param_groups, plan.rates, strict=True):
                 group["lr"] = top * rate
             judge.train()
             loss = _loss(judge, tokenizer, batch)
