@@ -1,13 +1,28 @@
-"""How well the shipped judge knows the validation batches, by head and language."""
+"""How much the judge learned from, and how well it knows the validation batches, in Markdown."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
 
-from scripts.judge.examples import LABELS, Row
+from scripts.judge.examples import FOLDER, LABELS, VALIDATION, Row, rows
 
 BINS = 10
+
+
+def learned_from() -> str:
+    """The lines of each folder of training/, and the rows that are made of them, by head."""
+    trained, held = rows()
+    lines = ["| head | rows | not English | kept for validation |", "| --- | --- | --- | --- |"]
+    for head in LABELS:
+        of_head = [row for row in trained if row.head == head]
+        foreign = sum(row.language != "en" for row in of_head) / len(of_head)
+        kept = sum(row.head == head for row in held)
+        lines.append(f"| {head} | {len(of_head):,} | {foreign:.0%} | {kept:,} |")
+    batches = sum(1 for _ in FOLDER.glob("*/*.jsonl"))
+    validated = ", ".join(f"`{batch}`" for batch in sorted(VALIDATION))
+    lines += ["", f"{batches} batches; for validation {validated}."]
+    return "\n".join(lines)
 
 
 def table(rows: Sequence[Row], chances: Sequence[np.ndarray]) -> str:
