@@ -627,7 +627,7 @@ class Settled:
 
     issue: str
     kept: str | None
-    """The memory that stays; None: the only one is gone."""
+    """The one memory that stays; None: the only one is gone, or all stay as they were."""
     changed: tuple[tuple[str, str], ...] = ()
     """Each memory that was changed, with superseded, deleted, updated or released."""
     batch: str | None = None

@@ -1,9 +1,11 @@
 """What is handed over, and what is read of it: the records that the stages pass on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
 
+from kinmem.models import Note
 from kinmem.validation import CONTENT_BYTES
 
 Kind = Literal["markdown", "text", "html", "pdf"]
@@ -32,8 +34,12 @@ class Given:
     scope: str = "private"
     importance: float | None = None
     source_context: str | None = None
-    occurred_at: str | None = None
-    expires: str | None = None
+    occurred_at: str | datetime | None = None
+    expires: str | datetime | None = None
+    speaker: str | None = None
+    """Who says what it says, if it is not known from elsewhere."""
+    place: str | None = None
+    """Path of the project in which it holds; None: everywhere."""
     client: str | None = None
     channel: Literal["import", "explicit"] = "import"
     trusted: bool = False
@@ -65,10 +71,21 @@ def is_document(content: object) -> bool:
     )
 
 
-def as_given(content: str, details: Mapping[str, Any]) -> Given:
-    """What somebody tells to remember, which is long. Raises InvalidInput."""
-    known = {one.name for one in fields(Given)} - {"channel", "source"}
-    told = {name: value for name, value in details.items() if name in known}
-    if told.get("category", "") is None:
-        del told["category"]
-    return Given(data=content, source="tool", channel="explicit", **{"category": "fact"} | told)
+def as_given(note: Note) -> Given:
+    """What somebody tells to remember, which is long."""
+    return Given(
+        data=note.content,
+        source="tool",
+        channel="explicit",
+        tags=note.tags,
+        subject=note.subject,
+        category=note.category or "fact",
+        scope=note.scope,
+        importance=note.importance,
+        source_context=note.source_context,
+        occurred_at=note.occurred_at,
+        expires=note.expires,
+        speaker=note.speaker,
+        place=note.place,
+        client=note.client,
+    )

@@ -158,6 +158,8 @@ class Documents:
             source_context=checked_context(given.source_context),
             occurred_at=checked_time(given.occurred_at, "occurredAt", zone, now=now),
             expires_at=checked_expiry(given.expires, now, zone),
+            speaker=checked_subject(given.speaker),
+            place=given.place,
             manual_tags=checked_tags(given.tags),
             content=_opening(chunks),
             content_hash=content_hash(document.text),

@@ -38,8 +38,8 @@ def follow_roots(told: Callable[[str | None], None]) -> ServerMiddleware[Any]:
         elif ctx.method == "tools/call" and not known:
             async with asking:  # the next call waits for the answer as well
                 if not known:
-                    known = True
                     await _ask(ctx, told)
+                    known = True  # not before: a call that is cancelled has not heard
         return await call_next(ctx)
 
     return watch

@@ -160,6 +160,7 @@ class Services:
             self._place(service)
             self._doors.append(serve_local(self.settings.home, name, partial(answered, service)))
             opened.set_result(service)
+            self._place(service)  # the roots may have been told since
         except BaseException as error:
             with self._lock:
                 del self._opened[name]  # the next call may have more luck

@@ -287,7 +287,7 @@ def observe(
         tool=_filled(tool),
         part=_filled(call_id) or "",
         client=call.client,
-        place=_filled(cwd),
+        place=_filled(cwd) or call.service.root,
         agent="internal" if internal else None,
     )
     return HookOutput.telling(observed.notes)
@@ -329,6 +329,7 @@ def record_turn(
         at=at,
         tools=[{name: str(part) for name, part in output.items()} for output in tool_outputs or ()],
         client=call.client,
+        place=call.service.root,
     )
     return Recorded.of(observed)
 

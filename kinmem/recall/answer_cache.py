@@ -10,6 +10,7 @@ from kinmem.language.talk.followup import needs_context
 from kinmem.language.time.when import spoken_past
 from kinmem.models import LIVE, Answer, Filters
 from kinmem.recall.pipeline import Recall
+from kinmem.recall.question import unstamped
 from kinmem.recall.rewrite import Recent
 from kinmem.recall.superseded import newer_first
 from kinmem.recall.trim import everywhere_instead
@@ -46,7 +47,7 @@ class RecentAnswers:
         ask = partial(
             self._recall, query, limit, filters, mode, recent, seconds, turns=turns, session=session
         )
-        if needs_context(query, self._threshold):
+        if needs_context(unstamped(query), self._threshold):
             answer = ask()
         else:
             said = (turns, session) if turns else None

@@ -99,8 +99,8 @@ class Parts:
             patience,
             resident=resident,
         )
-        self._background.start()
         settle_places(store)
+        self._background.start()
 
     def _cycle_of(self, embedder: Embedder, models: ChatModels) -> Cycle:
         """What is done after each turn, and in the night."""

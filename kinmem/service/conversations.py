@@ -1,6 +1,7 @@
 """Service: turns in, notes out."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from kinmem.service.components import Parts, Time
 from kinmem.service.views import MOST_LISTED
@@ -33,8 +34,7 @@ class Conversations(Parts):
 
         `event` is prompt, answer, tool (its name in `tool`, the call's id in `part`) or summary (a
         client's own of what it drops). The same said again in one turn is kept once. What a
-        sub-agent says (`agent`) is ignored. `place` is the folder the session works in, else the
-        one that the client has named. `again`: a
+        sub-agent says (`agent`) is ignored. `place` is the folder the session works in. `again`: a
         prompt without an id was perhaps told before it was answered, too.
         """
         if agent:
@@ -49,7 +49,7 @@ class Conversations(Parts):
             tool=tool,
             part=part,
             client=client,
-            place=place or self.root,
+            place=place,
             tell=tell,
             again=again,
         )
@@ -68,22 +68,22 @@ class Conversations(Parts):
         at: Time | None = None,
         tools: Iterable[Mapping[str, str]] = (),
         client: str | None = None,
+        place: str | None = None,
     ) -> Observed:
         """Keep a whole turn that is over: prompt, tool outputs (tool, text, id), answer."""
-        asked = self.observe(
-            "prompt", session, turn, prompt, speaker=speaker, at=at, client=client, tell=False
-        )
+        said = partial(self.observe, at=at, client=client, place=place)
+        asked = said("prompt", session, turn, prompt, speaker=speaker, tell=False)
         turn = asked.turn or turn or self._conversation.nameless(session, answer)
         for number, output in enumerate(tools, start=1):
             name, part = output.get("tool"), output.get("id") or str(number)
             text = output.get("text", "")
-            self.observe("tool", session, turn, text, at=at, tool=name, part=part, client=client)
-        answered = self.observe("answer", session, turn, answer, at=at, client=client)
+            said("tool", session, turn, text, tool=name, part=part)
+        answered = said("answer", session, turn, answer)
         return asked if asked.turn else answered
 
     def opening(self, session: str, *, place: str | None = None) -> str:
         """What a session is told at its start, ready to be put before it; empty: nothing."""
-        return self._conversation.opening(session, place=place or self.root)
+        return self._conversation.opening(session, place=place)
 
     def compacted(self, session: str) -> None:
         """A client has compacted its context: what it was told there may be told again."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -102,9 +102,10 @@ class Memories(Parts):
         to tell its `progress`.
         """
         self._background.await_ready()
+        note = self._placed(_note({"content": content, **fields}))
         if is_document(content):
-            return self.add(as_given(content, fields), progress=progress)
-        return self._memorize.one(self._placed(_note({"content": content, **fields})))
+            return self.add(as_given(note), progress=progress)
+        return self._memorize.one(note)
 
     def add_document(self, data: bytes | str, **details: Any) -> Stored:
         """Remember what a file says: Markdown, text, HTML or PDF, up to 8 MiB of text, in chunks
@@ -147,10 +148,13 @@ class Memories(Parts):
         return stored
 
     def _placed(self, note: Note) -> Note:
-        """With the path of the project that it names, or that it is about if it names none."""
+        """With the path of the project that it names, or that it is about if it names none: a whole
+        document is about many things."""
         if note.place is not None:
             return replace(note, place=self._place(note.place))
-        if self.here and not is_document(note.content):
+        if is_document(note.content):
+            return note
+        if self.here:
             with suppress(InvalidInput):  # it is refused when it is stored
                 note = self._memorize.judged(note)
         return replace(note, place=project_of(note.category, note.content, note.subject, self.here))
@@ -190,7 +194,7 @@ class Memories(Parts):
 
     def _long(self, note: Note) -> Stored:
         try:
-            return self.add(as_given(note.content, asdict(note)))
+            return self.add(as_given(note))
         except InvalidInput as error:
             return Stored("refused", reason=str(error))
 

@@ -159,8 +159,9 @@ class Memories(Protocol):
         ...
 
     def said_in_places(self, least: int) -> list[list[Memory]]:
-        """Own live memories that say the same, without regard to case and punctuation, in at least
-        so many places while none says it without a place; the oldest of each first."""
+        """Own memories of any state that say the same of the same subject by the same speaker,
+        without regard to case and punctuation, where that is live in at least so many places; the
+        oldest of each first."""
         ...
 
     def unplaced(self) -> list[Memory]:

@@ -13,8 +13,10 @@ from kinmem.models import LIVE, Chunks, Draft, Event, Memory, State
 from kinmem.store.base import Store
 from kinmem.store.history import COMPUTED, components, heirs
 
-AUTOMATIC = frozenset({"recalibrated", "pruned", "purged", "faded", "revived", "expired"})
-"""Actions of time and use: they go with what they were done to, and nobody need be asked."""
+AUTOMATIC = frozenset(
+    {"recalibrated", "pruned", "purged", "faded", "revived", "expired", "everywhere"}
+)
+"""Actions of time, use and upkeep: they go with what they were done to, and nobody is asked."""
 SETTLING = "settle "
 """How batches begin in which what was stored unseen was compared; they follow from storing it."""
 
@@ -263,7 +265,7 @@ def _is_since(line: Event, write: int) -> bool:
 
 
 def _lets_last(line: Event) -> bool:
-    """Whether it is the undo of an expiry, which takes the end away with it; see Undo._fields."""
+    """Whether it is the undo of an expiry, which takes the end with it; see Planner._fields."""
     return bool(line.reverts) and "state" in line.after and line.after.get("expires_at", 0) is None
 
 

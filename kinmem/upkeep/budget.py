@@ -26,15 +26,18 @@ class Lease:
         self._job = job
         self._holder = f"{os.getpid()}@{socket.gethostname()}/{uuid_utils.uuid7()}"
         self._renewed_at = -RENEWED_EVERY
+        self._is_held = False
 
     def renewed(self) -> bool:
         """Whether it is still held, now for another five minutes."""
         self._renewed_at = time.monotonic()
-        return self._jobs.lease(self._job, self._holder, SECONDS)
+        self._is_held = self._jobs.lease(self._job, self._holder, SECONDS)
+        return self._is_held
 
     def kept(self) -> bool:
         """The same, for who asks all the time: the store is asked once a minute."""
-        return time.monotonic() - self._renewed_at < RENEWED_EVERY or self.renewed()
+        is_due = time.monotonic() - self._renewed_at >= RENEWED_EVERY
+        return self.renewed() if is_due else self._is_held
 
     def give_back(self) -> None:
         self._jobs.release(self._job, self._holder)

@@ -7,7 +7,7 @@ it still stands in those that have it of their own.
 from collections import Counter
 from collections.abc import Sequence
 
-from kinmem.models import Memory
+from kinmem.models import LIVE, Memory
 from kinmem.places import name_of, same_place
 from kinmem.store.base import Store
 from kinmem.upkeep.budget import Budget
@@ -23,11 +23,13 @@ def everywhere(store: Store, budget: Budget, counts: Counter[str]) -> None:
     everywhere. It leaves a line in the history, can be undone, and is not done again then."""
     if len(store.places()) < LEAST:
         return
-    changes = [
-        (group[0], {"place": None}, f"learned alike in {_listed(projects)}")
-        for group in store.said_in_places(LEAST)
-        if len(projects := _projects(group)) >= LEAST and not _was_done(store, group)
-    ]
+    changes = []
+    for group in store.said_in_places(LEAST):
+        live = [one for one in group if one.state in LIVE]
+        projects = _projects(live)
+        is_bound = all(one.place for one in live)
+        if is_bound and len(projects) >= LEAST and not _was_done(store, group):
+            changes.append((live[0], {"place": None}, f"learned alike in {_listed(projects)}"))
     counts["everywhere"] += change_all(store, changes, ACTION, budget)
 
 
@@ -42,7 +44,8 @@ def _projects(memories: Sequence[Memory]) -> list[str]:
 
 
 def _was_done(store: Store, memories: Sequence[Memory]) -> bool:
-    """Whether one of them was to hold everywhere before: then somebody has given it its place."""
+    """Whether one of them held everywhere before: then somebody has given it its place again, or
+    has forgotten it."""
     return any(event.action == ACTION for one in memories for event in store.history(one.id))
 
 

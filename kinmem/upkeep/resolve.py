@@ -64,7 +64,7 @@ def refuse_issue(store: Store, issue: Issue) -> Settled:
     for conflict in store.decisions.conflicts():
         if {conflict.newer, conflict.older} == set(issue.memory_ids):
             store.decisions.close_conflict(conflict.id, "kept_both")
-    return Settled(issue.id, issue.memory_ids[-1])
+    return Settled(issue.id, memories.popitem()[0] if len(memories) == 1 else None)
 
 
 def _present(store: Store, issue: Issue) -> list[Memory]:

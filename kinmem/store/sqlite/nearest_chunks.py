@@ -8,6 +8,7 @@ vector_log. The index is a cache: what it says about a memory is checked when th
 import json
 import logging
 import threading
+import time
 from collections.abc import Callable, Collection, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ logger = logging.getLogger(__name__)
 
 IN_MEMORY_FROM = 2000
 LOADED_AT_ONCE = 5000
+TRIED_AGAIN = 60.0  # seconds after which a copy that could not be loaded is loaded again
 MANY = 16  # scans of a small file cost as much as reading its vectors once
 MOST_NEAREST = 4096  # vec0's own limit for k
 MOST_EXPECTED = 8  # chunks of a memory that are asked for at once; a document may have thousands
@@ -42,6 +44,8 @@ class _Copy:
     seq: int
     """Entry of vector_log up to which the index is right."""
     loaded: bool = False
+    failed_at: float | None = None
+    """When it could not be loaded, by the monotonic clock."""
 
 
 class NearestChunks:
@@ -228,6 +232,8 @@ class VectorCopies:
                 self._start_loading(number, dimension)
             return None
         if not copy.loaded:
+            if copy.failed_at is not None and time.monotonic() > copy.failed_at + TRIED_AGAIN:
+                self.forget(number)
             return None
         (first, last) = self._database.rows(  # asked at once, they would read the whole log
             "SELECT (SELECT min(seq) FROM vector_log), (SELECT max(seq) FROM vector_log)"
@@ -274,6 +280,7 @@ class VectorCopies:
                 _put(copy.index, self._live_vectors(number, block))
             copy.loaded = True
         except KinmemError:
+            copy.failed_at = time.monotonic()
             if not self._closing:
                 logger.warning(
                     "vectors could not be loaded; the exact scan goes on answering", exc_info=True

@@ -172,16 +172,17 @@ class SqliteStore:
         return sorted({place for (place,) in rows if place[0] != "?"})
 
     def said_in_places(self, least: int) -> list[list[Memory]]:
-        groups: dict[tuple[str, str], list[Memory]] = defaultdict(list)
+        groups: dict[tuple[str | None, ...], list[Memory]] = defaultdict(list)
         for scope, file in self.files.by_scope.items():
             rows = file.database.rows(
                 f"SELECT {COLUMNS} FROM memories m WHERE m.content_hash IN ({SAID_IN_PLACES})"
-                f" AND m.kin = :kin AND {IS_LIVE} ORDER BY m.rowid",
+                " AND m.kin = :kin ORDER BY m.rowid",
                 {"kin": self.kin, "least": least},
             )
             for memory in map(memory_of, rows):
-                groups[scope, memory.content_hash].append(memory)
-        return [group for group in groups.values() if all(one.place for one in group)]
+                said = (scope, memory.content_hash, memory.speaker, memory.subject)
+                groups[said].append(memory)
+        return list(groups.values())
 
     def unplaced(self) -> list[Memory]:
         rows = [
