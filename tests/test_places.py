@@ -195,6 +195,44 @@ def test_what_was_undone_stays_in_its_projects(
     assert ALIKE not in opening(service, projects("fourth"))
 
 
+def test_what_was_forgotten_does_not_hold_everywhere_by_another_of_the_projects(
+    service: Service, projects: Callable[[str], Path]
+) -> None:
+    first, *others = learned_alike(service, projects, "parcels", "invoices", "shop", "garden")
+    service.sleep(["consolidate"])
+
+    service.forget(first)
+    service.sleep(["consolidate"])
+
+    assert all(service.get(id).place is not None for id in others)
+
+
+def test_what_three_projects_say_of_three_people_holds_in_its_project(
+    service: Service, projects: Callable[[str], Path]
+) -> None:
+    whose = zip(("Anna", "Ben", "Tom"), ("parcels", "invoices", "shop"), strict=True)
+    told = [
+        service.memorize(ALIKE, category="decision", subject=who, place=str(projects(name))).id
+        for who, name in whose
+    ]
+
+    service.sleep(["consolidate"])
+
+    assert all(service.get(id).place is not None for id in told if id)
+
+
+def test_undo_takes_back_what_was_told_and_not_that_it_holds_everywhere(
+    service: Service, projects: Callable[[str], Path]
+) -> None:
+    learned_alike(service, projects, "parcels", "invoices", "shop")
+    told = service.memorize("The red bicycle is in the cellar.").id or ""
+    service.sleep(["consolidate"])
+
+    undone = service.undo()
+
+    assert dict(undone.became) == {told: "gone"}
+
+
 def test_two_projects_prove_nothing_nor_does_one_that_was_moved(
     service: Service, projects: Callable[[str], Path], tmp_path: Path
 ) -> None:

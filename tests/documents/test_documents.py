@@ -257,6 +257,18 @@ def test_memorize_takes_long_texts_as_documents(service: Service) -> None:
     assert service.memorize(text).status == "duplicate_of"
 
 
+def test_a_long_text_keeps_who_says_it_and_where_it_holds(service: Service, tmp_path: Path) -> None:
+    (tmp_path / "parcels" / ".git").mkdir(parents=True)
+    where = str(tmp_path / "parcels")
+
+    stored = service.memorize(LONG, speaker="Tom", place=where)
+
+    memory = service.get(stored.id or "")
+    assert (memory.speaker, memory.place) == ("Tom", str(Path(where).resolve()))
+    with pytest.raises(InvalidInput, match="nonsense"):
+        service.memorize(LONG, nonsense=1)
+
+
 def test_many_are_memorized_with_a_long_one_among_them(service: Service) -> None:
     stored = service.memorize_many(["Tea is hot", LONG, {"content": "Ice is cold"}])
 

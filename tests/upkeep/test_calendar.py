@@ -11,7 +11,7 @@ import pytest
 
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import Memory, State
-from kinmem.upkeep.budget import UNLIMITED, Budget
+from kinmem.upkeep.budget import UNLIMITED, Budget, Lease
 from kinmem.upkeep.priority import expected, recalibrate
 from kinmem.upkeep.purge import prune
 from tests.upkeep.conftest import OF_AN_ASSISTANT, Bench, all_of_it
@@ -350,3 +350,18 @@ def test_expected_is_bounded(bench: Bench, clock: Any) -> None:
 
     assert expected(replace(memory, importance=1.0), later) == 1.0
     assert expected(replace(memory, importance=9.9, recalled_count=99), later) == 10.0
+
+
+def test_a_lease_that_was_lost_is_not_held_again(bench: Bench) -> None:
+    jobs = bench.store.jobs
+    mine, theirs = Lease(jobs, "sleep"), Lease(jobs, "sleep")
+    assert mine.renewed()
+    mine.give_back()
+    assert theirs.renewed()
+
+    assert not mine.renewed()
+
+    assert [mine.kept() for _ in range(3)] == [False] * 3
+    assert theirs.kept()
+    assert Budget(lease=mine).is_over()
+    assert not Budget(lease=theirs).is_over()
