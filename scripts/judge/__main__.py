@@ -15,7 +15,7 @@ from scripts.judge.figures import table
 from scripts.judge.names import table as table_of_names
 from scripts.judge.names import texts, train_names, weights_of
 from scripts.judge.network import Judge
-from scripts.judge.shipped import shipped
+from scripts.judge.shipped import between, shipped
 from scripts.judge.shortcuts import SAID_ALONG, against_shortcuts
 from scripts.judge.training import LENGTH, RATES, RATES_GOING_ON, Plan, train
 
@@ -39,17 +39,7 @@ def main() -> None:
     torch.set_num_threads(asked.threads)
     for folder in (asked.out, asked.state.parent):
         folder.mkdir(parents=True, exist_ok=True)
-    judge, tokenizer = shipped(FOLDER, LAYERS) if asked.go_on else _begun(asked.package)
-    tokenizer.enable_truncation(LENGTH)
-    trained, held = rows()
-    if asked.go_on:
-        trained = recent(trained, asked.go_on, asked.seed)
-    trained += against_shortcuts(trained, said_along(SAID_ALONG), asked.seed)
-    if asked.rows:
-        trained, held = trained[:: len(trained) // asked.rows], held[:: len(held) // asked.rows]
-    rates = RATES_GOING_ON if asked.go_on else RATES
-    plan = Plan(asked.epochs, asked.minutes * 60, asked.seed, rates, asked.state)
-    train(judge, tokenizer, trained, plan)
+    judge, tokenizer, held = _learned(asked)
     tokenizer.no_truncation()
     write_words(judge.words.weight.numpy(), tokenizer, asked.out)
     known, unseen = texts()
@@ -62,6 +52,25 @@ def main() -> None:
     written = BuiltinJudge(asked.out)
     print(table(held, [np.exp(_logits(written, row)) for row in held]))
     print(table_of_names(unseen, written))
+
+
+def _learned(asked: argparse.Namespace) -> tuple[Judge, Tokenizer, list[Row]]:
+    """The network after its training, what it reads words with, and the rows that were kept."""
+    judge, tokenizer = shipped(FOLDER, LAYERS) if asked.go_on else _begun(asked.package)
+    tokenizer.enable_truncation(LENGTH)
+    trained, held = rows()
+    if asked.go_on:
+        trained = recent(trained, asked.go_on, asked.seed)
+    trained += against_shortcuts(trained, said_along(SAID_ALONG), asked.seed)
+    if asked.rows:
+        trained, held = trained[:: len(trained) // asked.rows], held[:: len(held) // asked.rows]
+    rates = RATES_GOING_ON if asked.go_on else RATES
+    plan = Plan(asked.epochs, asked.minutes * 60, asked.seed, rates, asked.state)
+    former = {name: value.clone() for name, value in judge.state_dict().items()}
+    train(judge, tokenizer, trained, plan)
+    if asked.go_on:
+        between(former, judge)
+    return judge, tokenizer, held
 
 
 def _begun(package: Path | None) -> tuple[Judge, Tokenizer]:
