@@ -64,6 +64,8 @@ DISSENT = 0.15
 """Chance of any change below which what the form alone would ask about is not asked."""
 PATIENCE = 5.0
 """Seconds for all pairs of one statement, loading included; then nothing is ended."""
+MADE_BY: EntityType = "organization"
+"""What a product counts as: Bosch and Slack name both, and a sentence need not tell which."""
 LONGEST = 400
 """Characters; the judge reads about as many of a pair, and a longer text tells many things."""
 
@@ -138,7 +140,8 @@ class Relating:
         except ModelError as error:
             logger.warning("nobody tells what is named: %s", error)
             return None
-        types = {one.type for one in named if not {*name}.isdisjoint(words(one.name))}
+        known = (one for one in named if not {*name}.isdisjoint(words(one.name)))
+        types = {MADE_BY if one.type == "product" else one.type for one in known}
         return types.pop() if len(types) == 1 and "other" not in types else None
 
     def _of(self, earlier: str, later: str, judge: Judge) -> Relation | None:
