@@ -85,7 +85,8 @@ HELD_BACK = "held"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """One thing remembered. Times are aware and in UTC; see DESIGN section 3 for the groups."""
+    """One thing remembered. Times are aware and in UTC. docs/life.md explains state,
+    tier, importance and priority, docs/conversations.md place, docs/documents.md parts."""
 
     id: str
     kin: str

@@ -155,7 +155,7 @@ def test_what_may_be_chance_is_no_verdict(plain, other, verdict):
 
 
 def test_wordings_that_answer_help_and_useless_ones_do_no_harm(embedder):
-    """The same at full length: `make bench` and docs/recall.md."""
+    """The same at full length: `make bench` and docs/benchmarks.md."""
     helped, followed = expansion.scores(data.own_set()["everyday"], embedder)
     found = {
         name: [mean(column) for column in expansion.columns(scores)]

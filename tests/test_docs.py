@@ -1,15 +1,27 @@
-"""The documents tell the truth about the tree, the settings, the tools and the commands."""
+"""The documents tell the truth about the tree, the settings, the tools and the commands.
 
+So do docstrings and comments, as far as a file, a module, a variable or a command is named in them.
+"""
+
+import ast
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+import tokenize
 import tomllib
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
+from benchmarks.__main__ import BENCHMARKS, OF_EMBEDDERS
+from kinmem.cli.app import app
 from kinmem.mcp.tools import tools
 from kinmem.settings import HOME_VARIABLE, knobs
 
@@ -161,3 +173,161 @@ def test_every_make_target_in_a_document_exists(document: Path) -> None:
     said = re.findall(r"(?:^|`)make\s+([a-z-]+)", document.read_text(encoding="utf-8"), re.M)
 
     assert set(said) <= targets
+
+
+# names in pages, docstrings and comments
+
+CODE = ("kinmem", "tests", "benchmarks", "scripts")
+PACKAGES = [path.parent.name for path in (ROOT / "kinmem").glob("*/__init__.py")]
+TOP = "|".join([*CODE, *PACKAGES])
+MODULES = TOP.replace("|settings", "")
+"""`settings` with a point behind it are those in force, not their package."""
+FILES_OF_USERS = {"notes.md"}
+"""In examples of pages."""
+BENCHMARKED = {*BENCHMARKS, *OF_EMBEDDERS, "pairs", "kore", "all"}
+NAMES: dict[str, tuple[str, Callable[[str], bool]]] = {
+    "files": (
+        r"(?<![*\w./~-])(\w[\w./-]*\.(?:py|sql|md))\b",
+        lambda name: name in FILES_OF_USERS or any(path.endswith(f"/{name}") for path in files()),
+    ),
+    "paths": (
+        rf"(?<![\w/.-])((?:{TOP})/[\w/-]+\w)(?![\w.*])",
+        lambda name: any(base.with_suffix(end).exists() for base in _bases(name) for end in ENDS),
+    ),
+    "modules": (
+        rf"(?<![\w./-])((?:{MODULES})(?:\.[a-zA-Z_]\w*)+)(?!\w|[.][a-z])",
+        lambda name: name.endswith(SUFFIXES) or is_name(name),
+    ),
+    "programs": (r"python -m (\w+(?:\.\w+)+)", lambda name: is_name(name)),
+    "variables": (
+        r"\b((?:KINMEM|MEMORY|COMPACTING)_[A-Z0-9_]*[A-Z0-9])\b",
+        lambda name: name in strings(),
+    ),
+    "benchmarks": (
+        r"(?:python -m benchmarks|`kinmem bench) ([a-z][a-z-]*)",
+        lambda name: name in BENCHMARKED,
+    ),
+    "commands": (r"`(kinmem [a-z][^`]*)", lambda said: is_command(said)),
+}
+"""How each kind is written, and whether there is such a one."""
+ENDS = ("", ".py")
+SUFFIXES = (".db", ".json", ".log", ".md", ".py", ".toml", ".txt")
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_what_is_named_exists(kind: str) -> None:
+    """What a rename leaves behind misleads whoever looks for it."""
+    pattern, exists = NAMES[kind]
+
+    named = [(place, name) for place, line in prose() for name in re.findall(pattern, line)]
+
+    assert named
+    assert [f"{place}: {name}" for place, name in named if not exists(name)] == []
+
+
+def test_recall_is_told_stage_by_stage() -> None:
+    """Its page has a section for each, with the number and the name of the stage's file."""
+    sections = re.findall(r"^### (\d+)\. (.*)$", text("docs/recall.md"), re.MULTILINE)
+    stages = {
+        path.stem.replace("_", " ").capitalize(): found[1]
+        for path in (ROOT / "kinmem" / "recall").glob("*.py")
+        if (found := re.match(r'"""Stage (\d+):', path.read_text(encoding="utf-8")))
+    }
+
+    assert {name: number for number, name in sections} == stages
+    assert [number for number, _ in sections] == [str(1 + at) for at in range(len(stages))]
+
+
+@cache
+def prose() -> list[tuple[str, str]]:
+    """(where, line) of pages, docstrings and comments; numbered migrations never change."""
+    found = []
+    for path in (path for path in DOCUMENTS if path.name != "CHANGELOG.md"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        found += [(f"{path.name}:{1 + at}", line) for at, line in enumerate(lines)]
+        found += [
+            (path.name, f"`{line}`") for line in "".join(blocks(str(path), "sh")).splitlines()
+        ]
+    for path in (path for folder in CODE for path in (ROOT / folder).rglob("*.py")):
+        code = path.read_text(encoding="utf-8")
+        where = path.relative_to(ROOT)
+        found += [(f"{where}:{at}", line) for at, line in (*_docstrings(code), *_comments(code))]
+    for path in (path for folder in CODE for path in (ROOT / folder).rglob("*.txt")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        found += [(path.name, line) for line in lines if line.startswith("#")]
+    return found
+
+
+def _docstrings(code: str) -> Iterator[tuple[int, str]]:
+    for said in _texts_alone(ast.parse(code)):
+        for at, line in enumerate(str(said.value).splitlines()):
+            yield said.lineno + at, line
+
+
+def _texts_alone(tree: ast.AST) -> Iterator[ast.Constant]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield node.value
+
+
+def _comments(code: str) -> Iterator[tuple[int, str]]:
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+@cache
+def files() -> list[str]:
+    """Of the repository, each with a leading slash."""
+    folders = [path for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "."]
+    return [f"/{path.relative_to(ROOT)}" for top in folders for path in top.rglob("*.*")] + [
+        f"/{path.name}" for path in ROOT.iterdir()
+    ]
+
+
+@cache
+def strings() -> set[str]:
+    """Words of the texts that programs use, and not of those that explain them."""
+    found = set(re.findall(r"\w+", (ROOT / "Makefile").read_text(encoding="utf-8")))
+    for path in (path for folder in CODE for path in (ROOT / folder).rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        alone = {id(said) for said in _texts_alone(tree)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and id(node) not in alone:
+                found.update(re.findall(r"\w+", str(node.value)))
+    return found
+
+
+def _bases(name: str) -> tuple[Path, Path]:
+    return ROOT / name, ROOT / "kinmem" / name
+
+
+def is_name(dotted: str) -> bool:
+    """Whether it is a module, or something whose name stands in one."""
+    for base in _bases(dotted.replace(".", "/")):
+        rest: list[str] = []
+        while not (base.is_dir() or base.with_suffix(".py").exists()) and base != ROOT:
+            rest.append(base.name)
+            base = base.parent
+        module = base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
+        words = set(re.findall(r"\w+", module.read_text("utf-8"))) if module.exists() else set()
+        is_inside = base != ROOT and (base.name != "kinmem" or dotted.startswith("kinmem."))
+        if is_inside and words.issuperset(rest):
+            return True
+    return False
+
+
+def is_command(said: str) -> bool:
+    """Whether there is such a command, with such options."""
+    command: Any = get_command(app)
+    known = {name for one in command.params for name in one.opts} | {"--help"}
+    for word in said.partition("#")[0].split()[1:]:
+        if word in getattr(command, "commands", {}):
+            command = command.commands[word]
+            known |= {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
+        elif word.startswith("--"):
+            if word.partition("=")[0] not in known:
+                return False
+        elif hasattr(command, "commands") and re.fullmatch(r"[a-z-]+", word):
+            return False
+    return True

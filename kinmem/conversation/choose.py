@@ -2,7 +2,7 @@
 
 recall gives its best ten whatever is asked, so the answer as a whole must fit first: its best hit
 is judged by nearness, by the prompt's words in it, and by whether it is about who is named.
-Measured on LoCoMo and BEAM (docs/conversations.md).
+Measured on LoCoMo and BEAM (docs/benchmarks.md).
 """
 
 from collections.abc import Sequence, Set

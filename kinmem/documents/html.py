@@ -189,7 +189,7 @@ def _told(body: "LexborNode", rules: Rules) -> Iterator[str]:
             style = rules.of(node.tag or "", node.attributes)
             if node is body or not hides(style):  # a program may show all of a page at last
                 fenced += node.tag == "pre"
-                yield _opening(node.tag or "", node)
+                yield _opening(node.tag or "")
                 if node.child is not None:
                     looks.append(looks[-1].with_style(style) if style else looks[-1])
                     node = node.child
@@ -219,7 +219,7 @@ def _is_unread(node: "LexborNode") -> bool:
     )
 
 
-def _opening(tag: str, node: "LexborNode") -> str:
+def _opening(tag: str) -> str:
     match tag:
         case "h1" | "h2" | "h3" | "h4" | "h5" | "h6":
             return f"\n\n{'#' * int(tag[1])} "

@@ -3,7 +3,7 @@
 In real talk most turns are reactions ("Wow, that's great!") or questions back. Statements that
 people make about themselves, with names, numbers and times in them, are what is asked for later.
 Computed once, when a text is stored. Without it recall@10 falls by 2.2 points on LoCoMo and 2.7 on
-BEAM (docs/recall.md).
+BEAM (docs/benchmarks.md).
 """
 
 import math

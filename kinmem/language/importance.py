@@ -1,7 +1,8 @@
 """How much a memory matters, told from its words: seven signals, no model.
 
-The signals are Kore's, their weights DESIGN's: category, length, specific words, numbers, names,
-times, negation. Words count whole: "maize" and "tokenize" are no secrets.
+The signals are Kore's, their weights our own: category, length, specific words, numbers, names,
+times, negation. Words count whole: "maize" and "tokenize" are no secrets. docs/benchmarks.md shows
+how often each level comes out.
 """
 
 import math

@@ -73,7 +73,7 @@ def summary(text: str, count: int, characters: int, title: str = "") -> str:
 
     Empty where no more sentences are told than that: the text is its own summary.
     """
-    told = list(_sentences(_looked_at(text), title))
+    told = list(_sentences(_looked_at(text)))
     if len(told) <= count:
         return ""
     told = [one for one in told if _is_prose(one.text)] or told
@@ -107,7 +107,7 @@ def _looked_at(text: str) -> str:
     return "\n\n".join(parts)
 
 
-def _sentences(text: str, title: str) -> Iterator[_Sentence]:
+def _sentences(text: str) -> Iterator[_Sentence]:
     """Those that say something."""
     stop = STOP_WORDS[language_of(text[:5000])]
     heads = _heads(text)

@@ -260,7 +260,6 @@ ADDING_VERBS = words(
     "tiene tengo gusta habla bebe ho piace parla mangia beve tem tenho gosta fala",
 )
 """Verbs whose objects add up: who speaks French may speak German as well."""
-ALSO = words("also too well auch ebenfalls aussi también anche também another second")
 ONLY_ONES = words(
     "mother father wife husband boss manager partner boyfriend girlfriend fiancé fiancée ehemann",
     "ehefrau mutter vater chef chefin mère père mari madre padre marido esposa esposo moglie",

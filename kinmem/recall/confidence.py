@@ -2,7 +2,7 @@
 
 A model of twelve features, fitted to questions of our own, half of which have no answer; where the
 judge of language has read a hit, joined with what it says (benchmarks/fit_confidence.py prints the
-constants; docs/recall.md says how well it does).
+constants; docs/benchmarks.md says how well it does).
 """
 
 import math

@@ -2,7 +2,8 @@
 
 A wording is believed as far as it is near the question, and what it finds as far as the wording is,
 or as far as the question itself speaks for it: what a model makes up moves little, and what it hits
-on moves much. Measured with wordings that are the answers, and with random ones: docs/recall.md.
+on moves much. Measured with wordings that are the answers, and with random ones:
+docs/benchmarks.md.
 """
 
 import logging

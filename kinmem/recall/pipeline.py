@@ -1,4 +1,8 @@
-"""How a question is answered: each line is a stage in a file of its name; see docs/recall.md."""
+"""How a question is answered: fifteen stages in order; docs/recall.md has a section for each.
+
+The number behind a line is the one that the first line of the stage's file begins with; the file is
+the one that the function is imported from.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

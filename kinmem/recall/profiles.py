@@ -1,7 +1,7 @@
 """Ranking profiles as data: how words and meaning are joined, and what else counts how much.
 
 The numbers of the default ranking stand together in Formula, so that each can be left out and
-measured: `python -m benchmarks ablation` does so for every one of them; docs/recall.md has the
+measured: `python -m benchmarks ablation` does so for every one of them; docs/benchmarks.md has the
 table.
 """
 
@@ -118,7 +118,7 @@ def _linear(
     return Profile(name, "linear", shares=shares, curve="keyoku")
 
 
-# relevance: the default, measured (docs/recall.md). kinbot, kore and Keyoku's five modes have
+# relevance: the default, measured (docs/benchmarks.md). kinbot, kore and Keyoku's five modes have
 # the numbers of their documentation.
 PROFILES: Mapping[str, Profile] = {
     profile.name: profile

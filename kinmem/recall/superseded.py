@@ -1,7 +1,8 @@
 """Stage 12: what has been superseded, or may have been, beside what has taken its place.
 
-Asked how things stood, what was so then stands first. Of two memories in an open conflict, of which
-only one may hold, the newer one does.
+Asked how things stood, what was so then stands first (former_first, stage 12). Of two memories in
+an open conflict, of which only one may hold, the newer one does (newer_first): behind stage 15, in
+answer_cache.py, since a review may settle a conflict while the answer is kept.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -9,7 +9,6 @@ from itertools import chain
 
 from rapidfuzz.distance import OSA
 
-from kinmem.clock import Clock
 from kinmem.llm.naming import Naming
 from kinmem.models import THE_USER, Scope
 from kinmem.store.base import Store
@@ -32,9 +31,7 @@ BEGINS = 3
 SCOPES: tuple[Scope, ...] = ("private", "shared")
 
 
-def entities(
-    store: Store, clock: Clock, naming: Naming, budget: Budget, counts: Counter[str]
-) -> None:
+def entities(store: Store, naming: Naming, budget: Budget, counts: Counter[str]) -> None:
     """Read own memories whose content was not read for entities, the latest first; then
     merge entities of one file that are certainly the same. Counts read, found and merged.
 

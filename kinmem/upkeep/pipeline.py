@@ -57,7 +57,7 @@ class Upkeep:
             Step("learn", 300, learn),
             Step("expire", 60, partial(expire, store, clock)),
             Step("embed", 300, embed),
-            Step("entities", 60, partial(entities, store, clock, naming), goes_on=True),
+            Step("entities", 60, partial(entities, store, naming), goes_on=True),
             Step("tag", 60, partial(tag, store, clock), goes_on=True),
             Step("link", 60, partial(link, store, self._embedder, clock), goes_on=True),
             Step("consolidate", 300, partial(self._consolidate, without_model)),

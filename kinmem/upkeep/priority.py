@@ -26,7 +26,7 @@ YOUNGEST = timedelta(days=7)
 REST = timedelta(days=10)
 """Between two moves of one memory: the largest is 0.3, so it moves by 0.9 in 30 days at most."""
 UNUSED_DAYS = 30
-"""Up to which nothing sinks (DESIGN 9)."""
+"""Up to which nothing sinks (docs/life.md)."""
 RATED = ("explicit", "import")
 """Channels by which a person says what a memory is worth; of a turn its words say it."""
 

@@ -322,7 +322,3 @@ def read_live(
         cursor = page.next_cursor
         if cursor is None:
             return
-
-
-ANY_LIVE = Filters(states=LIVE)
-"""Expired ones as well."""

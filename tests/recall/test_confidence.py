@@ -388,7 +388,7 @@ def test_our_own_questions_are_enough_and_half_have_no_answer() -> None:
 
 
 def test_on_unseen_questions_confidence_means_what_it_says() -> None:
-    """Two of the Kins that were held back: see docs/recall.md for all."""
+    """Two of the Kins that were held back: see docs/benchmarks.md for all."""
     unseen = halves("notes")["unseen"][:2]
     embedder = Remembering(BuiltinEmbedder())
     asked: list[Asked] = []

@@ -24,7 +24,7 @@ def weighed(candidate, profile, question="x", relevance=0.5, **settings):
     return weigh(scored, asked, PROFILES[profile], RecallSettings(**settings), NOW)[0]
 
 
-# KinBot's golden values (reference/kinbot-behaviour.md section 14), with the seeds' factor 1 for
+# Golden values worked out from KinBot's documentation, with the seeds' factor 1 for
 # decisions and 0.3 for preferences instead of the 2 and 0.5 of its code.
 @pytest.mark.parametrize(
     ("category", "importance", "days", "decay"),
@@ -96,7 +96,7 @@ def test_the_default_lets_nothing_outweigh_a_clearly_better_match():
     ],
 )
 def test_age_only_orders_equals(old, first):
-    """Answers grow old with the questions about them: docs/recall.md has what age costs."""
+    """Answers grow old with the questions about them: docs/benchmarks.md has what age costs."""
     memories = {"old": memory(days=3000, id="old"), "new": memory(days=0, id="new")}
     scored = [
         Scored(memories[name], score, Reasons(score))

@@ -13,7 +13,7 @@ from kinmem.store.sqlite.nearest_chunks import VectorCopies, embedder_of
 from kinmem.store.sqlite.queries import VISIBLE, View
 
 # vec0 reserves space chunk by chunk: at its default of 1024 an empty file of 384 dimensions takes
-# 1.5 MB, and what churn leaves half empty is never reused (performance, section 2).
+# 1.5 MB, and what churn leaves half empty it does not reuse: housekeeping fills it.
 VEC0_CHUNK = 128
 LOG_KEPT = 200_000
 
@@ -172,12 +172,7 @@ class ChunkVectors:
         log(db, chunks)
 
     def take_over(
-        self,
-        db: apsw.Connection,
-        chunk: int,
-        source: "ChunkVectors",
-        from_db: apsw.Connection,
-        old_chunk: int,
+        self, db: apsw.Connection, chunk: int, from_db: apsw.Connection, old_chunk: int
     ) -> None:
         """Copy the vectors of another file's chunk, of the embedders that are enrolled here."""
         rows: list[Any] = from_db.execute("SELECT id, name FROM embedders").fetchall()

@@ -61,7 +61,7 @@ class MemoryFile:
     def changing(self) -> Iterator[apsw.Connection]:
         """A transaction after which the revision has gone up, if it changed anything.
 
-        The Kin's own file is locked before any other (numbers.py).
+        The Kin's own file is locked before any other (history_rows.py).
         """
         with self._numbers.taking(self.database), self.database.writing() as db:
             self.write = None
@@ -244,12 +244,7 @@ class MemoryFile:
         return row
 
     def copy_in(
-        self,
-        db: apsw.Connection,
-        memory: Memory,
-        source: "MemoryFile",
-        from_db: apsw.Connection,
-        row: int,
+        self, db: apsw.Connection, memory: Memory, from_db: apsw.Connection, row: int
     ) -> None:
         """Take over a memory from another file under the same id, with all that belongs to it."""
         self.delete(db, memory.id)  # left by a move that was cut short
@@ -271,7 +266,7 @@ class MemoryFile:
                 place = document_parts.passage_of(metadata, memory.holds_back)
                 document_parts.insert_words(db, [(chunk, said, place)])
             self.vectors.queue(db, [chunk])
-            self.vectors.take_over(db, chunk, source.vectors, from_db, old_chunk)
+            self.vectors.take_over(db, chunk, from_db, old_chunk)
         upkeep_rows.copy(from_db, row, db, new_row)
 
     # reading

@@ -109,7 +109,7 @@ def as_json(values: Mapping[str, Any]) -> str | None:
 
 
 # Somebody else's shared memory is seen by all unless its author has put it away. `left` is null or
-# lists what has been moved to the other file and is here still (moves.py).
+# lists what has been moved to the other file and is here still (sharing.py).
 VISIBLE = (
     "(m.kin = :kin OR (m.scope = 'shared' AND m.state NOT IN ('deleted', 'quarantined')))"
     " AND (:left IS NULL OR m.id NOT IN (SELECT value FROM json_each(:left)))"

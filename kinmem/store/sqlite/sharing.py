@@ -191,7 +191,7 @@ def move(
 
     `row` is its number in the source.
     """
-    target.copy_in(db, new, source, source_db, row)
+    target.copy_in(db, new, source_db, row)
     db.execute(
         "INSERT OR REPLACE INTO moves (memory, kin, version) VALUES (?, ?, ?)",
         (new.id, new.kin, new.version),
