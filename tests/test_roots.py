@@ -54,7 +54,6 @@ class Editor:
         )
         return Client(stdio_client(parameters), mode="legacy", list_roots_callback=self.roots)
 
-
     def calling(self, server: Running) -> Client:
         """The same over streamable HTTP."""
         transport = streamable_http_client(f"{server.url}/mcp")

@@ -73,9 +73,7 @@ async def _ask(
     try:
         with anyio.fail_after(SECONDS):
             asked = ServerMessageMetadata(related_request_id=ctx.request_id)  # in the call's stream
-            answer = await session.send_request(
-                ListRootsRequest(), ListRootsResult, metadata=asked
-            )
+            answer = await session.send_request(ListRootsRequest(), ListRootsResult, metadata=asked)
     except (MCPError, ValidationError, TimeoutError) as error:
         logger.info("the client offers roots, but does not tell them: %s", type(error).__name__)
         return
