@@ -8,7 +8,9 @@ repository that was moved keeps its memories: see `same_place`.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 GIT = ".git"
@@ -16,6 +18,23 @@ FREE = ("event", "activity")
 """Categories that no place binds: what happened may be told elsewhere, with its place named."""
 POINTER_BYTES = 4096
 """Of the file that a worktree has in place of a folder."""
+
+_working_in: ContextVar[str | None] = ContextVar("kinmem_place", default=None)
+
+
+@contextmanager
+def working_in(place: str | None) -> Iterator[None]:
+    """What is done inside, also on worker threads it starts, is done in this place."""
+    token = _working_in.set(place)
+    try:
+        yield
+    finally:
+        _working_in.reset(token)
+
+
+def worked_in() -> str | None:
+    """The place that the client has named whose call is worked on; None: it named none."""
+    return _working_in.get()
 
 
 def place_of(folder: str | None) -> str | None:

@@ -96,6 +96,14 @@ def test_what_is_the_same_each_time_comes_first() -> None:
     assert len(os.path.commonprefix([one, other])) > 3000
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_behind_the_first_value_stand_headings_and_values_only(name: str) -> None:
+    """A cache of prompts ends where two of them differ for the first time."""
+    _, *rest = read(name).text.partition("$")
+    lines = "".join(rest).splitlines()
+    assert [one for one in lines if one and not one.startswith("$") and one[-1] != ":"] == []
+
+
 def test_a_dollar_in_a_value_stays() -> None:
     text = render_extract(turn="it costs $5, $$6 and $known or ${before}")
 

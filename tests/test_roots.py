@@ -1,4 +1,4 @@
-"""Clients that tell their roots: a real one, and the server as a process over stdio."""
+"""Clients that tell their roots: a real one, and the server as a process over stdio and HTTP."""
 
 import os
 import sys
@@ -10,11 +10,13 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.session import ClientRequestContext
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPDeprecationWarning
 from mcp.types import ErrorData, ListRootsResult, Root
 from pydantic import FileUrl
 
 from kinmem.service import Service
+from tests.test_http import Running, running
 
 SERVER = Path(__file__).parent.parent / "server.py"
 DECIDED = "We decided to tag releases by hand."
@@ -51,6 +53,11 @@ class Editor:
             env={**os.environ, "KINMEM_HOME": str(home), "KINMEM_KIN": "ana"},
         )
         return Client(stdio_client(parameters), mode="legacy", list_roots_callback=self.roots)
+
+    def calling(self, server: Running) -> Client:
+        """The same over streamable HTTP."""
+        transport = streamable_http_client(f"{server.url}/mcp")
+        return Client(transport, mode="legacy", list_roots_callback=self.roots)
 
 
 async def called(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -114,3 +121,30 @@ async def test_roots_that_change_are_asked_for_again(
 
     with service_of("ana") as service:
         assert service.get(stored["id"]).place == str(shop.resolve())
+
+
+async def test_over_http_each_client_works_in_its_own_place(
+    home: Path, repository: Callable[[str], Path], service_of: Callable[..., Service]
+) -> None:
+    parcels, shop = repository("parcels"), repository("shop")
+    editors = [Editor(parcels), Editor(shop), Editor()]
+    with running(home, KINMEM_KIN="ana") as server:
+        async with (
+            editors[0].calling(server) as one,
+            editors[1].calling(server) as other,
+            editors[2].calling(server) as nowhere,
+        ):
+            stored = await called(one, "memorize", content=DECIDED, category="decision")
+            query = {"query": "how are releases tagged?"}
+            (elsewhere,) = (await called(other, "recall", **query))["memories"]
+            (here,) = (await called(one, "recall", **query))["memories"]
+            (anywhere,) = (await called(nowhere, "recall", **query))["memories"]
+            turn = {"session": "s", "prompt_id": "1"}
+            await called(other, "observe", event="prompt", text="We use pnpm here.", **turn)
+
+    with service_of("ana") as service:
+        assert service.get(stored["id"]).place == str(parcels.resolve())
+        assert service.turns("s")[0].place == str(shop.resolve())
+    assert elsewhere["elsewhere"] is True
+    assert "elsewhere" not in here and "elsewhere" not in anywhere
+    assert [editor.asked for editor in editors] == [1, 1, 1]

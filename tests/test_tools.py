@@ -15,7 +15,7 @@ from mcp.types import (
 )
 
 from kinmem.mcp.protocol import INSTRUCTIONS, build
-from kinmem.mcp.tools import Mode, tools
+from kinmem.mcp.tools import SLEEP_SECONDS, Mode, tools
 from kinmem.models import CATEGORIES, State
 from kinmem.service import Service
 from kinmem.settings import knobs
@@ -576,6 +576,7 @@ async def test_memorize_tells_how_far_a_document_and_a_batch_are(
 async def test_a_sleep_that_takes_long_goes_on_and_says_so(
     service_of: Callable[..., Service], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert SLEEP_SECONDS <= 45  # clients give up after 60
     monkeypatch.setattr("kinmem.mcp.tools.SLEEP_SECONDS", 0.0)
     service = service_of("ana")
     for number in range(20):

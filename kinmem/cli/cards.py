@@ -213,8 +213,12 @@ def whose(one: "Memory", memory: "Service") -> str:
 
 
 def age(moment: datetime, memory: "Service") -> str:
-    """How long ago, in words."""
-    return age_in_words(moment, memory.clock())
+    """How long ago, in words, or how long until then."""
+    now = memory.clock()
+    if moment <= now:
+        return age_in_words(moment, now)
+    ahead = age_in_words(now, moment)
+    return f"in {ahead.removesuffix(' ago')}" if ahead.endswith(" ago") else ahead
 
 
 def _facts(one: "Memory", memory: "Service") -> Iterator[str]:
@@ -237,6 +241,8 @@ def _facts(one: "Memory", memory: "Service") -> Iterator[str]:
         yield f"importance {one.importance:g}"
     if one.occurred_at:
         yield f"happened {one.occurred_at.astimezone(memory.settings.general.zone).date()}"
+    if one.expires_at:
+        yield f"ends {one.expires_at.astimezone(memory.settings.general.zone):%Y-%m-%d %H:%M}"
     if one.tags:
         yield " ".join(f"#{one_line(tag)}" for tag in one.tags)
     yield age(one.content_updated_at, memory)

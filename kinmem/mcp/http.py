@@ -30,8 +30,8 @@ from kinmem.mcp.guard import HEALTH, Guard, KinOf, is_loopback
 from kinmem.mcp.tokens import Tokens
 from kinmem.settings import ServerSettings, Settings
 
-MOST_SESSIONS = 1000
-"""Open at once; one more takes the place of the one that has been idle for longest."""
+MOST_SESSIONS = 250
+"""Open at once, 40 KB each; one more takes the place of the one that has been idle for longest."""
 BODY_BYTES = 8 * 1024 * 1024
 """A batch of 100 memories of 64 KiB each is about 7 MB."""
 SHUTDOWN_SECONDS = 2

@@ -70,9 +70,15 @@ def _serve_stdio(services: "Services") -> NoReturn:
 def _serve_http(services: "Services") -> NoReturn:
     from kinmem.mcp.http import serve_http
     from kinmem.mcp.protocol import build
+    from kinmem.mcp.roots import follow_roots
 
     chosen = services.settings.server
-    server = build(services.get, sets=chosen.tool_sets, strict=chosen.strict_schemas)
+    server = build(
+        services.get,
+        sets=chosen.tool_sets,
+        strict=chosen.strict_schemas,
+        middleware=[follow_roots()],
+    )
     serve_http(server, services.settings, opened=services.open_soon, close=services.close)
 
 

@@ -17,6 +17,7 @@ from kinmem.learn.verdicts import Verdicts
 from kinmem.llm.base import ChatModels, Embedder
 from kinmem.llm.naming import Naming
 from kinmem.models import Answer, Filters, Memory
+from kinmem.places import worked_in
 from kinmem.recall.answer_cache import RecentAnswers
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.rewrite import Recent
@@ -62,11 +63,8 @@ class Parts:
         Without `resident` nothing is loaded and no background work is done: words answer.
         """
         self.store = store
-        self.here: str | None = None
-        """The project that this process works for, if it is started in one: see places.py."""
-        self.root: str | None = None
-        """The project that the client has named, which is `here` then: what is said is said in it,
-        unless it is said where."""
+        self._here: str | None = None
+        self._root: str | None = None
         self.settings = settings
         self.clock = clock
         self._embedder = embedder = embedders[0]
@@ -129,6 +127,26 @@ class Parts:
     def kin(self) -> str:
         """Whose memory this is."""
         return self.store.kin
+
+    @property
+    def here(self) -> str | None:
+        """The project of the call that is worked on, else the one that this process works for, if
+        it is started in one: see places.py."""
+        return worked_in() or self._here
+
+    @here.setter
+    def here(self, place: str | None) -> None:
+        self._here = place
+
+    @property
+    def root(self) -> str | None:
+        """The project that the client has named, which is `here` then: what is said is said in it,
+        unless it is said where."""
+        return worked_in() or self._root
+
+    @root.setter
+    def root(self, place: str | None) -> None:
+        self._root = place
 
     def close(self) -> None:
         """Stop background work, close the files. What is pending goes on at the next opening."""

@@ -288,8 +288,14 @@ def test_explore_of_nobody_names_the_next_step(kinmem: Kinmem) -> None:
 
 
 def test_options_take_times_in_words(kinmem, memorized):
-    memorized("The boiler was serviced", "--occurred-at", "3 days ago", "--expires", "in 3 days")
+    told = kinmem(
+        *("memorize", "The boiler was serviced"),
+        *("--occurred-at", "3 days ago", "--expires", "in 3 days"),
+    ).out
+    (one,) = kinmem("list", "--json").json["memories"]
+    shown = re.search(r"expires at +(\S+ \S+) \(in 3d\)", kinmem("show", one["id"]).out)
 
+    assert shown and f"ends {shown[1]}" in told
     assert kinmem("list", "--since", "last week").out
     assert kinmem("list", "--since", "tomorrow").out == "Nothing fits.\n"
     assert kinmem("timeline", "--day", "3 days ago", "--json").json["memories"]

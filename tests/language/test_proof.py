@@ -155,12 +155,13 @@ def test_what_changes_drops_or_invents_a_fact_is_refused(sources: list[str], mer
     assert unproved(merged, sources, ())
 
 
-def test_nine_in_ten_of_what_a_good_model_writes_are_proved() -> None:
-    """67 of 73, as before the proof went by whole clauses. What is refused stays apart."""
+def test_all_but_four_of_what_a_good_model_writes_are_proved() -> None:
+    """67 of 71. What is refused stays apart: an adjective that changes sides (coffee black), a verb
+    that says nothing (deploys happen), and two that conclude what the sources only suggest."""
     cases = told("merges.txt")
     refused = [merged for sources, merged in cases if unproved(merged, sources, ())]
 
-    assert len(refused) <= 0.12 * len(cases), refused
+    assert len(refused) <= 4, refused
 
 
 @pytest.mark.parametrize(

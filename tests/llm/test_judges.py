@@ -42,15 +42,15 @@ def test_the_reranker_sees_who_said_it_when_and_about_whom(
     server.replies = marks
     service = service_of("ana", MEMORY_RERANK_MODEL="double:m")
     for speaker, day in (("Melanie", "2026-01-07"), ("Caroline", "2026-02-09")):
-        service.memorize(f"I adopted a kitten, said {speaker}", subject="kitten", occurred_at=day)
+        service.memorize("I adopted a kitten", speaker=speaker, subject="kitten", occurred_at=day)
 
     service.recall("When did Melanie adopt a kitten?")
 
     (prompt,) = server.prompts
     assert f"{clock():%Y-%m-%d}" in prompt
-    assert {one["text"].split(":")[0] for one in told(prompt)} == {
-        "2026-01-07, about kitten",
-        "2026-02-09, about kitten",
+    assert {one["text"] for one in told(prompt)} == {
+        "Melanie, 2026-01-07, about kitten: I adopted a kitten",
+        "Caroline, 2026-02-09, about kitten: I adopted a kitten",
     }
 
 
