@@ -94,12 +94,20 @@ class _WithRoom:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sessions = self._manager._server_instances  # the SDK offers no other way to them
-        if scope["type"] == "http" and len(sessions) >= self._most:
+        if _may_open_session(scope) and len(sessions) >= self._most:
             open_scopes = [one.idle_scope for one in sessions.values() if one.idle_scope]
             idle = [one for one in open_scopes if one.deadline < math.inf and not one.cancel_called]
             if idle:
                 min(idle, key=lambda one: one.deadline).cancel()
         await self._app(scope, receive, send)
+
+
+def _may_open_session(scope: Scope) -> bool:
+    return (
+        scope["type"] == "http"
+        and scope["method"] == "POST"
+        and all(name != b"mcp-session-id" for name, _ in scope["headers"])
+    )
 
 
 def refuse_open_door(host: str, tokens: Tokens) -> None:
