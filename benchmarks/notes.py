@@ -25,6 +25,7 @@ NAMED = "KINMEM_PROMPTS"
 CATEGORIES = {"rule": "preference"}
 """What kinmem calls a rule."""
 COMPLETE, RELEVANT = 0.85, 0.8
+COMPLETED = ("complete", "prompts")
 COLUMNS = (
     *(
         "begins with",
@@ -52,7 +53,7 @@ class Heard:
 def measure(short: bool) -> tuple[list[Table], list[Target]]:
     """The table by language, and the promised shares."""
     del short
-    worlds = json.loads(Path(os.environ.get(NAMED, FILE)).read_text(encoding="utf-8"))
+    worlds = _worlds(Path(os.environ.get(NAMED, FILE)))
     embedder = BuiltinEmbedder()
     counts: dict[tuple[str, str], Counter[str]] = {}
     for world in worlds:
@@ -66,10 +67,23 @@ def measure(short: bool) -> tuple[list[Table], list[Target]]:
     table = Table("Notes beside a working prompt", COLUMNS, rows, __doc__.split("\n")[0])
     opened, bare = counts["opening", "all"], counts["prompt", "all"]
     return [table], [
-        Target("prompts that got all", _share(opened, "complete", "prompts"), COMPLETE, False),
-        # an opening leaves nothing to be told: the lines are those of sessions without one
-        Target("lines relevant", _share(bare, "relevant", "lines"), RELEVANT, False),
+        Target("prompts that got all", _share(opened, *COMPLETED), COMPLETE, False),
+        # an opening leaves nothing to be told: the lines are those of sessions without one, with
+        # the rules told once, which are relevant if any prompt of their world needs them
+        Target("told lines relevant", _of_all(bare), RELEVANT, False),
+        Target(
+            "prompts that got all, without an opening", _share(bare, *COMPLETED), COMPLETE, False
+        ),
         Target("unrelated prompts answered", opened["answered"] + bare["answered"], 0),
+    ]
+
+
+def _worlds(file: Path) -> list[World]:
+    """As they are stored; a prompt that no memory is fine for may leave that out."""
+    worlds: list[World] = json.loads(file.read_text(encoding="utf-8"))
+    return [
+        {**world, "prompts": [{"fine": [], **prompt} for prompt in world["prompts"]]}
+        for world in worlds
     ]
 
 
@@ -126,6 +140,12 @@ def _count(heard: Heard, needs: set[str], helps: set[str], used: set[str]) -> Co
         once=len(heard.once),
         once_used=sum(one in used for one in heard.once),
     )
+
+
+def _of_all(found: Mapping[str, int]) -> float:
+    """Of all lines that sessions were told, at once or beside a prompt, those that help."""
+    told = found["lines"] + found["once"]
+    return (found["relevant"] + found["once_used"]) / told if told else 1.0
 
 
 def _share(found: Mapping[str, int], part: str, whole: str) -> float:

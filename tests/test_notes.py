@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from kinmem.recall.working_prompt import MOST_TOLD
 from kinmem.service import Service
 
 PNPM = "We use pnpm in this repo, never npm or yarn."
@@ -20,6 +21,19 @@ GERMAN = (
     "Freitags ist die Werkstatt ab dreizehn Uhr geschlossen.",
     "Eiche hat derzeit zehn Wochen Lieferzeit.",
     "Lackieren lassen wir in Soest.",
+)
+
+BREWERY = (
+    "The mash tun loses two degrees an hour since the lid cracked.",
+    "Hops come from Tettnang and have to be ordered before June.",
+    "The excise office wants the stock list by the fifth of each month.",
+    "Batch numbers are year, week and tank, for example 2631-4.",
+    "Tank 3 has a leaking valve and is only used for water.",
+    "Iveta has the key to the cold store.",
+    "The label printer takes 62 mm rolls only.",
+    "Our wheat beer is not filtered.",
+    "Bottles from the Kolin plant break more often than the others.",
+    "The brewing log is kept on paper because tablets die of the steam.",
 )
 
 
@@ -132,6 +146,48 @@ def test_a_german_command_is_told_what_it_touches_and_no_more(
 def test_an_unrelated_german_prompt_is_told_nothing(service: Service, prompt: str) -> None:
     for told in GERMAN:
         service.memorize(told)
+    service.settle(30)
+
+    assert notes(service, prompt) == ""
+
+
+@pytest.mark.parametrize(
+    ("prompt", "needed"),
+    [
+        ("Fill 400 litres of the new lager into tank 3 tomorrow morning", "leaking valve"),
+        ("Print the bottle labels for the wheat beer on the new rolls", "62 mm"),
+        ("Can we print labels of 80 mm for the wheat beer bottles?", "62 mm"),
+        ("The mash was much colder than planned again, what went wrong?", "lid cracked"),
+    ],
+)
+def test_work_is_told_the_likeliest_few_even_if_it_is_asked_about(
+    service: Service, prompt: str, needed: str
+) -> None:
+    service.memorize_many(BREWERY)
+    service.settle(30)
+
+    told = notes(service, prompt)
+
+    assert needed in told
+    assert len(lines(told)) <= MOST_TOLD
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Write a haiku about the sea",
+        "Name three good board games for two people",
+        "Translate 'thank you' into Japanese",
+        "Erzähl mir einen Witz",
+        "Explique-moi la photosynthèse",
+        "¿Cuál es el río más largo del mundo?",
+        "Raccontami una barzelletta",
+        "obrigado, até amanhã",
+        "讲个笑话",
+    ],
+)
+def test_what_is_about_the_world_at_large_is_told_nothing(service: Service, prompt: str) -> None:
+    service.memorize_many(BREWERY)
     service.settle(30)
 
     assert notes(service, prompt) == ""

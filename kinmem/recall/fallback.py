@@ -27,8 +27,6 @@ FORMERS = 3
 """What is so no longer, by which what is so may be found."""
 SURE = 0.6
 """From this confidence on nothing that gave way needs to be asked."""
-INSTRUCTIONS = 3
-"""Weak hits that are standing instructions, at most."""
 
 
 class _Second(NamedTuple):
@@ -93,18 +91,22 @@ def _with_instructions(answer: Answer, inquiry: Inquiry, found: Found) -> Answer
     them, as weak hits: where there is no room, in place of the last that hardly answer."""
     if not inquiry.orders or found.scale is None or not 0 <= found.noise <= found.scale[0]:
         return answer
-    limit, formula = inquiry.limit, inquiry.profile.formula
-    shown = {hit.memory.id for hit in answer.hits}
-    orders = [
+    formula, least = inquiry.profile.formula, inquiry.settings.abstain_below
+    sure = [one for one, degree in ranked(found, inquiry.orders, formula) if degree >= SURELY]
+    wanted = {candidate.id for candidate in sure[:MOST]}
+    hits = list(answer.hits)
+    shown = {hit.memory.id for hit in hits}
+    lacking = [
         Scored(candidate, 0.0, Reasons(standing_wish=0.0))
-        for candidate, degree in ranked(found, inquiry.orders, formula)[:MOST]
-        if degree >= SURELY and candidate.id not in shown
-    ][:INSTRUCTIONS]
-    hits = answer.hits[: limit - len(orders)]
-    for hit in answer.hits[len(hits) :]:
-        if (hit.confidence or 0.0) >= inquiry.settings.abstain_below:
-            hits.append(hit)
-    weak = _as_weak(orders[: limit - len(hits)], inquiry, found)
+        for candidate in sure[:MOST]
+        if candidate.id not in shown
+    ]
+    for hit in reversed(answer.hits):
+        if len(hits) + len(lacking) <= inquiry.limit:
+            break
+        if hit.memory.id not in wanted and (hit.confidence or 0.0) < least:
+            hits.remove(hit)
+    weak = _as_weak(lacking[: inquiry.limit - len(hits)], inquiry, found)
     return replace(answer, hits=[*hits, *weak])
 
 

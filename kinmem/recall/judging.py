@@ -28,8 +28,8 @@ MOST = 20
 ROOM = 1000
 """Tokens that are read for one question, in all lists: each costs about 0.11 ms of a processor,
 and all together at most 120."""
-FOR_NOTES = 400
-"""Of what a prompt touches beside what answers it."""
+FOR_NOTES = 1000
+"""Of what a prompt touches beside what answers it: about 15 memories, 110 ms."""
 PASSAGE = 60
 """Tokens of one text: the passage with most of the question's words."""
 LONGEST = 8000

@@ -19,7 +19,7 @@ from kinmem.recall.excerpt import hits_of, shown
 from kinmem.recall.expand import Expansion
 from kinmem.recall.fallback import fall_back, knows_something
 from kinmem.recall.fuse import fuse, lift
-from kinmem.recall.judging import FOR_NOTES, Judging, judged
+from kinmem.recall.judging import Judging, judged
 from kinmem.recall.profiles import PROFILES, Profile, profile_named
 from kinmem.recall.question import Question, looking_back, understand, unstamped
 from kinmem.recall.rerank import rerank
@@ -156,7 +156,7 @@ class Recall:
         asked = Asked(sought_in(prompt), vector, meaning.embedder.name, NEAREST, MATCHING, MATCHING)
         found = self._store.index.search(asked, filters)
         judging = Judging(self._models.judge, prompt, Deadline(seconds))
-        chosen = judging.read(touched(prompt, found), FOR_NOTES)
+        chosen = touched(prompt, found, meaning.embedder.calibration, judging)
         hits = hits_of(chosen, [one.score for one in chosen], self._store)
         noise = answer.noise if answer.noise < 0 else max(answer.noise, noise_of(found))
         return replace(answer, touched=tuple(hits), noise=noise)

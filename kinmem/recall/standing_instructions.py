@@ -4,6 +4,7 @@ They are found by what they are (llm/vectors.py), not by how the question is wor
 nearest to the question come in, a few.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 
 from kinmem.language.evidence import is_standing
@@ -19,9 +20,13 @@ TOWARDS = 0.8
 POOL = 30
 """Memories that are looked at."""
 MOST = 5
-"""Instructions that one question is compared with."""
-SURELY = 0.5
-"""Degree from which something is an order though nothing else speaks for it."""
+"""Instructions that one question brings."""
+SURELY = 0.3
+"""Degree from which something is an order though nothing else speaks for it: of 120 statements six
+are above, of 30 instructions 22, of the other eight five are preferences by kinmem's judgement."""
+WHOLLY = 0.4
+"""Degree from which it counts whole; how near the question is tells more than how much of an order
+it is."""
 BY_USER = (None, "user")
 """Who orders; what people tell each other to do in a conversation is no instruction."""
 LEAST = 0.05
@@ -70,14 +75,20 @@ def ranked(
     found: Found, degrees: Mapping[str, float], formula: Formula
 ) -> list[tuple[Candidate, float]]:
     """Instructions with how much of an order each is, those first that the question is about."""
-    near: dict[str, float] = {}
+    worth: dict[str, float] = {}
     orders: list[tuple[Candidate, float]] = []
     for candidate in found.candidates:
-        degree = degrees.get(candidate.id, 0.0) if candidate.speaker in BY_USER else 0.0
-        if is_standing(candidate.content, candidate.speaker):
-            degree = 1.0
+        degree = _degree(candidate, degrees)
         if degree > 0:
-            cosines = found.cosines.get(candidate.id, [0.0])
-            near[candidate.id] = max(nearness(cosines, formula), LEAST)
+            near = max(nearness(found.cosines.get(candidate.id, [0.0]), formula), LEAST)
+            worth[candidate.id] = near * math.sqrt(min(1.0, degree / WHOLLY))
             orders.append((candidate, degree))
-    return sorted(orders, key=lambda one: -one[1] * near[one[0].id])
+    return sorted(orders, key=lambda one: -worth[one[0].id])
+
+
+def _degree(candidate: Candidate, degrees: Mapping[str, float]) -> float:
+    """How much of an order it is: by its words, its vector, and what it was taken for."""
+    if is_standing(candidate.content, candidate.speaker):
+        return 1.0
+    degree = degrees.get(candidate.id, 0.0) if candidate.speaker in BY_USER else 0.0
+    return max(degree, SURELY) if degree and candidate.category == "preference" else degree

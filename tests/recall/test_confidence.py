@@ -1,7 +1,9 @@
 """Recall says when it does not know, and how sure it is of what it tells."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -28,6 +30,7 @@ from kinmem.recall.pipeline import Recall
 from kinmem.service import Service
 
 Open = Callable[..., Service]
+ASKED = Path(__file__).parents[1] / "corpora" / "asked.jsonl"
 
 FAMILY = [
     "Mia started piano lessons with Mrs Okafor, Thursdays at four.",
@@ -83,6 +86,27 @@ def test_what_is_stored_is_shown_at_least_as_weak(
     answer = service.recall(question)
 
     assert memory in [hit.memory.content for hit in answer.hits]
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es", "it", "pt", "zh"])
+def test_what_shares_a_word_or_its_meaning_is_in_the_list_whatever_time_stands_before_the_question(
+    service: Service, language: str
+) -> None:
+    """Property of 42 notes with a question each, among all of them (tests/corpora/asked.jsonl)."""
+    asked = [json.loads(line) for line in ASKED.read_text(encoding="utf-8").splitlines()]
+    service.memorize_many(one["note"] for one in asked)
+    assert service.settle(60)
+
+    for one in (one for one in asked if one["lang"] == language):
+        plain = service.recall(one["question"]).hits
+        stamped = service.recall(f"[2023/05/30 (Tue) 23:40] {one['question']}").hits
+
+        weak = [hit.weak for hit in plain]
+        assert one["note"] in [hit.memory.content for hit in plain]
+        assert weak == sorted(weak)
+        assert [(hit.memory.id, hit.weak) for hit in stamped] == [
+            (hit.memory.id, hit.weak) for hit in plain
+        ]
 
 
 def test_weak_hits_come_after_the_others(service: Service) -> None:

@@ -87,6 +87,16 @@ def test_a_threshold_of_seven_tenths_mutes_neither_recall_nor_injection(
         assert statement in [hit.memory.content for hit in fitting(answer)]
 
 
+def test_a_threshold_of_seven_tenths_does_not_mute_the_notes_beside_a_prompt(
+    service_of: Callable[..., Service],
+) -> None:
+    service = service_of("ana", MEMORY_SIMILARITY_THRESHOLD=0.7)
+    ask_all(service)
+
+    for at, (statement, question) in enumerate(FACTS):
+        assert statement in service.observe("prompt", f"session {at}", "1", question).notes
+
+
 def test_what_only_the_threshold_keeps_out_is_weak(service_of: Callable[..., Service]) -> None:
     service = service_of("ana", MEMORY_SIMILARITY_THRESHOLD=0.7)
     service.memorize("The user cycles to campus along the canal")
