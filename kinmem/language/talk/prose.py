@@ -45,8 +45,8 @@ FIELD = late(
 )
 """A line at the head of a mail, with the field's name as mail programs write it."""
 SENT_BEFORE = late(
-    r"(?i)[^\n]*\d[^\n]*(?:\b(?:wrote|schrieb|a écrit|escribió|ha scritto|escreveu)\b[^\n]{0,80}|写道)"
-    r"\s?[:：]\s*$"
+    r"(?i)[^\n]*\d[^\n]*(?:\b(?:wrote|schrieb|a écrit|escribió|ha scritto|escreveu)\b[^\n]{0,80}"
+    r"|写道)\s?[:：]\s*$"
 )
 """What mail programs put before the mail that is answered: "On 3 Nov 2026 Lena wrote:"."""
 MARKUP = late(r"(?m)^\s*(?:[-*•+]|\d{1,2}[.)]|#+)\s+|\*\*|__(?=\w)|(?<=\w)__")
