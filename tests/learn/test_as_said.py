@@ -181,10 +181,13 @@ def test_a_programs_message_is_read(service: Service) -> None:
     assert (memory.content, memory.category) == (told["text"], "decision")
 
 
-def test_a_resolved_date_stands_beside_the_text(service: Service) -> None:
-    (memory,) = learned(service, "Yesterday I met Priya at the station in Graz.")
+@pytest.mark.parametrize(
+    "text", ["Yesterday I met Priya at the station in Graz.", "昨天我在车站见到了小王。"]
+)
+def test_a_resolved_date_stands_beside_the_text(service: Service, text: str) -> None:
+    (memory,) = learned(service, text)
 
-    assert memory.content == "Yesterday I met Priya at the station in Graz."
+    assert memory.content == text
     assert memory.occurred_at is not None
     assert memory.occurred_at.date().isoformat() == "2026-11-03"
     assert "2026-11-03" in (memory.source_context or "")
