@@ -143,7 +143,9 @@ def test_what_reads_the_output_may_stop_and_sleep_may_be_interrupted(home: Path)
     "locale",
     [
         pytest.param({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, id="C"),
-        pytest.param({"PYTHONIOENCODING": "iso-8859-1"}, id="Latin-1"),
+        pytest.param(
+            {"LC_ALL": "C.UTF-8", "PYTHONUTF8": "0", "PYTHONIOENCODING": "iso-8859-1"}, id="Latin-1"
+        ),
     ],
 )
 def test_no_locale_loses_letters(home: Path, locale: dict[str, str]) -> None:
