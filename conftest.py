@@ -3,6 +3,7 @@
 import ipaddress
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,19 @@ pytest_collect_file = Sybil(
 ).pytest()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_setting_from_outside() -> Iterator[None]:
+    """Before any other fixture: servers that a whole module shares would be given them as well."""
+    with pytest.MonkeyPatch.context() as patch:
+        for variable in list(os.environ):
+            if variable.startswith(PREFIXES):
+                patch.delenv(variable)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where this test keeps memories: in a home of its own, with no setting from outside."""
-    for variable in list(os.environ):
-        if variable.startswith(PREFIXES):
-            monkeypatch.delenv(variable)
+    """Where this test keeps memories: in a home of its own."""
     folder = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("KINMEM_HOME", str(folder / ".kinmem"))

@@ -61,8 +61,12 @@ def borders(text: str) -> Iterator[int]:
 
 
 def _goes_on(text: str, match: re.Match[str]) -> bool:
-    """Whether it is no end, but a full stop within a sentence."""
-    if "\n" in match[0] or not match[0].isspace() or text[match.start() - 1] != ".":
+    """Whether it is no end, but within a sentence: a full stop, or what is quoted ends there."""
+    if "\n" in match[0]:
+        return False
+    if match[0].strip():  # quotation marks or brackets: The sign says "Keep out." in red letters
+        return text[match.end() : match.end() + 1].islower()
+    if not match[0].isspace() or text[match.start() - 1] != ".":
         return False
     head = text[max(0, match.start() - SEEN) : match.start()]
     before = LAST_WORD.search(head)

@@ -72,10 +72,14 @@ def _is_ascii(encoding: str) -> bool:
 
 
 def _prepare_streams() -> None:
-    """What a terminal cannot show must not end us, nor what it cannot say be lost."""
+    """What a terminal cannot show must not end us, nor what it cannot say be lost.
+
+    Files and programs get UTF-8 in every locale: JSON is read as that, and Latin-1 has no 我.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+            encoding = None if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
     if hasattr(sys.stdin, "reconfigure") and _is_ascii(sys.stdin.encoding):
         sys.stdin.reconfigure(encoding="utf-8", errors="replace")
 

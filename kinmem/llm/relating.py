@@ -18,7 +18,7 @@ from kinmem.language.change.clash import (
     stand_side_by_side,
 )
 from kinmem.language.change.restating import restated
-from kinmem.language.change.vetoes import FOR_A_TIME, OF_THINGS, veto
+from kinmem.language.change.vetoes import FOR_A_TIME, OF_THINGS, happened, veto
 from kinmem.language.same.similarity import are_apart, says_more
 from kinmem.llm.base import Judge, Relation
 from kinmem.models import EntityType
@@ -193,8 +193,8 @@ def weighed(
 
 def _judged(relation: Relation, earlier: str, later: str, of_one_kind: bool | None) -> Clash | None:
     replaces, contradicts = relation.replaces, relation.contradicts
-    if stand_side_by_side(earlier, later):
-        contradicts = 0.0
+    if stand_side_by_side(earlier, later) or happened(earlier) and happened(later):
+        contradicts = 0.0  # what was done in May and in June was done twice
     if replaces < ASKS and contradicts < EXCLUDES:
         return None
     doubtful = of_one_kind is False or veto(earlier, later) in (OF_THINGS, FOR_A_TIME)

@@ -139,20 +139,30 @@ def test_what_reads_the_output_may_stop_and_sleep_may_be_interrupted(home: Path)
     assert "Traceback" not in rest
 
 
-def test_the_locale_c_loses_no_letters(home: Path) -> None:
-    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    env = {**os.environ, **plain, "KINMEM_HOME": str(home)}
+@pytest.mark.parametrize(
+    "locale",
+    [
+        pytest.param({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, id="C"),
+        pytest.param(
+            {"LC_ALL": "C.UTF-8", "PYTHONUTF8": "0", "PYTHONIOENCODING": "iso-8859-1"}, id="Latin-1"
+        ),
+    ],
+)
+def test_no_locale_loses_letters(home: Path, locale: dict[str, str]) -> None:
+    env = {**os.environ, **locale, "KINMEM_HOME": str(home)}
 
     def ran(*words: str, typed: str = "") -> str:
-        run = [sys.executable, "-m", "kinmem", *words]
-        done = subprocess.run(run, env=env, input=typed.encode(), capture_output=True, check=True)
+        run = [sys.executable, "-m", "kinmem", *(word.encode() for word in words)]
+        given = typed.encode(locale.get("PYTHONIOENCODING", "utf-8"))
+        done = subprocess.run(run, env=env, input=given, capture_output=True, check=True)
         return done.stdout.decode()
 
-    ran("memorize", "Zoë keeps bees.")
+    ran("memorize", "Zoë keeps bees in 上海.")
     ran("memorize", "-", typed="Ärger im Büro.")
 
     listed = {one["content"] for one in json.loads(ran("list", "--json"))["memories"]}
-    assert listed == {"Zoë keeps bees.", "Ärger im Büro."}
+    assert listed == {"Zoë keeps bees in 上海.", "Ärger im Büro."}
+    assert "Zoë keeps bees in 上海." in ran("list")
 
 
 def test_a_narrow_terminal_shows_what_a_memory_says(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.language.time.dated import dated
+from kinmem.language.time.dated import dated, happened, resolved
 from kinmem.service import Service
 from tests.conftest import MovableClock
 
@@ -179,3 +179,30 @@ def test_days_are_those_of_the_users_zone(
 
     (memory,) = service.list_memories().memories
     assert memory.source_context == f"tomorrow: {marked}"
+
+
+@pytest.mark.parametrize(
+    ("text", "times", "day"),
+    [
+        ("昨天我见到了小王", ["2026-03-03"], "2026-03-03"),
+        ("大前天下雨了", ["2026-03-01"], "2026-03-01"),
+        ("上周五我们开会了", ["2026-02-27"], "2026-02-27"),
+        ("十二天前我买了车", ["2026-02-20"], "2026-02-20"),
+        ("两周前我们签了合同", ["2026-02-16/22"], None),
+        ("去年我搬到了上海", ["2025"], None),
+        ("下个月我要去旅行", ["2026-04"], None),
+        ("去年12月3日我搬家了", [], "2025-12-03"),
+        ("11月3日我见到了小王", [], "2025-11-03"),
+        ("我的生日是2月3日", [], None),
+        ("从昨天起我戒烟了", ["2026-03-03"], None),
+        ("昨天和前天我都跑步了", ["2026-03-03", "2026-03-02"], None),
+        ("我喜欢《昨天》这首歌", [], None),
+        ("我们每周三开会", [], None),
+        ("13月3日", [], None),
+    ],
+)
+def test_chinese_times_are_read(text: str, times: list[str], day: str | None) -> None:
+    found = happened(text, SAID)
+
+    assert [one.date for one in resolved(text, SAID)] == times
+    assert (found and found.isoformat()) == day

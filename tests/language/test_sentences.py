@@ -15,6 +15,7 @@ WHOLE = {
         "We stay near St. James Park until Jan. 14 with Ms. K. Brown.",
         "We use several databases, e.g. Postgres for billing.",
         "Our API is on version 2. 4 in production.",
+        '"Are you sure?" she asked me.',
     ],
     "de": [
         "Mein Urlaub geht vom 3. Mai bis zum 10. Juni.",
@@ -34,6 +35,8 @@ WHOLE = {
     "zh": ["我的医生是 Dr. Wang。"],
 }
 SEVERAL = [
+    ('She said "go away." I left.', 2),
+    ('"Are you ok?" Yes, I am.', 2),
     ("My favourite letter is J. My sister hates it.", 2),
     ("We run Node 22. The port is 8081.", 2),
     ("I live in Springfield. No. My brother does.", 3),

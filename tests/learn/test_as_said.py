@@ -101,6 +101,7 @@ AS_SAID = [
     "I ran a marathon in Bonn - it was so great!",
     'we call the old warehouse "the barn", it\'s in Leeds',
     "We decided to move the launch to next month.",
+    'Our team is called "Ready, steady, ship!" and we work in Graz.',
 ]
 
 
@@ -128,6 +129,28 @@ NOT_THE_SPEAKERS = [
 @pytest.mark.parametrize("text", NOT_THE_SPEAKERS)
 def test_what_is_no_fact_of_the_speaker_is_not_learned(service: Service, text: str) -> None:
     assert learned(service, text) == []
+
+
+MAILS = [
+    "From: Karl <karl@meier.de>\nSubject: Offer\n\nI live in Kassel and I'm allergic to bees.",
+    "Von: Karl Meier\nBetreff: Angebot\n\nIch wohne in Kassel und bin allergisch gegen Bienen.",
+    "On Tue, 3 Nov 2026, Lena Roth wrote:\nI moved to Antwerp in March. My new phone is a Pixel.",
+    "Le mar. 3 nov. 2026, Lena <l@x.fr> a écrit :\nJ'habite à Lyon et je suis végétarienne.",
+    "发件人：王芳 <w@x.cn>\n主题：报价\n\n我住在上海，我对花生过敏。",
+]
+
+
+@pytest.mark.parametrize("mail", MAILS)
+def test_a_pasted_mail_is_not_the_speakers(service: Service, mail: str) -> None:
+    found = learned(service, f"I prefer short answers to mails.\n\n{mail}")
+
+    assert [memory.content for memory in found] == ["I prefer short answers to mails."]
+
+
+def test_two_places_are_no_mail(service: Service) -> None:
+    text = "From: Vienna\nTo: Graz\nI prefer trains to planes."
+
+    assert "I prefer trains" in learned(service, text)[0].content
 
 
 FACTS_TOO = [
@@ -158,10 +181,13 @@ def test_a_programs_message_is_read(service: Service) -> None:
     assert (memory.content, memory.category) == (told["text"], "decision")
 
 
-def test_a_resolved_date_stands_beside_the_text(service: Service) -> None:
-    (memory,) = learned(service, "Yesterday I met Priya at the station in Graz.")
+@pytest.mark.parametrize(
+    "text", ["Yesterday I met Priya at the station in Graz.", "昨天我在车站见到了小王。"]
+)
+def test_a_resolved_date_stands_beside_the_text(service: Service, text: str) -> None:
+    (memory,) = learned(service, text)
 
-    assert memory.content == "Yesterday I met Priya at the station in Graz."
+    assert memory.content == text
     assert memory.occurred_at is not None
     assert memory.occurred_at.date().isoformat() == "2026-11-03"
     assert "2026-11-03" in (memory.source_context or "")

@@ -143,6 +143,22 @@ def test_of_what_several_may_hold_nothing_is_asked(service, clock, known, new):
     assert service.newer(older) == {}
 
 
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("I paid the rent on 2 May", "I paid the rent on 3 June"),
+        ("We went to Malta in 2018", "We went to Malta in 2022"),
+        ("Ben weighed 4.1 kg on 1 July", "Ben weighed 5.0 kg on 1 August"),
+        ("J'ai couru le semi en avril, 1h58.", "J'ai couru le 10 km en septembre, 51 minutes."),
+    ],
+)
+def test_what_was_done_twice_contradicts_nothing(service, clock, known, new):
+    older, newer = told(service, clock, known, new)
+
+    assert older != newer
+    assert service.newer(older) == {}
+
+
 def test_the_verdict_tells_how_sure_it_was(service, clock):
     known, _ = told(service, clock, *INDIRECT)
 

@@ -1,6 +1,8 @@
 """What of a message is its writer's own prose: no code, logs, quotations, tables, pasted text."""
 
 import re
+from collections.abc import Sequence
+from itertools import takewhile
 
 from kinmem.language.pattern import Pattern, late
 
@@ -36,8 +38,21 @@ CODE = late(
     r"|//|/\*|\*/|[\w.\[\]]+ ?[+-]?= ?\S.*|(?:pip|npm|git|docker|cargo|sudo|curl) [\w./-]+"
     r"(?: [\w./=@:-]+)*\s*$)|.*[{};]\s*$"
 )
+FIELD = late(
+    r"(?i)[\s*]*(?:(?P<subject>subject|betreff|objet|asunto|oggetto|assunto|主题)|from|to|cc|bcc|date|sent"
+    r"|reply-to|von|an|datum|gesendet|de|à|envoyé|cc[io]|para|fecha|enviado|da|a|data|inviato"
+    r"|发件人|收件人|抄送|日期|发送时间)[\s*]*[:：][\s*]*\S"
+)
+"""A line at the head of a mail, with the field's name as mail programs write it."""
+SENT_BEFORE = late(
+    r"(?i)[^\n]*\d[^\n]*(?:\b(?:wrote|schrieb|a écrit|escribió|ha scritto|escreveu)\b[^\n]{0,80}"
+    r"|写道)\s?[:：]\s*$"
+)
+"""What mail programs put before the mail that is answered: "On 3 Nov 2026 Lena wrote:"."""
 MARKUP = late(r"(?m)^\s*(?:[-*•+]|\d{1,2}[.)]|#+)\s+|\*\*|__(?=\w)|(?<=\w)__")
 """List marks, headings and emphasis."""
+HEAD = 8
+"""Lines at the head of a mail that are looked at."""
 SYMBOLS = late(r"[{}()\[\]<>=;|\\/_*&^%$#@~`+:]")
 MOST_SYMBOLS = 0.12
 """Share of a line; prose with a path and a bracket stays below."""
@@ -55,7 +70,9 @@ def own_places(text: str) -> str:
     """
     kept: list[str] = []
     pasted = False
-    for line in FENCED.sub(_blank, text).split("\n"):
+    lines = FENCED.sub(_blank, text).split("\n")
+    for at, line in enumerate(lines):
+        pasted = pasted or _begins_mail(lines, at)
         foreign = pasted or QUOTED.match(line) or _is_technical(line) or _is_document(line)
         pasted = pasted or PASTE_FOLLOWS.search(line) is not None
         kept.append("\n" * len(line) if foreign else line)
@@ -64,6 +81,15 @@ def own_places(text: str) -> str:
 
 def _blank(match: re.Match[str]) -> str:
     return "\n" * len(match[0])
+
+
+def _begins_mail(lines: Sequence[str], at: int) -> bool:
+    """Whether a mail is pasted from this line on: two fields of its head at least, one of them with
+    an address or the subject. Where to fly from and to has neither."""
+    if SENT_BEFORE.match(lines[at]):
+        return True
+    fields = list(takewhile(bool, map(FIELD.match, lines[at : at + HEAD])))
+    return len(fields) > 1 and any(one and (one["subject"] or "@" in one.string) for one in fields)
 
 
 def _is_technical(line: str) -> bool:

@@ -13,7 +13,8 @@ from functools import cache
 from typing import NamedTuple
 
 from kinmem.language.lexicon import lexicon
-from kinmem.language.pattern import Pattern
+from kinmem.language.pattern import Pattern, late
+from kinmem.language.time import chinese
 from kinmem.language.time.calendar import (
     DAY,
     MEANINGS,
@@ -31,6 +32,7 @@ from kinmem.language.time.dated_names import is_name, is_one_of_several
 from kinmem.language.time.phrases import WINDOW, Anchor, Grammar, Plain, likely_languages
 from kinmem.language.time.words import Language
 
+CHINESE = late(r"[天日晚夜早周拜期月年]")
 RELATIVE = frozenset(
     {"today", "yesterday", "day before yesterday", "last night", "part of today", "this unit"}
     | {"last unit", "ago", "this weekend", "last weekend", "last weekday", "last month name"}
@@ -68,6 +70,12 @@ class Resolved(NamedTuple):
 
 def resolved(text: str, said: datetime) -> list[Resolved]:
     """The relative times of the text, in order, that mean one stretch of time. Never raises."""
+    if CHINESE.search(text) and (times := list(chinese.times(text, said.date()))):
+        return [
+            Resolved(one.phrase, _spelled(one.stretch), one.stretch[0].replace(tzinfo=said.tzinfo))
+            for one in times
+            if one.is_relative
+        ]
     if not HINT.search(text):
         return []
     plain = Plain.of(text)
@@ -388,7 +396,11 @@ def happened(text: str, said: datetime) -> date | None:
     Not a week or a month, nor a day since or until which something is so. `said` is a moment in the
     speaker's zone. Never raises.
     """
-    if len(text) > LONGEST_STATEMENT or not (HINT.search(text) or _DIGIT.search(text)):
+    if len(text) > LONGEST_STATEMENT:
+        return None
+    if CHINESE.search(text) and any(chinese.times(text, said.date())):
+        return chinese.happened(text, said.date())
+    if not (HINT.search(text) or _DIGIT.search(text)):
         return None
     plain = Plain.of(text)
     for language in likely_languages(plain):

@@ -1,0 +1,128 @@
+"""How Chinese speaks of time. It has no spaces and no tenses, so that phrases.py cannot read it."""
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from kinmem.language.pattern import late
+from kinmem.language.time.calendar import (
+    DAY,
+    MEANINGS,
+    MONTH,
+    WEEK,
+    YEAR,
+    Slots,
+    Stretch,
+    day_of,
+    month_of,
+    year_of,
+)
+
+DAYS = {
+    **{
+        "大前天": -3,
+        "前天": -2,
+        "昨天": -1,
+        "昨日": -1,
+        "昨晚": -1,
+        "昨夜": -1,
+        "今天": 0,
+        "今日": 0,
+    },
+    **{"今晚": 0, "今早": 0, "明天": 1, "明日": 1, "明晚": 1, "大后天": 3, "后天": 2},
+}
+YEARS = {"前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
+STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
+UNITS = {"天": DAY, "日": DAY, "周": WEEK, "星期": WEEK, "礼拜": WEEK, "月": MONTH, "年": YEAR}
+FIGURES = "一二三四五六七八九"
+WEEKDAYS = {**{figure: day for day, figure in enumerate("一二三四五六")}, "日": 6, "天": 6}
+TIME = late(
+    rf"(?P<day>{'|'.join(DAYS)})"
+    r"|(?P<n>\d{1,3}|[一二两三四五六七八九十]{1,3})个?(?P<unit>天|周|星期|礼拜|月|年)(?:以|之)?(?P<way>[前后])"
+    r"|(?P<step>上上|下下|[上下这本])个?(?:(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])"
+    r"|(?P<period>周|星期|礼拜|月))"
+    r"|(?P<of>(?:19|20)\d\d年|[前去今明后]年)?(?:(?P<month>\d{1,2})月(?:(?P<date>\d{1,2})[日号])?)"
+    r"|(?P<year>[前去今明后]年)"
+)
+QUOTED = late(r"《[^》]*》|「[^」]*」|“[^”]*”")
+EDGE_BEFORE, EDGE_BEHIND = (
+    ("从", "自", "到", "至", "自从"),
+    ("起", "开始", "为止", "以来", "之前", "以前"),
+)
+DONE = late("[了过完]|到了")
+
+
+class Time(NamedTuple):
+    """A time that a text names."""
+
+    phrase: str
+    stretch: Stretch
+    is_relative: bool
+    """It is counted from the day on which it is said."""
+    is_edge: bool
+    """Something is so since then, or until then."""
+
+
+def times(text: str, today: date) -> Iterator[Time]:
+    """The times of a text, in order; what stands in quotation marks or titles names none."""
+    plain = QUOTED.sub(lambda match: " " * len(match[0]), text)
+    for match in TIME.finditer(plain):
+        try:
+            stretch = _stretch(match, today)
+        except (ValueError, OverflowError):  # 31 June, or beyond the calendar
+            continue
+        edge = plain[: match.start()].endswith(EDGE_BEFORE)
+        edge = edge or plain[match.end() :].startswith(EDGE_BEHIND)
+        yield Time(match[0], stretch, match["month"] is None, edge)
+
+
+def happened(text: str, today: date) -> date | None:
+    """The earlier day on which it happened, where a text names that day and no other time."""
+    found = list(times(text, today))
+    if len(found) != 1 or found[0].is_edge or not (found[0].is_relative or DONE.search(text)):
+        return None
+    start, end = found[0].stretch
+    is_day = end - start <= timedelta(days=1) and start.date() < today
+    return start.date() if is_day else None
+
+
+def _stretch(match: re.Match[str], today: date) -> Stretch:
+    if match["day"]:
+        return day_of(today + timedelta(days=DAYS[match["day"]]))
+    if match["year"]:
+        return year_of(today.year + YEARS[match["year"]])
+    if match["month"]:
+        return _date(match, today)
+    if match["n"]:
+        count = _number(match["n"]) * (1 if match["way"] == "后" else -1)
+        return _units_on(UNITS[match["unit"]], count, today)
+    step = STEPS[match["step"]]
+    if match["weekday"]:
+        monday = today - timedelta(days=today.weekday())
+        return day_of(monday + timedelta(weeks=step, days=WEEKDAYS[match["weekday"]]))
+    return _units_on(UNITS[match["period"]], step, today)
+
+
+def _date(match: re.Match[str], today: date) -> Stretch:
+    """Without a year it is the latest one that has begun."""
+    of, month = match["of"], int(match["month"])
+    day = int(match["date"] or 1)
+    if of:
+        year = today.year + YEARS[of] if of in YEARS else int(of[:4])
+    else:
+        year = today.year - (date(today.year, month, min(day, 28)) > today)
+    return day_of(date(year, month, day)) if match["date"] else month_of(year, month)
+
+
+def _units_on(unit: int, count: int, today: date) -> Stretch:
+    """The whole day, week, month or year so many of them on."""
+    return MEANINGS["ago"](Slots(n=-count, unit=unit), today)
+
+
+def _number(text: str) -> int:
+    """The number up to 99, in figures or in words: 3, 三, 十二, 二十."""
+    if text.isdigit():
+        return int(text)
+    tens, ten, ones = text.replace("两", "二").rpartition("十")
+    return (FIGURES.find(tens) + 1 or 1) * 10 * bool(ten) + FIGURES.find(ones or " ") + 1
