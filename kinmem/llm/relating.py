@@ -107,18 +107,20 @@ class Relating:
         return self([(earlier, later)])[0]
 
     def same(self, known: str, new: str) -> float:
-        """The chance that the new one says what the known one does: the mean of both directions, as
-        log odds. 0 where it has an exact part that the known one has not."""
-        if self._judge is None:
-            return 0.0
-        there, back = self([(known, new), (new, known)])
-        if there is None or back is None:
-            return 0.0
-        chance = 1 / (1 + exp(-(_log_odds(there.same) + _log_odds(back.same)) / 2))
+        """The chance that the new one says no more and no less than the known one does; 0 where it
+        has an exact part that the known one has not (language/same/exact.py)."""
+        chance = self.likeness(known, new)
         if chance < PERHAPS_SAME or not holds_all(known, new, self._names):
             return 0.0
         is_short = min(_said(known), _said(new)) < SHORT
         return min(chance, ALIKE) if is_short and chance < SAME_OF_SHORT else chance
+
+    def likeness(self, one: str, other: str) -> float:
+        """That chance in the judge's word alone: the mean of both directions, as log odds."""
+        there, back = self([(one, other), (other, one)])
+        if there is None or back is None:
+            return 0.0
+        return 1 / (1 + exp(-(_log_odds(there.same) + _log_odds(back.same)) / 2))
 
     def _names(self, text: str) -> list[str]:
         if self._judge is not None:

@@ -96,13 +96,18 @@ _HALF_MORE = late(
     rf"|(?P<number>\d{{1,2}}|{_ATOM})\s[ey]\s(?P<half>mezz[oa]|medi[oa]|mei[oa]))\b",
     re.IGNORECASE,
 )
-_GROUPED = late(r"(?<![\d.,])(\d{1,3})[ \u00a0\u202f](?=\d{3}(?:[ \u00a0\u202f]\d{3})*\b(?![.,:]\d))")
+_GROUPED = late(
+    r"(?<![\d.,])(\d{1,3})[ \u00a0\u202f](?=\d{3}(?:[ \u00a0\u202f]\d{3})*\b(?![.,:]\d))"
+)
 _HOUR_AND_MINUTES = late(r"\b(\d{1,2})\s?(?:h|uhr)\s?(\d\d)\b", re.IGNORECASE)
 _THOUSAND = late(r"(?<![\w.,])(\d{1,3})k\b")
 _COUNTED = late(rf"(?<![\w.,])(\d{{1,3}})\s?({'|'.join(_LARGE)})\b", re.IGNORECASE)
 _SIGNS = {sign: int(value) for sign, value in grouped("amounts.signs").items()}
 _SIGN = f"[{''.join(_SIGNS)}]"
-_IN_SIGNS = late(rf"(?![百千万]|一点(?![半钟分\d])){_SIGN}(?:{_SIGN}{{1,15}}|(?=[点點月日号岁年天周时块元次个人口只]))")
+_IN_SIGNS = late(
+    rf"(?![百千万]|一点(?![半钟分\d])){_SIGN}"
+    rf"(?:{_SIGN}{{1,15}}|(?=[点點月日号岁年天周时块元次个人口只]))"
+)
 _WEEKDAY_SIGN = late("(?<![一二两三四五六七八九十几])(?:周|星期|礼拜)([一二三四五六日天])")
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday sunday".split()
 _MONTH_SIGN = late(r"(?<![年\d])(\d{1,2})月(?:(\d{1,2})[日号])?")
@@ -153,20 +158,18 @@ def _spelled(said: str) -> str:
             part = max(part, 1) * 100
         elif value == 20 and rest == 4:
             part += 76  # quatre-vingt
-        elif value < 100 and (not rest or _ends_tens(rest, value)):
-            part += value
-        elif 20 <= value < 100 and rest < 10 and re.search(r"[^\W_]und[^\W_]", said):
+        elif value < 100 and (not rest or _goes_with(rest, value, "und" in atoms)):
             part += value
         else:
             return said
     return str(total + part)
 
 
-def _ends_tens(tens: int, value: int) -> bool:
-    """Twenty and three; soixante et onze; dix-sept."""
-    if tens % 10:
-        return False
-    return value < 10 and (tens > 10 or value > 6) or value < 20 and tens in (60, 80)
+def _goes_with(rest: int, value: int, is_reversed: bool) -> bool:
+    """Twenty and three; soixante et onze; dix-sept; dreiundzwanzig."""
+    if rest % 10:
+        return is_reversed and rest < 10 and value >= 20
+    return value < 10 and (rest > 10 or value > 6) or value < 20 and rest in (60, 80)
 
 
 def _signs_in_digits(text: str) -> str:
