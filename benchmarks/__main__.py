@@ -1,7 +1,7 @@
 """python -m benchmarks [retrieval|latency|throughput|...|all] [--short] [--json FILE]
 
 ablation and embedders take --embedder NAME, for another model than the built-in one; talk and
-commands take the file that is to be measured behind their name, pairs one or more.
+commands take the file that is to be measured behind their name, pairs one or more (see pairs.py).
 """
 
 import argparse
@@ -67,7 +67,8 @@ def main() -> int:
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there as well")
     if sys.argv[1:2] == ["pairs"]:
-        return _of_pairs([Path(name) for name in sys.argv[2:]])
+        names = [name for name in sys.argv[2:] if name != "--same"]
+        return _of_pairs([Path(name) for name in names], "--same" in sys.argv)
     options = parser.parse_args(_without_file(sys.argv[1:]))
     which = BENCHMARKS if "all" in options.which else options.which
     print(f"kinmem benchmarks: {machine()}\n", flush=True)
@@ -79,9 +80,11 @@ def main() -> int:
     return int(not all(target.met for target in targets))
 
 
-def _of_pairs(files: Sequence[Path]) -> int:
-    tables, targets = pairs.measure(files)
-    print(*tables, targets_table(targets), sep="\n")
+def _of_pairs(files: Sequence[Path], by_bar: bool) -> int:
+    tables, targets = (pairs.by_bar(files), []) if by_bar else pairs.measure(files)
+    print(*tables, sep="\n")
+    if targets:
+        print(targets_table(targets))
     return int(not all(target.met for target in targets))
 
 

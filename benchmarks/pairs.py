@@ -2,6 +2,8 @@
 
 `python -m benchmarks pairs FILE...`: lines of {"old", "new", "label", "lang"}. Labels as the judge
 has them (same, replaces, contradicts, adds, unrelated), or as sets of look-alikes have them.
+With --same only how many are called the same by the judge's chance, with and without what is exact
+above it; of files of groups, see training/README.md, as well.
 """
 
 import json
@@ -9,6 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.kins import fresh_kin
 from benchmarks.now import IN_MEMORY, Clock
@@ -16,6 +19,8 @@ from benchmarks.report import Row, Table, Target
 from benchmarks.updates import TOLD
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
+from kinmem.llm.judge import BuiltinJudge
+from kinmem.llm.relating import Relating
 from kinmem.models import State
 
 ENDS = ("replaces", "update", "direct", "indirect")
@@ -23,7 +28,11 @@ ENDS = ("replaces", "update", "direct", "indirect")
 EXCLUDED = (*ENDS, "contradicts")
 """Those of which at most one is so: neither is lost by mistake if the first ends."""
 SAME = "same"
-FATES = ("ended", "flagged", "duplicate", "both active")
+BARS = (0.7, 0.8, 0.82, 0.9)
+"""Of the judge's chance."""
+LISTED = "listed"
+"""Both are there, and a review says that they are one."""
+FATES = ("ended", "flagged", "duplicate", LISTED, "both active")
 COLUMNS = ("label", "language", "pairs", *FATES)
 FALSE = 0.005
 FLAGGED = 0.02
@@ -56,12 +65,48 @@ def fate_of(old: str, new: str, embedder: Embedder) -> str:
             return "duplicate"
         if older is not None and kin.get(older).state is State.SUPERSEDED:
             return "ended"
-        return "flagged" if kin.store.decisions.conflicts() else "both active"
+        if kin.store.decisions.conflicts():
+            return "flagged"
+        listed = any(issue.type == "duplicate" for issue in kin.review_memories().issues)
+        return LISTED if listed else "both active"
+
+
+def by_bar(files: Sequence[Path]) -> list[Table]:
+    """How many of each file are called the same, by the chance from which on they are."""
+    relating = Relating(BuiltinJudge())
+
+    def of_any_length(old: str, new: str) -> float:
+        return relating.likeness(old, new) if relating.same(old, new) else 0.0
+
+    ways = {
+        "the judge alone": relating.likeness,
+        "and what is exact": of_any_length,
+        "and the bar of short ones": relating.same,
+    }
+    rows: list[Row] = []
+    for file in files:
+        pairs = list(_read([file]))
+        for way, chance in ways.items():
+            found = [(pair["label"] == SAME, chance(*_texts(pair))) for pair in pairs]
+            for wanted in (True, False):
+                chances = [one for is_same, one in found if is_same is wanted]
+                called = [sum(one >= bar for one in chances) for bar in BARS]
+                name = SAME if wanted else "not the same"
+                rows.append((file.stem, name, way, len(chances), *called))
+    return [Table("Called the same", ("file", "label", "by", "pairs", *map(str, BARS)), rows)]
 
 
 def _read(files: Iterable[Path]) -> Iterator[Mapping[str, str]]:
     for file in files:
-        yield from map(json.loads, file.read_text(encoding="utf-8").splitlines())
+        for line in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
+            yield from _of_group(line) if "memory" in line else [line]
+
+
+def _of_group(group: Mapping[str, Any]) -> Iterator[Mapping[str, str]]:
+    """A memory beside all that was written about it."""
+    for label, texts in group.items():
+        for text in texts if isinstance(texts, list) else ():
+            yield {"old": group["memory"], "new": text, "label": label, "lang": group["lang"]}
 
 
 def _texts(pair: Mapping[str, str]) -> tuple[str, str]:

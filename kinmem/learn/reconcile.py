@@ -17,7 +17,7 @@ from kinmem.language.change.periods import Period, joined, periods
 from kinmem.language.change.restating import restated
 from kinmem.language.change.vetoes import is_of_others, is_rule, veto
 from kinmem.language.same.atoms import contrast, is_content
-from kinmem.language.same.similarity import Kinship, Ladder, compare, contains, covers
+from kinmem.language.same.similarity import Kinship, Ladder, compare, contains
 from kinmem.language.same.wordings import resembles
 from kinmem.llm.relating import Judged, weighed
 from kinmem.models import LIVE, ConflictMode, Memory
@@ -124,9 +124,7 @@ def _known(
 ) -> Skip | None:
     for known, cosine in neighbours:
         if judged is not None and known.id in judged.same and states_as_much(known, new):
-            found = clash(known.content, new.content, cosine, ladder)
-            is_new = known.id == updates or not covers(known.content, new.content)
-            if not is_new and (found is None or not found.clear):
+            if known.id != updates:
                 return Skip(known)
             continue
         near = cosine >= ladder.near or known.content_hash == new.content_hash

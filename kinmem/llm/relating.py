@@ -19,7 +19,8 @@ from kinmem.language.change.clash import (
 )
 from kinmem.language.change.restating import restated
 from kinmem.language.change.vetoes import FOR_A_TIME, OF_THINGS, happened, veto
-from kinmem.language.same.similarity import are_apart, says_more
+from kinmem.language.same.exact import by_capitals, holds_all
+from kinmem.language.same.lexemes import UNSPACED
 from kinmem.llm.base import Judge, Relation
 from kinmem.models import EntityType
 from kinmem.text import content_words, words
@@ -106,18 +107,29 @@ class Relating:
         return self([(earlier, later)])[0]
 
     def same(self, known: str, new: str) -> float:
-        """The chance that each says what the other does: the mean of both directions, as log odds.
-
-        0 where an exact part differs, or one has the words of the other and more.
-        """
-        if self._judge is None or are_apart(known, new) or says_more(known, new):
+        """The chance that the new one says no more and no less than the known one does; 0 where it
+        has an exact part that the known one has not (language/same/exact.py)."""
+        chance = self.likeness(known, new)
+        if chance < PERHAPS_SAME or not holds_all(known, new, self._names):
             return 0.0
-        there, back = self([(known, new), (new, known)])
+        is_short = min(_said(known), _said(new)) < SHORT
+        return min(chance, ALIKE) if is_short and chance < SAME_OF_SHORT else chance
+
+    def likeness(self, one: str, other: str) -> float:
+        """That chance in the judge's word alone: the mean of both directions, as log odds."""
+        there, back = self([(one, other), (other, one)])
         if there is None or back is None:
             return 0.0
-        chance = 1 / (1 + exp(-(_log_odds(there.same) + _log_odds(back.same)) / 2))
-        is_short = min(len(content_words(known)), len(content_words(new))) < SHORT
-        return min(chance, ALIKE) if is_short and chance < SAME_OF_SHORT else chance
+        return 1 / (1 + exp(-(_log_odds(there.same) + _log_odds(back.same)) / 2))
+
+    def _names(self, text: str) -> list[str]:
+        if self._judge is not None:
+            try:
+                named = self._judge.names(text, deadline=PATIENCE)
+                return [one.name for one in named if one.type != "concept"]
+            except ModelError as error:
+                logger.warning("capitals alone make names: %s", error)
+        return [*by_capitals(text)]
 
     def of_one_kind(self, earlier: str, later: str) -> bool | None:
         """Whether the names by which two statements differ name things of one type: two places.
@@ -155,6 +167,11 @@ class Relating:
         if bare.replaces + bare.contradicts >= EXCLUDED:
             return relation
         return relation._replace(replaces=0.0, adds=relation.adds + relation.replaces)
+
+
+def _said(text: str) -> int:
+    """How many content words it has; two signs make one where no spaces part them."""
+    return len(content_words(text)) + len(UNSPACED.findall(text)) // 2
 
 
 def _log_odds(chance: float) -> float:

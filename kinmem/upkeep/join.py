@@ -12,7 +12,8 @@ from itertools import combinations
 
 from kinmem.clock import Clock
 from kinmem.language.change.occasion import may_be_one
-from kinmem.language.same.similarity import Ladder, are_apart, covers
+from kinmem.language.same.exact import holds_all
+from kinmem.language.same.similarity import Ladder
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import Naming
 from kinmem.llm.relating import LONGEST, SAME, Relating
@@ -22,7 +23,7 @@ from kinmem.store.base import Store
 from kinmem.store.jobs import Jobs
 from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.candidates import Candidates
-from kinmem.upkeep.groups import Group, exclude, weightiest
+from kinmem.upkeep.groups import Group, weightiest
 from kinmem.upkeep.merge import Merge, Wording, stated
 
 STEP = "join"
@@ -85,11 +86,16 @@ class Pairs:
         """Whether it is worth asking: nothing exact keeps them apart, and nobody has asked."""
         if max(len(a), len(b)) > LONGEST:
             return False  # the judge would not tell
-        return not self._jobs.mark(_name(a, b)) and not are_apart(a, b)
+        return not self._jobs.mark(_name(a, b)) and (_may_hold(a, b) or _may_hold(b, a))
 
     def close(self, a: str, b: str) -> None:
         """Never ask again while both are what they are."""
         self._jobs.set_mark(_name(a, b), 1)
+
+
+def _may_hold(known: str, new: str) -> bool:
+    """Whether what costs no question allows it."""
+    return holds_all(known, new, names=lambda text: ())
 
 
 def _name(a: str, b: str) -> str:
@@ -103,13 +109,10 @@ def _standing_for_both(pair: Sequence[Memory], relating: Relating, zone: tzinfo)
     earlier, later = pair
     if stated(group, zone) != [one.content for one in pair] or not may_be_one(earlier, later):
         return None
-    texts = earlier.content, later.content
-    if relating.same(*texts) < SAME or exclude(*texts):
-        return None
     whole = [
         one
         for one, other in ((earlier, later), (later, earlier))
-        if covers(one.content, other.content)
+        if relating.same(one.content, other.content) >= SAME
     ]
     if len(whole) == 1:
         return whole[0]

@@ -268,7 +268,7 @@ def _alike(
     part, whole = sorted((earlier.content, later.content), key=len)
     if same:
         yield issue_of("duplicate", pair, "say the same, of times that may be one", "merge", whole)
-    elif (likeness := relating.same(earlier.content, later.content)) >= ALIKE:
+    elif (likeness := max(relating.same(part, whole), relating.same(whole, part))) >= ALIKE:
         said = f"judged to say the same in other words ({likeness:.2f})"
         yield issue_of("duplicate", pair, said, "merge", whole)
     elif cosine >= ladder.alike and resembles(whole, part, close=cosine >= ladder.near):

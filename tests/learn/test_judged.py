@@ -53,6 +53,34 @@ def test_what_says_the_same_in_other_words_is_stored_once(service, clock):
     assert again == known
 
 
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        pytest.param(
+            "I'm married to Joanna, she's a vet.",
+            "The person the user is married to is Joanna, and Joanna's job is being a vet.",
+            id="more words",
+        ),
+        pytest.param(
+            "Forty quid, that's my limit for presents in the Secret Santa, and I drew Wendy.",
+            "In the Secret Santa the user has Wendy and won't spend more than £40.",
+            id="a number in words",
+        ),
+        pytest.param(
+            "Unser Server steht bei Hetzner und kostet 39 Euro im Monat.",
+            "Für den Server, den wir bei Hetzner stehen haben, gehen monatlich 39 Euro weg.",
+            id="nouns with a capital",
+        ),
+    ],
+)
+def test_only_what_is_exact_stands_above_the_judge(service, clock, known, new):
+    first, again = told(service, clock, known, new)
+    other, _ = told(service, clock, new.replace("39", "49").replace("40", "50"), "Nothing more.")
+
+    assert again == first
+    assert (other == first) is (new == new.replace("39", "49").replace("40", "50"))
+
+
 def test_without_the_judge_both_are_kept(service_of: Callable[..., Service], clock):
     service = service_of("ana", KINMEM_JUDGE="off")
     known, again = told(service, clock, *SAME)

@@ -81,6 +81,127 @@ def hours_in_digits(text: str) -> str:
     return _SPOKEN_HOUR.sub(clock, text) if _TELLS_HOUR.search(text) else text
 
 
+CARDINALS = {word: int(value) for word, value in COUNTING.items() if value.isdecimal()}
+_LARGE = {word: int(value) for word, value in grouped("amounts.large").items()}
+_JOINED = {word: int(value) for word, value in grouped("amounts.joined").items()}
+"""Numbers only within a longer one: in dos mil, not in dos meninos."""
+_ATOMS = _JOINED | _LARGE | CARDINALS
+_ATOM = "|".join(sorted(_ATOMS, key=len, reverse=True))
+_SPELLED = late(
+    rf"(?<![^\W_])(?:{_ATOM})(?:(?:\s(?:and|y|e|et)\s|[\s-]|und|)(?:{_ATOM}))+s?(?![^\W_])",
+    re.IGNORECASE,
+)
+_HALF_MORE = late(
+    rf"\b(?:(?P<past>half past|halb)\s(?P<hour>\d{{1,2}}|{_ATOM})"
+    rf"|(?P<number>\d{{1,2}}|{_ATOM})\s[ey]\s(?P<half>mezz[oa]|medi[oa]|mei[oa]))\b",
+    re.IGNORECASE,
+)
+_GROUPED = late(
+    r"(?<![\d.,])(\d{1,3})[ \u00a0\u202f](?=\d{3}(?:[ \u00a0\u202f]\d{3})*\b(?![.,:]\d))"
+)
+_HOUR_AND_MINUTES = late(r"\b(\d{1,2})\s?(?:h|uhr)\s?(\d\d)\b", re.IGNORECASE)
+_THOUSAND = late(r"(?<![\w.,])(\d{1,3})k\b")
+_COUNTED = late(rf"(?<![\w.,])(\d{{1,3}})\s?({'|'.join(_LARGE)})\b", re.IGNORECASE)
+_SIGNS = {sign: int(value) for sign, value in grouped("amounts.signs").items()}
+_SIGN = f"[{''.join(_SIGNS)}]"
+_IN_SIGNS = late(
+    rf"(?![百千万]|一点(?![半钟分\d])){_SIGN}"
+    rf"(?:{_SIGN}{{1,15}}|(?=[点點月日号岁年天周时块元次个人口只]))"
+)
+_WEEKDAY_SIGN = late("(?<![一二两三四五六七八九十几])(?:周|星期|礼拜)([一二三四五六日天])")
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday sunday".split()
+_MONTH_SIGN = late(r"(?<![年\d])(\d{1,2})月(?:(\d{1,2})[日号])?")
+_HOUR_SIGN = late(r"(下午|晚上|傍晚)?(\d{1,2})[点點](?:(半)|(\d{1,2})分?)?")
+_QUARTERS = late(
+    r"\b(?:three|drei|trois|tres|tre|três)\s?(?:quarters|viertel|quarts|cuartos|quarti|quartos)\s?"
+    r"(?:of an? |d['’]|de |d[ao] )?(?=hour|stunde|heure|hora|ora)"
+    r"|(?P<half>\b(?:half an?|(?:eine )?halbe[nr]?|(?:une )?demi|media|mezz[ao'’]|meia)[\s-]?)"
+    r"(?=hour|stunde|heure|hora|ora)",
+    re.IGNORECASE,
+)
+
+
+def spelled_in_digits(text: str) -> str:
+    """The text with numbers of several words in digits: twenty-three is 23, 三千 is 3000.
+
+    Numbers of one word stay, as lexemes know them; so do words in a row that make no number.
+    """
+    if not text.isascii():
+        text = _signs_in_digits(text)
+    text = _THOUSAND.sub(r"\g<1>000", _GROUPED.sub(r"\1,", text))
+    text = _HOUR_AND_MINUTES.sub(r"\1:\2", text)
+    text = _QUARTERS.sub(lambda found: "0.5 " if found["half"] else "0.75 ", text)
+    text = _HALF_MORE.sub(_half_more, text)
+    text = _SPELLED.sub(lambda found: _spelled(found[0]), text)
+    return _COUNTED.sub(lambda found: str(int(found[1]) * _LARGE[found[2].lower()]), text)
+
+
+def _half_more(found: re.Match[str]) -> str:
+    """half past five, halb sechs, cinque e mezza: 05:30; dos y medio: 2.5."""
+    told = (found["hour"] or found["number"]).lower()
+    number = _ATOMS.get(told) or int(told)
+    if found["half"] and found["half"][-1].lower() == "o":
+        return f"{number}.5"
+    hour = number - ((found["past"] or "").lower() == "halb")
+    return f"{hour:02}:30" if 0 <= hour < 24 else found[0]
+
+
+def _spelled(said: str) -> str:
+    atoms = re.findall(rf"und|{_ATOM}", said.lower())
+    values = [_ATOMS[atom] for atom in atoms if atom != "und"]
+    total = part = 0
+    for value in values:
+        rest = part % 100
+        if value >= 1000 and not total:
+            total, part = max(part, 1) * value, 0
+        elif value == 100 and part < 20:
+            part = max(part, 1) * 100
+        elif value == 20 and rest == 4:
+            part += 76  # quatre-vingt
+        elif value < 100 and (not rest or _goes_with(rest, value, "und" in atoms)):
+            part += value
+        else:
+            return said
+    return str(total + part)
+
+
+def _goes_with(rest: int, value: int, is_reversed: bool) -> bool:
+    """Twenty and three; soixante et onze; dix-sept; dreiundzwanzig."""
+    if rest % 10:
+        return is_reversed and rest < 10 and value >= 20
+    return value < 10 and (rest > 10 or value > 6) or value < 20 and rest in (60, 80)
+
+
+def _signs_in_digits(text: str) -> str:
+    text = _WEEKDAY_SIGN.sub(lambda day: f" {_WEEKDAYS['一二三四五六日天'.index(day[1])]} ", text)
+    text = _IN_SIGNS.sub(lambda found: _signed(found[0]), text)
+    text = _MONTH_SIGN.sub(
+        lambda found: f" --{int(found[1]):02}" + (f"-{int(found[2]):02} " if found[2] else " "),
+        text,
+    )
+
+    def clock(found: re.Match[str]) -> str:
+        hour = int(found[2]) + 12 * (bool(found[1]) and int(found[2]) < 12)
+        return f" {hour:02}:{30 if found[3] else int(found[4] or 0):02} "
+
+    return _HOUR_SIGN.sub(clock, text)
+
+
+def _signed(signs: str) -> str:
+    values = [_SIGNS[sign] for sign in signs]
+    if max(values) < 10:
+        return "".join(map(str, values))
+    total = part = digit = 0
+    for value in values:
+        if value < 10:
+            digit = value
+        elif value < 10_000:
+            part, digit = part + max(digit, 1) * value, 0
+        else:
+            total, part, digit = total + (part + digit) * value, 0, 0
+    return str(total + part + digit)
+
+
 _THOUSANDS = late(r"(\d{1,3}(?:,\d{3})+|\d{1,3}(?:'\d{3})+)(\.\d+)?")
 _DOTTED_THOUSANDS = late(r"(\d{1,3}(?:\.\d{3}){2,}|\d{1,3}(?:\.\d{3})+(?=,))(,\d+)?")
 _DECIMAL = late(r"(\d+)[.,](\d+)")

@@ -3,15 +3,14 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Set
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from hashlib import blake2b
 
 from kinmem.language import grammar, vocabulary
-from kinmem.language.same.amounts import DAY_NAMES
-from kinmem.language.same.atoms import DIFFERS, Atoms, Contrast, contrast, is_content, opposed
-from kinmem.language.same.lexemes import case_counts, stem
+from kinmem.language.same.atoms import Atoms, Contrast, contrast, is_content, opposed
+from kinmem.language.same.lexemes import case_counts
 
 
 class Kinship(Enum):
@@ -88,144 +87,6 @@ def compare(a: str, b: str, cosine: float, ladder: Ladder) -> Kinship:
         stands_in = _stands_in(pair.left, pair.right) or _stands_in(pair.right, pair.left)
         return Kinship.CONTAINED if stands_in else Kinship.NEAR
     return Kinship.DIFFERENT
-
-
-REWORDED = 0.3
-"""Share of the shorter text's words: where more are other words, it is reworded; where fewer are,
-one word in place of another is what the two texts are about."""
-SHORTEST_NAME = 3
-"""Letters; shorter ones are mostly abbreviations: UK, Fr, St."""
-FIRST_PERSON = grammar.words("i me ich mich mir je moi yo io eu")
-AGENT = grammar.words("by von durch par por da")
-"""What names in a passive who does it."""
-BINDING = (
-    vocabulary.QUANTITIES
-    | (grammar.LINKS - {"who", "which", "that"})
-    | grammar.words("before after vor nach avant après antes después prima dopo depois")
-) - grammar.words("every each once twice jede jeder jedes jeden chaque cada ogni")
-"""Words of which it matters what they stand with: only, before, because."""
-
-
-def are_apart(a: str, b: str) -> bool:
-    """Whether what can be told exactly keeps two texts from being one statement.
-
-    They may not each have a number, a day or a name that the other has not. Texts in nearly the
-    same words must agree in every atom, and texts in just the same words in who does it to whom.
-    """
-    pair = contrast(a, b)
-    left, right = pair.left, pair.right
-    if (
-        _each_has_more(_values(left), _values(right))
-        or _each_has_more(_days(left), _days(right))
-        or _names_another(a, right)
-        and _names_another(b, left)
-    ):
-        return True
-    shorter = min(len(left.words), len(right.words))
-    is_close = max(pair.lost.total(), pair.gained.total()) <= max(1, REWORDED * shorter)
-    if is_close and (_marks(a) != _marks(b) or pair.differs(DIFFERS.keys() - {"order"})):
-        return True
-    if _matter(left) == _matter(right) and _is_exchanged(pair):
-        return True
-    return _timeless(left) == _timeless(right) and pair.differs({"tense", "modality"})
-
-
-def covers(whole: str, part: str) -> bool:
-    """Whether one of two texts that are taken for the same can stand for the other: it has every
-    number, day, unit and name of it, and not noticeably fewer words that say something."""
-    pair = contrast(whole, part)
-    left, right = pair.left, pair.right
-    kept, given_up = (_matter(side).total() for side in (left, right))
-    return (
-        _values(right) <= _values(left)
-        and _days(right) <= _days(left)
-        and right.units <= left.units
-        and not _names_another(part, left)
-        and given_up <= kept + max(1, kept // 3)
-    )
-
-
-def says_more(a: str, b: str) -> bool:
-    """Whether one of the texts has all words of the other in their order, and says more besides."""
-    pair = contrast(a, b)
-    part, whole = sorted((pair.left.words, pair.right.words), key=len)
-    rest = iter(whole)
-    added = Counter(whole) - Counter(part)
-    return all(word in rest for word in part) and any(map(is_content, added))
-
-
-def _each_has_more(ours: Set[str], theirs: Set[str]) -> bool:
-    return bool(ours - theirs) and bool(theirs - ours)
-
-
-_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
-_CLOCK = re.compile(r"(\d\d):\d\d")
-
-
-def _values(side: Atoms) -> set[str]:
-    """Its numbers; the 12th is 12, six in the evening is 6, and one is no number."""
-    values = set()
-    for number in side.numbers:
-        if ordinal := _ORDINAL.fullmatch(number):
-            number = ordinal[1]
-        elif clock := _CLOCK.fullmatch(number):
-            number = str(int(clock[1]) % 12)
-        values.add(number.rstrip("%"))
-    return values - {"0", "1"}
-
-
-def _days(side: Atoms) -> set[str]:
-    """On Monday, on Mondays."""
-    return {date.removesuffix("s") for date in side.dates}
-
-
-_CAPITAL = re.compile(r"(?<=[\w,;:'’)] )[\"'“(]?([A-ZÀ-ÞА-Я][\w-]+)")
-
-
-def _names_another(text: str, other: Atoms) -> bool:
-    """Whether it has a name, within a sentence, that is no word of the other.
-
-    In the same letters but for the genitive's: Anna is not Anne, and Jan not Jana. It keeps two
-    wordings apart where a noun of a language that gives nouns a capital stands in another case.
-    """
-    words = {word.removesuffix("'s") for word in other.words}
-    return any(
-        len(name) >= SHORTEST_NAME
-        and not any(day.startswith(name) for day in DAY_NAMES)
-        and name not in words
-        for name in map(str.casefold, _CAPITAL.findall(text))
-    )
-
-
-def _matter(side: Atoms) -> Counter[str]:
-    return Counter(stem(word) for word in side.words if is_content(word))
-
-
-def _timeless(side: Atoms) -> set[str]:
-    """What matters besides whether it is so, was so, or is wished."""
-    return _matter(side).keys() - _IN_TIME
-
-
-_IN_TIME = {stem(word) for word in vocabulary.TENSES | vocabulary.MODALS}
-
-
-def _is_exchanged(pair: Contrast) -> bool:
-    """Whether, of texts in the same words, two have changed places, or what a word binds."""
-    if not pair.differs(("order", "form")):
-        return False
-    if BINDING & {*pair.left.words, *pair.right.words}:
-        return True
-    ours, theirs = _parties(pair.left), _parties(pair.right)
-    is_passive = AGENT.isdisjoint(pair.left.words) != AGENT.isdisjoint(pair.right.words)
-    return len(ours) > 1 and (ours == theirs) is is_passive
-
-
-def _parties(side: Atoms) -> list[str]:
-    return [
-        "i" if word in FIRST_PERSON else word.removesuffix("'s")
-        for word in side.words
-        if word in FIRST_PERSON or word in side.names
-    ]
 
 
 def contains(whole: str, part: str) -> bool:

@@ -1,11 +1,13 @@
 """Whether a person should look at two texts as one, where no judge is asked. Symmetric."""
 
 from kinmem.language import vocabulary
-from kinmem.language.same.atoms import atoms, contrast, is_content
+from kinmem.language.grammar import words
+from kinmem.language.same.atoms import Contrast, atoms, contrast, is_content
+from kinmem.language.same.exact import holds_all
 from kinmem.language.same.lexemes import stem
-from kinmem.language.same.similarity import are_apart
 
 LIMITING = vocabulary.NEGATORS | vocabulary.CONCORD | vocabulary.MODALS | vocabulary.QUANTITIES
+FIRST_PERSON = words("i me ich mich mir je moi yo io eu")
 OTHERWISE = (
     *("question", "number", "date", "unit", "name", "negation", "opposite", "person", "attribute"),
     *("modality", "tense", "quantity"),
@@ -16,12 +18,20 @@ OTHERWISE = (
 def resembles(a: str, b: str, *, close: bool) -> bool:
     """Whether one seems to say, in another order or form, no more than the other."""
     pair = contrast(a, b)
-    if not close or are_apart(a, b) or pair.differs(OTHERWISE):
+    if not close or pair.differs(OTHERWISE) or _are_exchanged(pair):
+        return False
+    if not holds_all(a, b) and not holds_all(b, a):
         return False
     ours, theirs = (
         {stem(word) for word in side.words if is_content(word)} for side in (pair.left, pair.right)
     )
     return ours <= theirs or theirs <= ours
+
+
+def _are_exchanged(pair: Contrast) -> bool:
+    """Whether two who are named may have changed places: I thank Anna, Anna thanks me."""
+    named = {*pair.left.names, *FIRST_PERSON} & {*pair.left.words}
+    return len(named) > 1 and pair.differs(("order", "form"))
 
 
 def is_counterpart(a: str, b: str) -> bool:
