@@ -1,13 +1,11 @@
 """Whether a person should look at two texts as one, where no judge is asked. Symmetric."""
 
 from kinmem.language import vocabulary
-from kinmem.language.grammar import words
 from kinmem.language.same.atoms import Contrast, atoms, contrast, is_content
-from kinmem.language.same.exact import holds_all
+from kinmem.language.same.exact import FIRST_PERSON, holds_all
 from kinmem.language.same.lexemes import stem
 
 LIMITING = vocabulary.NEGATORS | vocabulary.CONCORD | vocabulary.MODALS | vocabulary.QUANTITIES
-FIRST_PERSON = words("i me ich mich mir je moi yo io eu")
 OTHERWISE = (
     *("question", "number", "date", "unit", "name", "negation", "opposite", "person", "attribute"),
     *("modality", "tense", "quantity"),
