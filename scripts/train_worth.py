@@ -25,6 +25,8 @@ FOLDER = ROOT / "training" / "talk"
 EPOCHS, RATE, DECAY = 120, 0.05, 1e-5
 STEPS = 31
 """Values of a weight above zero; as many as the file has room for."""
+CHOOSES = frozenset({"conversations"})
+"""Batches that choose from which probability on a sentence is kept, and are not trained on."""
 LEAST_SHARED = 8
 """Characters of a sentence that a quote must hold for its kind to be the sentence's."""
 Model = tuple[np.ndarray, np.ndarray]
@@ -171,7 +173,7 @@ def main() -> None:
     if only_measured:
         report(found)
     else:
-        write(fitted(found))
+        write(fitted([one for one in found if one.batch not in CHOOSES]))
 
 
 if __name__ == "__main__":

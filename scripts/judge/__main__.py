@@ -48,9 +48,9 @@ def main() -> None:
     write_network(weights | weights_of(named), LAYERS, asked.out)
     write_labels(dict.fromkeys(LABELS, 1.0), asked.out)
     written = BuiltinJudge(asked.out)
-    write_labels(fitted(lambda row: _logits(written, row), held), asked.out)
+    write_labels(fitted(lambda row: logits(written, row), held), asked.out)
     written = BuiltinJudge(asked.out)
-    print(table(held, [np.exp(_logits(written, row)) for row in held]))
+    print(table(held, [np.exp(logits(written, row)) for row in held]))
     print(table_of_names(unseen, written))
 
 
@@ -78,7 +78,7 @@ def _begun(package: Path | None) -> tuple[Judge, Tokenizer]:
     return Judge(begun), begun.vocabulary.tokenizer()
 
 
-def _logits(judge: BuiltinJudge, row: Row) -> np.ndarray:
+def logits(judge: BuiltinJudge, row: Row) -> np.ndarray:
     """Logarithms of the chances; at a temperature of 1 they differ from logits by a constant."""
     chances = judge.chances(row.head, row.first, row.second)
     return np.log(np.maximum(list(chances.values()), 1e-9))

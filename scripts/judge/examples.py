@@ -29,7 +29,7 @@ LABELS = {
 }
 VALIDATION = frozenset(
     {"pairs-2", "answers-2", "mixed", "commands-1", "cards-2", "groups-en-3", "groups-mixed"}
-    | {"near-pt"}
+    | {"near-pt", "conversations"}
 )
 NAMES = (
     *("Ana", "Ben", "Chen", "Dora", "Emil", "Farid", "Greta", "Hugo", "Ines", "Jonas", "Kim"),

@@ -55,10 +55,14 @@ class Judge(nn.Module):
 
     def forward(self, head: str, ids: Tensor, present: Tensor) -> Tensor:
         """Logits, a row for each text. Ids: (texts, length), int64; `present`: 0 or 1."""
+        logits: Tensor = self.heads[head](self.read(ids, present))
+        return logits
+
+    def read(self, ids: Tensor, present: Tensor) -> Tensor:
+        """What the heads read of each text: its first state and the mean of all, side by side."""
         hidden = self.states(ids, present)[-1]
         mean = (hidden * present[..., None]).sum(1) / present.sum(1, keepdim=True)
-        logits: Tensor = self.heads[head](torch.cat([hidden[:, 0], mean], 1))
-        return logits
+        return torch.cat([hidden[:, 0], mean], 1)
 
     def states(self, ids: Tensor, present: Tensor) -> list[Tensor]:
         """What is known of each piece before the first layer and behind each of them."""

@@ -40,6 +40,12 @@ def shipped(folder: Path, layers: int) -> tuple[Judge, Tokenizer]:
     return judge, Tokenizer.from_file(str(folder / "tokenizer.json"))
 
 
+def names_of(folder: Path) -> dict[str, np.ndarray]:
+    """The weights of the head of names, as they were written."""
+    weights = _weights(folder / "judge.onnx")
+    return {name: values for name, values in weights.items() if name.startswith("names.")}
+
+
 def between(former: Mapping[str, torch.Tensor], judge: Judge) -> None:
     """Bring the judge LEARNED of the way from its former weights to those it has: the mean of two
     networks that began as one keeps what each knows."""
