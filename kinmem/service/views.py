@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kinmem.errors import InvalidInput
-from kinmem.knowledge.connections import Connection, connections
-from kinmem.knowledge.explore import Card, Way, explore, way
-from kinmem.knowledge.picture import Picture, picture
-from kinmem.knowledge.timeline import timeline
+from kinmem.knowledge.connections import Connection, Picture, connections, picture
+from kinmem.knowledge.explore import Card, Way, explore, timeline, way
 from kinmem.models import (
     Coverage,
     Event,
