@@ -14,7 +14,7 @@ from kinmem.models import (
 )
 from kinmem.recall.conversation import as_memory
 from kinmem.service.components import Parts, Time
-from kinmem.store.jobs import newer_of
+from kinmem.store.upkeep import newer_of
 from kinmem.text import folded
 from kinmem.turns import Run
 from kinmem.upkeep.priority import Vitals, vitals
