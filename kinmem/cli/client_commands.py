@@ -70,7 +70,7 @@ def install(
     if remove:
         changes = installer.plan_removal(client, home, folder)
     else:
-        from kinmem.install.launch_command import started_by
+        from kinmem.install.clients import started_by
 
         settings = context.settings()
         memory = settings.home if settings.home != Path(DEFAULT_HOME).expanduser() else None

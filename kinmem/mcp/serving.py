@@ -158,8 +158,8 @@ class Services:
 
     def _open(self, name: str, opened: "Future[Service]") -> None:
         try:
+            from kinmem.hooks.deliver import answered
             from kinmem.hooks.local_socket import serve_local
-            from kinmem.hooks.requests import answered
             from kinmem.wiring import open_service
 
             service = open_service(self._settings_of(name), patience=PATIENCE)
