@@ -63,7 +63,7 @@ def install(
     """Show how a client's configuration would change for hooks and server, or with --remove without
     them; --write does it."""
     from kinmem import install as installer
-    from kinmem.settings.sections import DEFAULT_HOME
+    from kinmem.settings.loading import DEFAULT_HOME
 
     folder = Path(project).absolute() if project else None
     home = Path.home()
