@@ -79,7 +79,7 @@ def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> "Iterato
     """
     from kinmem.conversation.notes import Inject
     from kinmem.conversation.observe import Conversation
-    from kinmem.conversation.spill import Spill
+    from kinmem.conversation.tool_results import Spill
     from kinmem.llm.base import NoEmbedder
     from kinmem.recall.pipeline import Recall
     from kinmem.store.sqlite.store import SqliteStore

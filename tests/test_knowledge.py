@@ -39,7 +39,7 @@ def relations(service: Service, name: str, **how: Any) -> list[tuple[str, str]]:
 
 def slept(service: Service, budget: Budget = UNLIMITED) -> Counter[str]:
     counts: Counter[str] = Counter()
-    entities(service.store, service.clock, RULES, budget, counts)
+    entities(service.store, RULES, budget, counts)
     return counts
 
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
 from mcp.types import JSONRPCRequest
 
-from kinmem.mcp.json_lines import LINE_BYTES, Refused, message
+from kinmem.mcp.stdio import LINE_BYTES, Refused, message
 from tests.sweeps import rounds
 
 ROOT = Path(__file__).parent.parent

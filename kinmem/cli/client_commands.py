@@ -63,14 +63,14 @@ def install(
     """Show how a client's configuration would change for hooks and server, or with --remove without
     them; --write does it."""
     from kinmem import install as installer
-    from kinmem.settings.sections import DEFAULT_HOME
+    from kinmem.settings.loading import DEFAULT_HOME
 
     folder = Path(project).absolute() if project else None
     home = Path.home()
     if remove:
         changes = installer.plan_removal(client, home, folder)
     else:
-        from kinmem.install.launch_command import started_by
+        from kinmem.install.clients import started_by
 
         settings = context.settings()
         memory = settings.home if settings.home != Path(DEFAULT_HOME).expanduser() else None

@@ -88,11 +88,13 @@ def summarize(context: CommandContext, memory_ids: take.Ids = None) -> None:
 
 
 def _meant(names: list[str], recursive: bool, title: str | None) -> Iterator[str]:
-    from kinmem.documents.files import found
+    from kinmem.documents.document import files_of
 
     if "-" in names and len(names) > 1:
         raise typer.BadParameter("- is all that can be read then", param_hint="FILE")
-    files = names if names == ["-"] else [str(path) for path in found(names, recursive=recursive)]
+    files = (
+        names if names == ["-"] else [str(path) for path in files_of(names, recursive=recursive)]
+    )
     if title is not None and len(files) > 1:
         raise typer.BadParameter("a title is for one document", param_hint="--title")
     yield from files
@@ -117,11 +119,10 @@ def _added(
 def _given(file: str, details: Told) -> "Given":
     from pathlib import Path
 
-    from kinmem.documents.document import Given
-    from kinmem.documents.files import given
+    from kinmem.documents.document import Given, from_file
 
     if file != "-":
-        return given(Path(file), **details)
+        return from_file(Path(file), **details)
     bare = getattr(sys.stdin, "buffer", sys.stdin)
     return Given(data=bare.read(), **details)
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from kinmem.clock import Clock
 from kinmem.conversation.context import Talk, held_back, is_long, rendered
 from kinmem.conversation.due import Turn, due, turns_of
-from kinmem.conversation.reduce import reduce
-from kinmem.conversation.spill import Spill
 from kinmem.conversation.summarize_turns import EXTRACTIVE, fold, summary_of
+from kinmem.conversation.tool_results import Spill, reduce
 from kinmem.llm.base import ChatModel
 from kinmem.settings import Settings
 from kinmem.store.base import Store

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kinmem.conversation.due import batch_and_keep, threshold, tokens
-from kinmem.conversation.reduce import begins_group, reduce
 from kinmem.conversation.sanitize import indented, who
+from kinmem.conversation.tool_results import begins_group, reduce
 from kinmem.settings import CompactSettings
 from kinmem.text import estimated_tokens
 from kinmem.turns import CLIENT, Message, Snapshot

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from kinmem.conversation.reduce import reduce
+from kinmem.conversation.tool_results import reduce
 from kinmem.settings import CompactSettings
 from kinmem.text import estimated_tokens
 from kinmem.turns import Message

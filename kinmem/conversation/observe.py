@@ -18,7 +18,7 @@ from kinmem.models import Answer, Filters
 from kinmem.places import place_of, same_place
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.store.jobs import newer_of
+from kinmem.store.upkeep import newer_of
 from kinmem.text import VISIBLE, clean, storable
 from kinmem.turns import CLIENT, ROLE_OF, Happening, Message, Observed, Snapshot
 from kinmem.validation import checked_subject, checked_time

@@ -1,4 +1,4 @@
-"""Stage 1b: a web page becomes Markdown, without what a reader of the page does not read.
+"""Stage 1a: a web page becomes Markdown, without what a reader of the page does not read.
 
 What styles hide is left out as far as that is plainly said: by `style` attributes, a few older
 ones, and rules of the page's own `style` elements for a tag, a class or an id. Style sheets

@@ -1,16 +1,26 @@
-"""Stage 1: a file becomes a text with a title. What it is its content says, then its name."""
+"""Stage 1: a file becomes a text with a title. What it is its content says, then its name.
 
+Bytes become text here, whatever wrote them, those of a PDF page by page; of web pages see html.py.
+"""
+
+import codecs
+import io
+import logging
 import re
+import time
+import unicodedata
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from kinmem.documents.blocks import blocks
-from kinmem.documents.decode import decoded, plain
 from kinmem.documents.document import FILE_BYTES, TEXT_BYTES, Document, Given, Kind
 from kinmem.documents.html import read_html
-from kinmem.documents.pdf import read_pdf
 from kinmem.errors import TooLarge, Unreadable
 from kinmem.language.orders.instructions import suspicious
-from kinmem.text import VISIBLE, cut
+from kinmem.text import CONTROLS, LONE_SURROGATES, VISIBLE, cut
+
+if TYPE_CHECKING:
+    from pypdf import PageObject, PdfReader
 
 MARKDOWN = frozenset((".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd"))
 HTML = frozenset((".html", ".htm", ".xhtml"))
@@ -120,3 +130,150 @@ def title_of(document: Document, given: Given) -> str:
     told = (" ".join(plain(one).split()) for one in (document.title, named, first))
     free = (one for one in told if one and (given.trusted or not suspicious(one)))
     return cut(" ".join(plain(given.title or "").split()) or next(free, UNTITLED), LONGEST_TITLE)
+
+
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+LOOKED_AT = 8192
+"""Bytes by which a file is judged."""
+BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+MOST_BINARY = 0.02
+"""Share of control characters that no text has."""
+ZEROS = 0.3
+"""Share of every second byte that is 0 in UTF-16 of a Western language."""
+# Nobody sees them. They can hide an order to a model within a text, or part a word so that no
+# search finds it. Joiners (200c, 200d) and direction marks (200e, 200f) belong to scripts.
+UNSEEN = re.compile(
+    "[\u00ad\u180e\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+def decoded(data: bytes, what: str) -> tuple[str, str]:
+    """The text and the name of its encoding. Raises Unreadable for what is no text."""
+    for mark, encoding in MARKS:
+        if data.startswith(mark):
+            return _strictly(data, encoding, what), encoding
+    if (wide := _wide(data)) is not None:
+        return _strictly(data, wide, what), wide
+    head = data[:LOOKED_AT]
+    if len(BINARY.findall(head)) > MOST_BINARY * len(head):
+        raise Unreadable(what, "it is no text (a program, a picture or an archive?)")
+    try:
+        return data.decode("utf-8"), "utf-8"
+    except UnicodeDecodeError:
+        return data.decode("cp1252", "replace"), "cp1252"
+
+
+def plain(text: str) -> str:
+    """As it is stored: NFC, lines that end alike, without what is not seen."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
+    if not (text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()):
+        text = LONE_SURROGATES.sub("\ufffd", UNSEEN.sub("", CONTROLS.sub("", text)))
+        text = unicodedata.normalize("NFC", text)
+    return text.strip("\n").rstrip()
+
+
+def _strictly(data: bytes, encoding: str, what: str) -> str:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise Unreadable(what, f"it begins like {encoding} but is damaged") from error
+
+
+def _wide(data: bytes) -> str | None:
+    """UTF-16 that does not say so."""
+    head = data[:LOOKED_AT]
+    if len(head) < 4 or len(data) % 2:
+        return None
+    low, high = (head[at::2].count(0) / len(head[at::2]) for at in (0, 1))
+    if high > ZEROS and low < ZEROS / 10:
+        return "utf-16-le"
+    return "utf-16-be" if low > ZEROS and high < ZEROS / 10 else None
+
+
+MOST_SECONDS = 120.0
+"""That reading may take: some files are built to take forever."""
+MOST_PAGES = 10_000
+SPLIT_WORD = re.compile(r"(?<=[^\W\d_])-\n(?=[^\W\d_])")
+"""A word that goes on in the next line."""
+logger = logging.getLogger(__name__)
+
+
+def read_pdf(data: bytes, what: str) -> tuple[str, str, list[int], int]:
+    """(text, title, where each page begins, pages without text). Raises Unreadable or TooLarge."""
+    reader = _opened_pdf(data, what)
+    until = time.monotonic() + MOST_SECONDS
+    text, pages, empty = "", list[int](), 0
+    parts: list[str] = []
+    size = at = 0
+    for page in _pdf_pages(reader, what):
+        text = _page_text(page)
+        pages.append(at)
+        empty += not text
+        size += len(text.encode("utf-8", "replace"))
+        if size > TEXT_BYTES:
+            raise TooLarge(what, size, TEXT_BYTES)
+        if time.monotonic() > until:
+            raise Unreadable(
+                what, f"its {len(pages)} first pages alone took {MOST_SECONDS:.0f} seconds"
+            )
+        parts.append(text + "\n\n")
+        at += len(parts[-1])
+    if empty == len(pages):
+        raise Unreadable(
+            what,
+            f"none of its {len(pages)} pages has text; if they are pictures of pages, let a program"
+            " for text recognition (OCR) read them first",
+        )
+    return "".join(parts), _pdf_title(reader), pages, empty
+
+
+def _opened_pdf(data: bytes, what: str) -> "PdfReader":
+    from pypdf import PdfReader  # late: a server starts without it
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it tells every flaw of every file
+    try:
+        reader = PdfReader(io.BytesIO(data))
+        locked = reader.is_encrypted and not reader.decrypt("")
+    except Exception as error:  # pypdf documents no common base of what a damaged file raises
+        logger.info("pypdf: %s", error)
+        if b"/Encrypt" in data:
+            raise Unreadable(what, "it is encrypted; save a copy without a password") from error
+        raise Unreadable(what, "it is damaged; open it and save it again") from error
+    if locked:
+        raise Unreadable(what, "it is encrypted; save a copy without a password")
+    return reader
+
+
+def _pdf_pages(reader: "PdfReader", what: str) -> "list[PageObject]":
+    try:
+        count = len(reader.pages)
+        if count > MOST_PAGES:
+            raise Unreadable(what, f"it has {count:,} pages, more than {MOST_PAGES:,}; split it")
+        return list(reader.pages)
+    except Unreadable:
+        raise
+    except Exception as error:
+        raise Unreadable(what, "it is damaged; open it and save it again") from error
+
+
+def _page_text(page: "PageObject") -> str:
+    """Empty for a page that cannot be read."""
+    try:
+        return SPLIT_WORD.sub("", plain(page.extract_text())).strip()
+    except Exception as error:
+        logger.info("a page cannot be read: %s", error)
+        return ""
+
+
+def _pdf_title(reader: "PdfReader") -> str:
+    try:
+        told = reader.metadata
+        return " ".join(plain(str(told.title or "")).split()) if told else ""
+    except Exception:  # a wrong date in it is no reason to refuse the file
+        return ""

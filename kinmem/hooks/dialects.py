@@ -1,19 +1,31 @@
-"""Whose hook is calling, and what it says."""
+"""Whose hook is calling, and what it says: the events and answers of each client.
 
+The hooks of Codex and VS Code are modelled on Claude Code's; Gemini CLI and Cursor have their own.
+"""
+
+import re
 from collections.abc import Mapping
-from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
-from kinmem.hooks.events import IGNORED, Fields, Heard, Hook, Reply, filled
+from kinmem.hooks.events import (
+    IGNORED,
+    Compacted,
+    Ended,
+    Fields,
+    Heard,
+    Hook,
+    Opened,
+    Reply,
+    Said,
+    answer,
+    digest,
+    filled,
+    last_answer,
+    tool_output,
+    untold,
+)
+from kinmem.language.talk.speech import is_users
 
-DIALECTS = {
-    "claude": ("claude", "ClaudeCode"),
-    "codex": ("claude", "Codex"),
-    "gemini": ("gemini", "GeminiCLI"),
-    "cursor": ("cursor", "Cursor"),
-    "vscode": ("claude", "VSCode"),
-}
-"""By name, the module and class of each."""
 GEMINI_EVENTS = frozenset({"BeforeAgent", "AfterAgent", "AfterTool", "PreCompress"})
 """Those that no other client has."""
 PLACE_CHARACTERS = 4096
@@ -44,7 +56,7 @@ def heard(given: object, hint: str | None = None) -> Hook:
     if event is None or _is_subagents(fields):
         return IGNORED
     name = recognised(event, given, hint)
-    dialect = dialect_of(name)
+    dialect = DIALECTS[name]
     place = fields.text("cwd") or _first_root(given.get("workspace_roots"))
     if place and len(place) > PLACE_CHARACTERS:
         place = None
@@ -53,7 +65,7 @@ def heard(given: object, hint: str | None = None) -> Hook:
 
 def reply(hook: Hook, notes: str) -> Reply:
     """The answer in the client's dialect."""
-    return dialect_of(hook.dialect).tell(hook.event, notes) if hook.dialect else {}
+    return DIALECTS[hook.dialect].tell(hook.event, notes) if hook.dialect else {}
 
 
 def recognised(event: str, given: Mapping[str, Any], hint: str | None) -> str:
@@ -75,12 +87,6 @@ def recognised(event: str, given: Mapping[str, Any], hint: str | None) -> str:
     return hint if hint in ("claude", "codex") else "claude"
 
 
-def dialect_of(name: str) -> Dialect:
-    """A client's dialect; the modules of the others are not loaded."""
-    module, kind = DIALECTS[name]
-    return cast(Dialect, getattr(import_module(f"kinmem.hooks.{module}"), kind)())
-
-
 def _is_subagents(fields: Fields) -> bool:
     """An id of any kind is one, a number too. Claude Code's own helpers, those that compact for
     instance, have an empty agent_type."""
@@ -93,3 +99,206 @@ def _is_subagents(fields: Fields) -> bool:
 
 def _first_root(roots: object) -> str | None:
     return Fields({"root": roots[0]}).text("root") if isinstance(roots, list) and roots else None
+
+
+EMPTIED = ("compact", "clear")
+"""Sources of a SessionStart whose context holds nothing of what was told before."""
+CLAUDE_TOLD = ("SessionStart", "UserPromptSubmit")
+
+
+class ClaudeCode:
+    """Notes go in as additional context at the start of a session and with a prompt."""
+
+    client = "claude-code"
+
+    def hear(self, event: str, fields: Fields) -> list[Heard]:
+        """What a call says; prompt_id names the turn, and is absent before the first prompt."""
+        session = fields.name("session_id")
+        return _claude_events(event, fields, session, fields.name("prompt_id")) if session else []
+
+    def tell(self, event: str, notes: str) -> Reply:
+        """As additional context. Never on Stop: there it would make the agent go on."""
+        if not notes or event not in CLAUDE_TOLD:
+            return {}
+        return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": notes}}
+
+
+class Codex(ClaudeCode):
+    """Claude Code's events, with turn_id. A reply with a key it does not know is refused; those of
+    Claude Code's replies are in its schemas."""
+
+    client = "codex"
+
+    def hear(self, event: str, fields: Fields) -> list[Heard]:
+        """What a call says; SessionStart and SessionEnd belong to no turn."""
+        session = fields.name("session_id")
+        return _claude_events(event, fields, session, fields.name("turn_id")) if session else []
+
+
+class VSCode(ClaudeCode):
+    """Claude Code's events with sessionId, no id for a turn, no message in Stop."""
+
+    client = "vscode"
+
+    def hear(self, event: str, fields: Fields) -> list[Heard]:
+        """What a call says; an answer is read from the transcript, if there is one."""
+        session = fields.name("sessionId", "session_id")
+        return untold(_claude_events(event, fields, session, None)) if session else []
+
+    def tell(self, event: str, notes: str) -> Reply:
+        """Context is read at the start of a session only."""
+        return super().tell(event, notes) if event == "SessionStart" else {}
+
+
+def _claude_events(event: str, fields: Fields, session: str, turn: str | None) -> list[Heard]:
+    """The events that Claude Code, Codex and VS Code share."""
+    match event:
+        case "SessionStart":
+            gone = fields.text("source") in EMPTIED
+            return [*([Compacted(session)] if gone else []), Opened(session)]
+        case "UserPromptSubmit":
+            prompt = fields.text("prompt")
+            if prompt and is_users(prompt, fields.text("source")):
+                return [Said("prompt", session, turn, prompt)]
+        case "Stop":
+            return [*answer(fields, session, turn, _last_message(fields))]
+        case "PostToolUse":
+            return [*tool_output(fields, session, turn, "tool_response")]
+        case "PreCompact":
+            return [Compacted(session)]
+        case "PostCompact":
+            if summary := _summary(fields):
+                return [Said("summary", session, None, summary, digest(summary))]
+        case "SessionEnd":
+            return [Ended(session)]
+    return []
+
+
+def _summary(fields: Fields) -> str | None:
+    """What the agent was asked for as a <summary>, without the <analysis> before it. Its prompt_id
+    is that of /compact, which is no turn."""
+    whole = fields.text("compact_summary")
+    _, _, inside = (whole or "").partition("<summary>")
+    return inside.rpartition("</summary>")[0].strip() or whole
+
+
+def _last_message(fields: Fields) -> str | None:
+    """Older versions leave the field out; an empty one means that nothing was said."""
+    if "last_assistant_message" in fields:
+        return fields.text("last_assistant_message")
+    path = fields.text("transcript_path")
+    return last_answer(path) if path else None
+
+
+GEMINI_TOLD = ("SessionStart", "BeforeAgent")
+NO_RESPONSE = "[no response text]"
+"""Gemini's own words when its agent said nothing."""
+
+HOOK_CONTEXT = r"<hook_context>(?:(?!</?hook_context>).)*</hook_context>"
+WRAPPED = rf"\A(?:\s*{HOOK_CONTEXT})+|(?:{HOOK_CONTEXT}\s*)+\Z"
+"""What hooks have told, ours or others', and Gemini has put before or behind a prompt. No Pattern:
+the hooks of other clients need not wait for it to be compiled."""
+
+
+class GeminiCLI:
+    """Events and names of its own, no id for a turn."""
+
+    client = "gemini-cli"
+
+    def hear(self, event: str, fields: Fields) -> list[Heard]:
+        """AfterAgent repeats the prompt: BeforeAgent may not be among the hooks."""
+        session = fields.name("session_id")
+        if not session:
+            return []
+        match event:
+            case "SessionStart":
+                gone = fields.text("source") == "clear"
+                return [*([Compacted(session)] if gone else []), Opened(session)]
+            case "BeforeAgent":
+                prompt = _gemini_prompt(fields)
+                if prompt and is_users(prompt):
+                    return [Said("prompt", session, None, prompt)]
+            case "AfterAgent":
+                text = fields.text("prompt_response")
+                said = answer(fields, session, None, None if text == NO_RESPONSE else text)
+                return [*_asked(fields, session), *said]
+            case "AfterTool":
+                return [*tool_output(fields, session, None, "tool_response")]
+            case "PreCompress":
+                return [Compacted(session)]
+            case "SessionEnd":
+                return [Ended(session)]
+        return []
+
+    def tell(self, event: str, notes: str) -> Reply:
+        """Notes go in as additional context; Gemini reads nothing but JSON."""
+        if not notes or event not in GEMINI_TOLD:
+            return {}
+        return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": notes}}
+
+
+def _gemini_prompt(fields: Fields) -> str:
+    """What was said, without what hooks have added to it."""
+    return re.sub(WRAPPED, "", fields.text("prompt") or "", flags=re.DOTALL).strip()
+
+
+def _asked(fields: Fields, session: str) -> list[Said]:
+    """The prompt that has been answered; it was heard before if a hook made the agent go on."""
+    prompt = _gemini_prompt(fields)
+    if not prompt or not is_users(prompt) or fields.given.get("stop_hook_active") is True:
+        return []
+    return [Said("prompt", session, None, prompt, tell=False, again=True)]
+
+
+class Cursor:
+    """It runs Claude Code's hooks as well, with its own input under either name of an event."""
+
+    client = "cursor"
+
+    def hear(self, event: str, fields: Fields) -> list[Heard]:
+        """What a call says. `stop` carries no text: afterAgentResponse has brought each answer, of
+        which a turn may have several."""
+        session = fields.name("conversation_id", "session_id")
+        turn = fields.name("generation_id")
+        if not session:
+            return []
+        match _cursor_event(event):
+            case "sessionStart":
+                return [Opened(session)]
+            case "beforeSubmitPrompt":
+                prompt = fields.text("prompt")
+                if prompt and is_users(prompt):
+                    return [Said("prompt", session, turn, prompt, tell=False)]
+            case "afterAgentResponse":
+                if text := fields.text("text"):
+                    return [Said("answer", session, turn, text, digest(text))]
+            case "postToolUse":
+                return [*tool_output(fields, session, turn, "tool_output")]
+            case "preCompact":
+                return [Compacted(session)]
+            case "sessionEnd":
+                return [Ended(session)]
+        return []
+
+    def tell(self, event: str, notes: str) -> Reply:
+        """Context is read at the start of a session only; a prompt is to be let through."""
+        match _cursor_event(event):
+            case "sessionStart" if notes:
+                return {"additional_context": notes}
+            case "beforeSubmitPrompt":
+                return {"continue": True}
+        return {}
+
+
+def _cursor_event(event: str) -> str:
+    name = event[:1].lower() + event[1:]
+    return "beforeSubmitPrompt" if name == "userPromptSubmit" else name
+
+
+DIALECTS: Mapping[str, Dialect] = {
+    "claude": ClaudeCode(),
+    "codex": Codex(),
+    "gemini": GeminiCLI(),
+    "cursor": Cursor(),
+    "vscode": VSCode(),
+}

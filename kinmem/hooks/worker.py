@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import IO, Any
 
 import kinmem
-from kinmem.hooks.deliver import Place
+from kinmem.hooks.deliver import Listener, Place, answered
 from kinmem.hooks.local_socket import serve_local, socket_path
-from kinmem.hooks.requests import Listener, answered
 
 ROOT = Path(kinmem.__file__).parent.parent
 """Where they start: `python -m` would take modules of the folder it starts in for its own."""

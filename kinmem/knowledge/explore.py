@@ -1,4 +1,4 @@
-"""What is known about somebody or something: names, relations, memories, and the ways between two.
+"""What is known of somebody or something: names, relations, memories, ways between two; a timeline.
 
 Everything here follows from memories that the Kin sees, as they are now.
 """
@@ -6,15 +6,15 @@ Everything here follows from memories that the Kin sees, as they are now.
 import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 from kinmem.errors import EntityNotFound, InvalidInput
 from kinmem.language.names.relations import seen_from_target
-from kinmem.models import Filters, Memory, State
+from kinmem.models import LIVE, Filters, Memory, Page, State
 from kinmem.store.base import Store
 from kinmem.store.graph import Edge, Key, Known, Reach
 from kinmem.text import folded
-from kinmem.validation import checked_subject
+from kinmem.validation import checked_subject, checked_time
 
 MOST_RELATIONS = 20
 MOST_MEMORIES = 10
@@ -246,3 +246,43 @@ def _relation(key: Key, edge: Edge, now: datetime) -> Relation:
 def _latest(store: Store, ids: Collection[str]) -> list[Memory]:
     found = store.memories(ids)
     return [found[id] for id in ids if id in found]
+
+
+# A timeline: what happened, in order: of a subject, of a day, a month or a year, or of both.
+TIMELINE_STATES = (*LIVE, State.ARCHIVED, State.SUPERSEDED)
+"""What was so once is part of what happened; its valid_to says until when."""
+MOST_ON_PAGE = 200
+
+
+def timeline(
+    store: Store,
+    now: datetime,
+    zone: tzinfo,
+    *,
+    subject: str | None = None,
+    day: str | datetime | None = None,
+    limit: int = 50,
+    cursor: str | None = None,
+) -> Page:
+    """One page of what is visible, by the time when it happened or was said, the earliest first.
+
+    Of a subject is what has it, and what is about somebody or something called so. `day` is a date,
+    a month (2026-05), a year, or yesterday; what was superseded since is there as well.
+    """
+    if not 1 <= limit <= MOST_ON_PAGE:
+        raise InvalidInput(f"limit {limit} is not between 1 and {MOST_ON_PAGE}")
+    subject = checked_subject(subject)
+    filters = Filters(
+        subject=subject,
+        about=() if subject is None else _names(store, subject),
+        since=checked_time(day, "day", zone, now=now),
+        until=checked_time(day, "day", zone, end=True, now=now),
+        states=TIMELINE_STATES,
+    )
+    return store.page(filters, "said", limit, cursor)
+
+
+def _names(store: Store, subject: str) -> tuple[str, ...]:
+    """By which an entity that may be called so is known."""
+    found = {one.key.folded for one in store.graph.find([subject])}
+    return tuple(sorted({folded(subject), *found}))

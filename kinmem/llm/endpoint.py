@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from kinmem.errors import ConfigError
 from kinmem.llm.providers import NAMED, Provider, Use, provider_of
-from kinmem.settings.sections import Provider as Table
+from kinmem.settings.loading import Provider as Table
 
 NO_KEY = "none"
 """For an address of one's own without a key: litellm insists on one, and would send what is in

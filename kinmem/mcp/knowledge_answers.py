@@ -11,7 +11,7 @@ from kinmem.text import cut
 if TYPE_CHECKING:
     from kinmem import models
     from kinmem.knowledge import explore as knowledge
-    from kinmem.knowledge.picture import Picture
+    from kinmem.knowledge.connections import Picture
     from kinmem.links import Link
     from kinmem.service import Service
 

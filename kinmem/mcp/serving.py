@@ -51,8 +51,8 @@ def serve(settings: Settings) -> NoReturn:
 
 def _serve_stdio(services: "Services") -> NoReturn:
     gc.disable()  # what is imported now stays; looking for garbage in it slows the start
+    from kinmem.mcp.calls import follow_roots
     from kinmem.mcp.protocol import build  # late, as all that loads mcp: half a second
-    from kinmem.mcp.roots import follow_roots
     from kinmem.mcp.stdio import serve_stdio
 
     services.here = at_hand()  # clients start a server in their project's folder
@@ -68,9 +68,9 @@ def _serve_stdio(services: "Services") -> NoReturn:
 
 
 def _serve_http(services: "Services") -> NoReturn:
+    from kinmem.mcp.calls import follow_roots
     from kinmem.mcp.http import serve_http
     from kinmem.mcp.protocol import build
-    from kinmem.mcp.roots import follow_roots
 
     chosen = services.settings.server
     server = build(
@@ -158,8 +158,8 @@ class Services:
 
     def _open(self, name: str, opened: "Future[Service]") -> None:
         try:
+            from kinmem.hooks.deliver import answered
             from kinmem.hooks.local_socket import serve_local
-            from kinmem.hooks.requests import answered
             from kinmem.wiring import open_service
 
             service = open_service(self._settings_of(name), patience=PATIENCE)

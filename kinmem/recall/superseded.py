@@ -11,7 +11,7 @@ from datetime import datetime
 
 from kinmem.models import Answer, Filters, Hit, Memory, Reasons, State
 from kinmem.store.base import Store
-from kinmem.store.jobs import newer_of
+from kinmem.store.upkeep import newer_of
 from kinmem.text import words as text_words
 
 MOST = 50

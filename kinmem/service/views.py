@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kinmem.errors import InvalidInput
-from kinmem.knowledge.connections import Connection, connections
-from kinmem.knowledge.explore import Card, Way, explore, way
-from kinmem.knowledge.picture import Picture, picture
-from kinmem.knowledge.timeline import timeline
+from kinmem.knowledge.connections import Connection, Picture, connections, picture
+from kinmem.knowledge.explore import Card, Way, explore, timeline, way
 from kinmem.models import (
     Coverage,
     Event,
@@ -16,7 +14,7 @@ from kinmem.models import (
 )
 from kinmem.recall.conversation import as_memory
 from kinmem.service.components import Parts, Time
-from kinmem.store.jobs import newer_of
+from kinmem.store.upkeep import newer_of
 from kinmem.text import folded
 from kinmem.turns import Run
 from kinmem.upkeep.priority import Vitals, vitals

@@ -1,20 +1,20 @@
 """Every knob, declared once: its variable, default, bounds and one sentence.
 
 The table of docs/settings.md, `kinmem config` and the checks follow from the declarations in the three
-*_settings.py; sections.py puts them together, loading.py says where values come from.
+*_settings.py; loading.py puts them together and says where values come from.
 """
 
 from kinmem.settings.conversation_settings import CompactSettings
-from kinmem.settings.loading import load
-from kinmem.settings.memory_settings import LearnSettings, RecallSettings
-from kinmem.settings.sections import (
+from kinmem.settings.loading import (
     HOME_VARIABLE,
     RANKING_VARIABLES,
     Settings,
     knobs,
+    load,
     table,
     unread,
 )
+from kinmem.settings.memory_settings import LearnSettings, RecallSettings
 from kinmem.settings.server_settings import KIN_NAME, ServerSettings, kin_name
 
 __all__ = [

@@ -10,10 +10,9 @@ from kinmem.models import Health
 from kinmem.store.graph import Graph, Links
 from kinmem.store.history import Forgetting, Past
 from kinmem.store.index import Index
-from kinmem.store.jobs import Decisions, Jobs
-from kinmem.store.life import Life, Rounds
 from kinmem.store.memory import Documents, Memories, Summaries
 from kinmem.store.sessions import ShownNotes, Snapshots, Transcript, Turns
+from kinmem.store.upkeep import Decisions, Jobs, Life, Rounds
 
 
 class Store(Memories, Protocol):

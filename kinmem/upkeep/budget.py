@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import uuid_utils
 
-from kinmem.store.jobs import Jobs
+from kinmem.store.upkeep import Jobs
 
 SECONDS = 300.0
 """How long a lease lasts unless it is renewed. A killed process loses its at once."""

@@ -22,7 +22,7 @@ from kinmem.models import CATEGORIES, Category, Memory
 from kinmem.sentences import sentences
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.store.jobs import Jobs
+from kinmem.store.upkeep import Jobs
 from kinmem.text import folded
 from kinmem.upkeep.budget import UNLIMITED, Budget
 from kinmem.upkeep.candidates import Candidates

@@ -18,7 +18,7 @@ from kinmem.llm.base import ChatModel
 from kinmem.llm.prompts import render, today
 from kinmem.llm.reply import fitting
 from kinmem.models import Issue, IssueKind, Memory, Progress
-from kinmem.store.jobs import Decisions
+from kinmem.store.upkeep import Decisions
 from kinmem.text import clean, folded
 from kinmem.validation import checked_content
 

@@ -20,7 +20,7 @@ from kinmem.llm.relating import LONGEST, SAME, Relating
 from kinmem.models import Memory
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.store.jobs import Jobs
+from kinmem.store.upkeep import Jobs
 from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.candidates import Candidates
 from kinmem.upkeep.groups import Group, weightiest

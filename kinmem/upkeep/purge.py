@@ -8,7 +8,7 @@ from kinmem.clock import Clock
 from kinmem.models import LIVE, Filters, Living, Memory, State
 from kinmem.settings.memory_settings import Prune
 from kinmem.store.base import Store
-from kinmem.store.jobs import Jobs
+from kinmem.store.upkeep import Jobs
 from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.lifecycle import BY_UPKEEP, from_person, was_told
 from kinmem.upkeep.schedule import (

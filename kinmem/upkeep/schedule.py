@@ -12,7 +12,7 @@ from kinmem.clock import Clock
 from kinmem.errors import MemoryNotFound, VersionConflict
 from kinmem.models import Living, Memory, Scope
 from kinmem.store.base import Store
-from kinmem.store.jobs import Jobs
+from kinmem.store.upkeep import Jobs
 from kinmem.turns import Batch, Change
 from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.steps import NAMES, StepName

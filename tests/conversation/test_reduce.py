@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kinmem.conversation.reduce import reduce
+from kinmem.conversation.tool_results import reduce
 from kinmem.settings import CompactSettings
 from kinmem.turns import Message
 from tests.conversation.talk import message

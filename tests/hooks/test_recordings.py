@@ -12,9 +12,9 @@ from typing import Any
 import apsw
 import pytest
 
+from kinmem.hooks.deliver import answered, attend, request_of
 from kinmem.hooks.dialects import heard, reply
 from kinmem.hooks.local_socket import serve_local
-from kinmem.hooks.requests import answered, attend, request_of
 from kinmem.hooks.worker import StayingWorker
 from kinmem.service import Service
 from kinmem.wiring import open_service

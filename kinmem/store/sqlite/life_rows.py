@@ -11,13 +11,13 @@ import apsw
 
 from kinmem.models import LIVE, Fate, Living, Place, Scope, State, TierChange
 from kinmem.retention import last_used
-from kinmem.store.life import rank_of
 from kinmem.store.sqlite import chunk_vectors
 from kinmem.store.sqlite.connection import Row
 from kinmem.store.sqlite.history_rows import Line
 from kinmem.store.sqlite.memory_file import MemoryFile
 from kinmem.store.sqlite.queries import IN_IDS, VISIBLE, moment, time_text
 from kinmem.store.sqlite.sharing import KinFiles
+from kinmem.store.upkeep import rank_of
 from kinmem.tiers import at_once
 
 RECENT = timedelta(days=7)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from kinmem.models import Memory
-from kinmem.store.life import Round
 from kinmem.store.memory import SHORT, Summary
 from kinmem.store.sqlite.queries import (
     COLUMNS,
@@ -20,6 +19,7 @@ from kinmem.store.sqlite.queries import (
     memory_of,
     time_text,
 )
+from kinmem.store.upkeep import Round
 from kinmem.text import estimated_tokens
 
 if TYPE_CHECKING:
