@@ -6,7 +6,7 @@ from typing import Any
 
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.language.evidence import evidence
-from kinmem.language.orders.quarantine import released
+from kinmem.language.orders.instructions import released
 from kinmem.language.same.proof import unproved
 from kinmem.language.same.similarity import content_hash
 from kinmem.llm.base import Embedder
