@@ -15,10 +15,10 @@ from kinmem.language.importance import importance
 from kinmem.language.names.naming import entities
 from kinmem.language.talk import talk_words
 from kinmem.language.talk.about import refers_back, subject
-from kinmem.language.talk.cues import ASKED_TO_KEEP
 from kinmem.language.talk.features import Setting
 from kinmem.language.talk.prose import own_places, own_prose
 from kinmem.language.talk.statements import (
+    ASKED_TO_KEEP,
     LONGEST,
     Statement,
     asks,

@@ -12,7 +12,7 @@ from kinmem.learn.knowledge import reread
 from kinmem.learn.prepare import changed_fields
 from kinmem.learn.projects import project_of
 from kinmem.links import checked_links
-from kinmem.llm.chunks import chunks_of
+from kinmem.llm.pieces import chunks_of
 from kinmem.models import (
     Answer,
     Chunks,

@@ -11,8 +11,8 @@ from kinmem.errors import InvalidInput
 from kinmem.learn.apply import decided
 from kinmem.learn.knowledge import reread
 from kinmem.llm.base import Embedder, Judge
-from kinmem.llm.chunks import chunks_of, embedded
 from kinmem.llm.naming import Naming
+from kinmem.llm.pieces import chunks_of, embedded
 from kinmem.models import LIVE, Chunks, Event, Memory, Scope, State
 from kinmem.store.base import Store
 from kinmem.store.history import batch_name, components

@@ -10,7 +10,7 @@ from kinmem.language.orders.instructions import released
 from kinmem.language.same.proof import unproved
 from kinmem.language.same.similarity import content_hash
 from kinmem.llm.base import Embedder
-from kinmem.llm.chunks import chunks_of, embedded
+from kinmem.llm.pieces import chunks_of, embedded
 from kinmem.models import Chunks, Issue, Memory, Scope, Settled, State
 from kinmem.store.base import Store
 from kinmem.turns import Batch, Change
