@@ -29,7 +29,7 @@ STILL_SHARED = frozenset(
     conversation.summarize documents.orders language.names.entities
     language.names.naming language.same.statements
     language.talk.statements language.talk.worth language.time.words learn.findings
-    learn.told learn.worth links llm.base llm.naming llm.orders llm.vectors llm.words
+    learn.worth links llm.base llm.naming llm.orders llm.vectors llm.words
     recall.join recall.search 
     
     
