@@ -19,17 +19,17 @@ DRIVERS = {"apsw", "sqlite_vec", "sqlite3"}
 SHORT_LINES = 40
 STILL_SHORT = frozenset(
     """
-    conversation.shape documents.secrecy language.time.past llm.nomic recall.elsewhere
+    conversation.shape documents.secrecy llm.nomic recall.elsewhere
     upkeep.housekeeping
     """.split()
 )
 """Modules that belong into their one importer and are not there yet; the list only shrinks."""
 STILL_SHARED = frozenset(
     """
-    conversation.summarize documents.orders language.change.signs language.names.entities
-    language.names.naming language.orders.signs language.same.statements
+    conversation.summarize documents.orders language.names.entities
+    language.names.naming language.same.statements
     language.talk.statements language.talk.worth language.time.words learn.findings
-    learn.told learn.worth links llm.base llm.naming llm.orders llm.vectors llm.words
+    learn.worth links llm.base llm.naming llm.orders llm.vectors llm.words
     recall.join recall.search 
     
     

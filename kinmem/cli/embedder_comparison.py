@@ -17,7 +17,7 @@ from rich.text import Text
 from kinmem.cli.tables import table_of
 from kinmem.clock import Clock
 from kinmem.llm.base import Embedder
-from kinmem.llm.chunks import chunks_of
+from kinmem.llm.pieces import chunks_of
 from kinmem.models import Chunks, Draft, Filters, Memory, Progress
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.profiles import PROFILES, Formula, Profile

@@ -343,7 +343,7 @@ def _remade_otherwise(
     sample: Sequence[Memory], vectors: "Mapping[str, Vector]", embedder: "Embedder"
 ) -> int:
     """How many texts, of those that are one chunk, the model gives another vector now."""
-    from kinmem.llm.chunks import chunks_of
+    from kinmem.llm.pieces import chunks_of
     from kinmem.text import in_first_person
 
     parts = {one.id: len(chunks_of(one.content, embedder)) for one in sample}

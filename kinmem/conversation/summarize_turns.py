@@ -92,7 +92,7 @@ def fold(older: Snapshot, newer: Snapshot, model: ChatModel | None, window: int)
 
 
 def _answered(prompt: str, model: ChatModel) -> str:
-    from kinmem.llm.shapes import Summary  # late: pydantic takes 80 ms that a hook does without
+    from kinmem.llm.reply import Summary  # late: pydantic takes 80 ms that a hook does without
 
     return model.answer(prompt, Summary).summary
 

@@ -12,8 +12,7 @@ from kinmem.documents.cut import chunked, freed
 from kinmem.documents.document import Document, Given
 from kinmem.documents.read import read, title_of
 from kinmem.errors import InvalidInput
-from kinmem.language.orders.instructions import suspicious
-from kinmem.language.orders.quarantine import HELD, opening, released
+from kinmem.language.orders.instructions import HELD, opening, released, suspicious
 from kinmem.language.same.similarity import content_hash
 from kinmem.language.secrets.secrets import keys_in, redacted
 from kinmem.llm.base import Embedder

@@ -10,9 +10,8 @@ from kinmem.language.change.occasion import begins
 from kinmem.language.change.periods import periods
 from kinmem.language.evidence import evidence
 from kinmem.language.same.similarity import content_hash
-from kinmem.learn.knowledge import reread
 from kinmem.learn.reconcile import Flag, Keep, Merge, Outdated, Replace, Skip, Verdict
-from kinmem.llm.naming import Naming
+from kinmem.llm.naming import Naming, reread
 from kinmem.models import Chunks, ConflictMode, Memory, State, Stored
 from kinmem.turns import Change, Conflict, Repetition
 

@@ -1,27 +1,22 @@
-"""Stage 1 of learning with a model: what it finds worth keeping, held against the turn."""
+"""Stage 1 of learning with a model: what it is shown of the turn, what it finds worth
+keeping, and what that rests on."""
 
+import json
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import tzinfo
+from datetime import datetime, tzinfo
+from typing import Any, TypeVar
 
 from kinmem.errors import InvalidInput
+from kinmem.language.orders.instructions import suspicious
 from kinmem.learn import findings as read
 from kinmem.learn.findings import Finding, Findings, citing
-from kinmem.learn.grounds import Grounds
-from kinmem.learn.told import (
-    MOST_BEFORE,
-    MOST_KNOWN,
-    aliased,
-    before_lines,
-    known_lines,
-    shown,
-    turn_lines,
-)
 from kinmem.llm.base import ChatModel
 from kinmem.llm.prompts import render
 from kinmem.models import Memory, Note
+from kinmem.text import content_words
 from kinmem.turns import Message
 
 logger = logging.getLogger(__name__)
@@ -73,7 +68,7 @@ class _Case:
     turn: Mapping[str, Message]
     before: Mapping[str, Message]
     known: Mapping[str, Memory]
-    grounds: Grounds
+    grounds: "Grounds"
 
     @classmethod
     def of(
@@ -152,3 +147,122 @@ class _Case:
 
 def _is_said_by_person(speaker: str, cited: Sequence[Message]) -> bool:
     return any(message.role == "user" and message.who == speaker for message in cited)
+
+
+# What a model's finding rests on, whatever it cites: whose words it has, and if they may count.
+CLEARLY = 0.3
+"""By how much of its words a finding has to be nearer to a tool's output than to what was said."""
+
+
+class Grounds:
+    """The words of a turn, by whom they come from."""
+
+    def __init__(self, turn: Sequence[Message], before: Sequence[Message]) -> None:
+        said = [message for message in (*turn, *before) if message.role != "tool"]
+        self._said = _words_of(said)
+        self._by_people = _words_of([message for message in said if message.role == "user"])
+        self._tools = [
+            (message, _words_of([message])) for message in turn if message.role == "tool"
+        ]
+
+    def of(self, content: str, cited: Sequence[Message]) -> list[Message]:
+        """The messages it rests on, the main one first: those cited, unless its words are a tool's.
+
+        A page that a tool read may tell the model to say that the user said so.
+        """
+        tools = self._nearer(content, self._said)
+        return tools[:1] if cited and tools else list(cited)
+
+    def doubt(self, content: str, grounds: Sequence[Message]) -> str | None:
+        """Why it must not be recalled unseen; None if nothing speaks against it.
+
+        Its words are a tool's and no person's, even if an assistant repeated them, and the tool's
+        text, or the finding where it rests on nothing else, reads like an instruction to a model.
+        """
+        texts = [tool.text for tool in self._nearer(content, self._by_people)]
+        if all(message.role == "tool" for message in grounds):
+            texts += [content, *(message.text for message in grounds)]
+        return next((reason for text in texts if (reason := suspicious(text))), None)
+
+    def _nearer(self, content: str, known: set[str]) -> list[Message]:
+        """The tools that have clearly more of its words, the nearest first."""
+        words = set(content_words(content))
+        least = _share_of(words, known) + CLEARLY
+        shares = [(_share_of(words, tool), message) for message, tool in self._tools]
+        near = sorted((one for one in shares if one[0] >= least), key=lambda one: -one[0])
+        return [message for _, message in near]
+
+
+def _words_of(messages: Sequence[Message]) -> set[str]:
+    """With the names of who spoke, unless it is a tool: "Ana likes tea"."""
+    names = [message.who for message in messages if message.role != "tool"]
+    return set(content_words(" ".join([*names, *(message.text for message in messages)])))
+
+
+def _share_of(words: set[str], known: set[str]) -> float:
+    return len(words & known) / len(words) if words else 0.0
+
+
+# A turn as a model is shown it: one JSON object a line, so that no text can pose as another's.
+Thing = TypeVar("Thing")
+
+# In characters: a turn with all its tools stays near 8,000 tokens.
+SHOWN: Mapping[str, int] = {"user": 8000, "assistant": 4000, "tool": 2000, "system": 2000}
+SHOWN_BEFORE, SHOWN_KNOWN = 600, 300
+MOST_MESSAGES, MOST_TOOLS, MOST_BEFORE, MOST_KNOWN = 40, 10, 6, 20
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+def shown(turn: Sequence[Message]) -> list[Message]:
+    """What is sent of a turn: the latest tools, and what was said."""
+    tools = [message for message in turn if message.role == "tool"][-MOST_TOOLS:]
+    said = [message for message in turn if message.role in ("user", "assistant")][-MOST_MESSAGES:]
+    kept = {id(message) for message in (*tools, *said)}
+    return [message for message in turn if id(message) in kept]
+
+
+def aliased(letter: str, things: Sequence[Thing]) -> dict[str, Thing]:
+    """m1, m2 ... in their order: no id of ours is shown, and none can be invented."""
+    return {f"{letter}{number}": thing for number, thing in enumerate(things, start=1)}
+
+
+def turn_lines(messages: Mapping[str, Message], zone: tzinfo) -> str:
+    return _lines(
+        {"id": id, "who": one.who, "role": one.role, "at": _day(one.said_at, zone)}
+        | {"text": _cut(one.text, SHOWN[one.role])}
+        for id, one in messages.items()
+    )
+
+
+def before_lines(messages: Mapping[str, Message], zone: tzinfo) -> str:
+    return _lines(
+        {"id": id, "who": one.who, "at": _day(one.said_at, zone)}
+        | {"text": _cut(one.text, SHOWN_BEFORE)}
+        for id, one in messages.items()
+    )
+
+
+def known_lines(memories: Mapping[str, Memory], zone: tzinfo) -> str:
+    return _lines(
+        {"id": id, "category": one.category, "subject": one.subject, "who": one.speaker}
+        | {"at": _day(one.said_at, zone), "text": _cut(one.content, SHOWN_KNOWN)}
+        for id, one in memories.items()
+    )
+
+
+def _lines(objects: Iterable[Mapping[str, Any]]) -> str:
+    lines = [json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in objects]
+    return "\n".join(lines) or "(nothing)"
+
+
+def _day(moment: datetime, zone: tzinfo) -> str:
+    local = moment.astimezone(zone)
+    return f"{WEEKDAYS[local.weekday()]} {local:%Y-%m-%d %H:%M}"
+
+
+def _cut(text: str, most: int) -> str:
+    """The beginning and the end of what is too long."""
+    if len(text) <= most:
+        return text
+    end = most // 3
+    return f"{text[: most - end]} [...] {text[-end:]}"

@@ -13,12 +13,11 @@ from datetime import tzinfo
 
 from kinmem.language.importance import importance
 from kinmem.language.names.naming import entities
-from kinmem.language.talk import talk_words
 from kinmem.language.talk.about import refers_back, subject
-from kinmem.language.talk.cues import ASKED_TO_KEEP
 from kinmem.language.talk.features import Setting
 from kinmem.language.talk.prose import own_places, own_prose
 from kinmem.language.talk.statements import (
+    ASKED_TO_KEEP,
     LONGEST,
     Statement,
     asks,
@@ -28,6 +27,7 @@ from kinmem.language.talk.statements import (
 )
 from kinmem.language.talk.talk import (
     ADDRESSED,
+    SENTENCE_VERBS,
     SURE,
     asks_help,
     is_offer,
@@ -261,7 +261,7 @@ def _is_fragment_of_answer(text: str, question: Question | None) -> bool:
     if question is None or not ADDRESSED.search(question.text) or is_own(text):
         return False
     found = words(text)
-    return len(found) <= FRAGMENT and talk_words.VERBS.isdisjoint(found)
+    return len(found) <= FRAGMENT and SENTENCE_VERBS.isdisjoint(found)
 
 
 def _groups(told: Sequence[Told], talk: Talk) -> Iterator[list[Told]]:

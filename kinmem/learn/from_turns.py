@@ -14,14 +14,13 @@ from kinmem.language.talk.unkept import without_unkept
 from kinmem.learn.apply import Deeds, decided, deeds
 from kinmem.learn.ask import ask
 from kinmem.learn.extract import extract
-from kinmem.learn.near import Neighbour
+from kinmem.learn.near import MOST_JUDGED, Neighbour
 from kinmem.learn.prepare import draft_of
 from kinmem.learn.projects import project_of
 from kinmem.learn.reconcile import Merge, Outdated, Verdict
 from kinmem.learn.screen import Gate, screened
 from kinmem.learn.verdicts import Verdicts
 from kinmem.llm.base import ChatModel, Embedder, Judge
-from kinmem.llm.judge_pairs import MOST
 from kinmem.llm.naming import Naming
 from kinmem.models import (
     LIVE,
@@ -223,7 +222,7 @@ class Learn:
         self, sought: Sequence[tuple[Note, Draft, list[Vector]]], messages: Sequence[Message]
     ) -> "_Work":
         work, said = _Work(), _words_of(messages)
-        most = min(MOST, max(LEAST_JUDGED, JUDGED_OF_A_TURN // max(1, len(sought))))
+        most = min(MOST_JUDGED, max(LEAST_JUDGED, JUDGED_OF_A_TURN // max(1, len(sought))))
         for note, draft, vectors in sought:
             if note.quarantine is not None:
                 self._hold(draft, work)

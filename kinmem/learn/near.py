@@ -1,13 +1,16 @@
-"""Stage 3 of learning: a text gets its vectors, and the memories near it are found."""
+"""Stage 3 of learning: a text gets its vectors, and the memories near it are found; of
+them those that the judge is shown."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
+from math import sqrt
 
 from kinmem.language.change.occasion import begins
 from kinmem.language.change.restating import restated
 from kinmem.language.same.similarity import Ladder
 from kinmem.llm.base import Embedder
-from kinmem.llm.chunks import chunks_of, embedded, is_surely_one
+from kinmem.llm.pieces import chunks_of, embedded, is_surely_one
 from kinmem.models import Asked, Chunks, Filters, Memory, State, Vector
 from kinmem.settings import LearnSettings
 from kinmem.store.base import Store
@@ -129,3 +132,54 @@ class Near:
 def _ranked(cosines: Mapping[str, float], memories: Mapping[str, Memory]) -> list[Neighbour]:
     ranked = sorted(cosines.items(), key=lambda found: -found[1])
     return [(memories[id], cosine) for id, cosine in ranked if id in memories]
+
+
+# Which stored statements are shown to the judge beside a new one: a pair costs 3 to 6 ms of a
+# processor, and of a hundred neighbours two or three could matter.
+MOST_JUDGED = 6
+SHARED = 0.5
+"""Of the part of words that two texts share, beside their cosine."""
+LEAST_SUM = 0.2
+"""Of that sum: what is neither near nor shares a word."""
+MOST_BEHIND = 0.4
+"""Of that sum, what is so far behind the first."""
+# Chosen with the 1,005 cards of training/, in files of about 110 memories: of what says the same,
+# replaces or contradicts a memory 98.0, 73.3 and 94.7 % are asked about, with 2.1 to 4.8 pairs a
+# statement. The nearest eight were 98.2, 75.4 and 92.6 %.
+WORD = re.compile(r"[^\W_]+")
+BEGINNING = 6
+"""Letters of a word by which it is taken for the same: an ending says little."""
+WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+
+
+def worth_judging(
+    new: str, near: Sequence[tuple[str, float]], most: int = MOST_JUDGED, least: float = LEAST_SUM
+) -> list[int]:
+    """Places in `near` of those that could be the same as the new statement or exclude it, the
+    likeliest first, `most` at most.
+
+    `near`: texts with their cosines to it, on the scale of Calibration.scaled.
+    """
+    own = beginnings(new)
+    sums = [cosine + SHARED * _share_of_words(own, beginnings(text)) for text, cosine in near]
+    floor = max(least, max(sums, default=0.0) - MOST_BEHIND)
+    order = sorted(range(len(near)), key=lambda at: -sums[at])
+    return [at for at in order if sums[at] >= floor][:most]
+
+
+def beginnings(text: str) -> frozenset[str]:
+    """Of its words; of a script without spaces every two signs."""
+    found: set[str] = set()
+    for word in WORD.findall(text):
+        if WITHOUT_SPACES.search(word):
+            found.update(word[at : at + 2] for at in range(max(1, len(word) - 1)))
+        else:
+            found.add(word.casefold()[:BEGINNING])
+    return frozenset(found)
+
+
+def _share_of_words(own: frozenset[str], other: frozenset[str]) -> float:
+    """0 to 1: the cosine of the two sets."""
+    if not own or not other:
+        return 0.0
+    return len(own & other) / sqrt(len(own) * len(other))

@@ -15,10 +15,9 @@ from kinmem.language.secrets.secrets import keys_in, redacted
 from kinmem.language.talk.worth import judge, only_asks
 from kinmem.language.time.dated import happened
 from kinmem.language.time.when import spoken_end
-from kinmem.learn.knowledge import knowledge_of
 from kinmem.llm.base import Embedder
-from kinmem.llm.chunks import chunks_of
-from kinmem.llm.naming import Naming
+from kinmem.llm.naming import Naming, knowledge_of
+from kinmem.llm.pieces import chunks_of
 from kinmem.models import (
     LIVE,
     TOLD_AT,

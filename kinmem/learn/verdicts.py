@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from kinmem.clock import Clock
-from kinmem.learn.near import Near, Neighbour
+from kinmem.learn.near import MOST_JUDGED, Near, Neighbour, worth_judging
 from kinmem.learn.reconcile import (
     Merge,
     Outdated,
@@ -18,7 +18,6 @@ from kinmem.learn.reconcile import (
     reconcile,
 )
 from kinmem.llm.base import Embedder, Judge
-from kinmem.llm.judge_pairs import MOST, worth_judging
 from kinmem.llm.relating import PERHAPS_SAME, SAME, Judged, Relating
 from kinmem.models import LIVE, Chunks, Draft, Filters, Memory, State, Vector
 from kinmem.settings import Settings
@@ -58,7 +57,7 @@ class Verdicts:
         *,
         updates: str | None = None,
         told: bool = False,
-        most: int = MOST,
+        most: int = MOST_JUDGED,
     ) -> Verdict:
         """See reconcile. `most`: how many of the nearest the judge is asked about.
 

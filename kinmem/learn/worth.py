@@ -7,9 +7,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from kinmem.errors import ModelError
-from kinmem.language.talk.cues import HEDGE
 from kinmem.language.talk.features import Setting
-from kinmem.language.talk.statements import Statement
+from kinmem.language.talk.statements import HEDGE, Statement
 from kinmem.language.talk.worth import ALONE, Judgement, judgement, probabilities, worth_of
 from kinmem.llm.base import Judge
 from kinmem.text import words

@@ -1,11 +1,13 @@
-"""What one request may take: time limits, a breaker for a provider that is down, and an exchange.
+"""What one request may take: time limits, a breaker for a provider that is down, and an exchange;
+of models that are asked for one answer, those that fail are left out.
 
 Limits hold whatever the work is doing meanwhile, however deep in a library the request is made.
 """
 
+import logging
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -13,6 +15,8 @@ from threading import TIMEOUT_MAX, Lock, Thread
 from typing import Generic, TypeVar
 
 from kinmem.errors import ModelError
+
+logger = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 
@@ -186,3 +190,41 @@ class Exchange:
 
 current: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
 """The exchange of this thread."""
+
+
+FOR_VECTORS = 0.5
+"""Seconds that whoever thinks leaves of the time for the vectors of what was thought of."""
+FOR_A_MODEL = 2.5
+"""Seconds that are left for each model which is asked later. Where there are not so many, all have
+an equal share, and so have the vectors."""
+
+
+class Attempts:
+    """The one time within which models are asked for an answer, and those of them that failed."""
+
+    def __init__(self, seconds: float) -> None:
+        self.time = Deadline(seconds)
+        self._failed: dict[str, None] = {}
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The stages that failed or were late, each once."""
+        return tuple(self._failed)
+
+    def share(self, later: int) -> float:
+        """Seconds for whoever thinks now, with so many models to be asked `later`."""
+        left = self.time.left
+        return max(left - FOR_VECTORS - FOR_A_MODEL * later, left / (later + 2))
+
+    def tried(self, stage: str, work: Callable[[], Result]) -> Result | None:
+        """What the work returns; None, and noted, where a model fails."""
+        try:
+            return work()
+        except ModelError as error:
+            logger.info("%s is left out: %s", stage, error)
+            self._failed[stage] = None
+            return None
+
+    def note(self, stages: Iterable[str]) -> None:
+        """That nothing came of these."""
+        self._failed.update(dict.fromkeys(stages))

@@ -1,22 +1,23 @@
 """Whom and what a text names, read out of the judge's chances for each of its pieces of words.
 
 The pieces of one word are read together, so that a name begins and ends where words do. Where words
-are written without blanks between them each piece is one.
+are written without blanks between them each piece is one. At the end stands what of it is stored
+with a memory (stage 1b of learning): a model's finding and the rules are put together.
 """
 
 import logging
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from kinmem.errors import ModelError
-from kinmem.language.names.entities import read
+from kinmem.language.names.entities import read, together
 from kinmem.language.names.naming import names_by_capitals
 from kinmem.llm.base import Judge
-from kinmem.models import Entity, EntityType, Knowledge
+from kinmem.models import Entity, EntityType, Knowledge, Memory, Note
 
 logger = logging.getLogger(__name__)
 
@@ -222,3 +223,23 @@ def entities(parts: Iterable[tuple[str, Sequence[Found]]]) -> tuple[Entity, ...]
         for part, found in parts
         for (start, end), type, _ in found
     )
+
+
+def knowledge_of(note: Note, memory: Memory, naming: Naming) -> Knowledge:
+    """What a note says of people and things. Of a model's findings the names are taken as they are;
+    rules add the relations whose wording leaves no doubt."""
+    found = naming(memory.content, memory.speaker, memory.subject)
+    if note.model is None:
+        by_rules = () if naming.ready else note.entities
+        return together([*by_rules, *found.entities], [*note.relations, *found.relations])
+    ends = {name for one in found.relations for name in (one.source, one.target)}
+    named = [one for one in found.entities if one.name in ends]
+    origin = note.model if note.relations else found.origin
+    return together([*note.entities, *named], [*note.relations, *found.relations], origin)
+
+
+def reread(memory: Memory, fields: Mapping[str, Any], naming: Naming) -> Knowledge | None:
+    """What a memory says once these fields are changed; None if its content stays."""
+    if "content" not in fields:
+        return None
+    return naming(fields["content"], memory.speaker, fields.get("subject", memory.subject))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from kinmem.llm.base import Shape
 from kinmem.text import storable
@@ -206,3 +206,30 @@ def _one_type(part: dict[str, Any]) -> dict[str, Any]:
         return part
     rest = {key: value for key, value in part.items() if key != "anyOf"}
     return {"type": [way["type"] for way in ways], **rest}
+
+
+# The shapes of what models answer to recall's questions and when they summarise.
+
+
+class Standalone(BaseModel):
+    """The shape of an answer to prompts/rewrite.md."""
+
+    question: str
+
+
+class Variations(BaseModel):
+    """The shape of an answer to prompts/vary.md."""
+
+    questions: list[str]
+
+
+class Imagined(BaseModel):
+    """The shape of an answer to prompts/imagine.md."""
+
+    answer: str
+
+
+class Summary(BaseModel):
+    """The shape of an answer to prompts/summarize.md and prompts/fold.md."""
+
+    summary: str = Field(min_length=1)

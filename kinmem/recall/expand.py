@@ -14,9 +14,8 @@ from dataclasses import replace
 from functools import partial
 
 from kinmem.errors import ModelError, Unusable
-from kinmem.llm.attempts import Attempts
 from kinmem.llm.base import ChatModel, ChatModels
-from kinmem.llm.deadline import Deadline, awaited, started
+from kinmem.llm.deadline import Attempts, Deadline, awaited, started
 from kinmem.llm.prompts import render
 from kinmem.models import Reasons, Scored
 from kinmem.recall.fuse import fuse
@@ -94,7 +93,7 @@ def variations(
     """Three at most, none of them the question itself. Raises ModelError."""
     from rapidfuzz import fuzz, process  # late: 90 ms in all that a hook does without
 
-    from kinmem.llm.shapes import Variations
+    from kinmem.llm.reply import Variations
 
     known = process.extract(text, subjects, scorer=fuzz.token_set_ratio, limit=SUBJECTS)
     told = "\n".join(subject for subject, _, _ in known)
@@ -107,7 +106,7 @@ def variations(
 
 def imagined(text: str, model: ChatModel, today: str, deadline: float | None = None) -> str:
     """A statement such as would answer the question (HyDE). Raises ModelError."""
-    from kinmem.llm.shapes import Imagined  # late: 80 ms that a hook does without
+    from kinmem.llm.reply import Imagined  # late: 80 ms that a hook does without
 
     prompt = render("imagine", today=today, question=text)
     reply = model.answer(prompt, Imagined, deadline=deadline)

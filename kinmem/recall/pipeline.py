@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kinmem.clock import Clock
-from kinmem.llm.attempts import Attempts
 from kinmem.llm.base import ChatModels, Embedder
-from kinmem.llm.deadline import Deadline
+from kinmem.llm.deadline import Attempts, Deadline
 from kinmem.llm.prompts import today
 from kinmem.models import Answer, Asked, Filters, Found, Hit
 from kinmem.recall.confidence import judge, weak_last

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from kinmem.llm.attempts import Attempts
 from kinmem.llm.base import Reranker
+from kinmem.llm.deadline import Attempts
 from kinmem.models import Candidate, Reasons, Scored
 
 POOL = 3

@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Sequence
 from kinmem.errors import Unusable
 from kinmem.language.same.lexemes import UNSPACED
 from kinmem.language.talk.followup import carried_over, needs_context
-from kinmem.llm.attempts import Attempts
 from kinmem.llm.base import ChatModel, ChatModels
+from kinmem.llm.deadline import Attempts
 from kinmem.llm.prompts import render
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
@@ -56,7 +56,7 @@ def rewritten(
     deadline: float | None = None,
 ) -> str:
     """The question as somebody would ask who has not heard the conversation. Raises ModelError."""
-    from kinmem.llm.shapes import Standalone  # late: 80 ms that a hook does without
+    from kinmem.llm.reply import Standalone  # late: 80 ms that a hook does without
 
     told = "\n".join(f"{_who(one)}: {one.text[:QUOTED]}" for one in recent[-RECENT:])
     prompt = render("rewrite", today=today, conversation=told, question=text)

@@ -8,11 +8,11 @@ from typing import Any
 
 from kinmem.documents.document import Given, as_given, is_document
 from kinmem.errors import InvalidInput
-from kinmem.learn.knowledge import reread
 from kinmem.learn.prepare import changed_fields
 from kinmem.learn.projects import project_of
 from kinmem.links import checked_links
-from kinmem.llm.chunks import chunks_of
+from kinmem.llm.naming import reread
+from kinmem.llm.pieces import chunks_of
 from kinmem.models import (
     Answer,
     Chunks,

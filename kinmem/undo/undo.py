@@ -9,10 +9,9 @@ from kinmem.clock import Clock
 from kinmem.documents.cut import chunked_again
 from kinmem.errors import InvalidInput
 from kinmem.learn.apply import decided
-from kinmem.learn.knowledge import reread
 from kinmem.llm.base import Embedder, Judge
-from kinmem.llm.chunks import chunks_of, embedded
-from kinmem.llm.naming import Naming
+from kinmem.llm.naming import Naming, reread
+from kinmem.llm.pieces import chunks_of, embedded
 from kinmem.models import LIVE, Chunks, Event, Memory, Scope, State
 from kinmem.store.base import Store
 from kinmem.store.history import batch_name, components

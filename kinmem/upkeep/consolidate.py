@@ -1,4 +1,7 @@
-"""A step of upkeep: close memories become one. A model writes the text, the proof decides."""
+"""A step of upkeep: close memories become one. A model writes the text, the proof decides.
+
+In the same step what was learned alike in several projects begins to hold everywhere.
+"""
 
 import json
 import logging
@@ -18,7 +21,8 @@ from kinmem.language.same.wordings import is_counterpart
 from kinmem.llm.base import ChatModel, Embedder
 from kinmem.llm.naming import RULES, Naming
 from kinmem.llm.prompts import render, today
-from kinmem.models import CATEGORIES, Category, Memory
+from kinmem.models import CATEGORIES, LIVE, Category, Memory
+from kinmem.places import name_of, same_place
 from kinmem.sentences import sentences
 from kinmem.settings import Settings
 from kinmem.store.base import Store
@@ -28,6 +32,7 @@ from kinmem.upkeep.budget import UNLIMITED, Budget
 from kinmem.upkeep.candidates import Candidates
 from kinmem.upkeep.groups import Group, day_of, exclude, weightiest
 from kinmem.upkeep.merge import Merge, Wording, fits, stated
+from kinmem.upkeep.schedule import change_all
 from kinmem.validation import checked_subject
 
 logger = logging.getLogger(__name__)
@@ -230,3 +235,49 @@ def _subject(answer: Merged, group: Group) -> str | None:
         wanted = None
     own = weightiest(group).subject or next(iter(subjects.values()), None)
     return subjects.get(folded(wanted), own) if wanted else own
+
+
+# What was learned alike in several projects holds everywhere.
+# The oldest loses its place. The others stay as they are: should the statement end in one project,
+# it still stands in those that have it of their own.
+LEAST_PROJECTS = 3
+"""Projects. Two may share a habit; in a third the statement was true wherever it was met."""
+EVERYWHERE = "everywhere"
+
+
+def everywhere(store: Store, budget: Budget, counts: Counter[str]) -> None:
+    """Let what is said in the same words in three projects hold in all. Added to `counts`:
+    everywhere. It leaves a line in the history, can be undone, and is not done again then."""
+    if len(store.places()) < LEAST_PROJECTS:
+        return
+    changes = []
+    for group in store.said_in_places(LEAST_PROJECTS):
+        live = [one for one in group if one.state in LIVE]
+        projects = _projects_of(live)
+        is_bound = all(one.place for one in live)
+        if is_bound and len(projects) >= LEAST_PROJECTS and not _was_done(store, group):
+            changes.append(
+                (live[0], {"place": None}, f"learned alike in {_listed_projects(projects)}")
+            )
+    counts["everywhere"] += change_all(store, changes, EVERYWHERE, budget)
+
+
+def _projects_of(memories: Sequence[Memory]) -> list[str]:
+    """Each once, though a repository was moved."""
+    found: list[str] = []
+    for memory in memories:
+        place = memory.place
+        if place and not any(same_place(one, place) or same_place(place, one) for one in found):
+            found.append(place)
+    return found
+
+
+def _was_done(store: Store, memories: Sequence[Memory]) -> bool:
+    """Whether one of them held everywhere before: then somebody has given it its place again, or
+    has forgotten it."""
+    return any(event.action == EVERYWHERE for one in memories for event in store.history(one.id))
+
+
+def _listed_projects(places: Sequence[str]) -> str:
+    *names, last = map(name_of, places)
+    return f"{', '.join(names)} and {last}"

@@ -15,7 +15,7 @@ from functools import partial
 from kinmem.errors import ModelError
 from kinmem.learn.memorize import Memorize
 from kinmem.llm.base import Embedder
-from kinmem.llm.chunks import chunks_of
+from kinmem.llm.pieces import chunks_of
 from kinmem.models import Pending, Progress, Scope, Vector, Vectors
 from kinmem.recall.search import choose
 from kinmem.store.base import Store

@@ -18,7 +18,7 @@ from kinmem.language.same.atoms import atoms
 from kinmem.language.same.similarity import Kinship, Ladder, compare
 from kinmem.language.same.statements import read
 from kinmem.llm.base import Embedder
-from kinmem.llm.chunks import chunks_of
+from kinmem.llm.pieces import chunks_of
 from kinmem.models import LIVE, Filters, Memory, Scope
 from kinmem.sentences import sentences
 from kinmem.store.base import Store

@@ -15,8 +15,8 @@ from kinmem.language.names.entities import together
 from kinmem.language.same.atoms import atoms
 from kinmem.language.same.similarity import content_hash, normalised
 from kinmem.llm.base import Embedder
-from kinmem.llm.chunks import SIZE, chunks_of
 from kinmem.llm.naming import Naming
+from kinmem.llm.pieces import SIZE, chunks_of
 from kinmem.models import TOLD_AT, Category, Chunks, Draft, Knowledge, Memory, State
 from kinmem.sentences import sentences
 from kinmem.store.base import Store

@@ -12,9 +12,8 @@ from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.compress import compress
-from kinmem.upkeep.consolidate import consolidate
+from kinmem.upkeep.consolidate import consolidate, everywhere
 from kinmem.upkeep.entities import entities
-from kinmem.upkeep.everywhere import everywhere
 from kinmem.upkeep.join import join
 from kinmem.upkeep.lifecycle import expire, retain
 from kinmem.upkeep.link import link

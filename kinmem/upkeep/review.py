@@ -1,4 +1,4 @@
-"""What in a memory is worth a second look. Changes nothing; upkeep/resolve.py does."""
+"""What in a memory is worth a second look. Changes nothing; upkeep/reviewing.py does."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

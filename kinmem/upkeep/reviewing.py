@@ -1,17 +1,27 @@
-"""Reviews and what is done about them: issues are known by id from one call to the next."""
+"""Reviews and what is done about them: issues are known by id from one call to the next,
+and each is settled as it suggests or never shown again."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
+from typing import Any
 
 from kinmem.clock import Clock
-from kinmem.errors import InvalidInput
+from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
+from kinmem.language.evidence import evidence
+from kinmem.language.orders.instructions import released
+from kinmem.language.same.proof import unproved
+from kinmem.language.same.similarity import content_hash
 from kinmem.llm.base import ChatModel, Embedder, Judge
-from kinmem.models import Filters, Issue, Progress, Review
+from kinmem.llm.pieces import chunks_of, embedded
+from kinmem.models import Chunks, Filters, Issue, Memory, Progress, Review, Scope, Settled, State
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.upkeep.resolve import apply_issue, refuse_issue
+from kinmem.turns import Batch, Change
+from kinmem.upkeep.issues import STEP, issue_id, refusal
 from kinmem.upkeep.review import review
+from kinmem.validation import checked_content
 
 REMEMBERED = 200
 """Issues: what a model finds cannot be found again by asking it again."""
@@ -89,3 +99,199 @@ class Reviewer:
         if id not in self._issues:
             raise InvalidInput(f"no issue has the id {id!r} now; review again, things have changed")
         return self._issues[id]
+
+
+SUPERSEDING = {"contradiction", "duplicate"}
+Deed = tuple[Scope, Change]
+BECAME = {"forgotten": "deleted"}
+"""By the action in the history; the others are called what they are called there."""
+
+
+def apply_issue(
+    store: Store, embedder: Embedder, issue: Issue, now: datetime, keep: str | None = None
+) -> Settled:
+    """Do what the issue suggests, in one transaction for each scope; it can all be taken back.
+
+    contradiction: the later memory, or `keep`, supersedes the others, and their conflict is closed.
+    duplicate: the superfluous ones go into the bin; with merge they are superseded by one that says
+    it all, or by `keep`. expired, clutter, stale: into the bin, or rewritten as suggested; `keep`
+    leaves it and refuses the issue. quarantined: into the bin, a document that holds back a part of
+    it stays so; `keep` releases it.
+    Raises InvalidInput if something was changed since the review, if what would have to change is
+    not one's own, and if there is nothing to rewrite it to.
+    """
+    memories = _present(store, issue)
+    if keep is not None and keep not in issue.memory_ids:
+        known = ", ".join(issue.memory_ids)
+        raise InvalidInput(f"issue {issue.id} is not about {keep!r}; keep one of {known}")
+    if issue.type in SUPERSEDING and (keep is not None or issue.suggestion != "keep"):
+        return _between(store, embedder, issue, memories, keep, now)
+    memory = memories[-1]
+    if (
+        issue.suggestion == "keep"
+        and keep is None
+        or (issue.type != "quarantined" and (keep is not None or issue.suggestion == "keep"))
+    ):
+        return refuse_issue(store, issue)
+    _own(store, [memory])
+    if keep is not None or issue.suggestion == "release":
+        return _done(store, issue, [_released(memory, store.documents.text(memory.id))], memory)
+    if issue.suggestion == "update":
+        return _done(store, issue, [_rewritten(memory, issue, embedder)], memory)
+    return _done(store, issue, [_discarded(memory, now)], None)
+
+
+def refuse_issue(store: Store, issue: Issue) -> Settled:
+    """Never show it again while the texts stand; an open conflict is closed: both are kept."""
+    memories = store.memories(issue.memory_ids)
+    store.decisions.refuse(STEP, refusal(issue.type, list(memories.values())))
+    for conflict in store.decisions.conflicts():
+        if {conflict.newer, conflict.older} == set(issue.memory_ids):
+            store.decisions.close_conflict(conflict.id, "kept_both")
+    return Settled(issue.id, memories.popitem()[0] if len(memories) == 1 else None)
+
+
+def _present(store: Store, issue: Issue) -> list[Memory]:
+    """The memories it is about, in its order, if they are as the review saw them."""
+    found = store.memories(issue.memory_ids)
+    memories = [found[id] for id in issue.memory_ids if id in found]
+    if len(memories) < len(issue.memory_ids) or issue_id(issue.type, memories) != issue.id:
+        raise _changed(issue)
+    return memories
+
+
+def _changed(issue: Issue) -> InvalidInput:
+    return InvalidInput(
+        f"the memories of issue {issue.id} were changed since the review; review again"
+    )
+
+
+def _between(
+    store: Store,
+    embedder: Embedder,
+    issue: Issue,
+    memories: Sequence[Memory],
+    keep: str | None,
+    now: datetime,
+) -> Settled:
+    kept = _kept(store, issue, memories, keep)
+    others = [memory for memory in memories if memory.id != kept.id]
+    _own(store, others)
+    deeds = []
+    text = issue.suggested_content
+    is_new = text is not None and text not in {memory.content for memory in memories}
+    if text is not None and is_new and (issue.suggestion == "merge" or keep is None):
+        if issue.suggestion == "merge":
+            _prove(text, memories)
+        _own(store, [kept])
+        deeds.append(_rewritten(kept, issue, embedder))
+    if issue.type == "duplicate" and issue.suggestion == "delete":
+        deeds += [_discarded(memory, now) for memory in others]
+    else:
+        deeds += [_superseded(memory, kept, issue, now) for memory in others]
+    return _done(store, issue, deeds, kept)
+
+
+def _kept(store: Store, issue: Issue, memories: Sequence[Memory], keep: str | None) -> Memory:
+    """The one named; of a contradiction the later; of duplicates the one that says it all.
+
+    Of equals somebody else's, which cannot be changed, then a shared one, which more can see.
+    """
+    if keep is not None:
+        return next(memory for memory in memories if memory.id == keep)
+    if issue.type == "contradiction":
+        return max(memories, key=lambda memory: (memory.said_at, memory.id))
+
+    def standing(memory: Memory) -> tuple[bool, bool, bool, str]:
+        says_all = memory.content == issue.suggested_content
+        return says_all, memory.kin != store.kin, memory.scope == "shared", memory.id
+
+    if issue.suggestion == "merge":
+        mine = [memory for memory in memories if memory.kin == store.kin]
+        return max(mine or memories, key=standing)
+    return max(memories, key=standing)
+
+
+def _own(store: Store, memories: Sequence[Memory]) -> None:
+    for memory in memories:
+        if memory.kin != store.kin:
+            raise InvalidInput(
+                f"memory {memory.id} belongs to {memory.kin}, who alone may change it;"
+                " keep that one, or refuse the issue"
+            )
+
+
+def _prove(text: str, memories: Sequence[Memory]) -> None:
+    problems = unproved(text, [memory.content for memory in memories], ())
+    if problems:
+        raise InvalidInput(f"the suggested text does not stand for all: {'; '.join(problems)}")
+
+
+def _rewritten(memory: Memory, issue: Issue, embedder: Embedder) -> Deed:
+    if issue.suggested_content is None:
+        raise InvalidInput(
+            f"nobody knows what memory {memory.id} should say now; write it with update_memory,"
+            " forget it, or refuse the issue"
+        )
+    content = checked_content(issue.suggested_content)
+    fields = {
+        "content": content,
+        "content_hash": content_hash(content),
+        "evidence": evidence(content, memory.speaker),
+    }
+    chunks = embedded(Chunks(chunks_of(content, embedder)), embedder)
+    return _deed(memory, fields, "updated", f"review: {issue.description}", chunks)
+
+
+def _superseded(memory: Memory, kept: Memory, issue: Issue, now: datetime) -> Deed:
+    ended = kept.said_at if kept.said_at > memory.said_at else now
+    fields = {"state": State.SUPERSEDED, "superseded_by": kept.id, "valid_to": ended}
+    return _deed(memory, fields, "superseded", f"review: {issue.description}")
+
+
+def _discarded(memory: Memory, now: datetime) -> Deed:
+    return _deed(memory, {"state": State.DELETED, "deleted_at": now}, "forgotten", "review")
+
+
+def _released(memory: Memory, text: str) -> Deed:
+    return _deed(memory, released(memory, text), "released", "review")
+
+
+def _deed(
+    memory: Memory,
+    fields: Mapping[str, Any],
+    action: str,
+    reason: str,
+    chunks: Chunks | None = None,
+) -> Deed:
+    return memory.scope, Change(memory.id, fields, action, reason, memory.version, chunks)
+
+
+def _done(store: Store, issue: Issue, deeds: Sequence[Deed], kept: Memory | None) -> Settled:
+    """All of it, and the conflict between the memories is closed with it.
+
+    Two scopes are two files: first that of the memory that stays, so that nothing is ever missing.
+    """
+    closed, name = _closed(store, issue, kept), f"review {issue.id}"
+    scopes: list[Scope] = ["private", "shared"]
+    for scope in sorted(scopes, key=lambda one: kept is None or one != kept.scope):
+        changes = [change for where, change in deeds if where == scope]
+        settled = closed if scope == "private" else {}
+        if changes or settled:
+            try:
+                store.apply(Batch(scope=scope, changes=changes, settled=settled, name=name))
+            except (VersionConflict, MemoryNotFound) as error:
+                raise _changed(issue) from error
+    became = tuple((change.id, BECAME.get(change.action, change.action)) for _, change in deeds)
+    return Settled(issue.id, kept.id if kept else None, became, name if became else None)
+
+
+def _closed(store: Store, issue: Issue, kept: Memory | None) -> dict[int, str]:
+    """The open conflicts that are settled by it, and how."""
+    if kept is None or len(issue.memory_ids) < 2:
+        return {}
+    return {
+        conflict.id: "kept_newer" if conflict.newer == kept.id else "kept_older"
+        for conflict in store.decisions.conflicts()
+        if {conflict.newer, conflict.older} <= set(issue.memory_ids)
+    }

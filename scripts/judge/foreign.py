@@ -19,7 +19,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from kinmem.llm.builtin import FOLDER as ENGLISH
-from kinmem.llm.languages import PER_NAT, is_foreign
+from kinmem.llm.builtin import PER_NAT, is_foreign
 from kinmem.llm.onnx import open_tokenizer
 
 ROOT = Path(__file__).parents[2]

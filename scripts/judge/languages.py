@@ -1,6 +1,6 @@
 """Writes what reads other languages than English: `python -m scripts.judge.languages`.
 
-Into kinmem/llm/e5: embedder.onnx, map.npy and foreign.npy (kinmem/llm/languages.py). Half an hour.
+Into kinmem/llm/e5: embedder.onnx, map.npy and foreign.npy (kinmem/llm/builtin.py). Half an hour.
 """
 
 import argparse
@@ -12,8 +12,7 @@ import numpy as np
 
 from kinmem.llm.base import Purpose
 from kinmem.llm.builtin import FOLDER as ENGLISH
-from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.llm.languages import MAPS, OPENINGS, PLACES, is_foreign
+from kinmem.llm.builtin import MAPS, OPENINGS, PLACES, BuiltinEmbedder, is_foreign
 from kinmem.llm.onnx import open_tokenizer, session_of
 from kinmem.llm.words import FOLDER, words_of
 from scripts.judge.e5 import base

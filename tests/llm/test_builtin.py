@@ -15,10 +15,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kinmem.errors import ModelError
-from kinmem.llm import languages
 from kinmem.llm.builtin import ENGLISH, FOLDER, WIDTH, WINDOW, BuiltinEmbedder
 from kinmem.llm.deadline import Deadline, Once, within
 from kinmem.llm.judge import BuiltinJudge
+from kinmem.llm.words import FOLDER as E5
 
 CORPUS = Path(__file__).parents[1] / "corpora" / "language.jsonl"
 
@@ -142,7 +142,7 @@ def test_english_loads_nothing_for_other_languages() -> None:
 
 @pytest.mark.parametrize("broken", ["embedder.onnx", "map.npy", "foreign.npy", "tokenizer.json"])
 def test_missing_languages_are_told_by_embed(broken: str, tmp_path: Path) -> None:
-    for file in languages.FOLDER.iterdir():
+    for file in E5.iterdir():
         if file.name != broken:
             (tmp_path / file.name).symlink_to(file)
     embedder = BuiltinEmbedder(others=tmp_path)

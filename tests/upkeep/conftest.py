@@ -14,7 +14,7 @@ import uuid_utils
 from kinmem.clock import Clock
 from kinmem.language.same.similarity import content_hash
 from kinmem.llm.base import ChatModel, Embedder
-from kinmem.llm.chunks import chunks_of
+from kinmem.llm.pieces import chunks_of
 from kinmem.models import Chunks, Draft, Filters, Memory, State, Vectors
 from kinmem.service import Service
 from kinmem.store.base import Store

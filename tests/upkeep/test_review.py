@@ -11,8 +11,8 @@ from kinmem.models import Filters, Issue, Review, Settled, State
 from kinmem.service import Service
 from kinmem.turns import Batch, Conflict
 from kinmem.upkeep.issues import issue_of
-from kinmem.upkeep.resolve import apply_issue, refuse_issue
 from kinmem.upkeep.review import review
+from kinmem.upkeep.reviewing import apply_issue, refuse_issue
 from tests.upkeep.conftest import Bench, shown
 
 HOMES = ("Clara lives in Lyon.", "Clara lives in Rome.")

@@ -14,8 +14,7 @@ from itertools import product
 from typing import Literal, NamedTuple
 
 from kinmem.language import grammar, vocabulary
-from kinmem.language.change.restating import Restated, restated
-from kinmem.language.change.signs import CHANGED
+from kinmem.language.change.restating import CHANGED, Restated, restated
 from kinmem.language.change.vetoes import happened, veto
 from kinmem.language.pattern import Pattern
 from kinmem.language.same.atoms import Atoms, Words, atoms, contrast, forms, is_content

@@ -1,6 +1,6 @@
 """Whom and what a text is about: the names in it, of what type they are, and their relations.
 
-Rules alone; a model's findings are joined to them in learn/knowledge.py.
+Rules alone; a model's findings are joined to them in llm/naming.py.
 """
 
 import re

@@ -7,9 +7,53 @@ In a form <A> and <B> are the ends, each a name or several; an end that is missi
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from kinmem.language.names.relation_words import PLURALS, ROLES
-from kinmem.language.names.well_known import EMPLOYERS, NAMED
+
+# Names that are known to be employers', products' or makers': nobody lives there.
+_COMPANY_NAME = (
+    r"[A-Z][\w&-]{1,20} (?:Inc|GmbH|AG|Ltd|LLC|Corp|Labs|Technologies|Consulting|Holdings?)"
+)
+_PLACES_IN_CAPITALS = "USA?|UK|UAE|NYC|LA|SF|DC|EU|DR|NZ"
+
+
+def _read_known() -> dict[str, list[str]]:
+    """The names of well_known.txt by the kind above them."""
+    found: dict[str, list[str]] = {}
+    kind: list[str] = []
+    known = Path(__file__).with_name("well_known.txt").read_text(encoding="utf-8")
+    for line in known.splitlines():
+        if line.startswith("["):
+            kind = found.setdefault(line.strip("[]"), [])
+        elif not line.startswith("#"):
+            kind += line.split()
+    return found
+
+
+def _one_of(names: list[str]) -> str:
+    either = sorted(set(names), key=len, reverse=True)
+    spelt = "|".join(
+        f"(?{'-' * one[0].isupper()}i:{re.escape(one).replace('_', '[ -]')})" for one in either
+    )
+    return rf"(?<![\w-])(?:{spelt})(?!\w|-\w)"
+
+
+def _surely_employers(known: dict[str, list[str]]) -> str:
+    """Those that are nothing else that one may move to: Slack is a chat as well."""
+    things = {name.casefold() for name in known["things"]}
+    short = "|".join(sorted(name for name in things if name.isalpha() and len(name) <= 5))
+    alone = [name for name in known["employers"] if name.casefold() not in things]
+    capitals = rf"(?!(?:{_PLACES_IN_CAPITALS}|(?i:{short}))\b)[A-Z]{{2,5}}(?:&[A-Z])?(?![\w-])"
+    return rf"(?:{_one_of(alone)}|(?-i:{_COMPANY_NAME}\b)|(?-i:{capitals}))"
+
+
+_WELL_KNOWN = _read_known()
+EMPLOYERS = _surely_employers(_WELL_KNOWN)
+"""A pattern of names that are employers' for certain, where one is said to have moved to them."""
+NAMED = _one_of([name for names in _WELL_KNOWN.values() for name in names])
+"""A pattern of all of them."""
+
 
 _UPPER = "A-ZÀ-ÖØ-ÞŁŚŠŽČĆĐ"
 _TOKEN = rf"(?!I\b)[{_UPPER}][\w&-]*(?:['’][{_UPPER}]\w+)?"

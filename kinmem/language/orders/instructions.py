@@ -1,17 +1,20 @@
 """Text that wants to command a model, where it should only inform one.
 
 What tools and web pages say is learned from as well, so it must not be able to leave orders in the
-memory. Each repetition is bounded, so that time grows with the length only.
+memory. Each repetition is bounded, so that time grows with the length only. A document of which a
+part was held back can be released by a person: `released`.
 """
 
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kinmem.language.orders.needs import Index, Need, needs
 from kinmem.language.orders.signs import CLASSES, SELF, SIGNS
+from kinmem.models import HELD_BACK, Memory, State
+from kinmem.text import cut
 
 # Tag characters behind a black flag are a region's flag; variation selectors come one at a time.
 _SMUGGLED = re.compile(
@@ -180,3 +183,25 @@ def _plain(text: str) -> str:
 def _joined(line: str) -> str:
     """Letters with one space between are a word; two spaces part such words."""
     return _SPACED.sub(lambda run: run[0].replace(" ", ""), line)
+
+
+# A document part of which is held back.
+HELD = "(everything in it reads like instructions to a model)"
+OPENING = 1000
+"""Characters of a document that its memory holds as content; all of it is in the chunks."""
+
+
+def opening(text: str) -> str:
+    """The content of the memory of a document that begins so."""
+    return cut(text.strip(), OPENING)
+
+
+def released(memory: Memory, text: str) -> dict[str, Any]:
+    """What is to be changed of a memory that says this, so that all of it may be recalled."""
+    fields: dict[str, Any] = {"state": State.ACTIVE}
+    if memory.is_document:
+        told = {name: one for name, one in memory.ingest_metadata.items() if name != HELD_BACK}
+        fields["ingest_metadata"] = told
+        if memory.content == HELD:
+            fields["content"] = opening(text)
+    return fields

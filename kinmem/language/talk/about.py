@@ -3,8 +3,24 @@
 from kinmem.language.grammar import FUNCTION_WORDS
 from kinmem.language.pattern import Pattern
 from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
-from kinmem.language.talk.cues import KIN, KIN_ABROAD
 from kinmem.text import STOP_WORDS
+
+KIN = (
+    "husband|wife|partner|fianc[eé]e?|boyfriend|girlfriend|spouse|mother|mom|mum|father|dad"
+    "|parents?|sister|brother"
+    "|siblings?|son|daughter|kids?|child(?:ren)?|baby|twins|aunt|uncle|cousin|niece|nephew|grandma"
+    "|grandmother"
+    "|grandpa|grandfather|in-laws|boss|manager|colleague|coworker|roommate|neighbou?r|teacher|coach"
+    "|(?:best )?friend|dog|cat|puppy|kitten|pet"
+)
+KIN_ABROAD = (
+    "mann|frau|freund(?:in)?|mutter|vater|eltern|schwester|bruder|sohn|tochter|kinder|oma|opa"
+    "|chef(?:in)?|hund|katze"
+    "|mari|femme|m[eè]re|p[eè]re|s[oœ]e?ur|fr[eè]re|fils|fille|copine|copain|chien|chat"
+    "|marido|esposa?|mujer|madre|padre|hermana|hermano|hij[oa]s?|novi[oa]|jef[ea]|perr[oa]|gat[oa]"
+    "|moglie|marito|sorella|fratello|figli[oa]?|ragazz[oa]|cane|gatto"
+    "|mulher|m[aã]e|pai|irm[aã]o?|filh[oa]s?|namorad[oa]|cachorr[oa]"
+)
 
 
 def _either(*rows: str) -> str:

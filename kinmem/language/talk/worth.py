@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinmem.language.importance import importance
-from kinmem.language.talk.cues import ASKED_TO_KEEP
 from kinmem.language.talk.features import Setting, pieces
-from kinmem.language.talk.statements import asks
+from kinmem.language.talk.statements import ASKED_TO_KEEP, asks
 from kinmem.language.talk.talk import TAG_QUESTION, said
 from kinmem.models import Category
 from kinmem.sentences import sentences

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kinmem.learn.near import MOST_JUDGED, worth_judging
 from kinmem.llm.builtin import BuiltinEmbedder
-from kinmem.llm.judge_pairs import MOST, worth_judging
 
 CARDS = Path(__file__).parents[2] / "training" / "cards" / "cards-1.jsonl"
 
@@ -20,7 +20,7 @@ CARDS = Path(__file__).parents[2] / "training" / "cards" / "cards-1.jsonl"
         pytest.param([("My cat is old.", 0.9), ("I live in Graz.", 0.9)], [1, 0], id="by words"),
         pytest.param([("My cat is old.", 0.3), ("I live in Linz.", 1.0)], [1], id="far behind"),
         pytest.param([("我住在北京。", 0.3), ("猫老了", 0.3)], [0, 1], id="no word alike"),
-        pytest.param([(f"{at}", 0.9) for at in range(9)], list(range(MOST)), id="not too many"),
+        pytest.param([(f"{at}", 0.9) for at in range(9)], [*range(MOST_JUDGED)], id="not too many"),
     ],
 )
 def test_those_are_asked_about(near: list[tuple[str, float]], asked: list[int]) -> None:
