@@ -17,27 +17,13 @@ LONGEST = 350
 """Lines of a class."""
 DRIVERS = {"apsw", "sqlite_vec", "sqlite3"}
 SHORT_LINES = 40
-STILL_SHORT = frozenset(
-    """
-    conversation.shape documents.secrecy llm.nomic recall.elsewhere
-    upkeep.housekeeping
-    """.split()
-)
+STILL_SHORT = frozenset[str]()
 """Modules that belong into their one importer and are not there yet; the list only shrinks."""
 STILL_SHARED = frozenset(
     """
-    conversation.summarize documents.orders language.names.entities
-    language.names.naming language.same.statements
-    language.talk.statements language.talk.worth language.time.words learn.findings
-    learn.worth links llm.base llm.naming llm.orders llm.vectors llm.words
-    recall.join recall.search 
-    
-    
-    
-    
-    
-    undo.undo upkeep.entities upkeep.findings
-    store.base upkeep.housekeeping upkeep.join upkeep.summarize upkeep.told
+    language.names.entities language.names.naming language.same.statements
+    language.talk.statements language.talk.worth language.time.words learn.worth llm.base
+    llm.naming llm.words upkeep.entities store.base
     """.split()
 )
 """Modules whose name another module has as well; the list only shrinks."""

@@ -14,8 +14,8 @@ from kinmem.language import grammar, vocabulary
 from kinmem.language.grammar import FUNCTION_WORDS
 from kinmem.language.pattern import late
 from kinmem.language.same import amounts
+from kinmem.language.same.amounts import DAY, Figure, figure
 from kinmem.language.same.atoms import Atoms, contrast, is_content
-from kinmem.language.same.figures import DAY, Figure, figure
 from kinmem.language.same.lexemes import UNSPACED, Lexeme, lexemes, stem
 from kinmem.language.same.lexicon import grouped
 from kinmem.text import folded, words
