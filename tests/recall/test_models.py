@@ -370,7 +370,8 @@ def test_what_a_model_has_read_is_not_held_back_as_unlikely(helped: Opened) -> N
 
     answer = helped(rerank=ChatReranker(always(marks))).recall(question)
 
-    assert [hit.memory.content for hit in answer.hits] == [NOTES[0]]
+    strong = [hit.memory.content for hit in answer.hits if not hit.weak]
+    assert strong == [NOTES[0]]
 
 
 def test_what_a_model_has_read_and_found_wanting_is_held_back(helped: Opened) -> None:
