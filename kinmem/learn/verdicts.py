@@ -106,9 +106,11 @@ class Verdicts:
         found = zip(pairs, self._relating(list(pairs.values())), strict=True)
         relations = {id: relation for id, relation in found if relation is not None}
         same = (
-            id
-            for id, relation in relations.items()
-            if relation.same >= PERHAPS_SAME and self._relating.same(*pairs[id]) >= SAME
+            one.id
+            for one, _ in asked
+            if one.id in relations
+            and relations[one.id].same >= PERHAPS_SAME
+            and self._relating.same(last_said(one), new.content) >= SAME
         )
         kinds = {
             one.id: self._relating.of_one_kind(last_said(one), new.content)

@@ -49,8 +49,8 @@ SAME = 0.82
 (pairs-2, groups-en-3, groups-mixed, near-pt, tests/corpora and 140 by another writer) .3 % reach
 it, of 1,475 that are 71 %; at .9 .2 and 65 %."""
 SHORT, SAME_OF_SHORT = 4, 0.95
-"""Content words below which one other word makes another thing of it, and what it then takes. Below
-that a review lists them."""
+"""In statements of fewer content words one changed word can change the meaning, so they count as
+duplicates only from the second on; less likely pairs are listed in a review."""
 PERHAPS_SAME = 0.3
 """Of the new one beside the stored one; below, the other direction is not asked."""
 LEAST_CHANCE = 1e-4

@@ -175,8 +175,12 @@ def follow_roots(told: Callable[[str | None], None] | None = None) -> ServerMidd
         elif ctx.method == "tools/call" and not client.is_known:
             async with client.asking:  # the next call waits for the answer as well
                 if not client.is_known:
-                    await _ask_for_roots(ctx, client, told)
-                    client.is_known = True  # not before: a call that is cancelled has not heard
+                    client.is_known = True  # before: they may change while they are asked for
+                    try:
+                        await _ask_for_roots(ctx, client, told)
+                    except BaseException:  # a call that is cancelled has not heard
+                        client.is_known = False
+                        raise
         with working_in(client.place):
             return await call_next(ctx)
 
@@ -192,6 +196,7 @@ async def _ask_for_roots(
     offered = session.client_capabilities
     if offered is None or offered.roots is None or not session.can_send_request:
         return
+    client.place = None
     try:
         with anyio.fail_after(ROOTS_SECONDS):
             asked = ServerMessageMetadata(related_request_id=ctx.request_id)  # in the call's stream

@@ -123,6 +123,12 @@ def write_labels(temperatures: Mapping[str, float], folder: Path) -> None:
     (folder / "judge.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 
+def temperatures(folder: Path) -> dict[str, float]:
+    """Of each head, as they were written."""
+    told = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
+    return dict(told["temperatures"])
+
+
 def fitted(logits: Callable[[Row], np.ndarray], rows: Sequence[Row]) -> dict[str, float]:
     """For each head the temperature under which its validation rows are likeliest."""
     found = {}

@@ -17,7 +17,7 @@ from torch.nn import functional
 from kinmem.llm.judge import FOLDER, BuiltinJudge
 from scripts.judge.__main__ import LAYERS, logits
 from scripts.judge.examples import LABELS, Row, rows
-from scripts.judge.export import fitted, write_labels, write_network
+from scripts.judge.export import fitted, temperatures, write_labels, write_network
 from scripts.judge.network import Judge
 from scripts.judge.shipped import names_of, shipped
 from scripts.judge.training import LENGTH, fed
@@ -37,13 +37,15 @@ def main() -> None:
     torch.manual_seed(asked.seed)
     judge, tokenizer = shipped(asked.out, LAYERS)
     tokenizer.enable_truncation(LENGTH)
-    trained, held = rows(asked.seed)
+    trained, held = rows()
     learn(judge, tokenizer, [row for row in trained if row.head == asked.head], asked.seed)
     weights = {name: value.numpy() for name, value in judge.state_dict().items()}
     write_network(weights | names_of(asked.out), LAYERS, asked.out)
+    known = temperatures(asked.out)
     write_labels(dict.fromkeys(LABELS, 1.0), asked.out)
     written = BuiltinJudge(asked.out)
-    write_labels(fitted(lambda row: logits(written, row), held), asked.out)
+    found = fitted(lambda row: logits(written, row), held)
+    write_labels(known | {asked.head: found[asked.head]}, asked.out)
 
 
 def learn(judge: Judge, tokenizer: Tokenizer, examples: Sequence[Row], seed: int) -> None:

@@ -48,7 +48,7 @@ def train(judge: Judge, tokenizer: Tokenizer, rows: Sequence[Row], plan: Plan) -
     encoder = [w for w in judge.parameters() if w.requires_grad and id(w) not in known]
     optimiser = torch.optim.AdamW([{"params": encoder}, {"params": heads}], weight_decay=0.01)
     steps = int(plan.epochs * len(batches(rows, random.Random(plan.seed))))
-    step, begun = _resumed(judge, optimiser, plan.state)
+    step, begun = _resumed(judge, optimiser, plan, len(rows))
     losses: list[float] = []
     while True:
         for batch in batches(rows, random.Random(plan.seed + step)):
@@ -69,7 +69,8 @@ def train(judge: Judge, tokenizer: Tokenizer, rows: Sequence[Row], plan: Plan) -
             if step % 200 == 0:
                 print(f"step {step} of {steps}: {sum(losses[-200:]) / 200:.3f}", flush=True)
             if step % SAVED_EVERY == 0:
-                _save(judge, optimiser, step, time.monotonic() - begun, plan.state)
+                seconds = time.monotonic() - begun
+                _save(judge, optimiser, plan, {"rows": len(rows), "step": step, "seconds": seconds})
 
 
 def batches(rows: Sequence[Row], chance: random.Random) -> list[list[Row]]:
@@ -104,20 +105,23 @@ def _loss(judge: Judge, tokenizer: Tokenizer, batch: Sequence[Row]) -> Tensor:
     return (each * weights).sum() / weights.sum()
 
 
-def _resumed(judge: Judge, optimiser: torch.optim.Optimizer, path: Path) -> tuple[int, float]:
-    """The step it had come to, and when it would have begun without a break."""
-    if not path.exists():
+def _resumed(
+    judge: Judge, optimiser: torch.optim.Optimizer, plan: Plan, rows: int
+) -> tuple[int, float]:
+    """The step it had come to, and when it would have begun without a break. What another training
+    has left, with other rows, is passed over."""
+    state = torch.load(plan.state, weights_only=True) if plan.state.exists() else {}
+    if state.get("rows") != rows:
         return 0, time.monotonic()
-    state = torch.load(path, weights_only=True)
     judge.load_state_dict(state["judge"])
     optimiser.load_state_dict(state["optimiser"])
     return state["step"], time.monotonic() - state["seconds"]
 
 
 def _save(
-    judge: Judge, optimiser: torch.optim.Optimizer, step: int, seconds: float, path: Path
+    judge: Judge, optimiser: torch.optim.Optimizer, plan: Plan, progress: dict[str, float]
 ) -> None:
-    beside = path.with_suffix(".new")
+    beside = plan.state.with_suffix(".new")
     state = {"judge": judge.state_dict(), "optimiser": optimiser.state_dict()}
-    torch.save(state | {"step": step, "seconds": seconds}, beside)
-    beside.replace(path)
+    torch.save(state | progress, beside)
+    beside.replace(plan.state)

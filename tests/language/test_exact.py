@@ -51,6 +51,13 @@ address: staging is at https://a.example/x | you find staging at https://a.examp
 denial: I eat meat at home | I don't eat meat at home
 opposite: the pool opens in May | the pool closes in May
 question: the shop is open | is the shop open?
+first person: I manage Ben in the team | Ben manages me in the team
+exchanged: we have 2 designers and 5 developers | the team is 5 designers and 2 developers
+exchanged prices: Lunch is 12 € and dinner 18 € | Dinner costs 12 € and lunch 18 €
+per what: Ana earns 5000 € per month | Ana's salary is 5000 € per year
+pounds: The bag weighs 80 kg | The bag's weight is 80 pounds
+a name like a day: Sam leads the design team | The design team is led by Don
+trailing zero: Version 1.10 runs | The one we run is 1.1
 more: My sister Olu lives in Accra | My sister Olu lives in Accra and has a spare room
 """
 

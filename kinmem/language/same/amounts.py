@@ -272,11 +272,15 @@ _MEASURES = {
     **{"km": ("m", "1000"), "mg": ("g", "1/1000"), "g": ("g", "1"), "kg": ("g", "1000")},
     **{"t": ("g", "1000000"), "ml": ("l", "1/1000"), "cl": ("l", "1/100"), "l": ("l", "1")},
     **{"dozen": ("", "12"), "thousand": ("", "1000"), "million": ("", "1000000")},
-    **{"%": ("%", "1/100"), "pound": ("", "1")},  # a weight or a currency
+    **{"%": ("%", "1/100")},
 }
 """Units that measure the same, in one of them."""
+POUNDS = {"pound", "£"}
+"""A pound is a weight or a currency; nobody says which."""
 _ORDINAL_FIGURE = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _CLOCK_FIGURE = re.compile(r"(\d\d):(\d\d)")
+_CODE_FIGURE = re.compile(r"0\d+|\d+\.\d*0")
+"""007 and 3.10 may be a code and a version."""
 _HOUR_FIGURE = re.compile(r"\d\d?")
 _THOUSAND_FIGURE = re.compile(r"\d{1,3}\.\d{3}")
 
@@ -297,7 +301,7 @@ class Figure(NamedTuple):
             return _tells_hour(self, other) or _tells_hour(other, self)
         (amount, measure), (another, its) = _measured(self), _measured(other)
         is_as_much = amount == another if amount is not None else self.value == other.value
-        if measure == its:
+        if measure == its or {measure, its} == POUNDS:
             return is_as_much
         return "" in (measure, its) and (is_as_much or self.value == other.value)
 
@@ -316,6 +320,8 @@ def figure(form: str, unit: str, tells_half: bool) -> Figure:
 
 def _measured(one: Figure) -> tuple[Fraction | None, str]:
     unit, factor = _MEASURES.get(one.unit, (one.unit, "1"))
+    if not unit and _CODE_FIGURE.fullmatch(one.value):
+        return None, unit
     try:
         return Fraction(one.value) * Fraction(factor), unit
     except (ValueError, ZeroDivisionError):  # 3.2.1, 60/0

@@ -1,12 +1,12 @@
 """What a statement says exactly: numbers, days, names, addresses, and whether it denies.
 
-Whoever calls two statements the same, in whatever words, asks here first: how many words they share
-does not matter, and what is missing here no chance outweighs.
+Before two statements are called the same, these are compared. If one is missing, they are not the
+same, however sure the judge is.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -41,6 +41,7 @@ BINDING = (
     | grammar.words("before after vor nach avant après antes después prima dopo depois")
 ) - grammar.words("every each once twice jede jeder jedes jeden chaque cada ogni")
 """Words of which it matters what they stand with: only, before, because."""
+STRETCHES = frozenset({"h", "day", "week", "month", "year"})
 PERHAPS = grouped("exact.perhaps")
 """Words that may be numbers: of what is known they are, of what is new they need not be."""
 _ONE = re.compile(r"(?<![\d.,:/-])1(?![\d.,:/-]*\d)")
@@ -75,6 +76,8 @@ def holds_all(known: str, new: str, names: Names = by_capitals) -> bool:
         and all(_has_date(ours, date) for date in theirs.dates)
         and all(_stands_in(known, code) for code in theirs.codes)
         and not _lacks_name(known, names(new))
+        and _per_the_same(known, new)
+        and not _counts_otherwise(known, new)
         and _agrees_if_close(known, new)
         and not _exchanges(known, new)
         and not _goes_on(known, new)
@@ -191,8 +194,13 @@ def _lacks_name(text: str, names: Iterable[str]) -> bool:
     """Whether one has a word that the text has not; of signs without spaces between, a row."""
     told = folded(text)
     said = set(map(_bare, words(_ROW.sub(" ", told))))
+    days = [word for word in said if word in amounts.DAY_NAMES]
     named = {word for name in names for word in _in_parts(name)}
-    return any(word not in (told if UNSPACED.match(word) else said) for word in named)
+    return any(
+        word not in (told if UNSPACED.match(word) else said)
+        and not any(day.startswith(word) for day in days)
+        for word in named
+    )
 
 
 def _in_parts(name: str) -> Iterator[str]:
@@ -200,7 +208,7 @@ def _in_parts(name: str) -> Iterator[str]:
     yield from (row for row in _ROW.findall(folded(name)) if len(row) >= SHORTEST_IN_SIGNS)
     capitals = [word for word in _ROW.sub(" ", name).split() if not word.islower()]
     for word in map(_bare, words(folded(" ".join(capitals) or name))):
-        is_day = any(day.startswith(word) for day in amounts.DAY_NAMES)
+        is_day = word in amounts.DAY_NAMES
         if len(word) >= SHORTEST_NAME and word not in FUNCTION_WORDS and not is_day:
             yield from () if UNSPACED.match(word) else (word,)
 
@@ -222,14 +230,11 @@ def _agrees_if_close(known: str, new: str) -> bool:
 
 def _exchanges(known: str, new: str) -> bool:
     """Whether, in just the same words that say something, the parties have changed places: Anna
-    manages Ben, Anna is managed by Ben."""
+    manages Ben, Anna is managed by Ben; I manage Ben, Ben manages me."""
     pair = contrast(known, new)
-    left, right = (
-        Counter(filter(is_content, map(stem, side.words))) for side in (pair.left, pair.right)
-    )
-    if left != right or not pair.differs(("order", "form")):
+    if _said(pair.left) != _said(pair.right):
         return False
-    if BINDING & {*pair.left.words, *pair.right.words}:
+    if BINDING & {*pair.left.words, *pair.right.words} and pair.differs(("order", "form")):
         return True
     ours, theirs = _parties(pair.left), _parties(pair.right)
     is_passive = AGENT.isdisjoint(pair.left.words) != AGENT.isdisjoint(pair.right.words)
@@ -246,6 +251,53 @@ def _parties(side: Atoms) -> list[str]:
         for word in side.words
         if word in FIRST_PERSON or word in side.names
     ]
+
+
+def _per_the_same(known: str, new: str) -> bool:
+    """Whether they do not each name another stretch of time, with no number before it: 900 euros a
+    month, 900 euros of rent a week."""
+    ours, theirs = map(_stretches, (known, new))
+    return not ours or not theirs or not ours.isdisjoint(theirs)
+
+
+def _stretches(text: str) -> set[str]:
+    found = {amounts.UNITS.get(one.form) for one in lexemes(text) if one.kind == "word"}
+    return {unit for unit in found if unit in STRETCHES}
+
+
+def _counts_otherwise(known: str, new: str) -> bool:
+    """Whether two numbers have changed places: 2 designers and 5 developers, 5 designers and 2."""
+    return any(
+        _are_exchanged(ours, theirs)
+        for ours, theirs in zip(_counted(known), _counted(new), strict=True)
+    )
+
+
+def _are_exchanged(ours: Mapping[str, str], theirs: Mapping[str, str]) -> bool:
+    shared = [number for number in ours if number in theirs]
+    return any(
+        ours[one] == theirs[other] != ours[other] == theirs[one]
+        for at, one in enumerate(shared)
+        for other in shared[at + 1 :]
+    )
+
+
+def _counted(text: str) -> tuple[dict[str, str], dict[str, str]]:
+    """By number what stands next behind it, and what is said first since the number before."""
+    behind, before = dict[str, str](), dict[str, str]()
+    number = said = ""
+    for one in lexemes(amounts.spelled_in_digits(_PER.sub(" / ", text))):
+        if one.kind == "number":
+            number = one.form
+            if said:
+                before.setdefault(number, said)
+            said = ""
+        elif one.kind == "unit" or one.kind in ("word", "name") and is_content(one.form):
+            said = "" if one.kind == "unit" else said or stem(one.form)
+            if number:
+                behind.setdefault(number, stem(one.form))
+            number = ""
+    return behind, before
 
 
 def _others(found: Counter[str]) -> int:
