@@ -38,7 +38,7 @@ UNITS = {"天": DAY, "周": WEEK, "星期": WEEK, "礼拜": WEEK, "月": MONTH, 
 FIGURES = "一二三四五六七八九"
 WEEKDAYS = {**{figure: day for day, figure in enumerate("一二三四五六")}, "日": 6, "天": 6}
 BEGINS = "(?!(?<=[以然之目此最今])[前后]|(?<=过)去|(?<=如)今)"
-"""No space tells where a word begins: 以前 and 天天 are no 前天. Neither are 目前 and 年薪 a 前年."""
+"""No space tells where a word begins: 以前 and 天天 are no 前天, 目前 and 年薪 no 前年."""
 DAY_ENDS = "(?!(?<=[前后]天)(?:天(?!气)|[黑亮晴空气]))"
 YEAR_ENDS = "(?![轻龄]|(?<=[前后]年)[薪纪级])"
 COUNT = rf"(?:[{FIGURES}]?十[{FIGURES}]?|[两{FIGURES}])"
