@@ -199,6 +199,11 @@ def test_days_are_those_of_the_users_zone(
         ("我喜欢《昨天》这首歌", [], None),
         ("我们每周三开会", [], None),
         ("13月3日", [], None),
+        ("大前年我搬到了上海", ["2023"], None),
+        ("大后年我要退休", ["2029"], None),
+        ("3个月前我买了车", ["2025-12"], None),
+        ("后天天气怎么样", ["2026-03-06"], None),
+        ("我在网上上周买了书", ["2026-02-23/03-01"], None),
     ],
 )
 def test_chinese_times_are_read(text: str, times: list[str], day: str | None) -> None:
@@ -206,3 +211,20 @@ def test_chinese_times_are_read(text: str, times: list[str], day: str | None) ->
 
     assert [one.date for one in resolved(text, SAID)] == times
     assert (found and found.isoformat()) == day
+
+
+@pytest.mark.parametrize(
+    "text",
+    """公司要在2030年前实现碳中和 他2019年后搬到柏林 我以前天天跑步了 然后天黑了 雨后天晴了
+    目前年薪50万 我过去年轻过 如今年轻人变了 看一下周报 早上周会取消了 日本周刊到了 版本周五上线了
+    晚上月亮很圆 3月前完成测试 十月前完成测试 11月3日前我搬家了 11月3日后我戒烟了
+    几十年前我来了 三四天前我来了 1.5年前我来了""".split(),
+)
+def test_chinese_words_are_not_cut_into_times(text: str) -> None:
+    assert resolved(text, SAID) == []
+    assert happened(text, SAID) is None
+
+
+def test_a_chinese_weekday_behind_the_evening_is_no_last_one() -> None:
+    assert resolved("晚上周五见", SAID) == []
+    assert happened("11月3日前往上海了", SAID) is not None

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kinmem.language.same.amounts import spelled_in_digits
 from kinmem.language.same.exact import holds_all
 from tests.growth import assert_linear
 from tests.language.test_similarity import pairs
@@ -105,3 +106,33 @@ def test_time_grows_with_the_length_only(unit):
         holds_all(text, text[1:] + "b")
 
     assert_linear(compared, 16_384 // len(unit))
+
+
+@pytest.mark.parametrize(
+    ("said", "digits"),
+    [
+        ("三点建议", "3点建议"),
+        ("他有三点意见", "他有3点意见"),
+        ("他有三点", "他有3点"),
+        ("得了85点", "得了85点"),
+        ("晚上12点关门", "00:00 关门"),
+        ("晚上八点关门", "20:00 关门"),
+        ("晚上两点", "02:00"),
+        ("中午12点", "12:00"),
+        ("凌晨十二点半", "00:30"),
+        ("下午三点开会", "15:00 开会"),
+        ("周三7点开会", "wednesday 07:00 开会"),
+        ("三点钟开会", "03:00 开会"),
+        ("三点三十分开会", "03:30 开会"),
+        ("会议三点，别迟到", "会议 03:00 ，别迟到"),
+        ("两三个人", "两三个人"),
+        ("十二三岁", "十二三岁"),
+        ("二〇二三年", "2023年"),
+        ("一百五", "150"),
+        ("一百零五", "105"),
+        ("三千五块", "3500块"),
+        ("两万三", "23000"),
+    ],
+)
+def test_chinese_numbers_and_hours_are_read(said, digits):
+    assert spelled_in_digits(said).split() == digits.split()

@@ -10,10 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kinmem.language.secrets.secrets import redacted
+from kinmem.language.talk.prose import own_places, own_prose
 from kinmem.language.talk.statements import in_json
+from kinmem.learn.extract import extract
 from kinmem.models import Memory
 from kinmem.service import Service
 from kinmem.text import storable
+from kinmem.turns import Message
+from tests.growth import assert_linear
 from tests.sweeps import rounds
 
 TRAINING = Path(__file__).parents[2] / "training" / "talk"
@@ -145,6 +149,40 @@ def test_a_pasted_mail_is_not_the_speakers(service: Service, mail: str) -> None:
     found = learned(service, f"I prefer short answers to mails.\n\n{mail}")
 
     assert [memory.content for memory in found] == ["I prefer short answers to mails."]
+
+
+OWN_NOTES = [
+    "Subject: biology\nDate: 5 May\nMy teacher is Mrs Kern and I sit in row 3.",
+    "From: Vienna\nTo: Graz\nDate: 5 May\nMy teacher is Mrs Kern and I sit in row 3.",
+    "Subject: maths\nFrom: 9:00\nTo: 10:00\nMy teacher is Mrs Kern and I sit in row 3.",
+    "In 2023 my boss wrote this about me:\nMy teacher is Mrs Kern and I sit in row 3.",
+    f"{MAILS[0]}\n\nPlease answer him. My teacher is Mrs Kern and I sit in row 3.",
+    f"{MAILS[2]}\n\nSummarize this. My teacher is Mrs Kern and I sit in row 3.\n",
+]
+
+
+@pytest.mark.parametrize("text", OWN_NOTES)
+def test_the_writers_own_notes_are_no_mail(service: Service, text: str) -> None:
+    (memory,) = learned(service, text)
+
+    assert "My teacher is Mrs Kern and I sit in row 3." in memory.content
+
+
+def test_the_order_behind_a_mail_is_the_writers_own(service: Service) -> None:
+    order = "Bitte antworte ihm, dass ich montags nie kann, weil ich Klavier unterrichte."
+
+    assert order in own_prose(f"{MAILS[1]}\n\n{order}")
+    assert "Kassel" not in own_prose(f"{MAILS[1]}\n\n{order}")
+
+
+@pytest.mark.parametrize("line", ["1 ", "wrote 1: ", "from: 1 ", "1 a écrit "])
+def test_a_long_line_of_numbers_is_read_in_linear_time(line: str) -> None:
+    def read(count: int) -> None:
+        text = line * count
+        own_places(text)
+        extract([Message(session="s", turn="1", role="user", text=text, said_at=SAID)], (), UTC)
+
+    assert_linear(read, 1_000_000 // len(line))
 
 
 def test_two_places_are_no_mail(service: Service) -> None:

@@ -3,6 +3,7 @@ when two numbers are one: 45 minutes, 0.75 hours."""
 
 import re
 from fractions import Fraction
+from itertools import pairwise
 from typing import NamedTuple
 
 from kinmem.language.pattern import late
@@ -114,7 +115,16 @@ _IN_SIGNS = late(
 _WEEKDAY_SIGN = late("(?<![一二两三四五六七八九十几])(?:周|星期|礼拜)([一二三四五六日天])")
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday sunday".split()
 _MONTH_SIGN = late(r"(?<![年\d])(\d{1,2})月(?:(\d{1,2})[日号])?")
-_HOUR_SIGN = late(r"(下午|晚上|傍晚)?(\d{1,2})[点點](?:(半)|(\d{1,2})分?)?")
+_HOUR_SIGN = late(
+    r"""
+    (?:(?P<part>上午|下午|早上|晚上?|傍晚|凌晨|中午)\s? | (?P<day>(?<=day\s)))?
+    (?<![\d.有这那])(?P<hour>[01]?\d|2[0-4])[点點]
+    (?: (?P<half>半) | (?P<minute>[0-5]\d|\d(?=分))(?!\d)分? | 钟 | 鐘 | 整(?!理)
+        | (?(part)|(?(day)|(?=\s*(?:$|[，。！？；、,.!?;)）])))) )
+    """,
+    re.VERBOSE,
+)
+"""三点 is three o'clock if something says so; three points as well (三点建议)."""
 _QUARTERS = late(
     r"\b(?:three|drei|trois|tres|tre|três)\s?(?:quarters|viertel|quarts|cuartos|quarti|quartos)\s?"
     r"(?:of an? |d['’]|de |d[ao] )?(?=hour|stunde|heure|hora|ora)"
@@ -183,16 +193,28 @@ def _signs_in_digits(text: str) -> str:
         text,
     )
 
-    def clock(found: re.Match[str]) -> str:
-        hour = int(found[2]) + 12 * (bool(found[1]) and int(found[2]) < 12)
-        return f" {hour:02}:{30 if found[3] else int(found[4] or 0):02} "
+    return _HOUR_SIGN.sub(_clock_in_digits, text)
 
-    return _HOUR_SIGN.sub(clock, text)
+
+def _clock_in_digits(found: re.Match[str]) -> str:
+    hour, part = int(found["hour"]), found["part"] or ""
+    if part.startswith("晚") or part == "凌晨":
+        is_later = part != "凌晨" and 4 < hour < 12
+        hour = hour + 12 if is_later else hour % 12 if hour == 12 else hour
+    elif part in ("下午", "傍晚") or part == "中午" and hour < 4:
+        hour += 12 * (hour < 12)
+    return f" {hour % 24:02}:{30 if found['half'] else int(found['minute'] or 0):02} "
 
 
 def _signed(signs: str) -> str:
+    """两三 (two or three) and 十二三 stay."""
     values = [_SIGNS[sign] for sign in signs]
-    if max(values) < 10:
+    is_number = max(values) > 9
+    if any(0 < one < next < 10 for one, next in pairwise(values)) and (is_number or len(signs) < 3):
+        return signs
+    if len(signs) > 1 and values[-1] < 10 and values[-2] >= 100:  # 一百五 is 150
+        values.append(values[-2] // 10)
+    if not is_number:
         return "".join(map(str, values))
     total = part = digit = 0
     for value in values:

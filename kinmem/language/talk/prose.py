@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from kinmem.language.pattern import Pattern, late
+from kinmem.language.talk.talk import IMPERATIVES, ORDERS, REQUESTS, WISHES
 
 FENCED = late(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
 LINK = Pattern(r"<?(?:https?://|www\.)\S+>?")
@@ -15,9 +16,11 @@ PASTE_FOLLOWS = late(
     r"|trace|traceback|stack|code|snippet|config|file|résume|traduis|corrige|übersetze|fasse"
     r"|traduce|resume|traduci|riassumi|traduza|resuma)\b[^\n]{0,120}:\s*$"
 )
+LONGEST_ANNOUNCEMENT = 160
+"""Characters, from its first word to the colon and some more."""
 SELF = late(
-    r"(?i)\b(?:i|i['’]\w+|my|me|we|our|ich|mein\w*|mir|mich|wir|unser\w*|je|j['’]\w+|mon|ma|mes"
-    r"|nous|notre|yo|mi|mis|nosotros|io|mio|mia|miei|noi|eu|meu|minha|n[oó]s)\b"
+    r"(?i)\b(?=[eijmnouwy])(?:i|i['’]\w+|my|me|we|our|ich|mein\w*|mir|mich|wir|unser\w*|je|j['’]\w+|mon|ma|mes"
+    r"|nous|notre|yo|mi|mis|nosotros|io|mio|mia|miei|noi|eu|meu|minha|n[oó]s)\b|[我咱]"
 )
 LONG_PARAGRAPH = 600
 """Characters; that much without a word about oneself is a document, not talk."""
@@ -39,17 +42,25 @@ CODE = late(
     r"(?: [\w./=@:-]+)*\s*$)|.*[{};]\s*$"
 )
 FIELD = late(
-    r"(?i)[\s*]*(?:(?P<subject>subject|betreff|objet|asunto|oggetto|assunto|主题)|from|to|cc|bcc|date|sent"
+    r"(?i)[\s*]*(?:(?P<subject>subject|betreff|objet|asunto|oggetto|assunto|主题)"
+    r"|(?P<person>(?:from|to|von|an|de|à|para|da|a|发件人|收件人)(?=[\s*]*[:：][\s*]*[^\s*\d]))"
+    r"|from|to|cc|bcc|date|sent"
     r"|reply-to|von|an|datum|gesendet|de|à|envoyé|cc[io]|para|fecha|enviado|da|a|data|inviato"
-    r"|发件人|收件人|抄送|日期|发送时间)[\s*]*[:：][\s*]*\S"
+    r"|抄送|日期|发送时间)[\s*]*[:：][\s*]*\S"
 )
 """A line at the head of a mail, with the field's name as mail programs write it."""
-SENT_BEFORE = late(
-    r"(?i)[^\n]*\d[^\n]*(?:\b(?:wrote|schrieb|a écrit|escribió|ha scritto|escreveu)\b[^\n]{0,80}"
+ADDRESS = late(r"\w@\w")
+WROTE = late(
+    r"(?i)(?:\b(?:wrote|schrieb|a écrit|escribió|ha scritto|escreveu)\b[^\n]{0,80}"
     r"|写道)\s?[:：]\s*$"
 )
-"""What mail programs put before the mail that is answered: "On 3 Nov 2026 Lena wrote:"."""
-MARKUP = late(r"(?m)^\s*(?:[-*•+]|\d{1,2}[.)]|#+)\s+|\*\*|__(?=\w)|(?<=\w)__")
+"""How a line ends that mail programs put before what is answered: "On 3 Nov 2026 Lena wrote:"."""
+LONGEST_LINE_BEFORE = 300
+"""Characters of that line, with two names and addresses."""
+DIGIT = late(r"\d")
+INSTRUCTS = Pattern(rf"(?:{WISHES}|{REQUESTS}|{ORDERS}|{'|'.join(sorted(IMPERATIVES))})\b|请|帮我")
+"""Where a paragraph begins so, its writer turns to the assistant."""
+MARKUP = late(r"(?m)^[^\S\n]*(?:[-*•+]|\d{1,2}[.)]|#+)\s+|\*\*|__(?=\w)|(?<=\w)__")
 """List marks, headings and emphasis."""
 HEAD = 8
 """Lines at the head of a mail that are looked at."""
@@ -69,14 +80,31 @@ def own_places(text: str) -> str:
     It is as long as before, so that a place in it is the same place in the text.
     """
     kept: list[str] = []
-    pasted = False
+    in_mail = in_paste = False
     lines = FENCED.sub(_blank, text).split("\n")
+    last = _last_paragraph(lines)
     for at, line in enumerate(lines):
-        pasted = pasted or _begins_mail(lines, at)
+        in_mail = in_mail or _begins_mail(lines, at)
+        if at == last and INSTRUCTS.match(line.lstrip()):
+            in_mail = False
+        pasted = in_mail or in_paste
         foreign = pasted or QUOTED.match(line) or _is_technical(line) or _is_document(line)
-        pasted = pasted or PASTE_FOLLOWS.search(line) is not None
+        in_paste = in_paste or _announces_paste(line)
         kept.append("\n" * len(line) if foreign else line)
     return "\n".join(kept)
+
+
+def _announces_paste(line: str) -> bool:
+    line = line.rstrip()
+    return line.endswith(":") and PASTE_FOLLOWS.search(line[-LONGEST_ANNOUNCEMENT:]) is not None
+
+
+def _last_paragraph(lines: Sequence[str]) -> int:
+    """The line that begins what follows the last blank line; 0 without one."""
+    end = len(lines)
+    while end and not lines[end - 1].strip():
+        end -= 1
+    return next((at for at in range(end, 0, -1) if not lines[at - 1].strip()), 0)
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -84,12 +112,25 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _begins_mail(lines: Sequence[str], at: int) -> bool:
-    """Whether a mail is pasted from this line on: two fields of its head at least, one of them with
-    an address or the subject. Where to fly from and to has neither."""
-    if SENT_BEFORE.match(lines[at]):
+    """Whether a mail is pasted from this line on: its head has two fields at least, one with an
+    address, or the subject and a person. Where to fly from and to, and when, has neither; notes
+    have a subject and a date."""
+    if _answers_mail(lines[at]):
         return True
     fields = list(takewhile(bool, map(FIELD.match, lines[at : at + HEAD])))
-    return len(fields) > 1 and any(one and (one["subject"] or "@" in one.string) for one in fields)
+    found = [one for one in fields if one]
+    if len(found) < 2:
+        return False
+    return any(ADDRESS.search(one.string) for one in found) or all(
+        any(one[name] for one in found) for name in ("subject", "person")
+    )
+
+
+def _answers_mail(line: str) -> bool:
+    """Whether a mail program says here who has written what follows; nobody does so with "me"."""
+    if len(line) > LONGEST_LINE_BEFORE or not (wrote := WROTE.search(line)):
+        return False
+    return DIGIT.search(line, 0, wrote.start()) is not None and SELF.search(line) is None
 
 
 def _is_technical(line: str) -> bool:

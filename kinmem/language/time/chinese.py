@@ -32,24 +32,34 @@ DAYS = {
     },
     **{"今晚": 0, "今早": 0, "明天": 1, "明日": 1, "明晚": 1, "大后天": 3, "后天": 2},
 }
-YEARS = {"前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
+YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "大后年": 3, "后年": 2}
 STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
-UNITS = {"天": DAY, "日": DAY, "周": WEEK, "星期": WEEK, "礼拜": WEEK, "月": MONTH, "年": YEAR}
+UNITS = {"天": DAY, "周": WEEK, "星期": WEEK, "礼拜": WEEK, "月": MONTH, "年": YEAR}
 FIGURES = "一二三四五六七八九"
 WEEKDAYS = {**{figure: day for day, figure in enumerate("一二三四五六")}, "日": 6, "天": 6}
+BEGINS = "(?!(?<=[以然之目此最今])[前后]|(?<=过)去|(?<=如)今)"
+"""No space tells where a word begins: 以前 and 天天 are no 前天, 目前 and 年薪 no 前年."""
+DAY_ENDS = "(?!(?<=[前后]天)(?:天(?!气)|[黑亮晴空气]))"
+YEAR_ENDS = "(?![轻龄]|(?<=[前后]年)[薪纪级])"
+COUNT = rf"(?:[{FIGURES}]?十[{FIGURES}]?|[两{FIGURES}])"
+"""Three or four (三四) is neither."""
+OF_YEAR = rf"{BEGINS}(?:{'|'.join(YEARS)})"
 TIME = late(
-    rf"(?P<day>{'|'.join(DAYS)})"
-    r"|(?P<n>\d{1,3}|[一二两三四五六七八九十]{1,3})个?(?P<unit>天|周|星期|礼拜|月|年)(?:以|之)?(?P<way>[前后])"
-    r"|(?P<step>上上|下下|[上下这本])个?(?:(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])"
-    r"|(?P<period>周|星期|礼拜|月))"
-    r"|(?P<of>(?:19|20)\d\d年|[前去今明后]年)?(?:(?P<month>\d{1,2})月(?:(?P<date>\d{1,2})[日号])?)"
-    r"|(?P<year>[前去今明后]年)"
+    rf"{BEGINS}(?P<day>{'|'.join(DAYS)}){DAY_ENDS}"
+    rf"|(?<![\d.第几数两十百千{FIGURES}])(?P<n>\d{{1,3}}|{COUNT})"
+    r"个?(?P<unit>天|周|星期|礼拜|年|(?<=个)月)(?:以|之)?(?P<way>[前后])"
+    r"|(?P<step>(?<![晚早马网线路以加])上上?|(?<![一楼底以])下下?|(?<![日版一这那])本|这)个?"
+    r"(?:(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])"
+    r"|(?P<period>周|星期|礼拜|月(?![亮光球饼])))"
+    rf"|(?<![\d.])(?P<of>(?:19|20)\d\d年|{OF_YEAR})?"
+    r"(?P<month>(?<![\d.])\d{1,2})月(?:(?P<date>\d{1,2})[日号])?"
+    rf"|(?P<year>{OF_YEAR}){YEAR_ENDS}"
 )
 QUOTED = late(r"《[^》]*》|「[^」]*」|“[^”]*”")
-EDGE_BEFORE, EDGE_BEHIND = (
-    ("从", "自", "到", "至", "自从"),
-    ("起", "开始", "为止", "以来", "之前", "以前"),
-)
+EDGE_BEFORE = ("从", "自", "到", "至", "自从")
+EDGE_BEHIND = late("起|开始|为止|以来|[之以][前后]")
+EDGE_OF_DATE = late("[前后](?![往来])")
+"""Alone it is that behind a month or its day: 3月前 is before March, 昨天前台 is at the desk."""
 DONE = late("[了过完]|到了")
 
 
@@ -72,9 +82,7 @@ def times(text: str, today: date) -> Iterator[Time]:
             stretch = _stretch(match, today)
         except (ValueError, OverflowError):  # 31 June, or beyond the calendar
             continue
-        edge = plain[: match.start()].endswith(EDGE_BEFORE)
-        edge = edge or plain[match.end() :].startswith(EDGE_BEHIND)
-        yield Time(match[0], stretch, match["month"] is None, edge)
+        yield Time(match[0], stretch, match["month"] is None, _is_edge(plain, match))
 
 
 def happened(text: str, today: date) -> date | None:
@@ -85,6 +93,13 @@ def happened(text: str, today: date) -> date | None:
     start, end = found[0].stretch
     is_day = end - start <= timedelta(days=1) and start.date() < today
     return start.date() if is_day else None
+
+
+def _is_edge(plain: str, match: re.Match[str]) -> bool:
+    behind = EDGE_BEHIND.match(plain, match.end())
+    if match["month"]:
+        behind = behind or EDGE_OF_DATE.match(plain, match.end())
+    return behind is not None or plain.endswith(EDGE_BEFORE, 0, match.start())
 
 
 def _stretch(match: re.Match[str], today: date) -> Stretch:
