@@ -192,7 +192,6 @@ def _signs_in_digits(text: str) -> str:
         lambda found: f" --{int(found[1]):02}" + (f"-{int(found[2]):02} " if found[2] else " "),
         text,
     )
-
     return _HOUR_SIGN.sub(_clock_in_digits, text)
 
 
