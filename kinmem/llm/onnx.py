@@ -5,6 +5,7 @@ The files of a model are laid out as sentence-transformers and the hub lay them 
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -169,6 +170,8 @@ def open_network(path: Path) -> Network:
 
 def session_of(path: Path) -> Any:
     """The network of a file, run on one thread. Raises whatever onnxruntime does."""
+    # From 1.32 on, it reports to its maker what machine it runs on unless this is set before.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime  # type: ignore[import-untyped]
 
     options = onnxruntime.SessionOptions()

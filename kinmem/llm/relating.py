@@ -20,7 +20,7 @@ from kinmem.language.change.clash import (
 from kinmem.language.change.restating import restated
 from kinmem.language.change.vetoes import FOR_A_TIME, OF_THINGS, happened, veto
 from kinmem.language.same.exact import by_capitals, holds_all
-from kinmem.language.same.lexemes import UNSPACED
+from kinmem.language.same.lexemes import UNSPACED, stem
 from kinmem.llm.base import Judge, Relation
 from kinmem.models import EntityType
 from kinmem.text import content_words, words
@@ -185,6 +185,16 @@ class Relating:
         return relation._replace(replaces=0.0, adds=relation.adds + relation.replaces)
 
 
+def _shared(one: str, other: str) -> bool:
+    """Whether they share a word that says something. Without one the judge takes plain facts about
+    somebody for contradictions: I live in Leeds, I work as a nurse (.8)."""
+    return not _content(one).isdisjoint(_content(other))
+
+
+def _content(text: str) -> set[str]:
+    return {*map(stem, content_words(text)), *UNSPACED.findall(text)}
+
+
 def _said(text: str) -> int:
     """How many content words it has; two signs make one where no spaces part them."""
     return len(content_words(text)) + len(UNSPACED.findall(text)) // 2
@@ -226,8 +236,9 @@ def weighed(
 
 def _judged(relation: Relation, earlier: str, later: str, of_one_kind: bool | None) -> Clash | None:
     replaces, contradicts = relation.replaces, relation.contradicts
-    if stand_side_by_side(earlier, later) or happened(earlier) and happened(later):
-        contradicts = 0.0  # what was done in May and in June was done twice
+    is_done_twice = happened(earlier) and happened(later)  # in May, and in June
+    if is_done_twice or stand_side_by_side(earlier, later) or not _shared(earlier, later):
+        contradicts = 0.0
     if replaces < ASKS and contradicts < EXCLUDES:
         return None
     doubtful = of_one_kind is False or veto(earlier, later) in (OF_THINGS, FOR_A_TIME)

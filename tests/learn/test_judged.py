@@ -109,6 +109,18 @@ def test_what_a_veto_forbids_is_asked_about_and_never_ended(service, clock):
     assert service.get(new).state is State.ACTIVE
 
 
+def test_plain_facts_about_oneself_contradict_nothing(service):
+    facts = (
+        *("I live in Leeds", "I work as a nurse at St James hospital", "I was born in Cork"),
+        *("I drive a red Skoda", "I don't eat meat", "I have two children", "I am 41 years old"),
+        "I am allergic to shellfish",
+    )
+    for fact in facts:
+        service.memorize(fact)
+
+    assert service.store.decisions.conflicts() == []
+
+
 def test_now_alone_makes_no_change(service, clock):
     marked = []
     for known, new in ATTRIBUTES:

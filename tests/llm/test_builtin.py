@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -328,3 +329,14 @@ def check_pieces(embedder: BuiltinEmbedder, text: str, limit: int) -> None:
     assert squeezed("".join(parts)) == squeezed(text)
     assert all(len(part) <= limit for part in parts)
     assert all(word_pieces(embedder, part) <= WINDOW for part in parts)
+
+
+def test_the_runtime_of_the_model_reports_to_nobody(tmp_path: Path) -> None:
+    """It writes what it would send below the home before it sends it."""
+    (tmp_path / "home").mkdir()
+    told = {"HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path)}
+    code = "from kinmem.llm.builtin import BuiltinEmbedder; BuiltinEmbedder().embed(['hello'])"
+
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, **told}, check=True)
+
+    assert [path.name for path in tmp_path.rglob("*")] == ["home"]
