@@ -1,6 +1,7 @@
 """Tools, resources, prompts and completion as a client in either protocol era meets them."""
 
 import json
+import threading
 from collections.abc import Callable
 from typing import Any, get_args
 
@@ -579,11 +580,17 @@ async def test_a_sleep_that_takes_long_goes_on_and_says_so(
     assert SLEEP_SECONDS <= 45  # clients give up after 60
     monkeypatch.setattr("kinmem.mcp.tools.SLEEP_SECONDS", 0.0)
     service = service_of("ana")
-    for number in range(20):
-        service.memorize(f"The pump {number} stands in hall {number} beside the boiler")
+    sleep, may_begin = service.sleep, threading.Event()
+
+    def held_up(*arguments: Any, **named: Any) -> Any:
+        may_begin.wait(60)
+        return sleep(*arguments, **named)
+
+    monkeypatch.setattr(service, "sleep", held_up)
     async with Client(build(lambda _: service, sets=["upkeep"])) as client:
         told = await answer(client, "sleep", steps=["tag"])
 
+    may_begin.set()
     assert told["steps"] == [] and "goes on in the background" in told["goingOn"]
     with anyio.fail_after(60):
         while not any("tag" in run.seconds for run in service.runs()):

@@ -97,15 +97,17 @@ class Unhurried(Generic[T]):
         """What it gave, or raises what it raised; None if it goes on after that time. Its progress
         is told meanwhile; if that raises, for the call was cancelled, it ends."""
         latest = time.monotonic() + seconds
-        while not self._done.done() and time.monotonic() < latest:
-            wait([self._done], min(LOOK_SECONDS, max(0.0, latest - time.monotonic())))
+        while True:
+            left = max(0.0, latest - time.monotonic())
+            is_done = bool(wait([self._done], min(LOOK_SECONDS, left)).done)
             try:
                 while self._told:
                     progress(*self._told.popleft())
             except BaseException:
                 self._cancelled.set()
                 raise
-        return self._done.result() if self._done.done() else None
+            if is_done or not left:
+                return self._done.result() if is_done else None
 
     def _run(self) -> None:
         try:
