@@ -5,8 +5,9 @@ the judge agrees; what it finds besides is asked about. What the vetoes forbid i
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from math import exp, log
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from kinmem.language.change.vetoes import FOR_A_TIME, OF_THINGS, happened, veto
 from kinmem.language.same.exact import by_capitals, holds_all
 from kinmem.language.same.lexemes import UNSPACED, stem
 from kinmem.llm.base import Judge, Relation
-from kinmem.models import EntityType
+from kinmem.models import Entity, EntityType
 from kinmem.text import content_words, words
 
 logger = logging.getLogger(__name__)
@@ -109,10 +110,13 @@ class Relating:
         """The chance that the new one says no more and no less than the known one does; 0 where it
         has an exact part that the known one has not (language/same/exact.py), or names persons in
         another order: who reviews whose work?"""
-        chance = self.likeness(known, new)
-        if chance < PERHAPS_SAME or not holds_all(known, new, self._names):
+        chance, named = self.likeness(known, new), cache(self._named)
+        if chance < PERHAPS_SAME or not holds_all(
+            known, new, lambda text: _names(text, named(text))
+        ):
             return 0.0
-        if self._persons(known, new) != self._persons(new, known):
+        ours, theirs = _persons(named(known)), _persons(named(new))
+        if [one for one in ours if one in theirs] != [one for one in theirs if one in ours]:
             return 0.0
         is_short = min(_said(known), _said(new)) < SHORT
         return min(chance, ALIKE) if is_short and chance < SAME_OF_SHORT else chance
@@ -124,28 +128,15 @@ class Relating:
             return 0.0
         return 1 / (1 + exp(-(_log_odds(there.same) + _log_odds(back.same)) / 2))
 
-    def _names(self, text: str) -> list[str]:
-        if self._judge is not None:
-            try:
-                named = self._judge.names(text, deadline=PATIENCE)
-                return [one.name for one in named if one.type != "concept"]
-            except ModelError as error:
-                logger.warning("capitals alone make names: %s", error)
-        return [*by_capitals(text)]
-
-    def _persons(self, text: str, other: str) -> list[str]:
-        """Those that both name, in the order of the text."""
+    def _named(self, text: str) -> Sequence[Entity] | None:
+        """None where nobody knows."""
         if self._judge is None:
-            return []
+            return None
         try:
-            ours, theirs = (
-                [one.name for one in named if one.type == "person"]
-                for named in (self._judge.names(one, deadline=PATIENCE) for one in (text, other))
-            )
+            return self._judge.names(text, deadline=PATIENCE)
         except ModelError as error:
-            logger.warning("nobody tells who is named: %s", error)
-            return []
-        return [name for name in dict.fromkeys(ours) if name in theirs]
+            logger.warning("nobody tells what is named: %s", error)
+            return None
 
     def of_one_kind(self, earlier: str, later: str) -> bool | None:
         """Whether the names by which two statements differ name things of one type: two places.
@@ -157,20 +148,10 @@ class Relating:
         if self._judge is None or exchanged is None:
             return None
         before, now = (
-            self._type_of(name, text, self._judge)
+            _type_of(name, self._named(text) or ())
             for name, text in zip(exchanged, (earlier, later), strict=True)
         )
         return None if before is None or now is None else before == now
-
-    def _type_of(self, name: Sequence[str], text: str, judge: Judge) -> EntityType | None:
-        try:
-            named = judge.names(text, deadline=PATIENCE)
-        except ModelError as error:
-            logger.warning("nobody tells what is named: %s", error)
-            return None
-        known = (one for one in named if not {*name}.isdisjoint(words(one.name)))
-        types = {MADE_BY if one.type == "product" else one.type for one in known}
-        return types.pop() if len(types) == 1 and "other" not in types else None
 
     def _of(self, earlier: str, later: str, judge: Judge) -> Relation | None:
         if max(len(earlier), len(later)) > LONGEST:
@@ -183,6 +164,24 @@ class Relating:
         if bare.replaces + bare.contradicts >= EXCLUDED:
             return relation
         return relation._replace(replaces=0.0, adds=relation.adds + relation.replaces)
+
+
+def _names(text: str, named: Sequence[Entity] | None) -> Iterable[str]:
+    """What must stand in both texts; where nobody knows names, what has a capital."""
+    if named is None:
+        return by_capitals(text)
+    return [one.name for one in named if one.type != "concept"]
+
+
+def _persons(named: Sequence[Entity] | None) -> list[str]:
+    """Each once, in the order of the text."""
+    return list(dict.fromkeys(one.name for one in named or () if one.type == "person"))
+
+
+def _type_of(name: Sequence[str], named: Sequence[Entity]) -> EntityType | None:
+    known = (one for one in named if not {*name}.isdisjoint(words(one.name)))
+    types = {MADE_BY if one.type == "product" else one.type for one in known}
+    return types.pop() if len(types) == 1 and "other" not in types else None
 
 
 def _shared(one: str, other: str) -> bool:
