@@ -36,11 +36,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return hook(words[1:])
     _prepare_streams()
+    code = _outcome(words)
+    if arguments is None:
+        _end(code)
+    return code
+
+
+def _outcome(words: list[str]) -> int:
     try:
-        code = _run(words)
-        if arguments is None:
-            _end(code)
-        return code
+        return _run(words)
     except BrokenPipeError:  # kinmem list --all | head
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -156,6 +156,19 @@ def test_every_way_to_end_has_its_code(
         assert done.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("line", ["show nonsense", "list", "recal x"])
+def test_a_process_ends_at_once_whatever_came_of_its_command(
+    line: str,
+) -> None:
+    """The threads of a model abort a process whose libraries are torn down below them."""
+    code = "import atexit, kinmem.cli as cli; atexit.register(print, 'torn down'); cli.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *line.split()], cwd=ROOT, capture_output=True, text=True
+    )
+
+    assert "torn down" not in done.stdout
+
+
 @pytest.mark.parametrize("line", ["show nonsense", "recal x", "list --since x"])
 def test_errors_are_json_for_programs(kinmem: Kinmem, line: str) -> None:
     done = kinmem(*line.split(), "--json")
