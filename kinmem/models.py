@@ -766,7 +766,8 @@ class Pending:
 
     chunk: int
     """Key of the chunk in its file."""
-    scope: Scope
+    is_own: bool
+    """Whether its memory is in the Kin's own file; else it is what another Kin shares."""
     memory_id: str
     text: str
     fresh: bool

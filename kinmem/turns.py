@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from kinmem.models import Chunks, Draft, Knowledge, Memory, Note, Scope
+from kinmem.models import Chunks, Draft, Knowledge, Memory, Note
 
 Role = Literal["user", "assistant", "tool", "system"]
 """user: a person, whatever their name. system: a client's own summary of what it has dropped."""
@@ -168,9 +168,8 @@ class Repetition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """Everything that one step of learning or upkeep does to the memories of one scope."""
+    """Everything that one step of learning or upkeep does to a Kin's memories."""
 
-    scope: Scope = "private"
     drafts: Sequence[Draft] = ()
     changes: Sequence[Change] = ()
     conflicts: Sequence[Conflict] = ()
