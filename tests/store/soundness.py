@@ -60,8 +60,9 @@ def _unlike_copies(store: SqliteStore) -> Iterator[str]:
             yield f"shared.db has {table}"
     originals, copies = _told(own, "scope = 'shared'"), _told(shared, f"kin = '{store.kin}'")
     for id in originals.keys() | copies.keys():
-        if originals.get(id) != copies.get(id):
-            yield f"the copy of {id} is {copies.get(id)}, not {originals.get(id)}"
+        (original, vectors), (copy, known) = originals.get(id, NONE), copies.get(id, NONE)
+        if original != copy or not vectors <= known:  # others may have made some
+            yield f"the copy of {id} is not as it is: {copy} and {original}"
     told = f"SELECT {', '.join(LINK)} FROM links WHERE {{}}"
     known = {*copies, *(id for (id,) in shared.database.rows("SELECT id FROM memories"))}
     said = {
@@ -69,22 +70,23 @@ def _unlike_copies(store: SqliteStore) -> Iterator[str]:
         for row in own.database.rows(told.format("1"))
         if known.issuperset(row[:2]) and originals.keys() & set(row[:2])
     }
-    if said != set(shared.database.rows(told.format("kin = ?"), (store.kin,))):
-        yield "published links are not the own ones"
+    published = set(shared.database.rows(told.format("kin = ?"), (store.kin,)))
+    if said != published:
+        yield f"published links are not the own ones: {said ^ published}"
 
 
 UNLIKE = ("tagged_at", "linked_at", "scored_at", "recalled_count", "recalled_at")
 
 
-def _told(book: MemoryFile, which: str) -> dict[str, tuple[object, ...]]:
-    """By id a memory with its words, chunks, vectors, tags, entities, relations and summaries."""
+def _told(book: MemoryFile, which: str) -> dict[str, tuple[object, set[object]]]:
+    """By id a memory with its words, chunks, tags, entities, relations and summaries; its vectors."""
     with book.database.reading() as db:
         rows = db.execute(f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE {which}").fetchall()
-        found: dict[str, tuple[object, ...]] = {}
+        found: dict[str, tuple[object, set[object]]] = {}
         for row, *columns in rows:
             memory = replace(memory_of(columns), **dict.fromkeys(UNLIKE))
             parts = [db.execute(sql, (row,)).fetchall() for sql in PARTS]
-            vectors = {
+            vectors: set[object] = {
                 (name, *vector)
                 for number, name in db.execute("SELECT id, name FROM embedders").fetchall()
                 for vector in db.execute(
@@ -93,10 +95,11 @@ def _told(book: MemoryFile, which: str) -> dict[str, tuple[object, ...]]:
                     (row,),
                 )
             }
-            found[memory.id] = (memory, parts, vectors)
+            found[memory.id] = ((memory, parts), vectors)
         return found
 
 
+NONE: tuple[object, set[object]] = (None, set())
 LINK = ("source", "target", "relation", "weight", "confidence", "origin", "evidence", "created_at")
 PARTS = (
     "SELECT position, layer, text, metadata FROM chunks WHERE memory = ? ORDER BY position",

@@ -16,7 +16,7 @@ import apsw
 
 from kinmem.errors import StoreError
 from kinmem.links import AUTO
-from kinmem.store.sqlite import history_rows
+from kinmem.store.sqlite import history_rows, link_rows
 from kinmem.store.sqlite.connection import Row
 from kinmem.store.sqlite.copying import bring
 from kinmem.store.sqlite.link_rows import FIELDS, ORIGIN, PUT_NEW
@@ -47,6 +47,10 @@ UNCLAIMED = f"""
         source IN (SELECT id FROM memories WHERE kin = :kin)
         OR target IN (SELECT id FROM memories WHERE kin = :kin)
     )
+"""
+LINKED = """
+    SELECT id FROM memories
+    WHERE scope = 'shared' AND id IN (SELECT source FROM links UNION SELECT target FROM links)
 """
 
 
@@ -114,14 +118,17 @@ def _links(source: apsw.Connection, db: apsw.Connection, kin: str, ids: Sequence
 
 
 def _has_said(db: apsw.Connection, one: str, other: str) -> bool:
-    return bool(
-        db.execute(
-            "SELECT 1 FROM history WHERE memory_id IN (:one, :other)"
-            " AND after ->> '$.links' NOT NULL"
-            " AND instr(after, iif(memory_id = :one, :other, :one)) LIMIT 1",
-            {"one": one, "other": other},
-        ).get
-    )
+    """Whether a line of the Kin's history has changed what is said of these two."""
+    lines: Any = db.execute(
+        "SELECT before, after FROM history WHERE memory_id IN (?, ?)"
+        " AND after ->> '$.links' NOT NULL",
+        (one, other),
+    ).fetchall()
+    return any(_said(before, one, other) != _said(after, one, other) for before, after in lines)
+
+
+def _said(told: str | None, *ends: str) -> list[Any]:
+    return [link for link in json.loads(told or "{}").get("links", ()) if link["id"] in ends]
 
 
 def _tidy(own: MemoryFile, shared: MemoryFile, kin: str) -> None:
@@ -133,7 +140,9 @@ def _tidy(own: MemoryFile, shared: MemoryFile, kin: str) -> None:
         which = "source = ? AND target = ? AND relation = ?"
         for row in rows:
             if source.execute(f"SELECT 1 FROM links WHERE {which}", row[:3]).get:
-                sql = f"UPDATE OR REPLACE links SET kin = ? WHERE {which} AND kin = ''"
-                db.execute(sql, (kin, *row[:3]))
+                db.execute(f"DELETE FROM links WHERE {which} AND kin = ''", row[:3])
+        linked: Any = source.execute(LINKED).fetchall()
+        for (id,) in linked:
+            link_rows.publish(id, kin, source, db)
     with own.database.writing() as db:
         db.execute(SET_MARK, (DONE,))

@@ -67,6 +67,12 @@ END;
 CREATE TRIGGER entity_of_shared_deleted AFTER DELETE ON memory_entities BEGIN
     INSERT INTO unpublished SELECT id FROM memories WHERE rowid = old.memory AND scope = 'shared';
 END;
+-- what was of no certain type is of one now
+CREATE TRIGGER named_by_shared_changed AFTER UPDATE ON entities BEGIN
+    INSERT INTO unpublished
+    SELECT m.id FROM memory_entities a JOIN memories m ON m.rowid = a.memory
+    WHERE a.entity = new.id AND m.scope = 'shared';
+END;
 CREATE TRIGGER relation_of_shared_added AFTER INSERT ON relations BEGIN
     INSERT INTO unpublished SELECT id FROM memories WHERE rowid = new.memory AND scope = 'shared';
 END;
