@@ -34,11 +34,11 @@ class Publisher:
         self._kin = kin
 
     def catch_up(self) -> None:
-        """Publish what is in the outbox, and count what others have recalled, as far as it can be
+        """Count what others have recalled, and publish what is in the outbox, as far as it can be
         done now."""
         try:
-            self.publish()
             self.collect_uses()
+            self.publish()
         except StoreError as error:
             logger.warning("what was shared is published later: %s", error)
 
