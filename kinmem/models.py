@@ -293,7 +293,8 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question as a store takes it. The numbers hold for each scope, private and shared."""
+    """A question as a store takes it. The numbers hold for own memories, and for what others
+    share."""
 
     words: Sequence[str]
     """Rows with any of them match. Data: no character of them is query syntax."""

@@ -66,7 +66,7 @@ class Memorize:
         batch: str | None = None,
         progress: Callable[[int], None] = lambda done: None,
     ) -> list[Stored]:
-        """Compare by words only and store without vectors, in one transaction per scope.
+        """Compare by words only and store without vectors, in one transaction.
 
         What became of each note, in order. One that cannot be stored is refused alone. Vectors are
         made in the background (upkeep/embed.py); settle compares by meaning when they are there.

@@ -123,7 +123,7 @@ def apply_issue(
     *,
     relating: Relating,
 ) -> Settled:
-    """Do what the issue suggests, in one transaction for each scope; it can all be taken back.
+    """Do what the issue suggests, in one transaction; it can all be taken back.
 
     contradiction: the later memory, or `keep`, supersedes the others, and their conflict is closed;
     of one that says other things as well, those sentences stay.

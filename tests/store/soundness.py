@@ -79,7 +79,7 @@ UNLIKE = ("tagged_at", "linked_at", "scored_at", "recalled_count", "recalled_at"
 
 
 def _told(book: MemoryFile, which: str) -> dict[str, tuple[object, set[object]]]:
-    """By id a memory with its words, chunks, tags, entities, relations and summaries; its vectors."""
+    """By id a memory with its words, chunks, tags, entities and summaries; its vectors."""
     with book.database.reading() as db:
         rows = db.execute(f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE {which}").fetchall()
         found: dict[str, tuple[object, set[object]]] = {}
