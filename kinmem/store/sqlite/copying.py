@@ -5,6 +5,7 @@ Only what differs is written, so that bringing it again changes nothing.
 """
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 import apsw
@@ -77,27 +78,31 @@ def _bring_vectors(
     embedders: Any = source.execute("SELECT id, name, dimension FROM embedders").fetchall()
     for number, name, dimension in embedders:
         awaited: Any = db.execute(
-            """
-            SELECT e.id, c.position, c.id FROM embedders e CROSS JOIN chunks c ON c.memory = :row
-            CROSS JOIN pending p ON p.embedder = e.id AND p.chunk = c.id
-            WHERE e.name = :name AND e.dimension = :dimension
-            """,
-            {"row": here, "name": name, "dimension": dimension},
+            AWAITED, {"row": here, "name": name, "dimension": dimension}
         ).fetchall()
         chunks: dict[int, int] = {position: chunk for _, position, chunk in awaited}
-        made: Any = (
-            chunks
-            and source.execute(
-                f"""
-            SELECT c.position, v.embedding FROM chunks c CROSS JOIN vectors_{number:d} v
-                ON v.chunk = c.id
-            WHERE c.memory = ? AND c.position IN (SELECT value FROM json_each(?))
-            """,
-                (row, json.dumps(list(chunks))),
-            ).fetchall()
-        )
-        if made:
+        if chunks and (made := _made(source, row, number, chunks)):
             filled = [chunks[position] for position, _ in made]
             file.vectors.put_stored(db, awaited[0][0], filled, [vector for _, vector in made])
             found = True
     return found
+
+
+def _made(source: apsw.Connection, row: int, number: int, positions: Collection[int]) -> list[Any]:
+    """(position, vector) of those of a memory's chunks that have one."""
+    return source.execute(
+        f"""
+        SELECT c.position, v.embedding
+        FROM chunks c CROSS JOIN vectors_{number:d} v ON v.chunk = c.id
+        WHERE c.memory = ? AND c.position IN (SELECT value FROM json_each(?))
+        """,
+        (row, json.dumps(list(positions))),
+    ).fetchall()
+
+
+AWAITED = """
+    SELECT e.id, c.position, c.id FROM embedders e CROSS JOIN chunks c ON c.memory = :row
+    CROSS JOIN pending p ON p.embedder = e.id AND p.chunk = c.id
+    WHERE e.name = :name AND e.dimension = :dimension
+"""
+"""The number of the embedder here, and the chunks that lack its vector."""

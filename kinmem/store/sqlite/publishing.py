@@ -85,6 +85,9 @@ class Publisher:
         self, source: apsw.Connection, row: int, original: Memory, db: apsw.Connection
     ) -> bool:
         """Let the copy be as the original is; whether recall could notice."""
+        if self._author(db, original.id) not in (None, self._kin):
+            logger.warning("%s is not shared: another Kin shares a memory of this id", original.id)
+            return False
         copy = _with_uses(original, _counted(db, original.id), _counted(source, original.id))
         changed = bring(source, row, copy, self._shared, db)
         _publish_parents(source, db, original.id)
@@ -92,14 +95,18 @@ class Publisher:
 
     def _withdraw(self, db: apsw.Connection, id: str) -> bool:
         """Delete the copy and what is said of it; whether there was one."""
-        author: Any = db.execute("SELECT kin FROM memories WHERE id = ?", (id,)).get
-        if author != self._kin:
+        if self._author(db, id) != self._kin:
             return False
         self._shared.delete(db, id)
         link_rows.forget(db, id)
         db.execute("DELETE FROM lineage WHERE child = ?", (id,))
         db.execute("DELETE FROM others_uses WHERE memory = ?", (id,))
         return True
+
+    def _author(self, db: apsw.Connection, id: str) -> str | None:
+        """Whose copy is published under this id."""
+        author: Any = db.execute("SELECT kin FROM memories WHERE id = ?", (id,)).get
+        return None if author is None else str(author)
 
     def collect_uses(self) -> None:
         """Let the originals count how often others have recalled the copies."""
