@@ -140,8 +140,10 @@ class LitellmChat:
 
 
 def _format(kind: str | None, shape: type[BaseModel]) -> dict[str, Any]:
-    """Return the response format. It is not strict, which would make every field of the shape
-    required."""
+    """Return the response format.
+
+    It is not strict, which would make every field of the shape required.
+    """
     if kind is None:
         return {}
     if kind == "json_object":

@@ -135,8 +135,10 @@ SURELY_READ = 250
 
 
 def chunks_of(content: str, embedder: "Embedder") -> tuple[str, ...]:
-    """Return the parts of a text that get a vector each, in order. A short text is its own only
-    part."""
+    """Return the parts of a text that get a vector each, in order.
+
+    A short text is its own only part.
+    """
     if is_surely_one(content):
         return (content,)
     return tuple(embedder.pieces(content, SIZE, OVERLAP))
