@@ -144,8 +144,10 @@ def play(*, keep: bool = False) -> None:
 
 
 def client_settings() -> str:
-    """Return the settings that start this installation of kinmem. A temporary one has no lasting
-    path."""
+    """Return the settings that start this installation of kinmem.
+
+    A temporary one has no lasting path.
+    """
     script = shutil.which("kinmem", path=str(Path(sys.executable).parent))
     lasting = script and "uv/archive" not in script
     command = {"command": script} if lasting else {"command": "uvx", "args": ["kinmem"]}

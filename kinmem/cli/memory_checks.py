@@ -198,8 +198,10 @@ class Sleep:
 
 
 def life(service: "Service", embedder: "Embedder | None") -> Iterator[Check]:
-    """Check for Kybernesis' five troubles. With `embedder`, also check that it still makes the same
-    vectors."""
+    """Check for Kybernesis' five troubles.
+
+    With `embedder`, also check that it still makes the same vectors.
+    """
     sleep = Sleep(service)
     until = service.clock() - sleep.settling
     own = [one for one in read_live(service.store, MOST_READ) if one.kin == service.kin]
@@ -217,8 +219,10 @@ def life(service: "Service", embedder: "Embedder | None") -> Iterator[Check]:
 
 
 def _tags(memories: Sequence[Memory], sleep: Sleep) -> Check:
-    """Warn of memories that the step has not reached. Memories without a tag are only counted,
-    since a tag needs another memory on the same subject."""
+    """Warn of memories that the step has not reached.
+
+    Memories without a tag are only counted, since a tag needs another memory on the same subject.
+    """
     late = [one for one in memories if not _is_since_edit(one.tagged_at, one)]
     shared = [one for one in memories if telling(one.tags)]
     told = f"{len(shared):,} of {len(memories):,} memories share a tag with another one"

@@ -77,8 +77,10 @@ def token_table(rows: Sequence[Row]) -> RenderableType:
 
 
 def setting_rows(settings: Settings, home_given: bool) -> Iterator[dict[str, Any]]:
-    """Yield every setting in force. `home_given` says that the folder was given on the command
-    line."""
+    """Yield every setting in force.
+
+    `home_given` says that the folder was given on the command line.
+    """
     yield {
         "variable": HOME_VARIABLE,
         "value": str(settings.home),

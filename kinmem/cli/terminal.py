@@ -71,8 +71,11 @@ def console(*, err: bool = False) -> "Console":
 
 
 def say(*renderables: "RenderableType", width: int | None = None) -> None:
-    """Write to stdout. On a terminal lines are at most `width` wide; elsewhere they are neither
-    wrapped nor cut, and have no trailing blanks."""
+    """Write to stdout.
+
+    On a terminal lines are at most `width` wide; elsewhere they are neither wrapped nor cut, and
+    have no trailing blanks.
+    """
     from rich.console import Group
 
     out = console()
@@ -87,8 +90,11 @@ def say(*renderables: "RenderableType", width: int | None = None) -> None:
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> "Iterator[Text]":
-    """Yield one line per row. A terminal shows what fits, with the last cell on a line of its own
-    if too little of it would fit; elsewhere every cell is whole."""
+    """Yield one line per row.
+
+    A terminal shows what fits, with the last cell on a line of its own if too little of it would
+    fit; elsewhere every cell is whole.
+    """
     from rich.cells import cell_len, set_cell_size
     from rich.text import Text
 

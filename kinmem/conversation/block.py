@@ -211,8 +211,10 @@ def strip_blocks(text: str) -> str:
 
 
 def _without_ours(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the lines that are not ours. A heading is ours only if a line of ours follows, since
-    other lists use that sign too."""
+    """Yield the lines that are not ours.
+
+    A heading is ours only if a line of ours follows, since other lists use that sign too.
+    """
     for told, following in zip(lines, [*lines[1:], ""], strict=True):
         is_heading = _HEADING.fullmatch(told) and _LINE.fullmatch(following)
         if not _LINE.fullmatch(told) and not is_heading:
@@ -220,8 +222,10 @@ def _without_ours(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _outside(text: str, tags: list[tuple[int, int, int]]) -> str:
-    """Return what is outside of all delimiters. An unpaired delimiter also removes lines like ours
-    next to it."""
+    """Return what is outside of all delimiters.
+
+    An unpaired delimiter also removes lines like ours next to it.
+    """
     parts: list[str] = []
     depth = at = 0
     for start, end, step in tags:

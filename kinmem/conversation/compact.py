@@ -20,8 +20,10 @@ READINGS = 5
 
 
 class Compact:
-    """Keeps the sessions of one Kin short. Repeating a step, even in two processes, does no
-    harm."""
+    """Keeps the sessions of one Kin short.
+
+    Repeating a step, even in two processes, does no harm.
+    """
 
     def __init__(
         self, store: Store, model: ChatModel | None, settings: Settings, clock: Clock
@@ -70,8 +72,10 @@ class Compact:
         return counts
 
     def context(self, session: str, *, exact: bool = True) -> str:
-        """See Service.context. The bytes stay the same as long as nothing is said, shown or
-        summarised."""
+        """See Service.context.
+
+        The bytes stay the same as long as nothing is said, shown or summarised.
+        """
         return rendered(self._talk(session, exact), self._settings, exact=exact)
 
     def _messages(self, session: str, but: Snapshot | None = None) -> list[Message]:

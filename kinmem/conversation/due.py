@@ -30,8 +30,10 @@ def turns_of(messages: Sequence[Message]) -> list[Turn]:
 
 
 def batch_and_keep(settings: CompactSettings) -> tuple[int, int]:
-    """Return how many turns a summary replaces and how many stay. A Kin's threshold is split in the
-    same proportion."""
+    """Return how many turns a summary replaces and how many stay.
+
+    A Kin's threshold is split in the same proportion.
+    """
     batch, keep = settings.batch_turns, settings.min_keep_turns
     if settings.turn_threshold is None:
         return batch, keep

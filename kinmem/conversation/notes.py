@@ -111,8 +111,10 @@ def _stem(word: str) -> str:
 def within_budget(
     lines: Sequence[str], worth: Sequence[float], header: int, budget: int
 ) -> Set[int]:
-    """Return which lines fit: the most valuable first, until one does not fit; at least one. A
-    budget of 0 takes all."""
+    """Return which lines fit: the most valuable first, until one does not fit; at least one.
+
+    A budget of 0 takes all.
+    """
     if budget <= 0:
         return set(range(len(lines)))
     order = sorted(range(len(lines)), key=lambda at: -worth[at])
@@ -246,8 +248,10 @@ class Inject:
         return [one for at, one in enumerate(fresh) if at in kept]
 
     def _known(self, session: str, memories: Iterable[Memory]) -> Known:
-        """Return what the session knows. Texts are read only for memories that have changed
-        since."""
+        """Return what the session knows.
+
+        Texts are read only for memories that have changed since.
+        """
         versions = self._shown.versions(session)
         changed = {one.id for one in memories if versions.get(one.id, one.version) != one.version}
         texts = self._shown.texts_with(session, changed)

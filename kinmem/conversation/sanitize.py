@@ -80,8 +80,10 @@ def _visible(text: str) -> str:
 
 
 def _takes_a_style(sign: str) -> bool:
-    """Return whether an emoji style may follow: after a heart or the digit of a keycap. Elsewhere
-    the selector would only hide something."""
+    """Return whether an emoji style may follow: after a heart or the digit of a keycap.
+
+    Elsewhere the selector would only hide something.
+    """
     return sign in "#*0123456789" or unicodedata.category(sign) in ("So", "Sk", "Sm", "Po")
 
 

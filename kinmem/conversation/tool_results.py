@@ -102,8 +102,10 @@ def _squeezed(message: Message, at: int, old: int, ageing: int) -> Message:
 
 
 def _collapsed(message: Message) -> Message:
-    """Write a result as [grep, 12,345 characters: list of 40]. A result of one short line is
-    kept."""
+    """Write a result as [grep, 12,345 characters: list of 40].
+
+    A result of one short line is kept.
+    """
     text = message.text
     if len(text) <= LONG_VALUE and "\n" not in text:
         return message
@@ -143,8 +145,10 @@ def _value(value: Any) -> str:
 
 
 def _inner(value: Any, whole: bool = False) -> str:
-    """Describe a value inside an object. `whole` marks a path, which is useless unless it is
-    complete."""
+    """Describe a value inside an object.
+
+    `whole` marks a path, which is useless unless it is complete.
+    """
     if isinstance(value, list):
         return f"list of {len(value):,}"
     if isinstance(value, dict):
@@ -240,8 +244,10 @@ def _made_young(path: Path, size: int, now: datetime) -> bool:
 
 
 def _write(path: Path, data: bytes, now: datetime) -> None:
-    """Write all of the data or nothing. What a crash leaves behind has another name, which sweep
-    knows."""
+    """Write all of the data or nothing.
+
+    What a crash leaves behind has another name, which sweep knows.
+    """
     part = path.with_name(f"{path.stem}-{os.getpid():x}-{time.time_ns():x}.part")
     file = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
@@ -256,8 +262,10 @@ def _write(path: Path, data: bytes, now: datetime) -> None:
 
 
 def _deleted(path: Path, oldest: float) -> bool:
-    """Delete the file if it is older than that, and return whether it was. Another process may be
-    first."""
+    """Delete the file if it is older than that, and return whether it was.
+
+    Another process may be first.
+    """
     with suppress(OSError):
         status = path.lstat()
         if stat.S_ISREG(status.st_mode) and status.st_mtime < oldest:

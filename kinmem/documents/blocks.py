@@ -31,8 +31,10 @@ class Block:
 
 
 def blocks(text: str, *, marked: bool) -> Iterator[Block]:
-    """Yield the whole text as consecutive blocks. `marked` says that it is Markdown; otherwise it
-    has only paragraphs and list items."""
+    """Yield the whole text as consecutive blocks.
+
+    `marked` says that it is Markdown; otherwise it has only paragraphs and list items.
+    """
     lines = text.splitlines(keepends=True) if marked else text.split("\n")
     if not marked:
         lines = [line + "\n" for line in lines[:-1]] + lines[-1:]

@@ -90,8 +90,10 @@ def chunked(document: Document, embedder: Embedder, progress: Progress | None = 
 
 
 def chunked_again(text: str, memory: Memory, embedder: Embedder) -> Chunks:
-    """Cut a document again as it was cut for its memory. Nothing is held back if the document was
-    trusted or released."""
+    """Cut a document again as it was cut for its memory.
+
+    Nothing is held back if the document was trusted or released.
+    """
     kind = memory.metadata.get("type", "text")
     pages = tuple(memory.ingest_metadata.get("page_starts", ()))
     chunks = chunked(Document(kind=kind, text=text, size=0, pages=pages), embedder)
@@ -104,8 +106,11 @@ def freed(chunks: Chunks) -> Chunks:
 
 
 def _judged(text: str, units: Sequence[_Unit]) -> list[_Unit]:
-    """Mark what is held back. A heading is held back with the text below it. A heading that is an
-    order itself is also removed from the chunks' positions."""
+    """Mark what is held back.
+
+    A heading is held back with the text below it. A heading that is an order itself is also removed
+    from the chunks' positions.
+    """
     reasons = orders([Told(text[unit.start : unit.end], unit.prose) for unit in units])
     paths = {unit.path: "" if suspicious(unit.path) else unit.path for unit in units}
     for place in range(len(units) - 2, -1, -1):
@@ -237,8 +242,10 @@ def _smallest(few: Sequence[Told], why: str, given_hints: int) -> list[str]:
 
 
 def _reason(told: Sequence[Told], given_hints: int) -> str | None:
-    """Return why these sentences read like an order. `given_hints` are their hints, and maybe those
-    of other sentences."""
+    """Return why these sentences read like an order.
+
+    `given_hints` are their hints, and maybe those of other sentences.
+    """
     text = "".join(part.text for part in told)
     flowing = "".join(part.flowing for part in told)
     if found := suspicious(text, given_hints):

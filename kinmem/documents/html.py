@@ -143,8 +143,10 @@ class Rules:
 
 
 def read_html(source: str, what: str) -> tuple[str, str, str]:
-    """Return (text, title, description) of a page. Raises Unreadable for a page that is built to
-    hang."""
+    """Return (text, title, description) of a page.
+
+    Raises Unreadable for a page that is built to hang.
+    """
     _check(source, what)
     from selectolax.lexbor import LexborHTMLParser  # late: a server starts without it
 

@@ -204,8 +204,10 @@ def _fields_of_text(memory: Memory) -> dict[str, Any]:
 
 
 def _version(new: Memory, old: Memory) -> dict[str, Any]:
-    """Return the fields that change with a new version. What the document was given by hand
-    stays."""
+    """Return the fields that change with a new version.
+
+    What the document was given by hand stays.
+    """
     tags = old.manual_tags + tuple(tag for tag in new.manual_tags if tag not in old.manual_tags)
     state = {"state": new.state} if State.QUARANTINED in (new.state, old.state) else {}
     return _fields_of_text(new) | state | {"title": new.title, "manual_tags": tags}
@@ -268,8 +270,10 @@ def _unsecret(document: Document, secrets: Secrets) -> Document:
 
 
 def allowed(text: str, secrets: Secrets) -> str:
-    """Return the text, without its secrets if they are to be redacted. Raises InvalidInput, which
-    never repeats a secret."""
+    """Return the text, without its secrets if they are to be redacted.
+
+    Raises InvalidInput, which never repeats a secret.
+    """
     if secrets == "allow" or not (kinds := keys_in(text)):
         return text
     if secrets == "redact":

@@ -205,8 +205,10 @@ logger = logging.getLogger(__name__)
 
 
 def read_pdf(data: bytes, what: str) -> tuple[str, str, list[int], int]:
-    """Return (text, title, the start of each page, the number of pages without text). Raises
-    Unreadable or TooLarge."""
+    """Return (text, title, the start of each page, the number of pages without text).
+
+    Raises Unreadable or TooLarge.
+    """
     reader = _opened_pdf(data, what)
     until = time.monotonic() + MOST_SECONDS
     text, pages, empty = "", list[int](), 0

@@ -56,8 +56,10 @@ class Listener(Protocol):
 
 
 def attend(service: Listener, hook: Hook) -> str:
-    """Pass what the hook reports to the memory, in order, and return its notes. Raises
-    KinmemError."""
+    """Pass what the hook reports to the memory, in order, and return its notes.
+
+    Raises KinmemError.
+    """
     notes = [_attend(service, heard, hook) for heard in hook.heard]
     return "\n".join(filter(None, notes))
 
@@ -189,8 +191,10 @@ def deliver_late(hook: Hook, flags: Mapping[str, str], patience: float) -> None:
 
 
 def _start_worker(place: Place, *, stays: bool) -> None:
-    """Start a worker. Imported late, since subprocess takes 10 ms that most hooks can do
-    without."""
+    """Start a worker.
+
+    Imported late, since subprocess takes 10 ms that most hooks can do without.
+    """
     from kinmem.hooks.worker import start_worker
 
     start_worker(place, stays=stays)
@@ -215,8 +219,10 @@ def _ask_server(
 
 
 def _open(hook: Hook, place: Place, tell: Callable[[str], None]) -> None:
-    """Deliver without a server. Notes are found by words, since no model is loaded for one
-    prompt."""
+    """Deliver without a server.
+
+    Notes are found by words, since no model is loaded for one prompt.
+    """
     import logging
 
     from kinmem.settings import load

@@ -88,8 +88,10 @@ def recognised(event: str, given: Mapping[str, Any], hint: str | None) -> str:
 
 
 def _is_subagents(fields: Fields) -> bool:
-    """Return whether a sub-agent is calling: it has an id of any type. Claude Code's own helpers,
-    such as the one that compacts, have an empty agent_type."""
+    """Return whether a sub-agent is calling: it has an id of any type.
+
+    Claude Code's own helpers, such as the one that compacts, have an empty agent_type.
+    """
     ids = [fields.given.get(name) for name in ("agent_id", "agentId")]
     types = [fields.given.get(name) for name in ("agent_type", "agentType")]
     return "" in types or any(
@@ -124,8 +126,10 @@ class ClaudeCode:
 
 
 class Codex(ClaudeCode):
-    """Claude Code's events, with turn_id. Codex refuses a reply with an unknown key; its schemas
-    have the keys of Claude Code's replies."""
+    """Claude Code's events, with turn_id.
+
+    Codex refuses a reply with an unknown key; its schemas have the keys of Claude Code's replies.
+    """
 
     client = "codex"
 
@@ -176,16 +180,20 @@ def _claude_events(event: str, fields: Fields, session: str, turn: str | None) -
 
 
 def _summary(fields: Fields) -> str | None:
-    """Return the content of <summary>, without the <analysis> before it. Its prompt_id is that of
-    /compact, which is no turn."""
+    """Return the content of <summary>, without the <analysis> before it.
+
+    Its prompt_id is that of /compact, which is no turn.
+    """
     whole = fields.text("compact_summary")
     _, _, inside = (whole or "").partition("<summary>")
     return inside.rpartition("</summary>")[0].strip() or whole
 
 
 def _last_message(fields: Fields) -> str | None:
-    """Return the last message. Older versions leave the field out; an empty one means that nothing
-    was said."""
+    """Return the last message.
+
+    Older versions leave the field out; an empty one means that nothing was said.
+    """
     if "last_assistant_message" in fields:
         return fields.text("last_assistant_message")
     path = fields.text("transcript_path")
@@ -259,8 +267,11 @@ class Cursor:
     client = "cursor"
 
     def hear(self, event: str, fields: Fields) -> list[Heard]:
-        """See Dialect. `stop` carries no text: each answer, of which a turn may have several, has
-        come with afterAgentResponse."""
+        """See Dialect.
+
+        `stop` carries no text: each answer, of which a turn may have several, has come with
+        afterAgentResponse.
+        """
         session = fields.name("conversation_id", "session_id")
         turn = fields.name("generation_id")
         if not session:
@@ -284,8 +295,10 @@ class Cursor:
         return []
 
     def tell(self, event: str, notes: str) -> Reply:
-        """See Dialect. Cursor reads context at the start of a session only; a prompt has to be let
-        through."""
+        """See Dialect.
+
+        Cursor reads context at the start of a session only; a prompt has to be let through.
+        """
         match _cursor_event(event):
             case "sessionStart" if notes:
                 return {"additional_context": notes}

@@ -135,8 +135,10 @@ def is_ours(tool: str, server: str | None = None) -> bool:
 
 
 def answer(fields: Fields, session: str, turn: str | None, text: str | None) -> list[Said]:
-    """Return an agent's answer. If a hook made the agent continue, it is another part of the
-    turn."""
+    """Return an agent's answer.
+
+    If a hook made the agent continue, it is another part of the turn.
+    """
     if text is None:
         return []
     part = digest(text) if fields.given.get("stop_hook_active") is True else ""

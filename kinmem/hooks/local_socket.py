@@ -105,8 +105,10 @@ def _short(kin: str) -> str:
 
 
 def is_same_user(peer: socket.socket) -> bool:
-    """Return whether our own user is at the other end. If the system cannot say, the folder's
-    permissions suffice."""
+    """Return whether our own user is at the other end.
+
+    If the system cannot say, the folder's permissions suffice.
+    """
     if not hasattr(socket, "SO_PEERCRED"):
         return True
     credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))

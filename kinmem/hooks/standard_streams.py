@@ -31,8 +31,11 @@ class StandardStreams:
             self._out = os.open(os.devnull, os.O_WRONLY)
 
     def hear(self, limit: int) -> bytes:
-        """Return all of stdin. Raises ValueError if there are more than `limit` bytes, after
-        reading all of them so that the client does not get stuck writing."""
+        """Return all of stdin.
+
+        Raises ValueError if there are more than `limit` bytes, after reading all of them so that
+        the client does not get stuck writing.
+        """
         given = sys.stdin.buffer.read(limit + 1)
         if len(given) <= limit:
             self._heard = given

@@ -68,8 +68,10 @@ class StayingWorker:
         self._reachable = socket_path(self._home, kin) is not None
 
     def wait(self, minutes: float) -> None:
-        """Wait until no hook has come for so many minutes, or the memory is gone. Return at once if
-        no hook can reach the socket."""
+        """Wait until no hook has come for so many minutes, or the memory is gone.
+
+        Return at once if no hook can reach the socket.
+        """
         while (left := self._asked_at + 60 * minutes - time.monotonic()) > 0:
             if not self._reachable or not os.path.isdir(self._home):  # noqa: PTH112
                 return

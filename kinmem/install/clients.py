@@ -73,8 +73,11 @@ class Wish:
 
 
 def claude_code(wish: Wish) -> list[Entry]:
-    """Use commands for all hooks. A hook that calls the server's own tool would wait for a server
-    that starts with the session, and the first prompt would be lost to its timeout."""
+    """Use commands for all hooks.
+
+    A hook that calls the server's own tool would wait for a server that starts with the session,
+    and the first prompt would be lost to its timeout.
+    """
     settings = wish.folder(".claude") / "settings.json"
     first, *rest = wish.hook("claude")
     command = {"type": "command", "command": first, "args": rest, "timeout": SECONDS}

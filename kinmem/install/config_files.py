@@ -38,8 +38,10 @@ def _real(path: Path) -> Path:
 
 
 def content(path: Path) -> str | None:
-    """Return the file's text with its line ends, or None if there is no file. Raises
-    ConfigError."""
+    """Return the file's text with its line ends, or None if there is no file.
+
+    Raises ConfigError.
+    """
     try:
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:

@@ -74,8 +74,10 @@ MOST_EDGES = 5000
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The nodes and edges to draw. Both ends of every edge are among the memories or the
-    entities."""
+    """The nodes and edges to draw.
+
+    Both ends of every edge are among the memories or the entities.
+    """
 
     memories: list[Memory]
     """Best connected first."""

@@ -63,8 +63,10 @@ class Embedder(Protocol):
 
     @property
     def dimension(self) -> int:
-        """The width of the vectors. Raises ModelError if it must ask the provider for it and
-        cannot."""
+        """The width of the vectors.
+
+        Raises ModelError if it must ask the provider for it and cannot.
+        """
         ...
 
     @property
@@ -117,8 +119,10 @@ class ChatModel(Protocol):
 
 
 class Reranker(Protocol):
-    """Scores texts by reading each together with the question. One instance may be used by many
-    threads."""
+    """Scores texts by reading each together with the question.
+
+    One instance may be used by many threads.
+    """
 
     name: str
 
@@ -229,8 +233,10 @@ class ChatModels:
 
 
 def warm(model: ChatModel | Reranker | Judge) -> None:
-    """Load what the model needs for its first answer, if that takes a noticeable time. Asks no
-    provider."""
+    """Load what the model needs for its first answer, if that takes a noticeable time.
+
+    Asks no provider.
+    """
     load = getattr(model, "warm", None)
     if load is not None:
         load()

@@ -59,8 +59,10 @@ class Languages:
         return self._parts.made
 
     def is_foreign(self, ids: Sequence[int], time: Deadline) -> bool:
-        """Return whether the text is not English; see the function is_foreign. Raises
-        ModelError."""
+        """Return whether the text is not English; see the function is_foreign.
+
+        Raises ModelError.
+        """
         return is_foreign(ids, self._loaded(self._evidence, time))
 
     def count(self, word: str) -> int:
@@ -177,8 +179,11 @@ class BuiltinEmbedder(EnglishEmbedder):
         return lambda word: len(self._tokens(word))
 
     def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
-        """See Embedder. Parts of a foreign text fit both models, because the English one takes a
-        Thai word of any length for one piece."""
+        """See Embedder.
+
+        Parts of a foreign text fit both models, because the English one takes a Thai word of any
+        length for one piece.
+        """
         window = self.window(limit, overlap)
         try:
             if not self.languages.is_foreign(self._tokens(text), Deadline(None)):

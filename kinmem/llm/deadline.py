@@ -126,8 +126,11 @@ class Once(Generic[Result]):
         return future is not None and future.done() and future.exception() is None
 
     def get(self, deadline: Deadline | None = None) -> Result:
-        """Return what was made. Raises ModelError if making it failed or is not done in time; it
-        may be done by the next call."""
+        """Return what was made.
+
+        Raises ModelError if making it failed or is not done in time; it may be done by the next
+        call.
+        """
         with self._lock:
             if self._future is None or (self._failed and not self._next.left):
                 self._next = Deadline(self._again)

@@ -101,8 +101,10 @@ class LitellmEmbedder:
         return pieces(text, self.window(limit, overlap))
 
     def window(self, limit: int, overlap: int = 0) -> Window:
-        """See Embedder. It counts characters, since no token of any tokenizer is shorter than
-        one."""
+        """See Embedder.
+
+        It counts characters, since no token of any tokenizer is shorter than one.
+        """
         return Window(min(limit, WINDOW), WINDOW, len, overlap)
 
     def embed(

@@ -84,8 +84,10 @@ def _of_table(
 def _of(
     provider: Provider, name: str, model: str, use: Use, base: str | None, key: str | None
 ) -> Endpoint:
-    """Build the endpoint. Without an address of the user's own, litellm's is used where it has
-    one."""
+    """Build the endpoint.
+
+    Without an address of the user's own, litellm's is used where it has one.
+    """
     base = ENDS.sub("", base.rstrip("/")) if base else None
     if base and use in provider.paths:
         base = next((base.removesuffix(end) for end in VERSIONS if base.endswith(end)), base)

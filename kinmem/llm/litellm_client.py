@@ -137,8 +137,10 @@ class LitellmClient:
             self._breaker.failed(str(failure), seconds)
 
     def ask(self, limit: Deadline, **request: Any) -> Any:
-        """Return litellm's answer. Retries transient errors unless the pause would outlast the
-        deadline."""
+        """Return litellm's answer.
+
+        Retries transient errors unless the pause would outlast the deadline.
+        """
         litellm = _litellm.get(limit)
         _introduce(self._request["model"], self._function, litellm)
         for number in range(self._attempts):

@@ -103,8 +103,10 @@ class LocalReranker:
         return scores
 
     def _score(self, question: str, text: str) -> float:
-        """Score one text. The question gets at most half of what the model reads, the text the
-        rest."""
+        """Score one text.
+
+        The question gets at most half of what the model reads, the text the rest.
+        """
         tokenizer = self._model.tokenizer
         room = self._model.files.length - tokenizer.num_special_tokens_to_add(True)
         asked, read = self._model.tokens(question), self._model.tokens(text)

@@ -113,8 +113,10 @@ class OnnxModel:
         return self._network.get()
 
     def marks(self) -> int:
-        """Return the number of special tokens around a text. Waits for the tokenizer, but for no
-        download."""
+        """Return the number of special tokens around a text.
+
+        Waits for the tokenizer, but for no download.
+        """
         self._files.get(Deadline(NEAR))
         return self.tokenizer.num_special_tokens_to_add(False)
 
@@ -212,8 +214,10 @@ def reason(error: Exception) -> str:
 
 
 def files_in(folder: Path) -> Files:
-    """Find a model's files in a folder. Raises ModelError if something is missing or not
-    supported."""
+    """Find a model's files in a folder.
+
+    Raises ModelError if something is missing or not supported.
+    """
     if not folder.is_dir():
         raise ModelError(f"there is no folder {folder}")
     network = network_in(folder)

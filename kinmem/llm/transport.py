@@ -134,8 +134,10 @@ def _refuse_foreign_key(request: httpx.Request, exchange: Exchange) -> None:
 
 
 def refuse_booleans(response: httpx.Response) -> None:
-    """Refuse booleans among numbers, since OpenAI's client reads true as 1.0. For a client's event
-    hook."""
+    """Refuse booleans among numbers, since OpenAI's client reads true as 1.0.
+
+    For a client's event hook.
+    """
     exchange = current.get()
     if exchange is not None and exchange.of_numbers and BOOLEAN.search(response.read()):
         exchange.problem = "it answered with true or false among the numbers of a vector"

@@ -66,8 +66,10 @@ class Call:
         return " ".join(text.split())[:CLIENT_CHARACTERS] or None
 
     def progress(self) -> Callable[[int, int, str], None]:
-        """Return a function that reports progress to the client from a worker thread. It raises
-        once the call is cancelled."""
+        """Return a function that reports progress to the client from a worker thread.
+
+        It raises once the call is cancelled.
+        """
         reported_at = 0.0
 
         def report(done: int, total: int, what: str) -> None:

@@ -115,8 +115,10 @@ class Services:
         self._lock = threading.Lock()
 
     def get(self, kin: str | None = None) -> "Service":
-        """Return the Kin's service; None is the process' own Kin. Blocks until it is open, or
-        raises why it cannot be."""
+        """Return the Kin's service; None is the process' own Kin.
+
+        Blocks until it is open, or raises why it cannot be.
+        """
         name = kin or self.settings.general.kin
         with self._lock:
             if self._closed:

@@ -124,8 +124,10 @@ def _kind(
 
 
 def _ids(given: Any) -> list[RequestId]:
-    """Return the usable ids of the requests. The id of a response would name a request of our
-    own."""
+    """Return the usable ids of the requests.
+
+    The id of a response would name a request of our own.
+    """
     parts = [
         part for part in (given if isinstance(given, list) else [given]) if isinstance(part, dict)
     ]
@@ -273,8 +275,10 @@ class Pipe:
             left = left[os.write(self._output, left) :]
 
     def _end_within(self, seconds: float) -> None:
-        """Stop. Calls in hand have that many seconds; soon after that the process ends in any
-        case."""
+        """Stop.
+
+        Calls in hand have that many seconds; soon after that the process ends in any case.
+        """
         self._deadline = min(self._deadline, time.monotonic() + seconds)
         last = threading.Timer(seconds + GRACE_SECONDS, os._exit, (0,))
         last.daemon = True

@@ -35,8 +35,10 @@ logger = logging.getLogger(__name__)
 
 
 class Arguments(ArgModelBase):
-    """The arguments of a tool. A null argument counts as absent, unless null has a meaning for
-    it."""
+    """The arguments of a tool.
+
+    A null argument counts as absent, unless null has a meaning for it.
+    """
 
     model_config = ConfigDict(extra="forbid", populate_by_name=False)
 

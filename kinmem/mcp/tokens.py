@@ -59,8 +59,10 @@ class Tokens:
         self._tokens: dict[str, Token] = {}
 
     def add(self, kin: str, note: str | None = None, days: int | None = None) -> str:
-        """Make a token for the Kin, valid for `days` or until revoked. Its text is returned only
-        here."""
+        """Make a token for the Kin, valid for `days` or until revoked.
+
+        Its text is returned only here.
+        """
         if days is not None and not 1 <= days <= 36500:
             raise InvalidInput(f"a token cannot last {days} days; use 1 to 36,500")
         id, now = secrets.token_hex(4), self._clock()

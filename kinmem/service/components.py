@@ -150,8 +150,10 @@ class Parts:
 
     @root.setter
     def root(self, place: str | None) -> None:
-        """The project that the client has named, which is then `here` as well. Messages belong to
-        it unless they name another."""
+        """The project that the client has named, which is then `here` as well.
+
+        Messages belong to it unless they name another.
+        """
         self._root = place
 
     def close(self) -> None:

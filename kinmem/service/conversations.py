@@ -115,8 +115,10 @@ class Conversations(Parts):
         return self.store.turns.parked()
 
     def retry(self) -> int:
-        """Let the worker try again what is parked or waits for its next try. Returns the number of
-        messages."""
+        """Let the worker try again what is parked or waits for its next try.
+
+        Returns the number of messages.
+        """
         found = self.store.turns.retry()
         self._background.wake()
         return found

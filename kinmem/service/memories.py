@@ -149,8 +149,10 @@ class Memories(Parts):
         return stored
 
     def _placed(self, note: Note) -> Note:
-        """Return the note with the path of the project that it names, or else that it is about. A
-        document that names none gets none, since it is about many things."""
+        """Return the note with the path of the project that it names, or else that it is about.
+
+        A document that names none gets none, since it is about many things.
+        """
         if note.place is not None:
             return replace(note, place=self._place(note.place))
         if is_document(note.content):
@@ -161,8 +163,10 @@ class Memories(Parts):
         return replace(note, place=project_of(note.category, note.content, note.subject, self.here))
 
     def _place(self, wanted: str) -> str | None:
-        """Return the path of a project; None for an empty name, which means everywhere. Raises
-        InvalidInput."""
+        """Return the path of a project; None for an empty name, which means everywhere.
+
+        Raises InvalidInput.
+        """
         if not wanted:
             return None
         found = meant(clean(wanted, "place", PLACE_BYTES), self.store.places())
@@ -271,8 +275,10 @@ class Memories(Parts):
         return Forgotten(memory.id, "forgotten", since + self._bin_time)
 
     def forget_about(self, name: str) -> Forgetting:
-        """Find all that is remembered about a person or thing. The result's `erase` removes it for
-        good."""
+        """Find all that is remembered about a person or thing.
+
+        The result's `erase` removes it for good.
+        """
         return Forgetting(self.store, self.settings.home, storable(name), self._recall.clear)
 
     def list_memories(
@@ -290,8 +296,10 @@ class Memories(Parts):
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page:
-        """Return one page of visible memories, live ones unless a state is named. `limit` is
-        1-200."""
+        """Return one page of visible memories, live ones unless a state is named.
+
+        `limit` is 1-200.
+        """
         if not 1 <= limit <= 200:
             raise InvalidInput(f"limit {limit} is not between 1 and 200")
         filters = checked_filters(
