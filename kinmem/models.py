@@ -287,6 +287,8 @@ class Candidate(NamedTuple):
     content_updated_at: str
     recalled_at: str | None
     place: str | None = None
+    valid_to: str | None = None
+    superseded_by: str | None = None
     part: Part | None = None
     """Of a document: which part was found."""
 
@@ -310,8 +312,21 @@ class Asked:
     """Weight of a word in the source context, beside 1 in content and subject."""
     all_words_first: bool = False
     """Whether rows that have all the words, as beginnings of theirs, leave the others out."""
-    also: Sequence[str] = ()
-    """Ids of memories that are candidates whether or not meaning or words find them."""
+    also: "Aside | None" = None
+    """What is a candidate whether or not meaning or words find it."""
+    former: bool = False
+    """Whether what has been superseded is told as well, on its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Memories of a kind that their vectors tell, near another vector than the question's."""
+
+    vector: Vector
+    most: int
+    """That are looked at in each scope, the nearest."""
+    degree: Callable[[Vector], float]
+    """How much of that kind a memory with this vector is; 0: not at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +349,10 @@ class Found:
     """Noise and near of the cosines, if the embedder was measured and there are any: then they are
     on the scale that all embedders share."""
     degraded: tuple[str, ...] = ()
+    degrees: Mapping[str, float] = field(default_factory=dict)
+    """By id how much of the kind that Asked.also names, above 0."""
+    former: "Found | None" = None
+    """The same of what has been superseded, if that was asked for."""
 
 
 class Living(NamedTuple):

@@ -47,11 +47,22 @@ class RecentAnswers:
         ask = partial(
             self._recall, query, limit, filters, mode, recent, seconds, turns=turns, session=session
         )
+        said = (turns, session) if turns else None
+        with self._store.reading():
+            return self._answer(query, limit, filters, (query, limit, mode, filters, said), ask)
+
+    def _answer(
+        self,
+        query: str,
+        limit: int,
+        filters: Filters,
+        asked: tuple[object, ...],
+        ask: Callable[[], Answer],
+    ) -> Answer:
         if needs_context(unstamped(query), self._threshold):
             answer = ask()
         else:
-            said = (turns, session) if turns else None
-            answer = self._kept((query, limit, mode, filters, said), ask)
+            answer = self._kept(asked, ask)
         answer = replace(answer, hits=everywhere_instead(answer.hits))
         if spoken_past(query, self._clock()) is not None:
             return answer  # how things stood: nothing of that is doubted

@@ -24,7 +24,7 @@ from kinmem.recall.question import Question, looking_back, understand, unstamped
 from kinmem.recall.rerank import rerank
 from kinmem.recall.rewrite import Recent, rewrite
 from kinmem.recall.search import Inquiry, Meaning, search
-from kinmem.recall.standing_instructions import instructed, orders_near
+from kinmem.recall.standing_instructions import instructed
 from kinmem.recall.superseded import former_first
 from kinmem.recall.trim import trim, without_copies
 from kinmem.recall.weigh import lowered, weigh
@@ -96,7 +96,7 @@ class Recall:
         scored = expansion.expand(scored, inquiry, settings)  # 5
         if is_bounded:
             scored = lift(scored, profile.formula)
-            scored = instructed(scored, found, inquiry.orders, profile.formula)  # 6
+            scored = instructed(scored, found, profile.formula)  # 6
         scored = weigh(scored, question, profile, settings, inquiry.now)  # 7
         scored = lowered(without_copies(scored, store.kin), inquiry.filters.here)
         scored = judged(scored, found, limit, inquiry.judging, is_counted=is_bounded)  # 8
@@ -129,7 +129,6 @@ class Recall:
             limit=limit,
             profile=profile,
             meaning=meaning,
-            orders=orders_near(question, filters, self._store, meaning, profile),
             judging=Judging(self._models.judge, text, attempts.time),
             store=self._store,
             settings=self._settings,

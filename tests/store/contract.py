@@ -981,7 +981,10 @@ class StoreContract:
 
         found = store.index.nearest_each(vectors, TINY, 4, Filters())
 
-        assert found == [store.index.nearest(vector, TINY, 4, Filters()) for vector in vectors]
+        for vector, near in zip(vectors, found, strict=True):
+            alone = store.index.nearest(vector, TINY, 4, Filters())
+            assert [id for id, _ in near] == [id for id, _ in alone]
+            assert [one for _, one in near] == pytest.approx([one for _, one in alone], abs=1e-6)
         assert all(len(one) == 4 for one in found)
         assert store.index.nearest_each([], TINY, 4, Filters()) == []
 

@@ -72,7 +72,7 @@ class TestCopyInMemory(StoreContract):
 
         def load_at_once(self: nearest_chunks.VectorCopies, number: int, dimension: int) -> None:
             copy = self._copies[number] = nearest_chunks._Copy(
-                nearest_chunks._new_index(dimension), 0
+                *nearest_chunks._new_indexes(dimension), 0
             )
             self._load(number, copy)
 
@@ -158,7 +158,7 @@ def test_the_hot_tier_is_loaded_first(store: SqliteStore, monkeypatch: pytest.Mo
     ids = [added(store, f"fact {n}") for n in range(5)]
     hot = [Place(one, "hot", "test", 0.9) for one in store.life.living(ids[3:])]
     store.life.to_tiers(hot)
-    copy = nearest_chunks._Copy(nearest_chunks._new_index(WIDTH), 0)
+    copy = nearest_chunks._Copy(*nearest_chunks._new_indexes(WIDTH), 0)
 
     store.files.own.near.copies._load(1, copy)
 

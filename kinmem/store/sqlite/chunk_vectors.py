@@ -9,7 +9,8 @@ import apsw
 from kinmem.errors import StoreError
 from kinmem.models import Coverage, Vector, Vectors
 from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.nearest_chunks import VectorCopies, embedder_of
+from kinmem.store.sqlite.file_state import embedder_of, state_of
+from kinmem.store.sqlite.nearest_chunks import VectorCopies
 from kinmem.store.sqlite.queries import VISIBLE, View
 
 # vec0 reserves space chunk by chunk: at its default of 1024 an empty file of 384 dimensions takes
@@ -79,12 +80,10 @@ class ChunkVectors:
 
     def is_filled(self, embedder: str) -> bool:
         """See Index.is_filled."""
-        known = embedder_of(self._database, embedder)
+        known = state_of(self._database).embedders.get(embedder)
         if known is None:
             return not self._database.rows("SELECT 1 FROM chunks LIMIT 1")
-        return not self._database.rows(
-            "SELECT 1 FROM pending WHERE embedder = ? LIMIT 1", known[:1]
-        )
+        return known.is_filled
 
     def pending(self, embedder: str, limit: int) -> list[tuple[int, str, str, bool]]:
         """(chunk, id of its memory, text, whether that is fresh), oldest first."""

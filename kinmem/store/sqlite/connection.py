@@ -54,6 +54,8 @@ class Database:
         self._write_lock = threading.RLock()
         self._idle: list[apsw.Connection] = []
         self._closed = False
+        self.writes = 0
+        """Transactions that this process has ended, whatever became of them."""
         self.was_upgraded = False
         """Whether opening it has brought an older schema up to date."""
         _check_engine()
@@ -131,6 +133,8 @@ class Database:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
+            finally:
+                self.writes += 1
 
     @contextmanager
     def held(self) -> Iterator[None]:

@@ -37,6 +37,7 @@ class KinFiles:
         """`kins/<kin>.db` and `shared.db` below `home`."""
         self.kin = kin
         self.clock = clock
+        self._left: dict[MemoryFile, tuple[tuple[int, ...], list[str]]] = {}
         self.numbers = Numbers(kin)
         with translated(home):
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -68,8 +69,12 @@ class KinFiles:
 
     def left(self, file: MemoryFile) -> list[str]:
         """Ids of what has been moved out of this file and is in it still."""
-        other = self.shared if file is self.own else self.own
-        return left_behind(file, other, self.kin)
+        revision = tuple(one.revision for one in self)
+        known = self._left.get(file)
+        if known is None or known[0] != revision:
+            other = self.shared if file is self.own else self.own
+            known = self._left[file] = revision, left_behind(file, other, self.kin)
+        return known[1]
 
     def sees(self, memory: Memory) -> bool:
         """Whether the Kin sees a memory of one of its files."""
@@ -89,6 +94,8 @@ class KinFiles:
         """The visible ones among these, by id."""
         found: dict[str, Memory] = {}
         for file in self:
+            if found.keys() >= set(ids) and not self.left(self.own):
+                break
             for _, memory in file.by_ids(ids):
                 known = found.get(memory.id)
                 # Both files hold it after a move that was cut short: the later one counts.
