@@ -312,6 +312,8 @@ class Asked:
     """Weight of a word in the source context, beside 1 in content and subject."""
     all_words_first: bool = False
     """Whether rows that have all the words, as beginnings of theirs, leave the others out."""
+    beginnings: bool = False
+    """Whether the words are beginnings: rows have all of them."""
     also: "Aside | None" = None
     """What is a candidate whether or not meaning or words find it."""
     former: bool = False

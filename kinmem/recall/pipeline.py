@@ -142,7 +142,7 @@ class Recall:
         return Answer(
             hits=hits,
             degraded=found.degraded + attempts.failed,
-            abstained=is_open and (bool(hits) or knows_something(self._store)),
+            abstained=is_open and (bool(found.candidates) or knows_something(self._store)),
             words=tuple(question.words),
             noise=found.noise,
         )

@@ -161,7 +161,7 @@ def search_as_asked(inquiry: Inquiry, *, alone: bool = False) -> Found:
         asked = replace(asked, former=True)
     found = index.search(asked, inquiry.filters)
     if not found.matches and len(sought) == 1 and len(sought[0]) >= BEGINNING:
-        found = index.search(replace(asked, all_words_first=True), inquiry.filters)
+        found = index.search(replace(asked, beginnings=True), inquiry.filters)
     if found.former is not None:
         found = replace(found, former=_comparable(found.former, inquiry, vector))
     return _comparable(found, inquiry, vector)

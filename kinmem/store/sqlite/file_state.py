@@ -23,6 +23,7 @@ STATE = f"""
         (SELECT min(id) FROM words_docsize) < 0,
         (SELECT max(id) FROM turn_vectors),
         (SELECT number FROM turn_vectors_lost),
+        EXISTS (SELECT 1 FROM turn_words_docsize),
         EXISTS (SELECT 1 FROM conflicts WHERE status = 'open'),
         (SELECT m.expires_at FROM memories m WHERE m.expires_at IS NOT NULL AND {IS_LIVE}
             ORDER BY m.expires_at LIMIT 1),
@@ -61,6 +62,8 @@ class FileState:
     """Whether chunks of documents are found by words."""
     last_turn_vector: int
     turn_vectors_lost: int
+    has_turns: bool
+    """Whether anything that was said is found by words, and so at all."""
     has_open_conflicts: bool
     first_end: str | None
     """When the first of the live memories ends by itself, as time_text tells it."""
@@ -108,7 +111,8 @@ def embedder_of(database: Database, name: str) -> tuple[int, int] | None:
 
 def _read(database: Database) -> FileState:
     [(*numbers, embedders)] = database.rows(STATE)
-    revision, first, last, memory, chunk, documents, vector, lost, conflicts, *ends = numbers
+    revision, first, last, memory, chunk, documents, vector, lost, turns, *more = numbers
+    conflicts, *ends = more
     return FileState(
         revision=revision,
         first_change=first or 0,
@@ -118,6 +122,7 @@ def _read(database: Database) -> FileState:
         has_documents=bool(documents),
         last_turn_vector=vector or 0,
         turn_vectors_lost=lost,
+        has_turns=bool(turns),
         has_open_conflicts=bool(conflicts),
         first_end=min(filter(None, ends), default=None),
         embedders={

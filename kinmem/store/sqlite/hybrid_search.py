@@ -121,8 +121,8 @@ def search(
     nearest = _first_of_each(near)[: asked.nearest]
     former: Near = []
     if superseded is not None and asked.vector is not None:
-        former = chunks.nearest_former(asked.vector, asked.embedder, asked.nearest, superseded)
-    listed = [*nearest, *_first_of_each(former)]
+        [former] = chunks.nearest_parts([asked.vector], asked.embedder, asked.nearest, superseded)
+    listed = [*nearest, *_first_of_each(former)[: asked.nearest]]
     read = _read(database, asked, allowed, superseded, [*dict(listed), *degrees])
     found = Rows(read.candidates, listed, _first_of_each(read.matches), {}, degrees)
     found = _with_cosines(chunks, asked, found, read.documents)
@@ -218,8 +218,9 @@ def _read(
         if read.matches:
             return read
     exact = asked.all_words_first or not allowed.plain
-    read = run(any_of, exact=exact)
-    return run(any_of, exact=True) if read.is_starved and not exact else read
+    sought = match_all(asked.words, beginnings=True) if asked.beginnings else any_of
+    read = run(sought, exact=exact)
+    return run(sought, exact=True) if read.is_starved and not exact else read
 
 
 def _statement(

@@ -2,20 +2,21 @@
 
 vec0 scans exactly, about 1 ms per 1,000 vectors of 384. It answers the first questions of a small
 file; past IN_MEMORY_FROM chunks, or where it is asked again and again, a VectorIndex takes over,
-loaded in the background and then kept fresh by vector_log. What has been superseded has one of its
-own. The index is a cache: what it says about a memory is checked when the row is read.
+loaded in the background and then kept fresh by vector_log. What has been superseded, and what was
+archived, has one of its own. The index is a cache: what it says about a memory is checked when the
+row is read.
 """
 
 import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kinmem.errors import KinmemError
-from kinmem.models import Vector
+from kinmem.models import State, Vector
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.file_state import embedder_of, state_of
 from kinmem.store.sqlite.queries import IS_LIVE, Allowed
@@ -41,16 +42,17 @@ MOST_EXPECTED = 8  # chunks of a memory that are asked for at once; a document m
 Near = list[tuple[int, float, int]]
 """(row of a memory, cosine of one of its chunks, that chunk), nearest first."""
 _Search = Callable[[Sequence[Vector], int], list[Near]]
-_Stored = tuple[int, int, int, bytes]
-"""(chunk, row of its memory, whether that is live, vector)."""
-IN_COPY = f"({IS_LIVE} OR m.state = 'superseded')"
+_Stored = tuple[int, int, str, bytes]
+"""(chunk, row of its memory, the state of that, vector)."""
+APART = (State.SUPERSEDED, State.ARCHIVED)
+IN_COPY = f"({IS_LIVE} OR m.state IN ({', '.join(repr(str(state)) for state in APART)}))"
 
 
 @dataclass
 class _Copy:
     index: "VectorIndex"
-    former: "VectorIndex"
-    """What has been superseded."""
+    apart: "Mapping[State, VectorIndex]"
+    """What is not live, as far as recall looks for it."""
     seq: int
     """Entry of vector_log up to which the index is right."""
     loaded: bool = False
@@ -111,20 +113,11 @@ class NearestChunks:
         others = replace(allowed, condition=condition, bound=bound, plain=False)
         return self._chunk_search(number, dimension, others)([vector], 4 * limit)[0]
 
-    def nearest_former(
-        self, vector: Vector, embedder: str, limit: int, superseded: Allowed
-    ) -> Near:
-        """The nearest chunks of what has been superseded, of `limit` memories or fewer."""
-        known = embedder_of(self._database, embedder)
-        if known is None:
-            return []
-        copy = self.copies.fresh(*known)
-        if copy is None:
-            return self._scan(known[0], vector, limit, superseded)
-        if not len(copy.former):
-            return []
-        rows = None if superseded.plain else self._rowids(superseded)
-        return _near(copy.former.search(vector, limit, allowed=rows))
+    def has_none(self, embedder: str, state: State) -> bool:
+        """Whether nothing is in this state, as far as that can be told without looking."""
+        known = state_of(self._database).embedders.get(embedder)
+        copy = self.copies.fresh(*known[:2]) if known is not None and known.is_filled else None
+        return copy is not None and len(copy.apart[state]) == 0
 
     def first_vectors(self, embedder: str, rows: Sequence[int]) -> dict[int, Vector]:
         """By memory row the vector of its first chunk, where there is one."""
@@ -156,12 +149,12 @@ class NearestChunks:
         if copy is not None:
             import numpy as np
 
-            for index in (copy.index, copy.former):
+            for index in (copy.index, *copy.apart.values()):
                 wanted = np.array(sorted(rows - result.keys()), np.int64)
                 if len(wanted) and len(index):
                     for memory, cosine, _ in _near(index.cosines(vector, wanted)):
                         result.setdefault(memory, []).append(cosine)
-            rows = rows - result.keys()  # those that are in neither
+            rows = rows - result.keys()  # those that are in none
             if not rows:
                 return result
         found = self._database.rows(
@@ -203,7 +196,7 @@ class NearestChunks:
         self, number: int, dimension: int, allowed: Allowed, count: int = 1
     ) -> _Search:
         """Finds so many chunks near each of `count` vectors, in memory if it can."""
-        index = self.copies.index(number, dimension, count) if allowed.live else None
+        index = self.copies.index(number, dimension, count, allowed)
         if index is None:
             return lambda vectors, limit: [
                 self._scan(number, vector, limit, allowed) for vector in vectors
@@ -255,15 +248,20 @@ class VectorCopies:
         self.scans = 0
         """How often the file was read for want of a copy."""
 
-    def index(self, number: int, dimension: int, count: int) -> "VectorIndex | None":
-        """The live vectors in memory: the copy, or in a small file, for so many searches at once
+    def index(
+        self, number: int, dimension: int, count: int, allowed: Allowed
+    ) -> "VectorIndex | None":
+        """What is allowed in memory: the copy's, or in a small file, for so many searches at once
         that it pays, an index for them alone."""
+        if not allowed.live and allowed.state is None:
+            return None
         copy = self.fresh(number, dimension)
         if copy is not None:
-            return copy.index
+            return copy.index if allowed.state is None else copy.apart[allowed.state]
         if count < MANY or state_of(self._database).last_chunk >= IN_MEMORY_FROM:
             return None
-        return self._filled(_Copy(*_new_indexes(dimension), 0), number).index
+        copy = self._filled(_new_copy(dimension), number)
+        return copy.index if allowed.state is None else copy.apart[allowed.state]
 
     def fresh(self, number: int, dimension: int) -> _Copy | None:
         """The copy, brought up to date; None while the file is small or the copy is loading."""
@@ -298,7 +296,7 @@ class VectorCopies:
         with self._lock:
             if number in self._copies:
                 return
-            copy = self._copies[number] = _Copy(*_new_indexes(dimension), 0)
+            copy = self._copies[number] = _new_copy(dimension)
         threading.Thread(
             target=self._load, args=(number, copy), name="kinmem-vectors", daemon=True
         ).start()
@@ -338,8 +336,8 @@ class VectorCopies:
             return
         changed = {chunk for _, chunk in rows}
         kept = self._vectors(number, changed)
-        copy.index.drop(changed - {chunk for chunk, _, is_live, _ in kept if is_live})
-        copy.former.drop(changed - {chunk for chunk, _, is_live, _ in kept if not is_live})
+        for index in (copy.index, *copy.apart.values()):
+            index.drop(changed)
         _put(copy, kept)
         copy.seq = rows[-1][0]
 
@@ -354,7 +352,7 @@ class VectorCopies:
     def _vectors(self, number: int, chunks: Collection[int]) -> list[_Stored]:
         return self._database.rows(
             f"""
-            SELECT c.id, c.memory, {IS_LIVE}, v.embedding
+            SELECT c.id, c.memory, m.state, v.embedding
             FROM chunks c CROSS JOIN memories m ON m.rowid = c.memory AND {IN_COPY}
             CROSS JOIN vectors_{number} v ON v.chunk = c.id
             WHERE c.id IN (SELECT value FROM json_each(?))
@@ -376,17 +374,17 @@ def _near(found: "Neighbours") -> Near:
     return list(zip(memories.tolist(), cosines.tolist(), chunks.tolist(), strict=True))
 
 
-def _new_indexes(dimension: int) -> "tuple[VectorIndex, VectorIndex]":
+def _new_copy(dimension: int) -> _Copy:
     from kinmem.store.vector_index import VectorIndex
 
-    return VectorIndex(dimension), VectorIndex(dimension)
+    return _Copy(VectorIndex(dimension), {state: VectorIndex(dimension) for state in APART}, 0)
 
 
 def _put(copy: _Copy, rows: Sequence[_Stored]) -> None:
     import numpy as np
 
-    for index, is_live in ((copy.index, True), (copy.former, False)):
-        own = [row for row in rows if bool(row[2]) is is_live]
+    for state, index in ((None, copy.index), *copy.apart.items()):
+        own = [row for row in rows if (row[2] if row[2] in copy.apart else None) == state]
         if own:
             chunks = np.array([row[0] for row in own], np.int64)
             memories = np.array([row[1] for row in own], np.int64)

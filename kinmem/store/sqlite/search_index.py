@@ -19,6 +19,7 @@ from kinmem.models import (
 from kinmem.store.sqlite.document_parts import note_ingested
 from kinmem.store.sqlite.hybrid_search import Rows, search
 from kinmem.store.sqlite.memory_file import MemoryFile
+from kinmem.store.sqlite.nearest_chunks import APART
 from kinmem.store.sqlite.queries import VISIBLE, Allowed, conditions
 from kinmem.store.sqlite.sharing import KinFiles
 
@@ -32,6 +33,9 @@ class SqliteIndex:
     def search(self, asked: Asked, filters: Filters) -> Found:
         found, former = _Both(), _Both()
         for file, allowed in self._files.allowed(filters):
+            allowed, is_empty = _apart(file, asked, filters, allowed)
+            if is_empty:
+                continue
             superseded = self._superseded(filters, allowed) if asked.former else None
             rows, superseded_rows = search(file.database, file.near, asked, allowed, superseded)
             found.add(rows)
@@ -44,7 +48,7 @@ class SqliteIndex:
             filters, as_of=None, was=None, include_archived=False, states=(State.SUPERSEDED,)
         )
         where, bound = conditions(ended, {}, self._files.clock())
-        return Allowed(where, {**bound, **allowed.bound}, allowed.plain, live=False)
+        return Allowed(where, {**bound, **allowed.bound}, allowed.plain, False, State.SUPERSEDED)
 
     def nearest(
         self, vector: Vector, embedder: str, limit: int, filters: Filters
@@ -147,6 +151,16 @@ class SqliteIndex:
     def retire(self, embedder: str) -> None:
         for file in self._files:
             file.vectors.retire(embedder)
+
+
+def _apart(
+    file: MemoryFile, asked: Asked, filters: Filters, allowed: Allowed
+) -> tuple[Allowed, bool]:
+    """What is allowed, told as a state whose vectors are kept apart; and whether nothing is."""
+    if filters.states is None or len(filters.states) != 1 or filters.states[0] not in APART:
+        return allowed, False
+    [state] = filters.states
+    return replace(allowed, state=state), file.near.has_none(asked.embedder, state)
 
 
 class _Both:

@@ -18,6 +18,7 @@ from kinmem.language.time.when import spoken_date
 from kinmem.models import ROLES, TURN, Asked, Candidate, Coverage, Filters, Found, Pending, Vectors
 from kinmem.store.sessions import Cut, Learned
 from kinmem.store.sqlite.erasing import ERASED, restates
+from kinmem.store.sqlite.file_state import state_of
 from kinmem.store.sqlite.queries import (
     IN_IDS,
     IS_LIVE,
@@ -156,6 +157,8 @@ class SqliteTranscript:
     # searching
 
     def search(self, asked: Asked, filters: Filters, session: str | None = None) -> Found:
+        if not state_of(self._database).has_turns:
+            return Found([], {}, [], {})
         allowed, bound = _conditions(filters, session)
         nearest: list[int] = []
         if asked.vector is not None:
