@@ -345,6 +345,8 @@ class Found:
     """By id: BM25, best first."""
     noise: float = 0.0
     """Cosine up to which nearness says nothing."""
+    by_time: bool = False
+    """Whether it was said at the time asked for: that is answer enough, however near it is."""
     threshold: float = 0.0
     """Cosine up to which meaning alone finds nothing, as the user has set it."""
     scale: tuple[float, float] | None = None
@@ -574,7 +576,9 @@ class Answer:
     words: tuple[str, ...] = ()
     """What was searched for word by word."""
     noise: float = 0.0
-    """Cosine up to which nearness says nothing; -1 where the time asked for is answer enough."""
+    """Cosine up to which nearness says nothing."""
+    by_time: bool = False
+    """See Found."""
     touched: tuple[Hit, ...] = ()
     """Of a prompt: what it touches, though it may not answer anything."""
 

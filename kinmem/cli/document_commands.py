@@ -154,7 +154,8 @@ def _vectors(memory: "Service", progress: "Progress") -> bool:
     """Wait for what is found by meaning; whether all of it is there."""
     import time
 
-    lacking, since = -1, time.monotonic()
+    lacking: int | None = None
+    since = time.monotonic()
     while not memory.settle(POLL_SECONDS):
         about = memory.stats()
         known = next((one for one in about.embedders if one.embedder == about.embedder), None)

@@ -71,7 +71,7 @@ def _with_faint(answer: Answer, inquiry: Inquiry, found: Found, kept: Sequence[S
     was_read = any(one.reasons.rerank is not None for one in kept)
     if _is_sure(answer) or was_read or room <= 0 or not settings.abstain:
         return answer
-    if not 0 <= found.noise <= noise:
+    if found.by_time or found.noise > noise:
         return answer
     scored = fuse(replace(found, noise=FAINT * noise, threshold=0.0), profile, settings)
     scored = weigh(scored, inquiry.question, profile, settings, inquiry.now)
@@ -89,7 +89,9 @@ def _with_faint(answer: Answer, inquiry: Inquiry, found: Found, kept: Sequence[S
 def _with_instructions(answer: Answer, inquiry: Inquiry, found: Found) -> Answer:
     """Instructions that the question may fall under, though it has nothing else in common with
     them, as weak hits: where there is no room, in place of the last that hardly answer."""
-    if not found.degrees or found.scale is None or not 0 <= found.noise <= found.scale[0]:
+    if not found.degrees or found.scale is None:
+        return answer
+    if found.by_time or found.noise > found.scale[0]:
         return answer
     formula, least = inquiry.profile.formula, inquiry.settings.abstain_below
     sure = [one for one, degree in ranked(found, formula) if degree >= SURELY]

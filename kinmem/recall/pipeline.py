@@ -145,6 +145,7 @@ class Recall:
             abstained=is_open and (bool(found.candidates) or knows_something(self._store)),
             words=tuple(question.words),
             noise=found.noise,
+            by_time=found.by_time,
         )
 
     @property
@@ -166,5 +167,5 @@ class Recall:
         known = {hit.memory.id for hit in answering_it}
         others = [one for one in chosen if one.candidate.id not in known]
         hits = answering_it + hits_of(others, [one.score for one in others], self._store)
-        noise = answer.noise if answer.noise < 0 else max(answer.noise, noise_of(found))
+        noise = max(answer.noise, noise_of(found))
         return replace(answer, touched=tuple(hits), noise=noise)

@@ -35,7 +35,6 @@ BEGINNING = 3
 """Letters of a question's only word that is looked for as the beginning of others."""
 FEW = 200
 """... unless it is no more chunks than that."""
-NO_NOISE = -1.0
 LETTERS_PER_PIECE = 3.5
 """From so many on average a word is one that the embedder has learned: "umbrella|s" has 4.5,
 "flor|bn|ax" 2.7. One of a single piece always is."""
@@ -139,7 +138,7 @@ def search(inquiry: Inquiry) -> tuple[Found, Inquiry]:
         return search_as_asked(inquiry), inquiry
     found = search_as_asked(narrowed)
     if found.candidates:  # said then is answer enough, whatever it is about
-        return replace(found, noise=NO_NOISE), narrowed
+        return replace(found, noise=0.0, by_time=True), narrowed
     return search_as_asked(inquiry), inquiry
 
 
