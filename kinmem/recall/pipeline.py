@@ -20,7 +20,7 @@ from kinmem.recall.fallback import fall_back, knows_something
 from kinmem.recall.fuse import fuse, lift
 from kinmem.recall.judging import Judging, judged
 from kinmem.recall.profiles import PROFILES, Profile, profile_named
-from kinmem.recall.question import Question, looking_back, understand, unstamped
+from kinmem.recall.question import Question, Request, looking_back, understand, unstamped
 from kinmem.recall.rerank import rerank
 from kinmem.recall.rewrite import Recent, rewrite
 from kinmem.recall.search import Inquiry, Meaning, search
@@ -63,29 +63,17 @@ class Recall:
         self._clock = clock
         self._conversation = Conversation(store, settings.recall, clock)
 
-    def __call__(
-        self,
-        text: str,
-        limit: int,
-        filters: Filters,
-        mode: str | None = None,
-        recent: Recent = list,
-        seconds: float | None = None,
-        *,
-        turns: bool = False,
-        session: str | None = None,
-    ) -> Answer:
+    def __call__(self, request: Request, recent: Recent = list) -> Answer:
         """Hits, best first, those that hardly answer after the others; none where nothing fits.
 
-        `recent` gives the conversation before the question. Models help as far as they are done
-        within the setting's time, or `seconds` if that is less; what is not is in `degraded`.
-        `turns`: what was said as well, of that `session` or of all. Raises InvalidInput for an
-        unknown mode.
+        `recent` gives the conversation before the question. Which models were not done in time is
+        in `degraded`. Raises InvalidInput for an unknown mode.
         """
         store, models, settings = self._store, self._models, self._settings
-        profile = profile_named(mode or settings.profile, self._profiles)
-        attempts = Attempts(min(settings.deadline, seconds or settings.deadline))
-        day, text = today(self._clock().astimezone(self._zone)), unstamped(text)
+        limit, filters = request.limit, request.filters
+        profile = profile_named(request.mode or settings.profile, self._profiles)
+        attempts = Attempts(min(settings.deadline, request.seconds or settings.deadline))
+        day, text = today(self._clock().astimezone(self._zone)), unstamped(request.text)
 
         asked = rewrite(text, recent, store, models, attempts, day, settings)  # 1
         expansion = Expansion(asked, store, models, attempts, day)  # thinks while 2 to 4 are done
@@ -109,10 +97,10 @@ class Recall:
         answer = self._answer(hits, found, question, attempts)
         answer = replace(answer, asked=asked if asked != text else None)
         answer = fall_back(answer, inquiry, found, kept, filters)  # 14
-        if not (turns and settings.turns):
+        if not (request.turns and settings.turns):
             return answer
         wanted = looking_back(question, filters)
-        sought = Sought(question, wanted, session, profile, inquiry.meaning)
+        sought = Sought(question, wanted, request.session, profile, inquiry.meaning)
         return self._conversation(answer, sought, limit)  # 15
 
     def _understood(

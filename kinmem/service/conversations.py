@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from functools import partial
+from typing import Unpack
 
 from kinmem.service.components import Parts, Time
 from kinmem.service.views import MOST_LISTED
-from kinmem.turns import Happening, Message, Observed, Session
+from kinmem.turns import Circumstances, Happening, Message, Observed, Session
 from kinmem.validation import checked_count
 
 
@@ -19,39 +20,24 @@ class Conversations(Parts):
         turn: str | None = None,
         text: str = "",
         *,
-        speaker: str | None = None,
-        at: Time | None = None,
-        tool: str | None = None,
-        part: str = "",
-        client: str | None = None,
-        place: str | None = None,
         agent: str | None = None,
         tell: bool = True,
         again: bool = False,
+        **known: Unpack[Circumstances],
     ) -> Observed:
         """Keep one thing said, durably; learn from it later. A prompt is answered with notes,
         unless `tell` is false.
 
         `event` is prompt, answer, tool (its name in `tool`, the call's id in `part`) or summary (a
-        client's own of what it drops). The same said again in one turn is kept once. What a
-        sub-agent says (`agent`) is ignored. `place` is the folder the session works in. `again`: a
-        prompt without an id was perhaps told before it was answered, too.
+        client's own of what it drops); `known` are speaker, at, tool, part, client and place,
+        which is the folder the session works in. The same said again in one turn is kept once. What
+        a sub-agent says (`agent`) is ignored. `again`: a prompt without an id was perhaps told
+        before it was answered, too.
         """
         if agent:
             return Observed("ignored", reason="said by a sub-agent")
         observed = self._conversation.observe(
-            event,
-            session,
-            turn,
-            text,
-            speaker=speaker,
-            at=at,
-            tool=tool,
-            part=part,
-            client=client,
-            place=place,
-            tell=tell,
-            again=again,
+            event, session, turn, text, tell=tell, again=again, **known
         )
         if observed.status == "stored":
             self._background.wake()
