@@ -4,6 +4,7 @@ All count, whichever file and connection they are for. Whoever saves one lowers 
 """
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,16 +20,18 @@ PATIENCE = 30.0
 
 
 class Statements:
-    """What SQLite was told to do, on every connection of this process."""
+    """What SQLite was told to do by this thread, on every connection."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
+        self._thread = threading.get_ident()
 
     def watch(self, connection: apsw.Connection) -> None:
         connection.exec_trace = self._note
 
     def _note(self, cursor: apsw.Cursor, statement: str, bindings: Any) -> bool:
-        self.told.append(" ".join(statement.split()))
+        if threading.get_ident() == self._thread:
+            self.told.append(" ".join(statement.split()))
         return True
 
 

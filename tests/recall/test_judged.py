@@ -86,11 +86,11 @@ def test_once_it_is_loaded_the_same_question_is_read_anew(service: Service) -> N
     models = ChatModels(judge=judge)
     recall = Recall(filled(service).store, [service._embedder], service.settings, utc_now, models)
     recent = RecentAnswers(recall, service.store, service.clock, 80)
-    assert "judge" not in recent(ASKED, 10, Filters()).hits[0].why
+    assert "judge" not in recent(Request(ASKED, 10, Filters())).hits[0].why
 
     judge.warm()
 
-    assert "judge" in recent(ASKED, 10, Filters()).hits[0].why
+    assert "judge" in recent(Request(ASKED, 10, Filters())).hits[0].why
 
 
 def test_it_reads_what_fits_its_room_and_ends_with_its_time(service_of: Open) -> None:
