@@ -229,8 +229,10 @@ class Run:
         return self.kind == "dry"
 
     def counted(self, step: str) -> Mapping[str, int]:
-        """Return what one step did, by what it counts. The parts of `learn` keep their full
-        names."""
+        """Return what one step did, by what it counts.
+
+        The parts of `learn` keep their full names.
+        """
         found = {
             name.removeprefix(f"{step}."): count
             for name, count in self.counts.items()

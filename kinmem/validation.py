@@ -176,8 +176,10 @@ def checked_filters(
     here: tuple[str, ...] | None = None,
     **where: Unpack[Where],
 ) -> Filters:
-    """Build the filters. `since` and `until` are inclusive: a date means the whole day. For `now`,
-    see checked_time."""
+    """Build the filters.
+
+    `since` and `until` are inclusive: a date means the whole day. For `now`, see checked_time.
+    """
     if unknown := where.keys() - Where.__annotations__.keys():
         raise TypeError(f"there is no filter {', '.join(sorted(unknown))}")
     category, scope, state = where.get("category"), where.get("scope"), where.get("state")
