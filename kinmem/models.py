@@ -311,7 +311,8 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question as the store receives it. The limits apply to each scope, private and shared."""
+    """A question as the store receives it. The limits apply to own memories, and again to what
+    others share."""
 
     words: Sequence[str]
     """Rows with any of these words match. They are plain data: no character is query syntax."""
@@ -823,7 +824,8 @@ class Pending:
 
     chunk: int
     """Key of the chunk in its file."""
-    scope: Scope
+    is_own: bool
+    """Whether its memory is in the Kin's own file; else it is what another Kin shares."""
     memory_id: str
     text: str
     fresh: bool

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypedDict
 
-from kinmem.models import Chunks, Draft, Knowledge, Memory, Note, Scope
+from kinmem.models import Chunks, Draft, Knowledge, Memory, Note
 
 # user is a person, whatever their name; system is a client's own summary of what it has dropped.
 Role = Literal["user", "assistant", "tool", "system"]
@@ -184,9 +184,8 @@ class Repetition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """All changes that one step of learning or upkeep makes to the memories of one scope."""
+    """All changes that one step of learning or upkeep makes to a Kin's memories."""
 
-    scope: Scope = "private"
     drafts: Sequence[Draft] = ()
     changes: Sequence[Change] = ()
     conflicts: Sequence[Conflict] = ()

@@ -71,25 +71,20 @@ SEARCH = f"""
     """
 # What became of what was learned from turns or repeated in them, and what lies in the bin.
 LEARNED = f"""
-    SELECT t.session, t.turn, m.state, m.speaker, NULL, NULL
+    SELECT t.session, t.turn, m.state, m.speaker, NULL
     FROM json_each(:turns) CROSS JOIN memory_turns t
         ON t.session = value ->> 0 AND t.turn = value ->> 1
-    CROSS JOIN memories m ON m.rowid = t.memory AND m.kin = :kin
+    CROSS JOIN memories m ON m.rowid = t.memory
     UNION ALL
-    SELECT r.session, r.turn, m.state, r.role, r.memory, NULL
+    SELECT r.session, r.turn, m.state, r.role, NULL
     FROM json_each(:turns) CROSS JOIN repetitions r
         ON r.session = value ->> 0 AND r.turn = value ->> 1
-    LEFT JOIN memories m ON m.id = r.memory AND m.kin = :kin
+    CROSS JOIN memories m ON m.id = r.memory
     UNION ALL
-    SELECT NULL, NULL, m.state, NULL, m.id, NULL FROM memories m
-    WHERE m.id IN (SELECT value FROM json_each(:elsewhere)) AND m.kin = :kin
-    UNION ALL
-    SELECT NULL, NULL, d.state, NULL, NULL, d.content FROM memories d
-    WHERE d.deleted_at IS NOT NULL AND d.state = 'deleted' AND d.kin = :kin
-        AND NOT EXISTS (
-            SELECT 1 FROM memories m
-            WHERE m.content_hash = d.content_hash AND m.kin = :kin AND {IS_LIVE}
-        )
+    SELECT NULL, NULL, d.state, NULL, d.content FROM memories d
+    WHERE d.deleted_at IS NOT NULL AND d.state = 'deleted' AND NOT EXISTS (
+        SELECT 1 FROM memories m WHERE m.content_hash = d.content_hash AND {IS_LIVE}
+    )
     """
 WITH_NEIGHBOURS = f"""
     SELECT m.*, (SELECT substr(text, 1, {NEIGHBOUR}) FROM turns WHERE id = n.previous),
@@ -248,21 +243,13 @@ class SqliteTranscript:
     def learned(self, messages: Collection[Message]) -> Mapping[int, Sequence[Learned]]:
         turns = {(one.session, one.turn) for one in messages}
         found: dict[tuple[str, str], list[Learned]] = {}
-        repeated: dict[str, list[tuple[str, str, str]]] = {}
         forgotten: list[tuple[str, Learned]] = []
-        for file in self._files if turns else ():
-            bound = {"turns": json.dumps(list(turns)), "kin": self._files.kin}
-            bound["elsewhere"] = json.dumps(list(repeated))
-            for session, turn, state, who, memory, content in file.database.rows(LEARNED, bound):
-                if content is not None:
-                    forgotten.append((content, Learned(state, None)))
-                elif state is None:
-                    repeated.setdefault(memory, []).append((session, turn, who))
-                elif session is not None:
-                    found.setdefault((session, turn), []).append(Learned(state, who))
-                else:
-                    for session, turn, role in repeated[memory]:
-                        found.setdefault((session, turn), []).append(Learned(state, role))
+        bound = {"turns": json.dumps(list(turns))}
+        for session, turn, state, who, text in self._database.rows(LEARNED, bound) if turns else ():
+            if text is None:
+                found.setdefault((session, turn), []).append(Learned(state, who))
+            else:
+                forgotten.append((text, Learned(state, None)))
         return {
             one.id: [
                 *found.get((one.session, one.turn), ()),
