@@ -81,13 +81,13 @@ def _load_copies(service: Service, statements: Statements) -> None:
 
 
 def test_a_recall_takes_few_statements(warm: Service, statements: Statements) -> None:
-    for question, filters in (
-        ("Where does Tom work now?", {}),
-        ("Where does Tom work now?", {"category": "fact"}),
-        ("Who has a dog?", {}),
+    for question, category in (
+        ("Where does Tom work now?", None),
+        ("Where does Tom work now?", "fact"),
+        ("Who has a dog?", None),
     ):
         statements.told.clear()
-        warm.recall(question, **filters)
-        lines = [f"\n{question} {filters}: {len(statements.told)} statements", *statements.told]
+        warm.recall(question, category=category)
+        lines = [f"\n{question} {category}: {len(statements.told)} statements", *statements.told]
         sys.stdout.write("\n  ".join(line[:160] for line in lines) + "\n")
         assert len(statements.told) <= MOST
