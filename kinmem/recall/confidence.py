@@ -135,7 +135,7 @@ def judge(
     """How likely each hit is to answer, 0 to 1; whether the best of them is too unlikely to; and
     how likely a hit must be to stand beside one that is likely enough.
 
-    Never too unlikely: what was said at the time asked for (noise -1), what a model brought up or
+    Never too unlikely: what was said at the time asked for, what a model brought up or
     finds fitting, and what has all the words of a question that is nothing but words.
     """
     told = evidence(hits, question, found)
@@ -150,7 +150,7 @@ def judge(
     is_weak = found.scale is None or in_talk or language_of(question.text) != "en"
     is_read = any(hit.reasons.judge is not None for hit in hits)
     bar = settings.abstain_below * (SHARE_IF_WEAK if is_weak else IF_READ if is_read else 1.0)
-    if not settings.abstain or found.noise < 0 or any(_is_vouched(hit, question) for hit in hits):
+    if not settings.abstain or found.by_time or any(_is_vouched(hit, question) for hit in hits):
         bar = 0.0
     least = 0.0 if is_weak or question.was else bar / FILLER
     return confidences, max(confidences, default=1.0) < bar, least

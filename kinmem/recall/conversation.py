@@ -37,7 +37,6 @@ from kinmem.store.sessions import Learned
 from kinmem.text import content_words
 from kinmem.turns import Message
 
-NO_NOISE = -1.0
 FIRST = 0.9
 """Of the score of the best turn: from there on a memory answers, and stands before all turns. Of
 what was asked for, in hundredths, the first ten had with it 68.6, 67.6 and 71.5 on three
@@ -112,8 +111,9 @@ class Conversation:
         if narrowed != sought.filters and not is_narrowed:
             found = transcript.search(asked, sought.filters, sought.session)
         found = scaled(found, meaning.embedder, threshold)
-        noise = NO_NOISE if is_narrowed else found.noise
-        return replace(found, noise=noise, scale=found.scale if vector is not None else None)
+        if is_narrowed:
+            found = replace(found, noise=0.0, by_time=True)
+        return found if vector is not None else replace(found, scale=None)
 
     def _ranked(self, found: Found, sought: Sought) -> list[Scored]:
         """As memories are."""

@@ -20,11 +20,11 @@ from kinmem.recall.fallback import fall_back, knows_something
 from kinmem.recall.fuse import fuse, lift
 from kinmem.recall.judging import Judging, judged
 from kinmem.recall.profiles import PROFILES, Profile, profile_named
-from kinmem.recall.question import Question, looking_back, understand, unstamped
+from kinmem.recall.question import Question, Request, looking_back, understand, unstamped
 from kinmem.recall.rerank import rerank
 from kinmem.recall.rewrite import Recent, rewrite
 from kinmem.recall.search import Inquiry, Meaning, search
-from kinmem.recall.standing_instructions import instructed, orders_near
+from kinmem.recall.standing_instructions import instructed
 from kinmem.recall.superseded import former_first
 from kinmem.recall.trim import trim, without_copies
 from kinmem.recall.weigh import lowered, weigh
@@ -63,29 +63,17 @@ class Recall:
         self._clock = clock
         self._conversation = Conversation(store, settings.recall, clock)
 
-    def __call__(
-        self,
-        text: str,
-        limit: int,
-        filters: Filters,
-        mode: str | None = None,
-        recent: Recent = list,
-        seconds: float | None = None,
-        *,
-        turns: bool = False,
-        session: str | None = None,
-    ) -> Answer:
+    def __call__(self, request: Request, recent: Recent = list) -> Answer:
         """Hits, best first, those that hardly answer after the others; none where nothing fits.
 
-        `recent` gives the conversation before the question. Models help as far as they are done
-        within the setting's time, or `seconds` if that is less; what is not is in `degraded`.
-        `turns`: what was said as well, of that `session` or of all. Raises InvalidInput for an
-        unknown mode.
+        `recent` gives the conversation before the question. Which models were not done in time is
+        in `degraded`. Raises InvalidInput for an unknown mode.
         """
         store, models, settings = self._store, self._models, self._settings
-        profile = profile_named(mode or settings.profile, self._profiles)
-        attempts = Attempts(min(settings.deadline, seconds or settings.deadline))
-        day, text = today(self._clock().astimezone(self._zone)), unstamped(text)
+        limit, filters = request.limit, request.filters
+        profile = profile_named(request.mode or settings.profile, self._profiles)
+        attempts = Attempts(min(settings.deadline, request.seconds or settings.deadline))
+        day, text = today(self._clock().astimezone(self._zone)), unstamped(request.text)
 
         asked = rewrite(text, recent, store, models, attempts, day, settings)  # 1
         expansion = Expansion(asked, store, models, attempts, day)  # thinks while 2 to 4 are done
@@ -96,7 +84,7 @@ class Recall:
         scored = expansion.expand(scored, inquiry, settings)  # 5
         if is_bounded:
             scored = lift(scored, profile.formula)
-            scored = instructed(scored, found, inquiry.orders, profile.formula)  # 6
+            scored = instructed(scored, found, profile.formula)  # 6
         scored = weigh(scored, question, profile, settings, inquiry.now)  # 7
         scored = lowered(without_copies(scored, store.kin), inquiry.filters.here)
         scored = judged(scored, found, limit, inquiry.judging, is_counted=is_bounded)  # 8
@@ -109,10 +97,10 @@ class Recall:
         answer = self._answer(hits, found, question, attempts)
         answer = replace(answer, asked=asked if asked != text else None)
         answer = fall_back(answer, inquiry, found, kept, filters)  # 14
-        if not (turns and settings.turns):
+        if not (request.turns and settings.turns):
             return answer
         wanted = looking_back(question, filters)
-        sought = Sought(question, wanted, session, profile, inquiry.meaning)
+        sought = Sought(question, wanted, request.session, profile, inquiry.meaning)
         return self._conversation(answer, sought, limit)  # 15
 
     def _understood(
@@ -129,7 +117,6 @@ class Recall:
             limit=limit,
             profile=profile,
             meaning=meaning,
-            orders=orders_near(question, filters, self._store, meaning, profile),
             judging=Judging(self._models.judge, text, attempts.time),
             store=self._store,
             settings=self._settings,
@@ -143,9 +130,10 @@ class Recall:
         return Answer(
             hits=hits,
             degraded=found.degraded + attempts.failed,
-            abstained=is_open and (bool(hits) or knows_something(self._store)),
+            abstained=is_open and (bool(found.candidates) or knows_something(self._store)),
             words=tuple(question.words),
             noise=found.noise,
+            by_time=found.by_time,
         )
 
     @property
@@ -167,5 +155,5 @@ class Recall:
         known = {hit.memory.id for hit in answering_it}
         others = [one for one in chosen if one.candidate.id not in known]
         hits = answering_it + hits_of(others, [one.score for one in others], self._store)
-        noise = answer.noise if answer.noise < 0 else max(answer.noise, noise_of(found))
+        noise = max(answer.noise, noise_of(found))
         return replace(answer, touched=tuple(hits), noise=noise)

@@ -72,6 +72,22 @@ DEFAULT = Formula()
 
 
 @dataclass(frozen=True)
+class Request:
+    """What is asked of recall."""
+
+    text: str
+    limit: int
+    filters: Filters
+    mode: str | None = None
+    """A ranking profile; None: the setting's."""
+    seconds: float | None = None
+    """Within which models help, if that is less than the setting."""
+    turns: bool = False
+    """Whether what was said is told as well, in that `session` or in all."""
+    session: str | None = None
+
+
+@dataclass(frozen=True)
 class Question:
     """A question taken apart."""
 

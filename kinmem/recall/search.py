@@ -6,7 +6,7 @@ apart. What the words are can: whether they are words at all, for the embedder o
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -18,6 +18,7 @@ from kinmem.models import Asked, Candidate, Filters, Found, Vector
 from kinmem.recall.judging import Judging
 from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question, understand, within
+from kinmem.recall.standing_instructions import looked_for
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
 from kinmem.store.index import Vectored
@@ -34,7 +35,6 @@ BEGINNING = 3
 """Letters of a question's only word that is looked for as the beginning of others."""
 FEW = 200
 """... unless it is no more chunks than that."""
-NO_NOISE = -1.0
 LETTERS_PER_PIECE = 3.5
 """From so many on average a word is one that the embedder has learned: "umbrella|s" has 4.5,
 "flor|bn|ax" 2.7. One of a single piece always is."""
@@ -114,8 +114,6 @@ class Inquiry:
     limit: int
     profile: Profile
     meaning: Meaning
-    orders: Mapping[str, float]
-    """How much of a standing instruction memories are that may apply, by id."""
     judging: Judging
     store: Store
     settings: RecallSettings
@@ -140,29 +138,42 @@ def search(inquiry: Inquiry) -> tuple[Found, Inquiry]:
         return search_as_asked(inquiry), inquiry
     found = search_as_asked(narrowed)
     if found.candidates:  # said then is answer enough, whatever it is about
-        return replace(found, noise=NO_NOISE), narrowed
+        return replace(found, noise=0.0, by_time=True), narrowed
     return search_as_asked(inquiry), inquiry
 
 
-def search_as_asked(inquiry: Inquiry) -> Found:
+def search_as_asked(inquiry: Inquiry, *, alone: bool = False) -> Found:
     """Both arms; the words alone without vectors. Cosines are on the scale that all embedders
     share, and so is the setting's threshold, up to which meaning alone finds nothing.
 
-    Standing instructions are candidates whether or not an arm finds them.
+    Standing instructions are candidates whether or not an arm finds them, and what has been
+    superseded is found beside them, unless what fits the filters is wanted `alone`.
     """
-    question, meaning, store = inquiry.question, inquiry.meaning, inquiry.store
+    question, meaning, index = inquiry.question, inquiry.meaning, inquiry.store.index
     vectors = meaning.of([question.bare])
-    late = () if meaning.is_filled else ("pending",)
-    degraded = ("embedding",) if vectors is None and not meaning.is_sparse else late
-    sought = question.words
-    asked = asked_of(sought, vectors[0] if vectors else None, meaning.embedder, inquiry.profile)
-    asked = replace(asked, also=tuple(inquiry.orders))
-    found = store.index.search(asked, inquiry.filters)
+    vector = vectors[0] if vectors else None
+    sought, profile = question.words, inquiry.profile
+    asked = asked_of(sought, vector, meaning.embedder, profile)
+    if not alone:
+        if vector is not None:
+            asked = replace(asked, also=looked_for(vector, meaning.embedder, profile))
+        asked = replace(asked, former=True)
+    found = index.search(asked, inquiry.filters)
     if not found.matches and len(sought) == 1 and len(sought[0]) >= BEGINNING:
-        found = store.index.search(replace(asked, all_words_first=True), inquiry.filters)
-    found = scaled(found, meaning.embedder, inquiry.settings.similarity_threshold)
-    found = replace(found, scale=found.scale if vectors is not None else None, degraded=degraded)
-    return sensible(question, found, meaning.embedder) if inquiry.settings.abstain else found
+        found = index.search(replace(asked, beginnings=True), inquiry.filters)
+    if found.former is not None:
+        found = replace(found, former=_comparable(found.former, inquiry, vector))
+    return _comparable(found, inquiry, vector)
+
+
+def _comparable(found: Found, inquiry: Inquiry, vector: Vector | None) -> Found:
+    """On the one scale, with what could not be used, as far as the question means it."""
+    meaning, settings = inquiry.meaning, inquiry.settings
+    late = () if meaning.is_filled else ("pending",)
+    degraded = ("embedding",) if vector is None and not meaning.is_sparse else late
+    found = scaled(found, meaning.embedder, settings.similarity_threshold)
+    found = replace(found, scale=found.scale if vector is not None else None, degraded=degraded)
+    return sensible(inquiry.question, found, meaning.embedder) if settings.abstain else found
 
 
 def search_beside(inquiry: Inquiry, wordings: Sequence[Wording]) -> list[tuple[float, Found]]:

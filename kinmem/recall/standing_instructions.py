@@ -8,12 +8,10 @@ import math
 from collections.abc import Mapping, Sequence
 
 from kinmem.language.evidence import is_standing
-from kinmem.models import Candidate, Filters, Found, Scored
+from kinmem.llm.base import Embedder
+from kinmem.models import Aside, Candidate, Found, Scored, Vector
 from kinmem.recall.fuse import meaning as nearness
 from kinmem.recall.profiles import Formula, Profile
-from kinmem.recall.question import Question
-from kinmem.recall.search import Meaning
-from kinmem.store.base import Store
 
 TOWARDS = 0.8
 """How far a question is moved towards the orders to look for those near it."""
@@ -33,34 +31,23 @@ LEAST = 0.05
 """Nearness of what is not near at all: some orders hold whatever is asked."""
 
 
-def orders_near(
-    question: Question, filters: Filters, store: Store, meaning: Meaning, profile: Profile
-) -> dict[str, float]:
-    """By id how much of an order memories are that lie towards the orders from the question.
+def looked_for(vector: Vector, embedder: Embedder, profile: Profile) -> Aside | None:
+    """What may be an order and lies towards the orders from the question with this vector.
 
-    None without vectors, for a profile that does not count them, and for an embedder that nobody
-    has measured: then the words alone tell an instruction.
+    None for a profile that does not count them, and for an embedder that nobody has measured: then
+    the words alone tell an instruction.
     """
-    if profile.weighing != "bounded" or profile.formula.standing_wish == 0:
-        return {}
-    vectors, embedder = meaning.of([question.bare]), meaning.embedder
     axis = embedder.calibration.orders
-    if vectors is None or axis is None:
-        return {}
-    moved = axis.towards(vectors[0], TOWARDS)
-    ids = [id for id, _ in store.index.nearest(moved, embedder.name, POOL, filters)]
-    near = store.index.first_vectors(embedder.name, ids)
-    degrees = {id: axis.degree(vector) for id, vector in near.items()}
-    return {id: degree for id, degree in degrees.items() if degree > 0}
+    if axis is None or profile.weighing != "bounded" or profile.formula.standing_wish == 0:
+        return None
+    return Aside(axis.towards(vector, TOWARDS), POOL, axis.degree)
 
 
-def instructed(
-    scored: Sequence[Scored], found: Found, degrees: Mapping[str, float], formula: Formula
-) -> list[Scored]:
+def instructed(scored: Sequence[Scored], found: Found, formula: Formula) -> list[Scored]:
     """Add `+standing wish` to the instruction by its words that the question is most about: the
     bonus, fading below formula.gate as other bonuses do."""
     known = {one.candidate.id: one for one in scored}
-    for candidate, _ in ranked(found, degrees, formula):
+    for candidate, _ in ranked(found, formula):
         one = known.get(candidate.id)
         if one is not None and is_standing(candidate.content, candidate.speaker):
             gate = min(1.0, max(0.0, one.score / formula.gate)) if formula.gate else 1.0
@@ -71,14 +58,12 @@ def instructed(
     return list(known.values())
 
 
-def ranked(
-    found: Found, degrees: Mapping[str, float], formula: Formula
-) -> list[tuple[Candidate, float]]:
+def ranked(found: Found, formula: Formula) -> list[tuple[Candidate, float]]:
     """Instructions with how much of an order each is, those first that the question is about."""
     worth: dict[str, float] = {}
     orders: list[tuple[Candidate, float]] = []
     for candidate in found.candidates:
-        degree = _degree(candidate, degrees)
+        degree = _degree(candidate, found.degrees)
         if degree > 0:
             near = max(nearness(found.cosines.get(candidate.id, [0.0]), formula), LEAST)
             worth[candidate.id] = near * math.sqrt(min(1.0, degree / WHOLLY))

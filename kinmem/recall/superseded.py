@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from kinmem.models import Answer, Filters, Hit, Memory, Reasons, State
+from kinmem.models import Answer, Candidate, Filters, Hit, Memory, Reasons, Scored, State
 from kinmem.store.base import Store
 from kinmem.store.upkeep import newer_of
 from kinmem.text import words as text_words
@@ -65,38 +65,69 @@ def _has(hit: Hit, words: Collection[str]) -> bool:
     return set(words) <= set(text_words(hit.memory.content))
 
 
-def heirs(formers: Sequence[Hit], store: Store, filters: Filters, moment: datetime) -> list[Hit]:
+def heirs(
+    formers: Sequence[tuple[Scored, float]],
+    lines: Mapping[str, Candidate],
+    shown: Mapping[str, Memory],
+    store: Store,
+    filters: Filters,
+    moment: datetime,
+) -> list[Hit]:
     """What holds at that moment in place of these and fits the filters, each once, with the
-    confidence of the former."""
+    confidence of the former.
+
+    `lines`: what is known of what has been superseded, by id. `shown`: what is known to fit.
+    """
+    ends = {one.candidate.id: _end(one.candidate, lines, moment) for one, _ in formers}
+    others = {end for end in ends.values() if end} - shown.keys()
+    standing = {**shown, **_standing(others, store, filters, moment)}
     found: dict[str, Hit] = {}
-    for hit in formers:
-        heir = _heir(hit.memory, store, moment)
+    for one, confidence in formers:
+        heir = standing.get(ends[one.candidate.id] or "")
         if heir is not None:
-            found.setdefault(heir.id, replace(hit, memory=heir, excerpt=None))
-    asked = replace(filters, as_of=moment, ids=tuple(found))
-    fitting = {memory.id for memory in store.page(asked, "newest", MOST).memories}
-    return [hit for id, hit in found.items() if id in fitting]
+            part = one.candidate.part
+            hit = Hit(heir, one.score, one.reasons, None, part, confidence)
+            found.setdefault(heir.id, hit)
+    return list(found.values())
 
 
-def led(heirs: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
-    """The hits, before them the heirs of what is surer to answer than any of them, each once."""
-    best = max((hit.confidence or 0.0 for hit in hits), default=0.0)
-    first = [heir for heir in heirs if (heir.confidence or 0.0) > best]
-    ids = {heir.memory.id for heir in first}
-    return first + [hit for hit in hits if hit.memory.id not in ids]
-
-
-def _heir(former: Memory, store: Store, moment: datetime) -> Memory | None:
-    """The first of its line that has not given way by then."""
-    memory = former
+def _standing(
+    ids: Collection[str], store: Store, filters: Filters, moment: datetime
+) -> dict[str, Memory]:
+    """By id the memory, or what took its place by then, as far as it fits the filters."""
+    found: dict[str, Memory] = {}
+    ends = {id: id for id in ids}
     for _ in range(MOST):
-        if memory.valid_to is None or memory.valid_to > moment:
-            return memory
-        following = store.memories([memory.superseded_by]) if memory.superseded_by else {}
-        if not following:
-            return None
-        [memory] = following.values()
-    return None
+        if not ends:
+            break
+        asked = replace(filters, as_of=moment, ids=tuple(set(ends.values())))
+        fitting = {one.id: one for one in store.page(asked, "newest", MOST).memories}
+        found |= {id: fitting[end] for id, end in ends.items() if end in fitting}
+        left = {id: end for id, end in ends.items() if id not in found}
+        gone = store.memories(set(left.values())) if left else {}
+        ends = {
+            id: heir
+            for id, end in left.items()
+            if end in gone and (heir := _heir_of_ended(gone[end], moment))
+        }
+    return found
+
+
+def _end(former: Candidate, lines: Mapping[str, Candidate], moment: datetime) -> str | None:
+    """The first of its line that has not given way by then, as far as the line is known."""
+    id: str | None = former.id
+    for _ in range(MOST):
+        known = lines.get(id or "")
+        if known is None or not known.valid_to or datetime.fromisoformat(known.valid_to) > moment:
+            break
+        id = known.superseded_by
+    return id
+
+
+def _heir_of_ended(memory: Memory, moment: datetime) -> str | None:
+    """None for what has not ended by then: it does not fit for another reason."""
+    has_ended = memory.valid_to is not None and memory.valid_to <= moment
+    return memory.superseded_by if has_ended else None
 
 
 def _place(

@@ -4,6 +4,7 @@ What is asked stands in small protocols, by whom it concerns; ask for the narrow
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from kinmem.models import Health
@@ -97,6 +98,11 @@ class Store(Memories, Protocol):
     @property
     def forgetting(self) -> Forgetting:
         """What is held of a name, and how it goes."""
+        ...
+
+    def reading(self) -> AbstractContextManager[None]:
+        """What this thread reads meanwhile belongs together: whether anything has changed is looked
+        up once, unless it changes something itself."""
         ...
 
     def health(self) -> list[Health]:

@@ -212,9 +212,9 @@ class Documents(Protocol):
         """The whole text of a visible document, with a note in place of what is held back."""
         ...
 
-    def parts(self, id: str, first: int = 0, most: int = 100) -> list[tuple[Passage, str]]:
-        """The chunks of a visible document from that position on, each with where it stands; with
-        a negative `most` all of them.
+    def parts(self, id: str, first: int = 0, most: int | None = 100) -> list[tuple[Passage, str]]:
+        """The chunks of a visible document from that position on, each with where it stands; `most`
+        of them, or all.
 
         A chunk may repeat the end of the one before.
         """

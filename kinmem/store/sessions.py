@@ -110,12 +110,12 @@ class ShownNotes(Protocol):
         """Note that this text was shown with these memories at these versions."""
         ...
 
-    def of(self, session: str, turn: str | None = None, *, latest: int = -1) -> Shown:
+    def of(self, session: str, turn: str | None = None, *, latest: int | None = None) -> Shown:
         """What a session, or one turn of it, has been shown since forget, in order; `latest`:
         only so many of the last blocks."""
         ...
 
-    def versions(self, session: str, *, latest: int = -1) -> Mapping[str, int]:
+    def versions(self, session: str, *, latest: int | None = None) -> Mapping[str, int]:
         """The memories of `of` without the texts, which may be megabytes."""
         ...
 
