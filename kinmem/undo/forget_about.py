@@ -37,7 +37,7 @@ MOST_PROBES = 300
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Something that was searched for stands in a file."""
+    """A file that contains something that was searched for."""
 
     file: str
     """Path below the home folder."""

@@ -29,7 +29,7 @@ Key = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be set, by id, with the writes whose lines that takes back."""
+    """The fields to set, by id, and the writes that this reverts."""
 
     writes: tuple[int, ...]
     fields: dict[str, dict[str, Any]]
