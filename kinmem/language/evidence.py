@@ -9,6 +9,7 @@ BEAM (docs/benchmarks.md).
 import math
 import re
 
+from kinmem.language.lexicon import word_class
 from kinmem.models import ROLES
 from kinmem.sentences import sentences
 from kinmem.text import STOP_WORDS, words
@@ -33,12 +34,7 @@ INSTRUCTS = re.compile(
     r"\W*(?:please )?(?:always|never|from now on|remember|whenever)\b", re.IGNORECASE
 )
 PROPER = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
-TIMES = frozenset(
-    """april august december fall february friday january july june just last march may monday month
-    months morning next november october recently saturday september since spring summer sunday
-    thursday today tomorrow tonight tuesday wednesday week weekend weekends weeks winter year years
-    yesterday ago""".split()
-)
+TIMES = word_class("times")
 
 
 def evidence(text: str, speaker: str | None) -> float:

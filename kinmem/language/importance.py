@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from kinmem.language.evidence import PROPER
-from kinmem.language.vocabulary import CONCORD, NEGATORS
+from kinmem.language.lexicon import word_class
 from kinmem.models import Category
 from kinmem.text import words
 
@@ -32,26 +32,10 @@ PER_LENGTH, LENGTH, MOST_FOR_LENGTH = 0.5, 30, 2.0
 REMARK = 6
 SPECIFIC, NUMBERS, NAMES, TIME, NEGATION = 1.5, 0.5, 0.5, 1.0, 1.0
 
-SPECIFIC_WORDS = frozenset(
-    """always never must critical crucial vital essential important required mandatory password
-    passphrase passcode token secret secrets credential credentials key keys pin deadline urgent
-    emergency allergic allergy allergies medication diagnosed security production remember forbidden
-    immer niemals wichtig wichtige dringend muss passwort kennwort geheim notfall frist allergie
-    allergisch toujours jamais essentiel urgent obligatoire secret allergique échéance
-    siempre nunca importante esencial urgente obligatorio contraseña secreto plazo alérgico alérgica
-    sempre mai essenziale obbligatorio segreto scadenza allergico allergica
-    essencial obrigatório senha segredo prazo""".split()
-)
-PRESSING = frozenset(
-    """deadline due until tonight tomorrow monday tuesday wednesday thursday friday saturday sunday
-    january february april june july august september october november december q1 q2 q3 q4
-    morgen frist montag dienstag mittwoch donnerstag freitag samstag sonntag demain lundi mardi
-    mercredi jeudi vendredi samedi dimanche mañana lunes martes miércoles jueves viernes sábado
-    domingo domani scadenza lunedì martedì mercoledì giovedì venerdì sabato domenica amanhã prazo
-    plazo échéance""".split()
-)
+SPECIFIC_WORDS = word_class("specific")
+PRESSING = word_class("pressing")
 """Words that say by when or on which day; "last summer" makes nothing more pressing."""
-NEGATIVE = NEGATORS | CONCORD | frozenset("don doesn didn won can't isn aren cannot avoid".split())
+NEGATIVE = word_class("negators", "concord", "negative")
 NUMBER = re.compile(r"\d")
 
 

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from kinmem.language.grammar import FUNCTION_WORDS
 from kinmem.language.importance import PRESSING
-from kinmem.language.vocabulary import MODALS, NEGATORS, PAST, QUANTITIES, TENSES
+from kinmem.language.lexicon import word_class
+from kinmem.language.vocabulary import FUNCTION_WORDS, MODALS, NEGATORS, PAST, QUANTITIES, TENSES
 from kinmem.models import Memory
 from kinmem.sentences import sentences
 from kinmem.text import STOP_WORDS, language_of
@@ -41,27 +41,7 @@ GENERIC = SOURCES | EXTENSIONS | PROVIDERS
 """Tags that say how something came in: two memories that share one have nothing in common."""
 
 # What a text does, or is said to: true of any text, and nothing that it is about.
-_SAYING = frozenset(
-    """outlines outline describes describe contains contain covers explains explain shows show
-    summarizes summarises provides provide includes include mentions discusses presents
-    says said tells told asked asks answered thinks thought knows knew means feels wants wanted
-    likes liked loves loved prefers preferred enjoys uses used using makes made gets getting goes
-    went come comes came takes took gave gives keeps kept lets puts says seems looks become becomes
-    called named user assistant thing things something anything everything someone anyone everyone
-    really maybe
-    also just like even still well very much many every another other others today yesterday
-    tomorrow already please thanks http https
-    beschreibt enthält erklärt zeigt sagt sagte gesagt mag möchte heute gestern morgen etwas alles
-    jemand eigentlich bitte danke macht geht kommt findet benutzt bevorzugt
-    décrit contient explique montre aime préfère utilise aujourd hier demain quelque chose tout
-    quelqu fait vient prend merci
-    describe contiene explica muestra gusta prefiere quiere utiliza hoy ayer mañana algo alguien
-    todo hace viene toma gracias
-    descrive contiene spiega mostra piace preferisce vuole utilizza oggi ieri domani qualcosa
-    qualcuno tutto viene prende grazie
-    descreve contém explica mostra gosta prefere quer utiliza hoje ontem amanhã alguma alguém tudo
-    vem toma obrigado obrigada""".split()
-)
+_SAYING = word_class("saying")
 _EMPTY = _SAYING | FUNCTION_WORDS | PRESSING | MODALS | NEGATORS | PAST | QUANTITIES | TENSES
 
 _ADDRESS = re.compile(

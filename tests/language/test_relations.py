@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.language.names.relation_words import RELATIONS
-from kinmem.language.names.relations import relations, seen_from_target, settled
+from kinmem.language.names.relations import (
+    INVERSES,
+    SYMMETRIC,
+    relations,
+    seen_from_target,
+    settled,
+)
 from kinmem.models import Relation
 from tests.growth import assert_linear
 
@@ -34,6 +39,7 @@ def triple(line: str) -> tuple[str, str, str]:
     return one.source, one.relation, one.target
 
 
+RELATIONS = {*SYMMETRIC, *INVERSES, "reports_to", "child_of"}
 VERBS = {"manages", "founded", "uses", "created", "dating", "mentors", "knows"}
 
 

@@ -13,9 +13,10 @@ from difflib import SequenceMatcher
 from itertools import product
 from typing import Literal, NamedTuple
 
-from kinmem.language import grammar, vocabulary
+from kinmem.language import vocabulary
 from kinmem.language.change.restating import CHANGED, Restated, restated
 from kinmem.language.change.vetoes import happened, veto
+from kinmem.language.lexicon import word_class
 from kinmem.language.pattern import Pattern
 from kinmem.language.same.atoms import Atoms, Words, atoms, contrast, forms, is_content
 from kinmem.language.same.similarity import Kinship, Ladder, compare
@@ -30,7 +31,7 @@ SEPARATING = ("question", "modality", "quantity", "person")
 """Differences with which two texts speak of different things, or do not both say that it is so."""
 PARTS = re.compile(rf"[,;，；]\s*|\s(?=(?:{'|'.join(sorted(CONTRASTS))})\s)")
 """What ends a part of a sentence: a mark, or a word behind which stands what is so instead."""
-_ADDING = vocabulary.ADDING_VERBS | grammar.words("use nutze nutzen utilise uso usamos usa")
+_ADDING = word_class("adding_verbs", "using")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +189,9 @@ def _slots(before: Restated, now: Restated) -> _Slot | None:
 
 def _slot(known: Words, new: Words, ours: Atoms, theirs: Atoms) -> _Slot | None:
     told = tuple(word for word in new if word not in CHANGED or word in known)
-    if {*known} & grammar.SUBJECTS != {*told} & grammar.SUBJECTS and {*told} & grammar.SUBJECTS:
+    if {*known} & vocabulary.SUBJECTS != {*told} & vocabulary.SUBJECTS and {
+        *told
+    } & vocabulary.SUBJECTS:
         return None
     more = set(new) - set(known)
     changed = CHANGED & more - _AUXILIARIES
@@ -246,7 +249,7 @@ def _is_one_of_many(known: Words, before: str, slot: Sequence[str]) -> bool:
         return not _RELATIVES.isdisjoint(said) and only.isdisjoint(said) or "have" in said
     at = said.index(before) if before else 0
     is_adjective = at > 0 and said[at - 1] in _IS
-    return is_adjective or grammar.PLACES.isdisjoint(said[at + 1 :])
+    return is_adjective or vocabulary.PLACES.isdisjoint(said[at + 1 :])
 
 
 def _is_single(known: Words, before: str, lost: Sequence[str], ours: Atoms) -> bool:
@@ -262,18 +265,13 @@ def _gaps(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, list[st
     return [(a, list(ours[a:b]), list(theirs[c:d])) for tag, a, b, c, d in found if tag != "equal"]
 
 
-_RELATIVES = vocabulary.PERSONS - grammar.PRONOUNS | {"son"}
+_RELATIVES = vocabulary.PERSONS - vocabulary.PRONOUNS | {"son"}
 _STATES = vocabulary.STATE_VERBS | vocabulary.PLAIN_VERBS
 _OF_ANY = Pattern(r"(?:an?|some|eine?|une?|una?|uno|uma?|des) ")
 """Beginnings of what may be about another one each time: a customer."""
-_IS = grammar.words(
-    "be called named ist sind bin heißt heiße est suis s'appelle appelle es soy llama è sono",
-    "chiama é sou chama",
-)
-_WITH = grammar.words("with mit avec con com")
-_AUXILIARIES = grammar.words(
-    "was were has have had been wurde wurden worden été sido stato stata ist sind est es è foi"
-)
+_IS = word_class("copulas")
+_WITH = word_class("with")
+_AUXILIARIES = word_class("of_the_past")
 
 
 def _sort(said: Words, slot: Sequence[str], side: Atoms) -> Literal["amount", "name", "word"]:
@@ -282,7 +280,7 @@ def _sort(said: Words, slot: Sequence[str], side: Atoms) -> Literal["amount", "n
     if any(word in amounts for word in slot):
         return "amount" if all(word in amounts for word in slot) else "word"
     at = said.index(slot[0])
-    named = at > 0 and said[at - 1] in grammar.PLACES | _IS
+    named = at > 0 and said[at - 1] in vocabulary.PLACES | _IS
     return "name" if named and all(word in side.names for word in slot) else "word"
 
 
@@ -294,7 +292,7 @@ def _opening(words: Words, slot: Sequence[str]) -> str:
     """The preposition before it: in Bonn, on Monday."""
     at = words.index(slot[0])
     before = words[at - 1] if at else ""
-    return before if before in grammar.PLACES and before not in ("to", "auf", "à", "a") else ""
+    return before if before in vocabulary.PLACES and before not in ("to", "auf", "à", "a") else ""
 
 
 def _content(words: Words | Sequence[str]) -> list[str]:
@@ -302,7 +300,7 @@ def _content(words: Words | Sequence[str]) -> list[str]:
 
 
 def _subjects(side: Atoms) -> frozenset[str]:
-    return frozenset(_ELIDED.get(word, word) for word in grammar.SUBJECTS & set(side.words))
+    return frozenset(_ELIDED.get(word, word) for word in vocabulary.SUBJECTS & set(side.words))
 
 
 _ELIDED = {"j": "je"}

@@ -6,8 +6,7 @@ statement twice (store/sqlite/memory_file.py says it again in SQL).
 
 from datetime import datetime, timedelta
 
-from kinmem.language.grammar import SUBJECTS
-from kinmem.language.grammar import words as grammar_words
+from kinmem.language.lexicon import word_class
 from kinmem.language.same.atoms import atoms
 from kinmem.models import TOLD_AT, Memory
 from kinmem.text import folded, words
@@ -55,9 +54,7 @@ def worded_otherwise(a: Memory, b: Memory) -> bool:
     )
 
 
-SELF = SUBJECTS | grammar_words(
-    "my our mein meine unser mon ma mes notre mi mis mio mia meu minha",
-)
+SELF = word_class("subjects", "own")
 """At the beginning of a statement these are somebody else with each speaker."""
 
 

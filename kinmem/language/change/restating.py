@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from kinmem.language.grammar import words
+from kinmem.language.lexicon import word_class
 from kinmem.language.pattern import Pattern
 
 # How people say that something has changed, in seven languages side by side.
@@ -121,16 +121,7 @@ CUES: tuple[Pattern, ...] = (
     Pattern(r"现在|如今|目前|从(?:今天|现在)(?:起|开始)|以后"),
 )
 """Signs that it was otherwise before; they go."""
-CHANGED = words(
-    "raised lowered increased reduced moved postponed rescheduled changed set extended cut dropped",
-    "gone went up down risen rose new changes turned bumped erhöht gesenkt verschoben geändert",
-    "verlegt gestiegen gesunken neu neue neuer augmenté baissé passé passée déplacé déplacée",
-    "reporté reportée changé nouveau nouvelle subido bajado pasado cambiado aplazado movido nuevo",
-    "nueva aumentato sceso passato passata spostato spostata cambiato nuovo nuova aumentado subiu",
-    "relocated switched gezogen umgezogen gewechselt umgestiegen déménagé mudó mudamos trasferito",
-    "trasferita mudou-se mudei passés trasladado mudado passou mudou adiado adiada novo nova",
-    "wurde wurden worden been was were has have had été sido stato stata",
-)
+CHANGED = word_class("changed")
 """Words that only say that an amount or a day is another one now."""
 
 

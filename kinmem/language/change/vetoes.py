@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from kinmem.language import grammar, vocabulary
+from kinmem.language import vocabulary
+from kinmem.language.lexicon import word_class
 from kinmem.language.pattern import Pattern
 from kinmem.language.same.atoms import atoms, is_content
 from kinmem.text import folded, words
@@ -39,18 +40,15 @@ def happened(text: str) -> bool:
     said = atoms(text).words
     done = any(
         (word in _DID or word.endswith("ed") and len(word) > 4)
-        and (is_content(last) or last in grammar.SUBJECTS)
+        and (is_content(last) or last in vocabulary.SUBJECTS)
         and last not in _AUXILIARIES
         for last, word in zip(said, said[1:], strict=False)
     )
     return done or _DONE.search(text) is not None
 
 
-_DID = vocabulary.PAST - grammar.words(
-    "was were had did used left found felt kept led hier yesterday war waren hatte hatten ago fu",
-    "previously habe avait était fut fue fueron aveva foi tinha",
-)
-_AUXILIARIES = grammar.words("be is are was were been being has have had not so very get gets got")
+_DID = word_class("past_forms") - word_class("not_done")
+_AUXILIARIES = word_class("auxiliaries")
 _DONE = Pattern(
     r"\b(?:hat|haben|habe|wurden?|hatten?)\b[^.?!,]{1,80}?\b(?:\w{0,10}ge\w{2,20}(?:t|en)|\w{3,20}iert"
     r"|(?:ver|be|er|ent|zer|über)\w{2,16}(?:t|en))(?=\W*$|[.,;!])"
@@ -64,10 +62,7 @@ _QUOTATION = re.compile(
     r"|(?<!\w)['‘](?:[^\s'’]+(?:'\w+)?\s+){2,}[^'’]+['’](?!\w)"
 )
 """At least three words in quotation marks; a name or a title is shorter."""
-_SELF = grammar.words(
-    "i we my our ich wir mein meine unser je j nous mon ma mes yo mi mis io mio mia noi eu meu",
-    "minha 我 我们",
-)
+_SELF = word_class("self_first")
 _QUESTION = re.compile(r"[?？¿]")
 _IF = re.compile(
     r"\W*(?:(?:if|unless|suppose|supposing|provided|imagine|wenn|falls|sofern|angenommen|si|supposons"

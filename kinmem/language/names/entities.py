@@ -8,9 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kinmem.language.names.naming import entities as named_in
-from kinmem.language.names.relation_forms import NAME
-from kinmem.language.names.relation_words import ENDS, PEOPLES
-from kinmem.language.names.relations import SILENT, is_name, relations
+from kinmem.language.names.relations import ENDS, NAME, PEOPLES, SILENT, is_name, relations
 from kinmem.language.pattern import Pattern
 from kinmem.models import ROLES, THE_USER, Entity, EntityType, Knowledge, Relation
 from kinmem.sentences import sentences

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Collection, Iterator
 
-from kinmem.language.grammar import FUNCTION_WORDS, MARKERS
 from kinmem.language.pattern import Pattern
 from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
 from kinmem.language.talk.about import KIN, KIN_ABROAD
+from kinmem.language.vocabulary import FUNCTION_WORDS, MARKERS
 from kinmem.models import Entity
 from kinmem.sentences import sentences
 from kinmem.text import words

@@ -7,7 +7,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from kinmem.language.grammar import (
+from kinmem.language.pattern import late
+from kinmem.language.same import amounts
+from kinmem.language.vocabulary import (
+    COMMON,
     CONTRACTIONS,
     ELISIONS,
     ENDINGS,
@@ -18,9 +21,6 @@ from kinmem.language.grammar import (
     PASSED,
     SAME,
 )
-from kinmem.language.pattern import late
-from kinmem.language.same import amounts
-from kinmem.language.vocabulary import COMMON
 
 Kind = Literal["word", "name", "number", "unit", "date", "break", "question"]
 

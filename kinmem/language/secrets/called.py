@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from kinmem.language.grammar import words
+from kinmem.language.lexicon import word_class
 from kinmem.language.pattern import late
 from kinmem.language.secrets.kinds import NO_PASSWORDS
 from kinmem.language.secrets.sayings import bare, describes, is_random, stands_for_one
@@ -94,11 +94,7 @@ def _is_mnemonic(value: str) -> bool:
     return len(said) > SHORTEST_WORDS and not common and _RULES.isdisjoint(said)
 
 
-_RULES = words(
-    "characters character letters letter digits digit symbols numbers chars words minimum maximum",
-    "length least required lowercase uppercase special zeichen buchstaben ziffern caractères",
-    "caracteres caratteri manager policy page form field screen",
-)
+_RULES = word_class("password_rules")
 _COMMON = frozenset().union(*STOP_WORDS.values())
 
 

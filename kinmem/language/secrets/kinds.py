@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kinmem.language.grammar import words
+from kinmem.language.lexicon import word_class
 from kinmem.language.pattern import late
 
 
@@ -253,26 +253,7 @@ IS = r"""is|was|be|=|:|are|ist|lautet|war|est|c['’]est|es|è|é|to|jest|это
 FOR = r"""for|of|to|on|at|in|from|fürs?|von|vom|zum|zur|des|der|im|pour|du|de|del|della|per|para
 |da|do|dla|voor|van|для|от"""
 
-NO_PASSWORDS = words(
-    "the this that these those a an my your our his her their its it not no now never always also",
-    "only still too very so in on at by for from with to of and or but if when what which who how",
-    "weak strong wrong right correct secure safe good bad easy hard simple complex long short old",
-    "new same different unique empty blank null none case-sensitive sensitive optional mandatory",
-    "important invalid valid unknown secret private public hidden visible random default temporary",
-    "there here out gone lost back due fine ok okay something anything nothing everything",
-    "mandatory obligatory insecure compromised available manager reset policy field prompt hash",
-    "sicher unsicher falsch richtig geheim nicht schwach stark neu alt leer abgelaufen zu nur lang",
-    "kurz auch gleich weg bekannt unbekannt notwendig erforderlich gültig ungültig faible fort",
-    "incorrect incorrecte trop court long perdu oublié expiré expirée obligatoire valide invalide",
-    "requis débil fuerte incorrecta correcta segura insegura corta larga vacía obligatoria válida",
-    "debole forte sbagliata corretta sicura scaduta obbligatoria fraca errada correta vencida",
-    "inválida zwak sterk verkeerd onjuist veilig verlopen verplicht słabe silne błędne",
-    "nieprawidłowe required needed forgotten stolen broken shown hidden known unchanged",
-)
+NO_PASSWORDS = word_class("no_passwords")
 """What a password is said to be without being told."""
-EXPRESSIONS = words(
-    "none null nil true false undefined string str int required optional env self this process",
-    "os config settings getenv secrets vault input prompt getpass password passwd pass pwd secret",
-    "token key user username your_password yourpassword your-password changeme placeholder example",
-)
+EXPRESSIONS = word_class("expressions")
 """What stands for a value in code and in documentation."""

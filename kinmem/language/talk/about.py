@@ -1,8 +1,8 @@
 """Of whom or what a statement is, by its first words. Where they leave doubt, it is of nobody."""
 
-from kinmem.language.grammar import FUNCTION_WORDS
 from kinmem.language.pattern import Pattern
 from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
+from kinmem.language.vocabulary import FUNCTION_WORDS
 from kinmem.text import STOP_WORDS
 
 KIN = (

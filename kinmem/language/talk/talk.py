@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from kinmem.language.evidence import INSTRUCTS, PROPER, TIMES
+from kinmem.language.lexicon import word_class
 from kinmem.language.pattern import Pattern, late
 from kinmem.sentences import sentences
 from kinmem.text import STOP_WORDS, words
@@ -52,18 +53,7 @@ WISHES = _either(
     r"kannst|k[oö]nntest|k[oö]nnen sie|ich (?:m[oö]chte|will|brauche),? dass du|ich brauche hilfe",
     r"peux-tu|pouvez-vous|puedes|podr[ií]as|puoi|potresti|voc[eê] pode",
 )
-IMPERATIVES = frozenset(
-    """fix write add create make show give explain tell help run check update change delete refactor
-    implement generate summarize summarise translate list find open rewrite review look compare
-    convert calculate draft suggest provide describe search install build deploy commit push rename
-    move remove continue go stop do take keep try see enjoy wish have send read use stay be come
-    hang catch talk imagine feel hold good
-    mach schreib schreibe zeig zeige erklär erkläre hilf gib lösche füge ändere korrigiere fasse
-    écris montre explique aide donne fais corrige ajoute supprime traduis résume
-    escribe muestra explica dame haz corrige añade borra traduce resume
-    scrivi mostra spiega dammi fai correggi aggiungi cancella traduci riassumi
-    escreva mostre explique faça corrija adicione apague traduza""".split()
-)
+IMPERATIVES = word_class("imperatives")
 FIRST_PERSON_WORDS = _either(
     r"i|i['’]\w+|im|ive|my|mine|me|myself|we|we['’]\w+|our|us|ours",
     r"ich|mein\w*|mich|mir|wir|uns|unser\w*|je|j['’]\w+|mon|ma|mes|moi|nous|notre|nos",
@@ -116,28 +106,9 @@ NUMBER_WORDS = (
     r"|once|twice|first|second|third|zwei|drei|vier|f[uü]nf|deux|trois|quatre|cinq|dos|tres|cuatro"
     r"|cinco|due|tre|quattro|cinque|dois|duas|tr[eê]s|quatro"
 )
-EMPTY_WORDS = frozenset(
-    """great awesome amazing cool nice good fun super really so lovely wonderful incredible
-    fantastic perfect beautiful inspiring inspired inspire important special thing things stuff
-    lot lots feel
-    feels feeling felt make makes making made way thanks thank proud glad happy hope hoping always
-    just like love loved totally definitely absolutely truly yeah keep going get got getting go know
-    think time best better kind words mean means meaning much sounds sound looks look see seeing wow
-    true real sure life world people everyone someone something anything everything day days bit
-    pretty quite such big strong still even well back one ones let come coming take takes taking job
-    work done doing give gives giving support supportive supporting help helps helping journey
-    positive difference strength passion passionate amazed joy excited exciting thrilled grateful
-    thankful appreciate appreciated blessed lucky wish luck moments moment together share sharing
-    worth thought wonder talk talking talked chat soon check bye rewarding powerful impact believe
-    dream dreams goals goal chance connect connection motivate motivated motivation experience
-    experiences gonna wanna gotta kinda sorta can cant don didn isn ll ve re""".split()
-)
+EMPTY_WORDS = word_class("empty")
 """Words of praise, comfort and filling: in most small talk, in few answers."""
-SENTENCE_VERBS = frozenset(
-    """is are was were be am has have had do does did will would can could like love live work want
-    ist sind war bin habe hat haben est sont suis ai a es son soy tengo sono ho è sou tenho são m
-    ve""".split()
-)
+SENTENCE_VERBS = word_class("sentence_verbs")
 """Without one of these a few words are no sentence."""
 
 
