@@ -6,6 +6,8 @@ way round. Only PASSED may be missing from one of two texts that are called the 
 is kept by language.
 """
 
+from collections.abc import Mapping
+
 from kinmem.language.lexicon import by_language, word_class, word_forms
 
 PASSED = {language: frozenset(found) for language, found in by_language("passed").items()}
@@ -18,8 +20,8 @@ JOINING = {language: frozenset(found) for language, found in by_language("joinin
 MARKERS = {language: frozenset(found) for language, found in by_language("markers").items()}
 """Frequent words by which a text's language is guessed."""
 
-CONTRACTIONS = by_language("contractions", "forms")["en"]
-ENDINGS = by_language("endings", "forms")["en"]
+CONTRACTIONS: Mapping[str, str] = by_language("contractions", "forms")["en"]
+ENDINGS: Mapping[str, str] = by_language("endings", "forms")["en"]
 """What stands behind an apostrophe."""
 IS_BEFORE = word_class("is_before")
 """Behind these 's is read as `is`; behind any other word it is a genitive."""

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from kinmem.language.pattern import Pattern, late
+from kinmem.language.lexicon import either
+from kinmem.language.pattern import late
 from kinmem.sentences import borders
 
 LIST_MARK = late(r"(?:[-*•+]|\d{1,2}[.)]|#+)\s+")
@@ -24,26 +25,12 @@ LONGEST = 2000
 QUOTED_SHARE = 0.5
 LEAST_WORDS = 3
 """Of a text in a program's message; a shorter one is a name or a value."""
-ASKED_TO_KEEP = Pattern(
-    r"\W*(?:please |bitte |hey,? |(?:can|could|would|will) you )*(?:remember(?: that)?"
-    r"|don['’]t forget(?: that)?"
-    r"|do not forget(?: that)?|note that|keep in mind(?: that)?"
-    r"|for future reference|fyi|just so you know|merke? dir(?=[:,](?! dass))"
-    r"|souviens-toi qu[e']|rappelle-toi qu[e']|n['’]oublie pas qu[e']|retiens qu[e']"
-    r"|recuerda(?: que)?|no olvides que|ten en cuenta que"
-    r"|ricorda(?:ti)?(?: che)?|non dimenticare che|tieni presente che|lembre?(?:-se"
-    r"|-te)?(?: de)? que|n[aã]o (?:te )?esque[cç]as? (?:de )?que)[,:]?\s+(?!to\b|me\b)"
+ASKED_TO_KEEP = late(
+    r"(?i)\W*(?:please |bitte |hey,? |(?:can|could|would|will) you )*"
+    rf"(?:{either('asked_to_keep')})[,:]?\s+(?!to\b|me\b)"
 )
 """It is taken off what is kept: my dog is called Bello."""
-HEDGE = Pattern(
-    r"\W*(?:(?:apparently|evidently|seemingly)\b|(?:it |so it )?(?:seems|appears|looks|turns out)\b"
-    r"(?: like| as if| as though| that)?|(?:as far as|from what) i (?:know|can (?:tell|see))"
-    r"|anscheinend|offenbar|scheinbar|es scheint|wie es (?:aussieht|scheint)|soweit ich weiß"
-    r"|apparemment|visiblement|on dirait(?: bien)? qu[e'’]|il (?:semble|para[iî]t) qu[e'’]"
-    r"|(?:al parecer|por lo visto|aparentemente|parece(?: ser)? que)"
-    r"|(?:a quanto (?:pare|sembra)|(?:pare|sembra) che|apparentemente)"
-    r"|(?:ao que parece|pelos vistos)|看来|看起来|似乎|好像)[,，:]?\s*(?:dass )?"
-)
+HEDGE = late(rf"(?i)\W*(?:{either('hedge')})[,，:]?\s*(?:dass )?")
 """How somebody tells what they have found to be so: a fact none the less."""
 
 
