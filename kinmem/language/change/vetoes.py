@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from kinmem.language import vocabulary
-from kinmem.language.lexicon import word_class
-from kinmem.language.pattern import Pattern
+from kinmem.language.lexicon import either, word_class
+from kinmem.language.pattern import late
 from kinmem.language.same.atoms import atoms, is_content
 from kinmem.text import folded, words
 
@@ -49,13 +49,7 @@ def happened(text: str) -> bool:
 
 _DID = word_class("past_forms") - word_class("not_done")
 _AUXILIARIES = word_class("auxiliaries")
-_DONE = Pattern(
-    r"\b(?:hat|haben|habe|wurden?|hatten?)\b[^.?!,]{1,80}?\b(?:\w{0,10}ge\w{2,20}(?:t|en)|\w{3,20}iert"
-    r"|(?:ver|be|er|ent|zer|über)\w{2,16}(?:t|en))(?=\W*$|[.,;!])"
-    r"|\b(?:a|ai|ont|avons) (?!lieu)\w{2,18}(?:é|u|it|is)e?s?\b"
-    r"|\b(?:h[aoe]|han|hemos|hanno|abbiamo) \w{2,18}(?:[aiu][dt]o|cho|sto|tto)\b"
-    r"|\b\w{2,18}(?:ó|aron|ieron|aram|eram|iram|ámos)\b|\b\w{3,16}ou\b(?<!you)|[了过](?:$|[，。,.])"
-)
+_DONE = late(f"(?i){either('perfect')}")
 """The perfect and the preterite where they are told by their endings."""
 _QUOTATION = re.compile(
     r"[\"“”„«»「『]\s?(?:[^\s\"“”„«»」』]+\s+){2,}[^\"“”„«»」』]+|[「『“][^」』”]{6,}"
@@ -64,16 +58,8 @@ _QUOTATION = re.compile(
 """At least three words in quotation marks; a name or a title is shorter."""
 _SELF = word_class("self_first")
 _QUESTION = re.compile(r"[?？¿]")
-_IF = re.compile(
-    r"\W*(?:(?:if|unless|suppose|supposing|provided|imagine|wenn|falls|sofern|angenommen|si|supposons"
-    r"|se|caso|supongamos|supponiamo|imagina|immagina)\s|s['’]il|如果|要是|假如|假设)",
-    re.I,
-)
-FOR_GOOD = Pattern(
-    r"\b(?:never|always|only|must|nie|niemals|immer|nur(?! noch)|stets|muss|darf|dürfen|jamais"
-    r"|toujours|uniquement|seulement|nunca|siempre|s[oó]lo|solamente|mai|sempre|soltanto|somente"
-    r"|apenas|everytime)\b|从不|永远|总是|只能|必须|一律"
-)
+_IF = late(rf"(?i)\W*(?:(?:{either('if_said')})\s|s['’]il|如果|要是|假如|假设)")
+FOR_GOOD = late(rf"(?i)\b(?:{either('for_good')})\b|从不|永远|总是|只能|必须|一律")
 _FORBIDDING = re.compile(
     r"(?:please |bitte )?(?:do not|don['’]t|ne pas|nicht|não|non|no|不要|别)\s?\w", re.I
 )

@@ -23,7 +23,7 @@ CONTRASTS = word_class("contrasts")
 """Behind them another statement begins; `everyone but Ana` is one."""
 RELATIVES = word_class("relatives")
 EVERYBODY = word_class("everybody")
-TURNING = word_class("turning")
+TURNING = word_class("turning") - {"nach"}  # it says where to as well
 BOUNDING = word_class("bounding")
 """Before a number they matter."""
 SPANS = {
