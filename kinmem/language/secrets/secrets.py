@@ -5,16 +5,20 @@ from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 
-from kinmem.language.secrets.called import BEGINNINGS, CALLED
-from kinmem.language.secrets.kinds import ANCHORS, KEYS, OTHER_ANCHORS, SHOWN, WITHIN_WORDS, Kind
-from kinmem.language.secrets.sayings import (
+from kinmem.language.secrets.kinds import (
+    ANCHORS,
     ANNOUNCED,
+    BEGINNINGS,
+    CALLED,
     IS_NAME,
+    KEYS,
     NAMED,
-    bare,
-    is_random,
-    stands_for_one,
+    OTHER_ANCHORS,
+    SHOWN,
+    WITHIN_WORDS,
+    Kind,
 )
+from kinmem.language.secrets.values import bare, is_random, stands_for_one
 
 REMOVED = "[secret removed]"
 _BLANK = "[" + " " * (len(REMOVED) - 2) + "]"
