@@ -23,7 +23,7 @@ from benchmarks.data import ADVERSARIAL, Conversation, Question, abstention_set,
 from benchmarks.kins import fresh_kin
 from benchmarks.report import Row, Table, Target
 from benchmarks.scoring import ndcg_at, recall_at
-from kinmem.language.orders.instructions import suspicious
+from kinmem.language.orders import suspicious
 from kinmem.learn import screen as gate
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.llm.judge import BuiltinJudge

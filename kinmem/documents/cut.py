@@ -15,7 +15,7 @@ from operator import or_
 
 from kinmem.documents.blocks import Block, blocks
 from kinmem.documents.document import Document
-from kinmem.language.orders.instructions import hints, may_be_suspicious, suspicious
+from kinmem.language.orders import hints, may_be_suspicious, suspicious
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import Window, before_letter
 from kinmem.models import Chunks, Memory, Passage, Progress

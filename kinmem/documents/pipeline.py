@@ -10,9 +10,10 @@ import uuid_utils
 from kinmem.clock import Clock
 from kinmem.documents.cut import chunked, freed
 from kinmem.documents.document import Document, Given
+from kinmem.documents.held_back import HELD, opening, released
 from kinmem.documents.read import read, title_of
 from kinmem.errors import InvalidInput
-from kinmem.language.orders.instructions import HELD, opening, released, suspicious
+from kinmem.language.orders import suspicious
 from kinmem.language.same.similarity import content_hash
 from kinmem.language.secrets.secrets import keys_in, redacted
 from kinmem.llm.base import Embedder

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kinmem.errors import ModelError
-from kinmem.language.orders.instructions import overriding, suspicious
+from kinmem.language.orders import overriding, suspicious
 from kinmem.language.secrets.secrets import redacted
 from kinmem.llm.base import Judge
 from kinmem.models import ROLES, Note

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kinmem.clock import Clock
-from kinmem.language.orders.instructions import commands
+from kinmem.language.orders import commands
 from kinmem.language.talk.worth import only_asks
 from kinmem.models import (
     CONVERSATION,

@@ -136,7 +136,7 @@ def as_it_was(hit: Hit, moment: datetime, words: Sequence[str], store: Store) ->
 
 def _earlier_passage(text: str, words: Sequence[str]) -> str:
     """The one with most of the words; the first of equals."""
-    from kinmem.language.orders.instructions import suspicious  # late: a hook does without
+    from kinmem.language.orders import suspicious  # late: a hook does without
 
     wanted = set(words)
 

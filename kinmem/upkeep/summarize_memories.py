@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pydantic import BaseModel
 
 from kinmem.errors import InvalidInput, MemoryNotFound, ModelError
-from kinmem.language.orders.instructions import suspicious
+from kinmem.language.orders import suspicious
 from kinmem.language.secrets.secrets import redacted
 from kinmem.language.summary import summary
 from kinmem.llm.base import ChatModel

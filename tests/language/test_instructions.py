@@ -1,6 +1,7 @@
 """Texts that command a model are told from texts that inform."""
 
 import hashlib
+import json
 import re
 from functools import reduce
 from operator import or_
@@ -8,20 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.language.orders.instructions import (
+from kinmem.language.orders import (
+    _compiled,
+    _Index,
     _plain,
-    _spelled,
-    _with_classes,
     hints,
     may_be_suspicious,
     overriding,
     suspicious,
 )
-from kinmem.language.orders.needs import Index, needs
-from kinmem.language.orders.signs import SIGNS
+from scripts.order_needs import FILE, _spelled, as_data, computed, needs
 from tests.growth import assert_linear
 
 CORPORA = Path(__file__).parent / "corpora"
+TABLE = json.loads(FILE.read_text(encoding="utf-8"))
 
 
 def lines(name):
@@ -81,18 +82,18 @@ def test_time_grows_with_the_length_only(unit):
     assert_linear(lambda count: suspicious(unit * count), 65536 // len(unit))
 
 
-@pytest.mark.parametrize("why", SIGNS)
+@pytest.mark.parametrize("why", TABLE["signs"])
 def test_what_is_looked_up_first_hides_no_sign(why):
     """A text that a sign fits meets all that the sign is said to need."""
-    signs = [_spelled(line) for line in SIGNS[why].strip().splitlines()]
-    patterns = [re.compile(_with_classes(sign)) for sign in signs]
+    signs = [_spelled(sign) for sign in TABLE["signs"][why]]
+    patterns = [_compiled(sign) for sign in signs]
 
     for text in (_plain(text) for text in POISON + BENIGN):
         for sign, pattern in zip(signs, patterns, strict=True):
             if pattern.search(text):
                 needed = needs(sign)
                 assert needed
-                assert Index(needed).met(text) == (1 << len(needed)) - 1, (sign, text)
+                assert _are_met(needed, text), (sign, text)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +113,15 @@ def test_what_is_looked_up_first_hides_no_sign(why):
 def test_needs_are_what_a_sign_cannot_do_without(sign, text, is_met):
     needed = needs(_spelled(sign))
 
-    assert (Index(needed).met(text) == (1 << len(needed)) - 1) is is_met
+    assert _are_met(needed, text) is is_met
+
+
+def _are_met(needed, text):
+    return _Index(list(map(as_data, needed))).met(text) == (1 << len(needed)) - 1
+
+
+def test_the_needs_beside_the_signs_are_theirs():
+    assert computed(TABLE) == {name: TABLE[name] for name in ("needs", "needed")}
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import commands, talk
-from kinmem.language.orders.instructions import overriding
+from kinmem.language.orders import overriding
 from kinmem.learn.screen import Gate, screened
 from kinmem.models import Note, State
 from kinmem.service import Service

@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from kinmem.language.evidence import evidence
-from kinmem.language.orders.instructions import commands
+from kinmem.language.orders import commands
 from kinmem.language.time.when import spoken_date
 from kinmem.models import ROLES, TURN, Asked, Candidate, Coverage, Filters, Found, Pending, Vectors
 from kinmem.store.sessions import Cut, Learned
