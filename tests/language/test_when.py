@@ -19,7 +19,7 @@ from kinmem.language.time.when import (
     spoken_date,
     spoken_interval,
 )
-from kinmem.language.time.words import LANGUAGES
+from kinmem.language.time.phrases import LANGUAGES
 
 BERLIN = ZoneInfo("Europe/Berlin")
 WEDNESDAY = datetime(2023, 6, 14, 15, 0, tzinfo=BERLIN)

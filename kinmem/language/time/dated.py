@@ -5,7 +5,7 @@ come, which questions never ask for. A date is ISO 8601; a stretch has a slash: 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -29,8 +29,7 @@ from kinmem.language.time.calendar import (
     same_day,
 )
 from kinmem.language.time.dated_names import is_name, is_one_of_several
-from kinmem.language.time.phrases import WINDOW, Anchor, Grammar, Plain, likely_languages
-from kinmem.language.time.words import Language
+from kinmem.language.time.phrases import WINDOW, Anchor, Grammar, Language, Plain, likely_languages
 
 CHINESE = late(r"[天日晚夜早周拜期月年]")
 RELATIVE = frozenset(
@@ -237,15 +236,14 @@ _STANDS_ALONE = re.compile(
 def _spoken(language: Language) -> Grammar:
     """The language as statements use it, theirs first."""
     spoken = lexicon(language.name)["spoken_time"]
-    numbers = language.numbers
+    numbers = ", ".join(language.numbers)
     for number, ways in spoken["numbers"].items():
         numbers = re.sub(rf"\b{number}\b", "|".join(ways), numbers, count=1)
-    phrases = {meaning: tuple(templates) for meaning, templates in spoken["phrases"].items()}
+    phrases: dict[str, Sequence[str]] = dict(spoken["phrases"])
     for meaning, templates in language.phrases.items():
-        phrases[meaning] = (*phrases.get(meaning, ()), *templates)
-    return Grammar(
-        replace(language, phrases=phrases, numbers=", ".join([numbers, *spoken["more_numbers"]]))
-    )
+        phrases[meaning] = [*phrases.get(meaning, ()), *templates]
+    numbered = [*numbers.split(", "), *spoken["more_numbers"]]
+    return Grammar(replace(language, phrases=phrases, numbers=numbered))
 
 
 def _stretch(anchor: Anchor, today: date, tense: Tense) -> Stretch:

@@ -4,8 +4,7 @@ date that is missing costs little, a wrong one stays."""
 import re
 
 from kinmem.language.pattern import Pattern, late
-from kinmem.language.time.phrases import Anchor, Plain
-from kinmem.language.time.words import Language
+from kinmem.language.time.phrases import Anchor, Language, Plain
 
 WEEKDAYS = frozenset({"weekday", "last weekday", "coming weekday", "this weekday", "next weekday"})
 CALENDAR = Pattern(

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from kinmem.language.lexicon import alternatives
 from kinmem.language.pattern import late
 from kinmem.language.time.calendar import day_of, month_of, year_of
-from kinmem.language.time.phrases import Plain, likely_languages, named_end, named_time, past_time
+from kinmem.language.time.phrases import Plain, likely_languages, named_end, named_time
 
 # Signs that a question asks how things stood, in six languages; the words are in the lexica.
 # Matched with texts as phrases.Plain has them: lower case, no accents, single spaces.
@@ -88,19 +88,7 @@ def spoken_interval(question: str, now: datetime) -> tuple[Interval, str] | None
     are two, if it is to come, or if the words could mean something else. `now` is aware; so is
     the result, in its zone.
     """
-    plain = Plain.of(question)
-    wall = now.replace(tzinfo=None)
-    named = [
-        time
-        for language in likely_languages(plain)
-        if (time := named_time(plain, language, wall)) is not None
-    ]
-    if len({time.stretch for time in named}) != 1:
-        return None
-    longest = max(named, key=lambda time: time.end - time.start)
-    start, end = (edge and edge.replace(tzinfo=now.tzinfo) for edge in longest.stretch)
-    phrase = question[plain.places[longest.start] : plain.places[longest.end]]
-    return Interval(start, end), phrase.strip()
+    return _named_interval(Plain.of(question), question, now)
 
 
 def spoken_past(question: str, now: datetime) -> tuple[Interval, str] | None:
@@ -113,7 +101,10 @@ def spoken_past(question: str, now: datetime) -> tuple[Interval, str] | None:
     if OF_NOW.search(plain.text):
         return None
     looks_back = bool(LOOKING_BACK.search(plain.text))
-    if looks_back and (named := spoken_interval(question, now) or _past(plain, question, now)):
+    if looks_back and (
+        named := _named_interval(plain, question, now)
+        or _named_interval(plain, question, now, looks_back=True)
+    ):
         return named
     former = FORMERLY.search(plain.text) or (looks_back and BEFORE.search(plain.text))
     if former:
@@ -127,13 +118,14 @@ def followed(question: str) -> str:
     return found["name"] if found else ""
 
 
-def _past(plain: Plain, question: str, now: datetime) -> tuple[Interval, str] | None:
-    """As spoken_interval, of a question that looks back for certain."""
+def _named_interval(
+    plain: Plain, question: str, now: datetime, *, looks_back: bool = False
+) -> tuple[Interval, str] | None:
     wall = now.replace(tzinfo=None)
     named = [
         time
         for language in likely_languages(plain)
-        if (time := past_time(plain, language, wall)) is not None
+        if (time := named_time(plain, language, wall, looks_back=looks_back)) is not None
     ]
     if len({time.stretch for time in named}) != 1:
         return None
