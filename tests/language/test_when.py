@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kinmem.language.time.calendar import MEANINGS
-from kinmem.language.time.phrases import grammar
+from kinmem.language.time.phrases import LANGUAGES, grammar
 from kinmem.language.time.when import (
     Interval,
     age_in_words,
@@ -19,7 +19,6 @@ from kinmem.language.time.when import (
     spoken_date,
     spoken_interval,
 )
-from kinmem.language.time.phrases import LANGUAGES
 
 BERLIN = ZoneInfo("Europe/Berlin")
 WEDNESDAY = datetime(2023, 6, 14, 15, 0, tzinfo=BERLIN)
@@ -470,8 +469,9 @@ VOCABULARY = sorted(
     {
         word
         for language in LANGUAGES
-        for words in (language.months, language.weekdays, language.units, language.numbers)
-        for word in words.replace("|", ", ").split(", ")
+        for name in ("months", "weekdays", "units", "numbers")
+        for words in language.table[name]
+        for word in words.split("|")
     }
     | {
         "since",
@@ -556,11 +556,11 @@ def test_every_phrase_has_a_meaning(language):
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
 def test_every_list_of_words_is_complete(language):
-    lists = (language.months, language.short_months, language.weekdays, language.seasons)
-    counts = [len(words.split(", ")) for words in (*lists, language.numbers, language.units)]
+    lists = ("months", "short_months", "weekdays", "seasons", "numbers", "units")
+    counts = [len(language.table[name]) for name in lists]
 
     assert counts == [12, 12, 7, 4, 12, 4]
-    assert len(language.parts.split(", ")) == 4
+    assert len(language.table["parts"]) == 4
 
 
 @pytest.mark.parametrize(
