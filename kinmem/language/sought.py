@@ -9,7 +9,7 @@ question asks for none of these kinds, any text may answer it.
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from kinmem.language.evidence import TIMES
+from kinmem.language.importance import TIMES
 from kinmem.language.pattern import late
 from kinmem.text import STOP_WORDS, words
 

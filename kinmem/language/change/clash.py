@@ -17,10 +17,10 @@ from kinmem.language import vocabulary
 from kinmem.language.change.restating import CHANGED, Restated, restated
 from kinmem.language.change.vetoes import happened, veto
 from kinmem.language.lexicon import word_class
-from kinmem.language.pattern import Pattern
+from kinmem.language.pattern import late
 from kinmem.language.same.atoms import Atoms, Words, atoms, contrast, forms, is_content
+from kinmem.language.same.clauses import CONTRASTS, bare
 from kinmem.language.same.similarity import Kinship, Ladder, compare
-from kinmem.language.same.statements import CONTRASTS, bare
 
 ClashKind = Literal["contradiction", "update", "partial"]
 LONGEST = 12
@@ -267,7 +267,7 @@ def _gaps(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, list[st
 
 _RELATIVES = vocabulary.PERSONS - vocabulary.PRONOUNS | {"son"}
 _STATES = vocabulary.STATE_VERBS | vocabulary.PLAIN_VERBS
-_OF_ANY = Pattern(r"(?:an?|some|eine?|une?|una?|uno|uma?|des) ")
+_OF_ANY = late(r"(?i)(?:an?|some|eine?|une?|una?|uno|uma?|des) ")
 """Beginnings of what may be about another one each time: a customer."""
 _IS = word_class("copulas")
 _WITH = word_class("with")

@@ -16,7 +16,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from kinmem.language.lexicon import by_word, either, lexicon, word_class
-from kinmem.language.pattern import Pattern, late
+from kinmem.language.pattern import late
 from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
 from kinmem.language.vocabulary import FUNCTION_WORDS
 from kinmem.models import THE_USER, EntityType, Relation
@@ -203,7 +203,7 @@ GOES_ON = late(
     r"|collaborates?|mentors?|has|have) )"
 )
 ONE = late(NAME)
-ANY_ROLE = Pattern(rf"\b(?:{'|'.join(sorted({*ROLES, *PLURALS}))})\b")
+ANY_ROLE = late(rf"(?i)\b(?:{'|'.join(sorted({*ROLES, *PLURALS}))})\b")
 ME = late(rf"(?:{SELF})$")
 
 

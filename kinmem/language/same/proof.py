@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import chain
 
 from kinmem.language.pattern import late
+from kinmem.language.same.clauses import CONTRASTS, Clause, Reading, Token, in_one_form, read
 from kinmem.language.same.similarity import normalised
-from kinmem.language.same.statements import CONTRASTS, Clause, Reading, Token, in_one_form, read
 from kinmem.sentences import sentences
 
 MOST_READ = 8_000

@@ -7,7 +7,7 @@ reworded: a statement is a part of what was said, from its first telling word on
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from kinmem.language.evidence import INSTRUCTS, PROPER, TIMES
+from kinmem.language.importance import INSTRUCTS, PROPER, TIMES
 from kinmem.language.lexicon import either, word_class
 from kinmem.language.pattern import late
 from kinmem.language.talk.statements import ATTACHED
