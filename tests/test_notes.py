@@ -199,3 +199,21 @@ def test_words_alone_find_what_a_command_touches(service_of: Callable[..., Servi
         service.memorize(told)
 
     assert "Holtmann" in notes(service, "Schick Frau Holtmann eine Mail")
+
+
+def test_a_question_is_told_what_the_judge_knows_to_answer_it(service: Service) -> None:
+    """Its only word, "work", says nothing; the nearest memories are others."""
+    service.memorize_many(BREWERY)
+    service.memorize("I work as a nurse at the General Infirmary.")
+    assert service.settle(60)
+
+    assert "General Infirmary" in notes(service, "Where do I work?")
+
+
+@pytest.mark.parametrize("prompt", ["are you sure?", "what's next?", "does it work?", "why?"])
+def test_a_question_that_says_nothing_is_told_nothing(service: Service, prompt: str) -> None:
+    service.memorize_many(BREWERY)
+    service.memorize("I work as a nurse at the General Infirmary.")
+    assert service.settle(60)
+
+    assert notes(service, prompt) == ""

@@ -87,8 +87,11 @@ def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Itera
         if hit.weak and not was_weak:
             yield Text(WEAK if answer.abstained else ALSO_WEAK, style="yellow")
         was_weak = hit.weak
+        if hit.weak and not explain:
+            yield weak_line(hit, place)
+            continue
         parts = [memory_card(hit.memory, memory, hit=hit, place=place)]
-        if explain or hit.weak:
+        if explain:
             sure = Text(f"answers the question with a chance of {hit.confidence:.0%}", style=QUIET)
             parts.append(Padding(sure, (0, 0, 0, 3)))
         if explain:
@@ -103,6 +106,17 @@ def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Itera
         yield Text(f"Searched for: {safe(answer.asked)}", style=QUIET)
     for reason in answer.degraded:
         yield Text(DEGRADED.get(reason, reason), style="yellow")
+
+
+def weak_line(hit: "Hit", place: int) -> RenderableType:
+    """What hardly answers, with its id and its chance; more would hide what does answer."""
+    grid = Table.grid(padding=(0, 1))
+    grid.add_column(justify="right", min_width=2, style=QUIET)
+    grid.add_column(overflow="fold")
+    told = Text(one_line(hit.excerpt or hit.memory.content))
+    told.append(f"  {short_id(hit.memory.id)}, {hit.confidence:.0%}", style=QUIET)
+    grid.add_row(str(place), told)
+    return grid
 
 
 def memory_card(

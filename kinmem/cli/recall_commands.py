@@ -6,6 +6,7 @@ from kinmem.cli import options as take
 from kinmem.cli.command_context import CommandContext, command
 from kinmem.cli.terminal import say
 from kinmem.models import CONVERSATION
+from kinmem.places import at_hand
 
 app = typer.Typer()
 PANEL = "Ask"
@@ -30,6 +31,7 @@ def recall(
 ) -> None:
     """What is remembered about a question, best first."""
     with context.memory() as memory:
+        memory.here = at_hand()  # prefers what belongs to the project that one stands in
         answer = memory.recall(
             " ".join(question),
             limit=limit,

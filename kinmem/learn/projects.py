@@ -15,7 +15,7 @@ PERSONAL = frozenset({"identity", "relationship"})
 BOUND = frozenset({"decision"})
 OF_ME = re.compile(
     r"\bI\b|\bI['’]|(?i:\b(?:my|mine|me|myself|ich|mich|mir|meine?[mnrs]?|je|j['’]\w+|moi|mon|mes"
-    r"|yo|mis?|conmigo|mio|mia|miei|eu|meus?|minhas?)\b|\bthe user\b)"
+    r"|yo|mis?|conmigo|mio|mia|miei|eu|meus?|minhas?)\b|\bthe user\b)|我(?!们)"
 )
 OF_A_PROJECT = re.compile(
     r"\b(?:repo(?:sitor\w+)?|project|codebase|app|branch|backend|frontend|service|projekt\w*"

@@ -184,7 +184,7 @@ def _type_of(name: Sequence[str], named: Sequence[Entity]) -> EntityType | None:
     return types.pop() if len(types) == 1 and "other" not in types else None
 
 
-def _shared(one: str, other: str) -> bool:
+def shares_words(one: str, other: str) -> bool:
     """Whether they share a word that says something. Without one the judge takes plain facts about
     somebody for contradictions: I live in Leeds, I work as a nurse (.8)."""
     return not _content(one).isdisjoint(_content(other))
@@ -236,7 +236,7 @@ def weighed(
 def _judged(relation: Relation, earlier: str, later: str, of_one_kind: bool | None) -> Clash | None:
     replaces, contradicts = relation.replaces, relation.contradicts
     is_done_twice = happened(earlier) and happened(later)  # in May, and in June
-    if is_done_twice or stand_side_by_side(earlier, later) or not _shared(earlier, later):
+    if is_done_twice or stand_side_by_side(earlier, later) or not shares_words(earlier, later):
         contradicts = 0.0
     if replaces < ASKS and contradicts < EXCLUDES:
         return None

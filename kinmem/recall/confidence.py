@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from kinmem.language.evidence import TIMES
 from kinmem.language.sought import sought
+from kinmem.language.talk.worth import only_asks
 from kinmem.models import Candidate, Found, Hit, Reasons, Scored, State
 from kinmem.recall.question import Question
 from kinmem.settings import RecallSettings
@@ -121,6 +122,7 @@ CALLED = 3
 """Words of a question that is nothing but words, at most."""
 LEAST_CALLED = 3
 """Letters of a word that is called by its beginning."""
+QUESTION_MARKS = ("?", "？")
 WEAK = 5
 """Hits below the bar that are shown, at most."""
 FITTING = 0.3
@@ -156,7 +158,8 @@ def judge(
 
 def weak_last(hits: Sequence[Hit], abstained: bool, least: float) -> list[Hit]:
     """The hits that may answer; after them, the likeliest first, those that hardly do, marked as
-    weak: all where recall abstains, else what is below `least` and answers no part."""
+    weak: all where recall abstains, else what is below `least` and answers no part, and what only
+    asks: a question that somebody has stored is near to questions and answers none."""
     strong: list[Hit] = []
     weak: list[Hit] = []
     for hit in hits:
@@ -166,6 +169,9 @@ def weak_last(hits: Sequence[Hit], abstained: bool, least: float) -> list[Hit]:
         is_summed = hit.reasons.semantic is None  # with its parts, as no linear mode does
         answers_a_part = is_summed and any(part is not None for part in parts)
         is_weak = abstained or (hit.confidence < least and not answers_a_part)
+        is_weak = is_weak or (
+            hit.memory.content.endswith(QUESTION_MARKS) and only_asks(hit.memory.content)
+        )
         (weak if is_weak else strong).append(hit)
     weak.sort(key=lambda hit: -hit.confidence)
     return strong + [replace(hit, weak=True) for hit in weak[:WEAK]]

@@ -28,7 +28,14 @@ from kinmem.recall.standing_instructions import instructed, orders_near
 from kinmem.recall.superseded import former_first
 from kinmem.recall.trim import trim, without_copies
 from kinmem.recall.weigh import lowered, weigh
-from kinmem.recall.working_prompt import MATCHING, NEAREST, noise_of, sought_in, touched
+from kinmem.recall.working_prompt import (
+    MATCHING,
+    NEAREST,
+    answering,
+    noise_of,
+    sought_in,
+    touched,
+)
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 
@@ -156,6 +163,9 @@ class Recall:
         found = self._store.index.search(asked, filters)
         judging = Judging(self._models.judge, prompt, Deadline(seconds))
         chosen = touched(prompt, found, meaning.embedder.calibration, judging)
-        hits = hits_of(chosen, [one.score for one in chosen], self._store)
+        answering_it = answering(prompt, answer.hits)
+        known = {hit.memory.id for hit in answering_it}
+        others = [one for one in chosen if one.candidate.id not in known]
+        hits = answering_it + hits_of(others, [one.score for one in others], self._store)
         noise = answer.noise if answer.noise < 0 else max(answer.noise, noise_of(found))
         return replace(answer, touched=tuple(hits), noise=noise)

@@ -21,7 +21,8 @@ from typing import NamedTuple
 
 from kinmem.language.same.lexemes import UNSPACED
 from kinmem.llm.base import Calibration
-from kinmem.models import Candidate, Found, Reasons, Scored
+from kinmem.models import Candidate, Found, Hit, Reasons, Scored
+from kinmem.recall.confidence import QUESTION_MARKS
 from kinmem.recall.judging import FOR_NOTES, Judging
 from kinmem.sentences import sentences
 from kinmem.text import STOP_WORDS, content_words, folded, language_of, words
@@ -83,6 +84,10 @@ LEAST_BEST, LEAST_IF_ASKED = -2.5, 0.0
 much as its own: without this 12 of 30 questions about other people were told something, 2 with."""
 LEAST, BEHIND = -3.0, 2.0
 """Odds of a line that is told, and how far they may be behind those of the best."""
+ANSWERS = 0.85
+"""Chance, as the judge of language gives it, from which on a memory answers a prompt that asks. Of
+18 questions that say little ("are you sure?", "what's next?") or are about something else, beside
+ten memories each, none reaches it but "who am I?" beside who one is."""
 MOST_TOLD = 4
 """Lines because of what one prompt touches."""
 
@@ -114,9 +119,17 @@ def touched(prompt: str, found: Found, scale: Calibration, judging: Judging) -> 
     return judging.read([_with_chance(one, plain) for one in chosen], FOR_NOTES)
 
 
+def answering(prompt: str, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits that answer a prompt that asks, as the judge of language knows: "Where do I work?"
+    has no word that says anything, and may be far from what answers it."""
+    if not prompt.rstrip().endswith(QUESTION_MARKS):
+        return []
+    return [hit for hit in hits if not hit.weak and (hit.reasons.judge or 0.0) >= ANSWERS]
+
+
 def _is_about(prompt: str, odds: Sequence[float], weights: Weights) -> bool:
     """Whether the prompt is about what is remembered: the odds of its lines, best first, tell."""
-    asks = prompt.rstrip().endswith(("?", "？"))
+    asks = prompt.rstrip().endswith(QUESTION_MARKS)
     if not asks and (weights is BY_WORDS or odds[0] >= SURELY):
         return odds[0] >= ABOUT_BY_WORDS
     if weights is BY_WORDS or odds[0] < (LEAST_IF_ASKED if asks else LEAST_BEST):

@@ -16,8 +16,10 @@ from kinmem.errors import InvalidInput
 from kinmem.language.same.proof import unproved
 from kinmem.llm.base import ChatModel
 from kinmem.llm.prompts import render, today
+from kinmem.llm.relating import Relating, shares_words
 from kinmem.llm.reply import fitting
 from kinmem.models import Issue, IssueKind, Memory, Progress
+from kinmem.sentences import sentences
 from kinmem.store.upkeep import Decisions
 from kinmem.text import clean, folded
 from kinmem.validation import checked_content
@@ -44,6 +46,8 @@ SUGGESTIONS: Mapping[IssueKind, tuple[Suggestion, ...]] = {
 }
 """What may be suggested; the first where the model suggests anything else."""
 NOT_PROVED = "none of them says all; apply leaves them, with keep one takes the others' place"
+GIVES_WAY = 0.5
+"""Chance of a change from which on a sentence goes with the one that is most likely to."""
 PAIRS = {"contradiction", "duplicate"}
 ALIAS = re.compile(r"\bm\d+\b")
 
@@ -81,6 +85,28 @@ def issue_id(kind: IssueKind, memories: Collection[Memory]) -> str:
     """Ten hexadecimal digits of the kind and of which memories it is about, at which versions."""
     versions = sorted(f"{memory.id}@{memory.version}" for memory in memories)
     return blake2b("\n".join([kind, *versions]).encode(), digest_size=5).hexdigest()
+
+
+def remainder(memory: Memory, kept: Memory, relating: Relating) -> str | None:
+    """What a memory says besides what another one that stays excludes, in its own words: "I live in
+    Leeds. I work as a nurse" beside "I quit the hospital". None if that is nothing."""
+    parts = [] if memory.is_document else sentences(memory.content)
+    if len(parts) < 2:
+        return None
+    is_later = (memory.said_at, memory.id) > (kept.said_at, kept.id)
+    pairs = [(kept.content, part) if is_later else (part, kept.content) for part in parts]
+    shares = [shares_words(*pair) for pair in pairs]
+    if None in (relations := relating(pairs)):
+        goes = shares if any(shares) else [True] * len(parts)
+    else:
+        chances = [one.replaces + one.contradicts for one in relations if one is not None]
+        most = max(chances)
+        goes = [
+            chance == most or (chance >= GIVES_WAY and shared)
+            for chance, shared in zip(chances, shares, strict=True)
+        ]
+    rest = "".join(part for part, is_gone in zip(parts, goes, strict=True) if not is_gone)
+    return rest.strip() or None
 
 
 def refusal(kind: IssueKind, memories: Collection[Memory]) -> frozenset[str]:

@@ -25,10 +25,11 @@ from kinmem.models import (
     Review,
     State,
 )
+from kinmem.places import same_place
 from kinmem.retention import Fading, retention
 from kinmem.store.base import Store
 from kinmem.text import content_words, folded
-from kinmem.upkeep.issues import MOST_ASKED, Refused, findings_of, issue_of
+from kinmem.upkeep.issues import MOST_ASKED, SHOWN, Refused, findings_of, issue_of, remainder
 
 # More would keep the caller waiting for minutes; the summary says so when it matters.
 MOST_READ = 5000
@@ -87,10 +88,11 @@ def review(
     held = [one for one in read if one.holds_back]
     held += read_live(store, MOST_READ, replace(wanted, states=(State.QUARANTINED,)))
     known = {memory.id: memory for memory in [*memories, *held]}
-    issues = list(_open_conflicts(store, filters, known))
+    relating = Relating(judge)
+    issues = list(_open_conflicts(store, filters, known, relating))
     issues += [_quarantined(memory) for memory in held if memory.kin == store.kin]
     issues += [issue for memory in memories for issue in _alone(memory, store.kin, now)]
-    issues += _pairs(memories, store, embedder, duplicate, progress, Relating(judge))
+    issues += _pairs(memories, store, embedder, duplicate, progress, relating)
     found, failure = _asked(model, memories, store.kin, now, progress)
     issues += found
     kept = list(_new(issues, known, Refused(store.decisions)))
@@ -132,7 +134,9 @@ def _crosses(issue: Issue, known: Mapping[str, Memory]) -> bool:
     return issue.type == "duplicate" and len({known[id].kin for id in issue.memory_ids}) > 1
 
 
-def _open_conflicts(store: Store, filters: Filters, known: dict[str, Memory]) -> Iterator[Issue]:
+def _open_conflicts(
+    store: Store, filters: Filters, known: dict[str, Memory], relating: Relating
+) -> Iterator[Issue]:
     """Those both of whose memories are live still; they are added to `known`."""
     conflicts = store.decisions.conflicts()
     found = store.memories({id for one in conflicts for id in (one.older, one.newer)})
@@ -141,7 +145,15 @@ def _open_conflicts(store: Store, filters: Filters, known: dict[str, Memory]) ->
         if len(pair) == 2 and all(one.state in LIVE for one in pair) and _fits(pair, filters):
             known |= {memory.id: memory for memory in pair}
             said = f"cannot both be so ({conflict.reason}); which one holds?"
-            yield issue_of("contradiction", pair, said, "update", pair[1].content)
+            yield _which_holds(pair, said, relating)
+
+
+def _which_holds(pair: Sequence[Memory], said: str, relating: Relating) -> Issue:
+    """A contradiction of two, the earlier one first, and what stays of that one."""
+    earlier, later = pair
+    if rest := remainder(earlier, later, relating):
+        said += f' Of the earlier one this stays: "{rest[:SHOWN]}"'
+    return issue_of("contradiction", pair, said, "update", later.content)
 
 
 def _fits(pair: Sequence[Memory], filters: Filters) -> bool:
@@ -210,9 +222,15 @@ def _pairs(
         if one != other and other in known and pair not in seen:
             seen.add(pair)
             first, second = (known[id] for id in pair)
-            if store.kin in (first.kin, second.kin):
+            if store.kin in (first.kin, second.kin) and _in_one_place(first, second):
                 asked = relating if len(seen) <= MOST_JUDGED else UNJUDGING
                 yield from _between(first, second, cosine, ladder, asked)
+
+
+def _in_one_place(one: Memory, other: Memory) -> bool:
+    """Whether both may hold together: of two projects each has its own default branch."""
+    places = one.place, other.place
+    return None in places or same_place(*sorted(filter(None, places)))
 
 
 def _near(
@@ -289,7 +307,7 @@ def _contradiction(
         said = "cannot both be so now; the later one may have replaced the earlier"
         if not found.clear:
             said = f"may not both be so ({found.reason}); which one holds?"
-        yield issue_of("contradiction", pair, said, "update", later.content)
+        yield _which_holds((earlier, later), said, relating)
 
 
 def _summary(read: int, issues: Sequence[Issue], asked: bool, failure: str | None) -> str:

@@ -15,11 +15,12 @@ from kinmem.language.same.proof import unproved
 from kinmem.language.same.similarity import content_hash
 from kinmem.llm.base import ChatModel, Embedder, Judge
 from kinmem.llm.pieces import chunks_of, embedded
+from kinmem.llm.relating import Relating
 from kinmem.models import Chunks, Filters, Issue, Memory, Progress, Review, Scope, Settled, State
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.turns import Batch, Change
-from kinmem.upkeep.issues import STEP, issue_id, refusal
+from kinmem.upkeep.issues import STEP, issue_id, refusal, remainder
 from kinmem.upkeep.review import review
 from kinmem.validation import checked_content
 
@@ -65,7 +66,14 @@ class Reviewer:
         if keep is not None and len(apply) != 1:
             raise InvalidInput("keep names the memory that stays of one issue: apply just that one")
         settled = [
-            apply_issue(self._store, self._embedder, self._known(id), self._clock(), keep)
+            apply_issue(
+                self._store,
+                self._embedder,
+                self._known(id),
+                self._clock(),
+                keep,
+                relating=Relating(self._judge),
+            )
             for id in apply
         ]
         settled += [refuse_issue(self._store, self._known(id)) for id in refuse]
@@ -108,11 +116,18 @@ BECAME = {"forgotten": "deleted"}
 
 
 def apply_issue(
-    store: Store, embedder: Embedder, issue: Issue, now: datetime, keep: str | None = None
+    store: Store,
+    embedder: Embedder,
+    issue: Issue,
+    now: datetime,
+    keep: str | None = None,
+    *,
+    relating: Relating,
 ) -> Settled:
     """Do what the issue suggests, in one transaction for each scope; it can all be taken back.
 
-    contradiction: the later memory, or `keep`, supersedes the others, and their conflict is closed.
+    contradiction: the later memory, or `keep`, supersedes the others, and their conflict is closed;
+    of one that says other things as well, those sentences stay.
     duplicate: the superfluous ones go into the bin; with merge they are superseded by one that says
     it all, or by `keep`. expired, clutter, stale: into the bin, or rewritten as suggested; `keep`
     leaves it and refuses the issue. quarantined: into the bin, a document that holds back a part of
@@ -125,7 +140,7 @@ def apply_issue(
         known = ", ".join(issue.memory_ids)
         raise InvalidInput(f"issue {issue.id} is not about {keep!r}; keep one of {known}")
     if issue.type in SUPERSEDING and (keep is not None or issue.suggestion != "keep"):
-        return _between(store, embedder, issue, memories, keep, now)
+        return _between(store, embedder, issue, memories, keep, now, relating)
     memory = memories[-1]
     if (
         issue.suggestion == "keep"
@@ -137,7 +152,9 @@ def apply_issue(
     if keep is not None or issue.suggestion == "release":
         return _done(store, issue, [_released(memory, store.documents.text(memory.id))], memory)
     if issue.suggestion == "update":
-        return _done(store, issue, [_rewritten(memory, issue, embedder)], memory)
+        return _done(
+            store, issue, [_rewritten(memory, issue, issue.suggested_content, embedder)], memory
+        )
     return _done(store, issue, [_discarded(memory, now)], None)
 
 
@@ -173,6 +190,7 @@ def _between(
     memories: Sequence[Memory],
     keep: str | None,
     now: datetime,
+    relating: Relating,
 ) -> Settled:
     kept = _kept(store, issue, memories, keep)
     others = [memory for memory in memories if memory.id != kept.id]
@@ -184,11 +202,14 @@ def _between(
         if issue.suggestion == "merge":
             _prove(text, memories)
         _own(store, [kept])
-        deeds.append(_rewritten(kept, issue, embedder))
-    if issue.type == "duplicate" and issue.suggestion == "delete":
-        deeds += [_discarded(memory, now) for memory in others]
-    else:
-        deeds += [_superseded(memory, kept, issue, now) for memory in others]
+        deeds.append(_rewritten(kept, issue, issue.suggested_content, embedder))
+    for memory in others:
+        if issue.type == "duplicate" and issue.suggestion == "delete":
+            deeds.append(_discarded(memory, now))
+        elif issue.type == "contradiction" and (rest := remainder(memory, kept, relating)):
+            deeds.append(_rewritten(memory, issue, rest, embedder))
+        else:
+            deeds.append(_superseded(memory, kept, issue, now))
     return _done(store, issue, deeds, kept)
 
 
@@ -227,13 +248,13 @@ def _prove(text: str, memories: Sequence[Memory]) -> None:
         raise InvalidInput(f"the suggested text does not stand for all: {'; '.join(problems)}")
 
 
-def _rewritten(memory: Memory, issue: Issue, embedder: Embedder) -> Deed:
-    if issue.suggested_content is None:
+def _rewritten(memory: Memory, issue: Issue, text: str | None, embedder: Embedder) -> Deed:
+    if text is None:
         raise InvalidInput(
             f"nobody knows what memory {memory.id} should say now; write it with update_memory,"
             " forget it, or refuse the issue"
         )
-    content = checked_content(issue.suggested_content)
+    content = checked_content(text)
     fields = {
         "content": content,
         "content_hash": content_hash(content),

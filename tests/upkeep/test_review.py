@@ -1,11 +1,13 @@
 """A review names what is wrong, with an id by which it is settled or refused; a model helps."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kinmem.errors import InvalidInput, ModelError
+from kinmem.llm.relating import Relating
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import Filters, Issue, Review, Settled, State
 from kinmem.service import Service
@@ -25,7 +27,9 @@ def look(bench: Bench, model: ScriptedModel | None = None, **options: Any) -> Re
 
 
 def settle(bench: Bench, issue: Issue, keep: str | None = None) -> Settled:
-    return apply_issue(bench.store, bench.embedder, issue, bench.clock(), keep)
+    return apply_issue(
+        bench.store, bench.embedder, issue, bench.clock(), keep, relating=Relating(None)
+    )
 
 
 def dispute(bench: Bench) -> tuple[str, str]:
@@ -35,6 +39,44 @@ def dispute(bench: Bench) -> tuple[str, str]:
     found = Conflict(newer, older, "contradiction", "ask", "another home")
     bench.store.apply(Batch(conflicts=[found]))
     return older, newer
+
+
+def test_what_else_the_earlier_one_says_stays(service: Service) -> None:
+    home, work = "I live in Leeds with my wife Mia.", "I work as a nurse at the hospital."
+    older = service.memorize(f"{home} {work}").id
+    service.memorize("I quit the hospital last week, I'm a freelance translator now.")
+    (issue,) = service.review_memories().issues
+    assert older is not None
+    assert home in issue.description
+
+    (settled,) = service.review_memories(apply=[issue.id]).settled
+
+    assert settled.changed == ((older, "updated"),)
+    assert service.get(older).content == home
+    assert service.get(older).state is State.ACTIVE
+    assert service.review_memories().issues == []
+
+
+def test_without_a_judge_the_sentences_that_share_a_word_give_way(bench: Bench) -> None:
+    older = bench.keep("Clara lives in Lyon. She plays the cello.", occurred_at="2026-01-01")
+    newer = bench.keep("Clara lives in Rome.", occurred_at="2026-03-01")
+    bench.store.apply(Batch(conflicts=[Conflict(newer, older, "contradiction", "ask", "home")]))
+    issue = next(one for one in look(bench).issues if one.type == "contradiction")
+
+    settle(bench, issue)
+
+    assert bench.service.get(older).content == "She plays the cello."
+
+
+def test_two_projects_contradict_and_repeat_nothing(service: Service, tmp_path: Path) -> None:
+    places = [tmp_path / name for name in ("shop", "blog")]
+    for place in places:
+        (place / ".git").mkdir(parents=True)
+    for place, database in zip(places, ("Postgres 16", "MySQL 8"), strict=True):
+        service.memorize(f"The database is {database}.", place=str(place))
+        service.memorize("The linter is ruff.", place=str(place))
+
+    assert service.review_memories().issues == []
 
 
 # finding
@@ -251,7 +293,7 @@ def test_where_somebody_changes_a_memory_meanwhile_nothing_is_done(
     )
 
     with pytest.raises(InvalidInput, match="changed since the review"):
-        apply_issue(bench.store, meddling, issue, bench.clock())
+        apply_issue(bench.store, meddling, issue, bench.clock(), relating=Relating(None))
 
     assert [memory.state for memory in bench.live()] == [State.ACTIVE, State.ACTIVE]
     assert whole not in [memory.content for memory in bench.live()]
