@@ -35,6 +35,8 @@ Category = Literal[
     "ephemeral",
 ]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
+OF_ITS_TIME: frozenset[Category] = frozenset({"event", "ephemeral"})
+"""What is so each time anew; all else is so until something else is said."""
 Channel = Literal["user", "explicit", "extraction", "consolidation", "import"]
 Tier = Literal["hot", "warm", "archive"]
 Curve = Literal["kin", "keyoku", "kore", "kinbot", "kybernesis"]

@@ -12,7 +12,7 @@ from itertools import pairwise
 from kinmem.conversation.due import Turn
 from kinmem.conversation.sanitize import indented, who, without_delimiters
 from kinmem.errors import InvalidInput, ModelError
-from kinmem.language.evidence import evidence
+from kinmem.language.importance import evidence
 from kinmem.language.talk.prose import own_prose
 from kinmem.language.talk.talk import Said, is_offer, is_small, said, telling
 from kinmem.language.talk.worth import judge

@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from kinmem.language.importance import TIMES
-from kinmem.language.pattern import late
-from kinmem.text import STOP_WORDS, words
+from kinmem.text import STOP_WORDS, late, words
 
 # The numbers of a text, in digits or in words, each with what it counts: 5 kilos are a mass.
 # Units and number words are those of English, German, French, Spanish, Italian and Portuguese. Only

@@ -12,9 +12,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from kinmem.language.lexicon import either
-from kinmem.language.pattern import late
 from kinmem.sentences import sentences
-from kinmem.text import STOP_WORDS, cut, language_of, words
+from kinmem.text import STOP_WORDS, cut, language_of, late, words
 
 LOOKED_AT = 200_000
 """Characters; of a longer text as much is read, in stretches from all of it."""

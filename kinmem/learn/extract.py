@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 
 from kinmem.language.importance import importance
-from kinmem.language.names.naming import entities
-from kinmem.language.talk.about import refers_back, subject
+from kinmem.language.names.names import entities
 from kinmem.language.talk.features import Setting
 from kinmem.language.talk.prose import own_places, own_prose
 from kinmem.language.talk.statements import (
@@ -23,7 +22,11 @@ from kinmem.language.talk.statements import (
     asks,
     in_json,
     is_quotation,
+    refers_back,
     statements,
+    subject,
+    unkept,
+    without_unkept,
 )
 from kinmem.language.talk.talk import (
     ADDRESSED,
@@ -35,7 +38,6 @@ from kinmem.language.talk.talk import (
     is_small,
     telling,
 )
-from kinmem.language.talk.unkept import unkept, without_unkept
 from kinmem.language.talk.worth import NOTHING, UNREAL, Judgement
 from kinmem.language.talk.worth import judge as judge_alone
 from kinmem.language.time.dated import resolved

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from math import sqrt
 
-from kinmem.language.change.occasion import begins
 from kinmem.language.change.restating import restated
 from kinmem.language.same.similarity import Ladder
+from kinmem.learn.occasion import begins
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import chunks_of, embedded, is_surely_one
 from kinmem.models import Asked, Chunks, Filters, Memory, State, Vector

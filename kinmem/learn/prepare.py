@@ -8,8 +8,7 @@ from typing import Any, Literal
 import uuid_utils
 
 from kinmem.errors import InvalidInput
-from kinmem.language.evidence import evidence
-from kinmem.language.importance import importance
+from kinmem.language.importance import evidence, importance
 from kinmem.language.same.similarity import content_hash
 from kinmem.language.secrets.secrets import keys_in, redacted
 from kinmem.language.talk.worth import judge, only_asks

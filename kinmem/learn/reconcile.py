@@ -6,19 +6,17 @@ from datetime import datetime, time, timedelta
 from typing import Literal
 
 from kinmem.language.change.clash import Clash, clash
-from kinmem.language.change.occasion import (
+from kinmem.language.change.restating import Period, joined, periods, restated
+from kinmem.language.change.vetoes import is_of_others, is_rule, veto
+from kinmem.language.same.atoms import contrast, is_content
+from kinmem.language.same.similarity import Kinship, Ladder, compare, contains, resembles
+from kinmem.learn.occasion import (
     begins,
     of_one,
     same_occasion,
     speaker_of,
     states_as_much,
 )
-from kinmem.language.change.periods import Period, joined, periods
-from kinmem.language.change.restating import restated
-from kinmem.language.change.vetoes import is_of_others, is_rule, veto
-from kinmem.language.same.atoms import contrast, is_content
-from kinmem.language.same.similarity import Kinship, Ladder, compare, contains
-from kinmem.language.same.wordings import resembles
 from kinmem.llm.relating import Judged, weighed
 from kinmem.models import LIVE, ConflictMode, Memory
 from kinmem.sentences import sentences

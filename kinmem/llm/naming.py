@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinmem.errors import ModelError
-from kinmem.language.names.entities import read, together
-from kinmem.language.names.naming import names_by_capitals
+from kinmem.language.names.names import names_by_capitals, read, together
 from kinmem.llm.base import Judge
 from kinmem.models import Entity, EntityType, Knowledge, Memory, Note
 

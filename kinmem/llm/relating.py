@@ -21,10 +21,10 @@ from kinmem.language.change.clash import (
 from kinmem.language.change.restating import restated
 from kinmem.language.change.vetoes import FOR_A_TIME, OF_THINGS, happened, veto
 from kinmem.language.same.exact import by_capitals, holds_all
-from kinmem.language.same.lexemes import UNSPACED, stem
+from kinmem.language.same.lexemes import stem
 from kinmem.llm.base import Judge, Relation
 from kinmem.models import Entity, EntityType
-from kinmem.text import content_words, words
+from kinmem.text import UNSPACED, content_words, words
 
 logger = logging.getLogger(__name__)
 

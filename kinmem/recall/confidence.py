@@ -13,7 +13,7 @@ from datetime import datetime
 from operator import mul
 from typing import NamedTuple
 
-from kinmem.language.evidence import TIMES
+from kinmem.language.importance import TIMES
 from kinmem.language.sought import sought
 from kinmem.language.talk.worth import only_asks
 from kinmem.models import Candidate, Found, Hit, Reasons, Scored, State

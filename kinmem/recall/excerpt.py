@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from kinmem.errors import MemoryNotFound
-from kinmem.language.change.periods import so_on
+from kinmem.language.change.restating import so_on
 from kinmem.models import Hit, Memory, Scored
 from kinmem.sentences import sentences
 from kinmem.store.base import Store

@@ -4,11 +4,10 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from kinmem.language.pattern import late
 from kinmem.language.time.when import Interval, followed, spoken_interval, spoken_past
 from kinmem.models import ROLES, Filters
 from kinmem.recall.profiles import Formula
-from kinmem.text import STOP_WORDS, content_words, folded, in_first_person, words
+from kinmem.text import STOP_WORDS, content_words, folded, in_first_person, late, words
 
 # Words about the asking and the conversation, never about the thing asked for: in BEAM people ask
 # about "our conversations".

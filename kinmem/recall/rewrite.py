@@ -3,14 +3,13 @@
 from collections.abc import Callable, Collection, Sequence
 
 from kinmem.errors import Unusable
-from kinmem.language.same.lexemes import UNSPACED
 from kinmem.language.talk.followup import carried_over, needs_context
 from kinmem.llm.base import ChatModel, ChatModels
 from kinmem.llm.deadline import Attempts
 from kinmem.llm.prompts import render
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
-from kinmem.text import content_words, folded, words
+from kinmem.text import UNSPACED, content_words, folded, words
 from kinmem.turns import Message
 
 Recent = Callable[[], Sequence[Message]]

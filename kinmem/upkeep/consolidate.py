@@ -16,8 +16,7 @@ from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, ModelError
 from kinmem.language.change.vetoes import veto
 from kinmem.language.same.proof import unproved
-from kinmem.language.same.similarity import normalised
-from kinmem.language.same.wordings import is_counterpart
+from kinmem.language.same.similarity import is_counterpart, normalised
 from kinmem.llm.base import ChatModel, Embedder
 from kinmem.llm.naming import RULES, Naming
 from kinmem.llm.prompts import render, today

@@ -15,8 +15,8 @@ from itertools import combinations, product
 from kinmem.errors import MemoryNotFound
 from kinmem.language.change.clash import excluding
 from kinmem.language.same.atoms import atoms
+from kinmem.language.same.clauses import read
 from kinmem.language.same.similarity import Kinship, Ladder, compare
-from kinmem.language.same.statements import read
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import chunks_of
 from kinmem.models import LIVE, Filters, Memory, Scope

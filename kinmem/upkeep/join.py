@@ -11,9 +11,9 @@ from hashlib import sha256
 from itertools import combinations
 
 from kinmem.clock import Clock
-from kinmem.language.change.occasion import may_be_one
 from kinmem.language.same.exact import holds_all
 from kinmem.language.same.similarity import Ladder
+from kinmem.learn.occasion import may_be_one
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import Naming
 from kinmem.llm.relating import LONGEST, SAME, Relating

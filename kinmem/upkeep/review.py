@@ -6,12 +6,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import combinations
 
+from kinmem.clock import age_in_words
 from kinmem.errors import ModelError
 from kinmem.language.change.clash import clash
-from kinmem.language.change.occasion import may_be_one, of_one, same_occasion, worded_otherwise
-from kinmem.language.same.similarity import Kinship, Ladder, compare, contains
-from kinmem.language.same.wordings import extends, resembles
-from kinmem.language.time.when import age_in_words
+from kinmem.language.same.similarity import Kinship, Ladder, compare, contains, extends, resembles
+from kinmem.learn.occasion import may_be_one, of_one, same_occasion, worded_otherwise
 from kinmem.llm.base import ChatModel, Embedder, Judge
 from kinmem.llm.relating import ALIKE, Relating, weighed
 from kinmem.models import (

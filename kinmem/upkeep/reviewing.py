@@ -10,7 +10,7 @@ from typing import Any
 from kinmem.clock import Clock
 from kinmem.documents.held_back import released
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
-from kinmem.language.evidence import evidence
+from kinmem.language.importance import evidence
 from kinmem.language.same.proof import unproved
 from kinmem.language.same.similarity import content_hash
 from kinmem.llm.base import ChatModel, Embedder, Judge

@@ -8,17 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from kinmem.clock import age_in_words, parse_duration, parse_expiry, parse_time, spoken_date
 from kinmem.language.time.calendar import MEANINGS
 from kinmem.language.time.phrases import LANGUAGES, grammar
-from kinmem.language.time.when import (
-    Interval,
-    age_in_words,
-    parse_duration,
-    parse_expiry,
-    parse_time,
-    spoken_date,
-    spoken_interval,
-)
+from kinmem.language.time.when import Interval, spoken_interval
 
 BERLIN = ZoneInfo("Europe/Berlin")
 WEDNESDAY = datetime(2023, 6, 14, 15, 0, tzinfo=BERLIN)

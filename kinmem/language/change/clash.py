@@ -17,10 +17,10 @@ from kinmem.language import vocabulary
 from kinmem.language.change.restating import CHANGED, Restated, restated
 from kinmem.language.change.vetoes import happened, veto
 from kinmem.language.lexicon import word_class
-from kinmem.language.pattern import late
 from kinmem.language.same.atoms import Atoms, Words, atoms, contrast, forms, is_content
 from kinmem.language.same.clauses import CONTRASTS, bare
 from kinmem.language.same.similarity import Kinship, Ladder, compare
+from kinmem.text import late
 
 ClashKind = Literal["contradiction", "update", "partial"]
 LONGEST = 12

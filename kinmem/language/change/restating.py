@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kinmem.language.lexicon import by_language, either, word_class
-from kinmem.language.pattern import late
+from kinmem.text import late
 
 # Each gap in a rule is bounded, so that time grows with the length alone. Of ENDED and FORMER the
 # first rule that fits is used, of CUES all.

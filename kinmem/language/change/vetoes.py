@@ -10,9 +10,8 @@ from functools import lru_cache
 
 from kinmem.language import vocabulary
 from kinmem.language.lexicon import either, word_class
-from kinmem.language.pattern import late
 from kinmem.language.same.atoms import atoms, is_content
-from kinmem.text import folded, words
+from kinmem.text import folded, late, words
 
 Veto = Callable[[str, str], bool]
 

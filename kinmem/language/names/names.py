@@ -9,13 +9,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kinmem.language.names.relations import ENDS, NAME, PEOPLES, SILENT, is_name, relations
-from kinmem.language.pattern import late
 from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
 from kinmem.language.talk.statements import KIN, KIN_ABROAD
 from kinmem.language.vocabulary import FUNCTION_WORDS, MARKERS
 from kinmem.models import ROLES, THE_USER, Entity, EntityType, Knowledge, Relation
 from kinmem.sentences import sentences
-from kinmem.text import folded, words
+from kinmem.text import folded, late, words
 
 CAPITAL = r"(?:[A-ZÀ-Þ][\w’'-]*\w|[A-Z]{2,})"
 RUN = re.compile(rf"{CAPITAL}(?:(?: (?:of|the|de|da|del|van|von))? {CAPITAL})*")

@@ -16,12 +16,11 @@ from itertools import combinations
 from typing import NamedTuple
 
 from kinmem.language.lexicon import by_word, either, lexicon, word_class
-from kinmem.language.pattern import late
 from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
 from kinmem.language.vocabulary import FUNCTION_WORDS
 from kinmem.models import THE_USER, EntityType, Relation
 from kinmem.sentences import sentences
-from kinmem.text import folded
+from kinmem.text import folded, late
 
 SURE = 0.9
 """Confidence of what a rule finds."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kinmem.language.lexicon import table
-from kinmem.language.pattern import late
+from kinmem.text import late
 
 COUNTING = table("amounts", "counting")
 """Number words, but those that are oftener another language's: once, due, sei, elf, un, eins."""

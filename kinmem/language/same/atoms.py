@@ -12,7 +12,8 @@ from itertools import chain, groupby, pairwise, product
 from os.path import commonprefix
 
 from kinmem.language import vocabulary
-from kinmem.language.same.lexemes import UNSPACED, Kind, Lexeme, lexemes
+from kinmem.language.same.lexemes import Kind, Lexeme, lexemes
+from kinmem.text import UNSPACED
 
 Words = tuple[str, ...]
 

@@ -6,11 +6,11 @@ from itertools import chain, takewhile
 
 from kinmem.language import vocabulary
 from kinmem.language.lexicon import word_class, word_forms
-from kinmem.language.pattern import late
 from kinmem.language.same.atoms import Atoms, Words, atoms, is_content, negations
 from kinmem.language.same.lexemes import stem
 from kinmem.language.same.similarity import normalised
 from kinmem.sentences import sentences
+from kinmem.text import late
 
 NEGATING = vocabulary.NEGATORS | vocabulary.CONCORD
 SHORT = 4

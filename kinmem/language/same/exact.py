@@ -12,13 +12,12 @@ from typing import NamedTuple
 
 from kinmem.language import vocabulary
 from kinmem.language.lexicon import table, word_class
-from kinmem.language.pattern import late
 from kinmem.language.same import amounts
 from kinmem.language.same.amounts import DAY, Figure, figure
 from kinmem.language.same.atoms import Atoms, contrast, is_content
-from kinmem.language.same.lexemes import UNSPACED, Lexeme, lexemes, stem
+from kinmem.language.same.lexemes import Lexeme, lexemes, stem
 from kinmem.language.vocabulary import FUNCTION_WORDS
-from kinmem.text import folded, words
+from kinmem.text import UNSPACED, folded, late, words
 
 Names = Callable[[str], Iterable[str]]
 """The names in a text."""

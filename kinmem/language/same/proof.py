@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from kinmem.language.pattern import late
 from kinmem.language.same.clauses import CONTRASTS, Clause, Reading, Token, in_one_form, read
 from kinmem.language.same.similarity import normalised
 from kinmem.sentences import sentences
+from kinmem.text import late
 
 MOST_READ = 8_000
 """Characters of all texts together: time grows with their square."""

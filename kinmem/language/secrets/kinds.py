@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kinmem.language.lexicon import lexicon
-from kinmem.language.pattern import late
 from kinmem.language.secrets.values import CALLED as RULES
 from kinmem.language.secrets.values import SAID, bare, is_random, stands_for_one
+from kinmem.text import late
 
 _TABLES = lexicon("secrets")
 _FLAGS = re.IGNORECASE | re.VERBOSE

@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from kinmem.language.lexicon import word_class
-from kinmem.language.pattern import late
-from kinmem.text import STOP_WORDS
+from kinmem.text import STOP_WORDS, late
 
 COMMON = frozenset().union(*STOP_WORDS.values())
 NO_PASSWORDS = word_class("no_passwords")

@@ -5,8 +5,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from kinmem.language.lexicon import by_language, either, word_class
-from kinmem.language.pattern import late
-from kinmem.text import STOP_WORDS, content_words, folded, language_of, words
+from kinmem.text import STOP_WORDS, content_words, folded, language_of, late, words
 
 _BEGINS = late(
     rf"(?i)\W*(?:(?:{either('continues')})(?![-\w'’])|(?:{either('answers_with')})(?=\s*[,.;!?…]|\s*$))"

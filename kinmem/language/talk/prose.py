@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from kinmem.language.lexicon import either
-from kinmem.language.pattern import late
 from kinmem.language.talk.talk import IMPERATIVES, ORDERS, REQUESTS, WISHES
+from kinmem.text import late
 
 FENCED = late(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
 LINK = late(r"(?i)<?(?:https?://|www\.)\S+>?")

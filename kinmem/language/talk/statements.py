@@ -10,12 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from kinmem.language.lexicon import either
-from kinmem.language.pattern import late
+from kinmem.language.lexicon import either, word_class
 from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
 from kinmem.language.vocabulary import FUNCTION_WORDS
 from kinmem.sentences import borders
-from kinmem.text import STOP_WORDS
+from kinmem.text import STOP_WORDS, late, words
 
 LIST_MARK = late(r"(?:[-*•+]|\d{1,2}[.)]|#+)\s+")
 QUOTATION = late(
@@ -241,6 +240,15 @@ def subject(text: str, *, named: bool = True) -> str | None:
 def _is_name(text: str) -> bool:
     first = text.split()[0].casefold()
     return first not in NEVER and first not in MONTHS
+
+
+SELF = word_class("subjects", "own")
+"""At the beginning of a statement these are somebody else with each speaker."""
+
+
+def begins_with_speaker(text: str) -> bool:
+    """Whether one of its first three words says who speaks: I, my, nous."""
+    return not SELF.isdisjoint(words(text)[:3])
 
 
 def refers_back(text: str) -> bool:

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 from kinmem.language.importance import INSTRUCTS, PROPER, TIMES
 from kinmem.language.lexicon import either, word_class
-from kinmem.language.pattern import late
 from kinmem.language.talk.statements import ATTACHED
 from kinmem.sentences import sentences
-from kinmem.text import STOP_WORDS, words
+from kinmem.text import STOP_WORDS, late, words
 
 REQUESTS, ORDERS, WISHES = either("requests"), either("orders"), either("wishes")
 """ORDERS are requests only where a clause begins: "she offered to help me" is none."""

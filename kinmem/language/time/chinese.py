@@ -6,7 +6,6 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from kinmem.language.lexicon import lexicon
-from kinmem.language.pattern import late
 from kinmem.language.time.calendar import (
     MEANINGS,
     Slots,
@@ -15,6 +14,7 @@ from kinmem.language.time.calendar import (
     month_of,
     year_of,
 )
+from kinmem.text import late
 
 _TABLES = lexicon("zh")["time"]
 DAYS: Mapping[str, int] = _TABLES["days"]

@@ -13,7 +13,6 @@ from functools import cache
 from typing import NamedTuple
 
 from kinmem.language.lexicon import either, lexicon
-from kinmem.language.pattern import late
 from kinmem.language.time import chinese
 from kinmem.language.time.calendar import (
     DAY,
@@ -30,6 +29,7 @@ from kinmem.language.time.calendar import (
 )
 from kinmem.language.time.dated_names import is_name, is_one_of_several
 from kinmem.language.time.phrases import WINDOW, Anchor, Grammar, Language, Plain, likely_languages
+from kinmem.text import late
 
 CHINESE = late(r"[天日晚夜早周拜期月年]")
 RELATIVE = frozenset(

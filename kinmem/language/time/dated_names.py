@@ -3,8 +3,8 @@ date that is missing costs little, a wrong one stays."""
 
 import re
 
-from kinmem.language.pattern import late
 from kinmem.language.time.phrases import Anchor, Language, Plain
+from kinmem.text import late
 
 WEEKDAYS = frozenset({"weekday", "last weekday", "coming weekday", "this weekday", "next weekday"})
 CALENDAR = late(

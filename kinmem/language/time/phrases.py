@@ -29,8 +29,8 @@ from itertools import chain
 from typing import Any
 
 from kinmem.language.lexicon import lexicon
-from kinmem.language.pattern import late
 from kinmem.language.time.calendar import FLOATING, MEANINGS, Slots, Stretch
+from kinmem.text import late
 
 OpenStretch = tuple[datetime | None, datetime | None]
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import apsw
 
-from kinmem.language.evidence import evidence
+from kinmem.clock import spoken_date
+from kinmem.language.importance import evidence
 from kinmem.language.orders import commands
-from kinmem.language.time.when import spoken_date
 from kinmem.models import ROLES, TURN, Asked, Candidate, Coverage, Filters, Found, Pending, Vectors
 from kinmem.store.sessions import Cut, Learned
 from kinmem.store.sqlite.erasing import ERASED, Turn, repeated_in, restates

@@ -6,9 +6,9 @@ statement twice (store/sqlite/memory_file.py says it again in SQL).
 
 from datetime import datetime, timedelta
 
-from kinmem.language.lexicon import word_class
 from kinmem.language.same.atoms import atoms
-from kinmem.models import TOLD_AT, Memory
+from kinmem.language.talk.statements import begins_with_speaker
+from kinmem.models import OF_ITS_TIME, TOLD_AT, Memory
 from kinmem.text import folded, words
 
 ONE_TALK = timedelta(hours=12)
@@ -54,12 +54,8 @@ def worded_otherwise(a: Memory, b: Memory) -> bool:
     )
 
 
-SELF = word_class("subjects", "own")
-"""At the beginning of a statement these are somebody else with each speaker."""
-
-
 def _of_self(memory: Memory) -> bool:
-    return not SELF.isdisjoint(words(memory.content)[:3])
+    return begins_with_speaker(memory.content)
 
 
 def same_speaker(a: Memory, b: Memory) -> bool:
@@ -81,10 +77,6 @@ def same_time(a: Memory, b: Memory) -> bool:
 def same_occasion(a: Memory, b: Memory) -> bool:
     """As far as is known; symmetric."""
     return same_time(a, b) and same_subject(a, b) and same_speaker(a, b)
-
-
-OF_ITS_TIME = frozenset({"event", "ephemeral"})
-"""What is so each time anew; all else is so until something else is said."""
 
 
 def says_again(known: Memory, new: Memory) -> bool:
