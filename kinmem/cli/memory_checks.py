@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kinmem.cli.installation_checks import Check, Status
 from kinmem.errors import KinmemError
-from kinmem.language.tags import telling
+from kinmem.language.tags import topics
 from kinmem.models import Asked, Filters, Living, Memory
 from kinmem.settings import Settings
 from kinmem.text import content_words
@@ -219,7 +219,7 @@ def _tags(memories: Sequence[Memory], sleep: Sleep) -> Check:
     """Memories that were not seen to yet. Which of the others have a tag is only told: what no
     other memory speaks of has none."""
     late = [one for one in memories if not _is_since_edit(one.tagged_at, one)]
-    shared = [one for one in memories if telling(one.tags)]
+    shared = [one for one in memories if topics(one.tags)]
     told = f"{len(shared):,} of {len(memories):,} memories share a tag with another one"
     if late:
         why = f"{told}; {len(late):,} were never looked at: {sleep.why('tag')}"

@@ -15,7 +15,7 @@ from operator import or_
 
 from kinmem.documents.blocks import Block, blocks
 from kinmem.documents.document import Document
-from kinmem.language.orders import hints, may_be_suspicious, suspicious
+from kinmem.language.orders import may_be_orders, order_hints, order_in
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import Window, before_letter
 from kinmem.models import Chunks, Memory, Passage, Progress
@@ -107,7 +107,7 @@ def _judged(text: str, units: Sequence[_Unit]) -> list[_Unit]:
     """With what is held back. A heading goes with what it stands over; places tell it as well."""
     told = [Told(text[unit.start : unit.end], unit.prose) for unit in units]
     reasons = orders(told)
-    paths = {unit.path: "" if suspicious(unit.path) else unit.path for unit in units}
+    paths = {unit.path: "" if order_in(unit.path) else unit.path for unit in units}
     for place in range(len(units) - 2, -1, -1):
         if units[place].opens:
             reasons[place] = reasons[place] or reasons[place + 1]
@@ -214,12 +214,12 @@ def orders(told: Sequence[Told]) -> list[str]:
 
     As little as possible is: one sentence of many, or the few that only together give an order.
     """
-    found = [hints(one.flowing) for one in told]
+    found = [order_hints(one.flowing) for one in told]
     reasons: list[str] = []
     while (first := len(reasons)) < len(told):
         few = slice(first, first + TOGETHER)
         told_of = reduce(or_, found[few])
-        if may_be_suspicious(told_of) and (why := _reason(told[few], told_of)):
+        if may_be_orders(told_of) and (why := _reason(told[few], told_of)):
             reasons += _smallest(told[few], why, told_of)
         else:
             reasons.append("")
@@ -239,4 +239,4 @@ def _reason(told: Sequence[Told], told_of: int) -> str | None:
     """`told_of`: hints of these, and maybe of more."""
     said = "".join(one.text for one in told)
     read = "".join(one.flowing for one in told)
-    return suspicious(said, told_of) or (suspicious(read, told_of) if read != said else None)
+    return order_in(said, told_of) or (order_in(read, told_of) if read != said else None)

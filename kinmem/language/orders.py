@@ -71,7 +71,7 @@ class _Signs(NamedTuple):
     met: Callable[[str], int]
 
 
-def suspicious(text: str, known: int | None = None) -> str | None:
+def order_in(text: str, known: int | None = None) -> str | None:
     """Why the text reads like an instruction to a model, None if it does not.
 
     Hidden and look-alike characters are seen through. People's own wishes ("never recommend
@@ -96,7 +96,7 @@ def overriding(text: str) -> str | None:
     return next((why for why in reasons if not (is_own and why in OWN)), None)
 
 
-def hints(text: str) -> int:
+def order_hints(text: str) -> int:
     """What in the text an order could be worded with: those of a whole are those of its parts, in
     one number by |. Many times cheaper than `suspicious`, for texts that are cut in many ways."""
     if not text.isascii() and _SMUGGLED.search(text):
@@ -106,10 +106,10 @@ def hints(text: str) -> int:
 
 def commands(text: str, role: str) -> bool:
     """Whether a text of that role reads as an order to a model; people may give some, to theirs."""
-    return (overriding if role == "user" else suspicious)(text) is not None
+    return (overriding if role == "user" else order_in)(text) is not None
 
 
-def may_be_suspicious(hints: int) -> bool:
+def may_be_orders(hints: int) -> bool:
     """Whether a text with these hints has to be looked at."""
     return any(not needs & ~hints for needs in _signs().needs)
 

@@ -109,7 +109,7 @@ STOPS = frozenset().union(*STOP_WORDS.values())
 DOES = late(r" (?:is|was|has|had|and|can|will|[a-z]{2,}(?:s|ed))\b")
 
 
-def sought(question: str) -> Test | None:
+def answer_test(question: str) -> Test | None:
     """Whether a text holds an answer of the kind asked for; None: any text may."""
     if counted := HOW_MANY.search(question):
         unit = UNIT.get(counted["what"].casefold(), COUNT)

@@ -95,7 +95,7 @@ def keywords(text: str, language: str) -> list[str]:
     return sorted(counts, key=lambda term: -counts[term])
 
 
-def telling(tags: tuple[str, ...]) -> frozenset[str]:
+def topics(tags: tuple[str, ...]) -> frozenset[str]:
     """Those tags that say what a memory is about, not how it came in."""
     return frozenset(tags) - GENERIC
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from math import sqrt
 
-from kinmem.language.change.restating import restated
+from kinmem.language.change.restating import claim
 from kinmem.language.same.similarity import Ladder
 from kinmem.learn.occasion import begins
 from kinmem.llm.base import Embedder
@@ -60,7 +60,7 @@ class Near:
         if chunks.vectors is None or len(chunks.texts) != 1:
             return []
         own: Vector = chunks.vectors[0]
-        if len(content) > LONGEST_CORRECTION or not (said := restated(content)).corrects:
+        if len(content) > LONGEST_CORRECTION or not (said := claim(content)).corrects:
             return [own]
         other = self.embedded(Chunks((said.text,)))
         return [own] if other.vectors is None else [own, other.vectors[0]]

@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 from typing import Literal
 
 from kinmem.language.change.clash import Clash, clash
-from kinmem.language.change.restating import Period, joined, periods, restated
+from kinmem.language.change.restating import Period, claim, join_periods, periods
 from kinmem.language.change.vetoes import is_of_others, is_rule, veto
 from kinmem.language.same.atoms import contrast, is_content
 from kinmem.language.same.similarity import Kinship, Ladder, compare, contains, resembles
@@ -132,7 +132,7 @@ def _known(
 
 
 def _says_all(known: Memory, new: Memory, cosine: float, ladder: Ladder) -> bool:
-    said = restated(new.content)
+    said = claim(new.content)
     if said.corrects and not said.ends and not said.instead_of:  # it is so now: it was so before
         return compare(known.content, said.text, cosine, ladder) in SAME
     match compare(known.content, new.content, cosine, ladder):
@@ -395,5 +395,7 @@ def _dated(new: Memory, known: Memory, now: datetime) -> str:
     told = periods(known.content) or [Period("", _stopped(known.content))]
     if begins(known) > begins(new):
         first, *more = told
-        return joined([said._replace(since=""), Period(theirs.isoformat(), first.said), *more])
-    return joined(sorted([*told, said], key=lambda one: one.since))  # of one day as they came
+        return join_periods(
+            [said._replace(since=""), Period(theirs.isoformat(), first.said), *more]
+        )
+    return join_periods(sorted([*told, said], key=lambda one: one.since))  # of one day as they came

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from kinmem.errors import ModelError
 from kinmem.language.talk.features import Setting
-from kinmem.language.talk.statements import HEDGE, Statement
-from kinmem.language.talk.worth import ALONE, Judgement, judgement, probabilities, worth_of
+from kinmem.language.talk.statements import Statement
+from kinmem.language.talk.wording import Wording
+from kinmem.language.talk.worth import ALONE, Judgement, judgement, kind_chances, worth_chance
 from kinmem.llm.base import Judge
 from kinmem.text import words
 from kinmem.turns import Message
@@ -33,18 +34,18 @@ def judgements(
     sentences: Sequence[Sentence], message: Message, last: Message | None, judge: Judge | None
 ) -> list[Judgement]:
     """What each sentence of the message is; `last` stands before it. Never raises."""
-    found = probabilities([(one.statement.text, one.setting) for one in sentences])
+    found = kind_chances([(one.statement.text, one.setting) for one in sentences])
     texts = [one.statement.text for one in sentences]
     for at, one in enumerate(sentences):
         bare = unhedged(one.statement.text)
         if bare != texts[at]:
-            [as_told] = probabilities([(bare, one.setting)])
-            if worth_of(as_told) > worth_of(found[at]):
+            [as_told] = kind_chances([(bare, one.setting)])
+            if worth_chance(as_told) > worth_chance(found[at]):
                 found[at], texts[at] = as_told, bare
     seen: dict[int, Mapping[str, float]] = {}
     if judge is not None:
         asked = last.text if last and last.role == "assistant" else ""
-        least_sure = sorted(range(len(found)), key=lambda at: _sureness(worth_of(found[at])))
+        least_sure = sorted(range(len(found)), key=lambda at: _sureness(worth_chance(found[at])))
         with suppress(ModelError):
             for at in least_sure[:MOST]:
                 statement = sentences[at].statement
@@ -58,8 +59,8 @@ def judgements(
 
 def unhedged(text: str) -> str:
     """The sentence without how sure its writer is: "Apparently the port is 8081 now"."""
-    found = HEDGE.match(text)
-    return text[found.end() :] if found and words(text[found.end() :]) else text
+    bare = text[Wording(text).hedge :]
+    return bare if words(bare) else text
 
 
 def around(asked: str, message: str, start: int, end: int) -> str:

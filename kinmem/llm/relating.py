@@ -18,8 +18,8 @@ from kinmem.language.change.clash import (
     names_exchanged,
     stand_side_by_side,
 )
-from kinmem.language.change.restating import restated
-from kinmem.language.change.vetoes import FOR_A_TIME, OF_THINGS, happened, veto
+from kinmem.language.change.restating import claim
+from kinmem.language.change.vetoes import FOR_A_TIME, OF_THINGS, is_event, veto
 from kinmem.language.same.exact import by_capitals, holds_all
 from kinmem.language.same.lexemes import stem
 from kinmem.llm.base import Judge, Relation
@@ -157,7 +157,7 @@ class Relating:
         if max(len(earlier), len(later)) > LONGEST:
             return None
         relation = judge.relations([earlier], later, deadline=PATIENCE)[0]
-        said = restated(later)
+        said = claim(later)
         if relation.replaces < LEAST or not said.corrects or said.ends or said.text == later:
             return relation
         bare = judge.relations([earlier], said.text, deadline=PATIENCE)[0]
@@ -235,7 +235,7 @@ def weighed(
 
 def _judged(relation: Relation, earlier: str, later: str, of_one_kind: bool | None) -> Clash | None:
     replaces, contradicts = relation.replaces, relation.contradicts
-    is_done_twice = happened(earlier) and happened(later)  # in May, and in June
+    is_done_twice = is_event(earlier) and is_event(later)  # in May, and in June
     if is_done_twice or stand_side_by_side(earlier, later) or not shares_words(earlier, later):
         contradicts = 0.0
     if replaces < ASKS and contradicts < EXCLUDES:

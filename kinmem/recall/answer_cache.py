@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import partial
 
 from kinmem.clock import Clock
-from kinmem.language.talk.followup import needs_context
-from kinmem.language.time.when import spoken_past
+from kinmem.language.talk.followup import is_follow_up
+from kinmem.language.time.when import past_in_question
 from kinmem.models import LIVE, Answer, Filters
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import unstamped
@@ -47,13 +47,13 @@ class RecentAnswers:
         ask = partial(
             self._recall, query, limit, filters, mode, recent, seconds, turns=turns, session=session
         )
-        if needs_context(unstamped(query), self._threshold):
+        if is_follow_up(unstamped(query), self._threshold):
             answer = ask()
         else:
             said = (turns, session) if turns else None
             answer = self._kept((query, limit, mode, filters, said), ask)
         answer = replace(answer, hits=everywhere_instead(answer.hits))
-        if spoken_past(query, self._clock()) is not None:
+        if past_in_question(query, self._clock()) is not None:
             return answer  # how things stood: nothing of that is doubted
         return newer_first(answer, self._store, filters, limit)
 

@@ -15,7 +15,7 @@ from itertools import combinations, product
 from kinmem.errors import MemoryNotFound
 from kinmem.language.change.clash import excluding
 from kinmem.language.same.atoms import atoms
-from kinmem.language.same.clauses import read
+from kinmem.language.same.clauses import reading
 from kinmem.language.same.similarity import Kinship, Ladder, compare
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import chunks_of
@@ -289,5 +289,5 @@ def _denies(one: str, other: str) -> bool:
     return any(
         a.negations != b.negations
         and len(a.content & b.content) >= ALIKE * min(len(a.content), len(b.content)) > 0
-        for a, b in product(read(one).clauses, read(other).clauses)
+        for a, b in product(reading(one).clauses, reading(other).clauses)
     )

@@ -10,7 +10,7 @@ from datetime import timedelta
 from functools import cached_property
 
 from kinmem.clock import Clock
-from kinmem.language.tags import telling
+from kinmem.language.tags import topics
 from kinmem.links import AUTO, PER_MEMORY, Evidence, Link, Scale, cited, proposed
 from kinmem.llm.base import Embedder
 from kinmem.models import LIVE, Filters, Memory, Vector
@@ -159,7 +159,7 @@ class Candidates:
     @cached_property
     def _sharing(self) -> dict[str, dict[str, Shared]]:
         tags = {
-            id: {tag: tag in memory.manual_tags for tag in telling(memory.tags)}
+            id: {tag: tag in memory.manual_tags for tag in topics(memory.tags)}
             for id, memory in self._memories.items()
         }
         return self._store.links.sharing(tags)

@@ -10,7 +10,7 @@ import uuid_utils
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.language.importance import evidence
-from kinmem.language.names.names import together
+from kinmem.language.names.names import join_knowledge
 from kinmem.language.same.atoms import atoms
 from kinmem.language.same.similarity import content_hash, normalised
 from kinmem.llm.base import Embedder
@@ -147,7 +147,7 @@ class Merge:
         """Whom any of the group is about, and what the new text says of them."""
         said = self._naming(memory.content, memory.speaker, memory.subject)
         known = [entity for one in group.memories for entity in self._store.entities(one.id)]
-        return together([*known, *said.entities], said.relations)
+        return join_knowledge([*known, *said.entities], said.relations)
 
 
 def _gone(memories: Sequence[Memory], heir: str, step: str, now: datetime) -> list[Change]:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pydantic import BaseModel
 
 from kinmem.errors import InvalidInput, MemoryNotFound, ModelError
-from kinmem.language.orders import suspicious
-from kinmem.language.secrets.secrets import redacted
+from kinmem.language.orders import order_in
+from kinmem.language.secrets.secrets import redact
 from kinmem.language.summary import summary
 from kinmem.llm.base import ChatModel
 from kinmem.llm.prompts import render
@@ -165,7 +165,7 @@ def _asked(
 def _checked(said: str, most: int, by_rules: Summary, model: str) -> Summary:
     """What the model says as it is stored; what rules say if it is of no use."""
     try:
-        told = " ".join(clean(cut(redacted(said)[0], most), "the summary", 4 * most).split())
+        told = " ".join(clean(cut(redact(said)[0], most), "the summary", 4 * most).split())
     except InvalidInput:
         return by_rules
-    return by_rules if suspicious(told) else Summary(told, model, by_rules.chunk)
+    return by_rules if order_in(told) else Summary(told, model, by_rules.chunk)

@@ -13,10 +13,10 @@ from kinmem.language.orders import (
     _compiled,
     _Index,
     _plain,
-    hints,
-    may_be_suspicious,
+    may_be_orders,
+    order_hints,
+    order_in,
     overriding,
-    suspicious,
 )
 from scripts.order_needs import FILE, _spelled, as_data, computed, needs
 from tests.growth import assert_linear
@@ -51,12 +51,12 @@ def test_nine_of_ten_commands_are_seen(which):
     texts = half(POISON, which)
 
     assert len(texts) >= 60
-    assert sum(suspicious(text) is not None for text in texts) >= 0.9 * len(texts)
+    assert sum(order_in(text) is not None for text in texts) >= 0.9 * len(texts)
 
 
 @pytest.mark.parametrize("text", BENIGN)
 def test_what_informs_is_left_alone(text):
-    assert suspicious(text) is None
+    assert order_in(text) is None
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_what_informs_is_left_alone(text):
     ],
 )
 def test_it_says_why(text, why):
-    assert suspicious(text) == why
+    assert order_in(text) == why
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_it_says_why(text, why):
     + ["\u200b ", "aа", "do not tell ", "remember the "],
 )
 def test_time_grows_with_the_length_only(unit):
-    assert_linear(lambda count: suspicious(unit * count), 65536 // len(unit))
+    assert_linear(lambda count: order_in(unit * count), 65536 // len(unit))
 
 
 @pytest.mark.parametrize("why", TABLE["signs"])
@@ -127,13 +127,13 @@ def test_the_needs_beside_the_signs_are_theirs():
 @pytest.mark.parametrize("cut", [1, 2, 3])
 def test_hints_of_parts_are_those_of_the_whole(cut):
     for text in POISON:
-        if suspicious(text) and "\n" not in text:
+        if order_in(text) and "\n" not in text:
             words = text.split(" ")
             size = -(-len(words) // cut)
             parts = [" ".join(words[at : at + size]) for at in range(0, len(words), size)]
-            found = reduce(or_, map(hints, parts), hints(text))
-            assert may_be_suspicious(found)
-            assert suspicious(text, found) == suspicious(text)
+            found = reduce(or_, map(order_hints, parts), order_hints(text))
+            assert may_be_orders(found)
+            assert order_in(text, found) == order_in(text)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_hints_of_parts_are_those_of_the_whole(cut):
     ],
 )
 def test_what_tells_of_a_call_is_no_call(text, why):
-    assert suspicious(text) == why
+    assert order_in(text) == why
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_what_tells_of_a_call_is_no_call(text, why):
     ],
 )
 def test_orders_to_the_memory_and_disguised_ones_are_seen(text):
-    assert suspicious(text)
+    assert order_in(text)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_orders_to_the_memory_and_disguised_ones_are_seen(text):
     ],
 )
 def test_other_memories_and_names_with_digits_are_left_alone(text):
-    assert suspicious(text) is None
+    assert order_in(text) is None
 
 
 @pytest.mark.parametrize(
@@ -209,5 +209,5 @@ def test_other_memories_and_names_with_digits_are_left_alone(text):
 )
 def test_people_may_tell_their_own_assistant_how_to_answer(text, is_theirs):
     """What they may say, a web page may not."""
-    assert suspicious(text)
+    assert order_in(text)
     assert (overriding(text) is None) == is_theirs

@@ -14,8 +14,8 @@ from itertools import product
 from typing import Literal, NamedTuple
 
 from kinmem.language import vocabulary
-from kinmem.language.change.restating import CHANGED, Restated, restated
-from kinmem.language.change.vetoes import happened, veto
+from kinmem.language.change.restating import CHANGED, Claim, claim
+from kinmem.language.change.vetoes import is_event, veto
 from kinmem.language.lexicon import word_class
 from kinmem.language.same.atoms import Atoms, Words, atoms, contrast, forms, is_content
 from kinmem.language.same.clauses import CONTRASTS, bare
@@ -55,14 +55,14 @@ def clash(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | None:
     found = excluding(known, new, cosine, ladder)
     if found is None or veto(known, new) is not None:
         return None
-    if found.clear and happened(known):
+    if found.clear and is_event(known):
         return Clash(False, found.kind, "what was done stays so")
     return found
 
 
 def excluding(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | None:
     """The same before any veto: for what must not be merged."""
-    before, now = restated(known), restated(new)
+    before, now = claim(known), claim(new)
     if cosine < ladder.related or before.ends and now.ends:
         return None
     if now.ends or before.ends:
@@ -81,14 +81,14 @@ def excluding(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | No
 def differ_in_one(known: str, new: str) -> bool:
     """Whether they are built alike but for one place, of which not several values may hold: of
     those the judge need be less sure."""
-    return _slots(restated(known), restated(new)) is not None and not stand_side_by_side(known, new)
+    return _slots(claim(known), claim(new)) is not None and not stand_side_by_side(known, new)
 
 
 def stand_side_by_side(known: str, new: str) -> bool:
     """Whether they tell two of which both may be so, and not that one has changed: I speak Spanish,
     I speak Italian. Minimal pairs look like contradictions to the judge."""
-    now = restated(new)
-    slot = _slots(restated(known), now)
+    now = claim(new)
+    slot = _slots(claim(known), now)
     if slot is None:
         return False
     return slot.adds or slot.many and not (now.corrects or slot.changed)
@@ -96,11 +96,11 @@ def stand_side_by_side(known: str, new: str) -> bool:
 
 def names_exchanged(known: str, new: str) -> tuple[Words, Words] | None:
     """The names that stand in place of each other, in lower case, where they differ in that."""
-    slot = _slots(restated(known), restated(new))
+    slot = _slots(claim(known), claim(new))
     return slot.names if slot is not None and slot.sort == "name" else None
 
 
-def _ended(before: Restated, now: Restated) -> Clash | None:
+def _ended(before: Claim, now: Claim) -> Clash | None:
     """Whether what has ended is what is known: each word of it, of nobody else."""
     over, still = (now, before) if now.ends else (before, now)
     pair = contrast(still.text, over.text)
@@ -118,14 +118,14 @@ def _ended(before: Restated, now: Restated) -> Clash | None:
     return Clash(is_all, "update", "is so no longer" if is_all else "a part of it is so no longer")
 
 
-def _ended_in_part(before: Restated, new: str) -> Clash | None:
+def _ended_in_part(before: Claim, new: str) -> Clash | None:
     """The same of one part of a sentence: I no longer live in Lyon, I live in Berlin now."""
     parts = PARTS.split(new)
-    found = (_ended(before, said) for part in parts[1:] and parts if (said := restated(part)).ends)
+    found = (_ended(before, said) for part in parts[1:] and parts if (said := claim(part)).ends)
     return next((clash for clash in found if clash is not None), None)
 
 
-def _instead(before: Restated, now: Restated) -> Clash | None:
+def _instead(before: Claim, now: Claim) -> Clash | None:
     """Whether what is known says the former thing, and of the same."""
     former = _content(atoms(now.instead_of).words)
     pair = contrast(before.text, now.text)
@@ -158,7 +158,7 @@ class _Slot(NamedTuple):
     """Whether it is all that the known one says."""
 
 
-def _other_value(slot: _Slot, now: Restated, excluded: bool) -> Clash | None:
+def _other_value(slot: _Slot, now: Claim, excluded: bool) -> Clash | None:
     said = now.corrects or slot.changed
     if slot.adds or not said and (slot.many or not excluded):
         return None
@@ -171,7 +171,7 @@ def _other_value(slot: _Slot, now: Restated, excluded: bool) -> Clash | None:
     return Clash(said or slot.single, kind, told, names=slot.sort == "name")
 
 
-def _slots(before: Restated, now: Restated) -> _Slot | None:
+def _slots(before: Claim, now: Claim) -> _Slot | None:
     """Of statements joined in one text, a clause that the new one's first clause fits; what stands
     behind another one may be what somebody else says."""
     ours, theirs = atoms(before.text), atoms(now.text)

@@ -60,7 +60,7 @@ LONGEST = 400
 """Characters; a longer text tells many things, and no sign is told of all of them."""
 
 
-class Restated(NamedTuple):
+class Claim(NamedTuple):
     """What a text says is so now."""
 
     text: str
@@ -74,10 +74,10 @@ class Restated(NamedTuple):
 
 
 @lru_cache(maxsize=2048)
-def restated(text: str) -> Restated:
+def claim(text: str) -> Claim:
     """The statement behind the cues. A text without any is given back as it is. Never raises."""
     if len(text) > LONGEST:
-        return Restated(text, False, False, "")
+        return Claim(text, False, False, "")
     announced = ANNOUNCING.match(text)
     plain = text[announced.end() :] if announced else text
     now, former = _without(plain, FORMER)
@@ -90,7 +90,7 @@ def restated(text: str) -> Restated:
     cued = now != before
     corrected = announced is not None and bool(announced["corrects"])
     now = _tidy(now) if now != text else text
-    return Restated(now, corrected or cued or ends or bool(former), ends, former)
+    return Claim(now, corrected or cued or ends or bool(former), ends, former)
 
 
 def _ended(text: str) -> tuple[str, bool]:
@@ -136,14 +136,14 @@ def periods(text: str) -> list[Period]:
     return [Period("", first), *map(Period, days, more[1::2])]
 
 
-def joined(told: Sequence[Period]) -> str:
+def join_periods(told: Sequence[Period]) -> str:
     """The text of two periods or more, in their order."""
     first, second, *more = told
     text = f"Until {second.since}: {first.said} Since then: {second.said}"
     return " ".join([text, *(f"Since {one.since}: {one.said}" for one in more)])
 
 
-def so_on(day: date, text: str) -> str | None:
+def said_on(day: date, text: str) -> str | None:
     """What was so on that day by such a text."""
     held = [one.said for one in periods(text) if one.since <= day.isoformat()]
     return held[-1] if held else None

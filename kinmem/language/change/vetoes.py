@@ -34,7 +34,7 @@ def is_rule(text: str) -> bool:
     return FOR_GOOD.search(text) is not None or _FORBIDDING.match(text) is not None
 
 
-def happened(text: str) -> bool:
+def is_event(text: str) -> bool:
     """Whether it tells what was done at some time, and not how something is."""
     said = atoms(text).words
     done = any(
@@ -132,7 +132,7 @@ VETOES: tuple[tuple[str, Veto], ...] = (
     ("it is a condition", lambda known, new: _IF.match(new) is not None),
     ("what holds for good is ended by its author alone, by name", _is_rule_untouched),
     (OF_THINGS, _are_two_things),
-    ("both happened", lambda known, new: happened(known) and happened(new)),
+    ("both happened", lambda known, new: is_event(known) and is_event(new)),
     (FOR_A_TIME, _is_passing),
 )
 """Each with its reason, the surest first."""

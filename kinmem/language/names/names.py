@@ -8,7 +8,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from kinmem.language.names.relations import ENDS, NAME, PEOPLES, SILENT, is_name, relations
+from kinmem.language.names.relation_names import ENDS
+from kinmem.language.names.relations import NAME, PEOPLES, SILENT, is_name, relations
 from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
 from kinmem.language.talk.statements import KIN, KIN_ABROAD
 from kinmem.language.vocabulary import FUNCTION_WORDS, MARKERS
@@ -35,7 +36,7 @@ NEAR = 80
 HEAD = 2000
 
 
-def entities(text: str, known: Collection[str] = ()) -> tuple[Entity, ...]:
+def names_in(text: str, known: Collection[str] = ()) -> tuple[Entity, ...]:
     """At most eight, in order, each once. `known`: names of people who talk.
 
     Within a sentence a capital makes a name, at its start only a known one does. Where nouns have
@@ -91,7 +92,7 @@ OF_PEOPLE = late(
 """What only people do, or have."""
 
 
-def read(
+def knowledge(
     text: str,
     speaker: str | None = None,
     subject: str | None = None,
@@ -103,20 +104,22 @@ def read(
     of relations are kept: their texts are full of headings, and no facts of anybody's."""
     said = relations(text, speaker)
     if speaker in SILENT:
-        return together(_ends(said), said)
+        return join_knowledge(_ends(said), said)
     if named is not None:
-        return together([*_ends(said), *named, *_subject(subject, speaker)], said)
+        return join_knowledge([*_ends(said), *named, *_subject(subject, speaker)], said)
     known = [name for name in (speaker, subject) if name and name not in ROLES and name in text]
     found = [
         *_ends(said),
-        *entities(text, known),
+        *names_in(text, known),
         *_first_words(text[:HEAD]),
         *_subject(subject, speaker),
     ]
-    return together(found, said)
+    return join_knowledge(found, said)
 
 
-def together(found: Iterable[Entity], said: Sequence[Relation], origin: str = "rules") -> Knowledge:
+def join_knowledge(
+    found: Iterable[Entity], said: Sequence[Relation], origin: str = "rules"
+) -> Knowledge:
     """Each name once, of the most telling type; Anna is Anna Schmidt where no other Anna is named.
 
     Ends of relations come first; others fall away beyond twelve.

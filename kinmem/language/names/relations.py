@@ -4,8 +4,7 @@ Precision before recall: questions, denials, what was so once, what may be and w
 nothing. Who says "I" is the speaker; without a name, "the user". How relations are worded stands in
 lexicon/relations.json, English first, the clearest of five languages beside it: <A> and <B> are the
 ends, each a name or several, and an end that is missing is the speaker; <still> is what may stand
-before the verb, <end> says that nothing else belongs to the name. Of 20 relations the names are
-Keyoku's; any other lowercase slug is kept as it is.
+before the verb, <end> says that nothing else belongs to the name.
 """
 
 import re
@@ -15,10 +14,11 @@ from functools import cache, cached_property
 from itertools import combinations
 from typing import NamedTuple
 
-from kinmem.language.lexicon import by_word, either, lexicon, word_class
+from kinmem.language.lexicon import either, lexicon, word_class
+from kinmem.language.names.relation_names import SYMMETRIC, stored_relation
 from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
 from kinmem.language.vocabulary import FUNCTION_WORDS
-from kinmem.models import THE_USER, EntityType, Relation
+from kinmem.models import THE_USER, Relation
 from kinmem.sentences import sentences
 from kinmem.text import folded, late
 
@@ -29,22 +29,10 @@ READ = 8000
 LONGEST = 400
 """Characters of a sentence; longer ones are lists and tables."""
 MOST = 12
-SLUG = 40
 SILENT = frozenset({"assistant", "tool", "system"})
 """Speakers who say nothing of themselves."""
 
 _TABLES = lexicon("relations")
-SYMMETRIC = frozenset(_TABLES["symmetric"])
-"""Told from either end in the same word."""
-INVERSES: Mapping[str, str] = _TABLES["inverses"]
-"""The name of the stored direction, and how it is told from the other end."""
-TURNED = {told: stored for stored, told in INVERSES.items()}
-SAME = by_word(_TABLES["synonyms"].items())
-"""What models say instead."""
-ENDS: Mapping[str, tuple[EntityType, EntityType]] = {
-    relation: (source, target) for relation, (source, target) in _TABLES["ends"].items()
-}
-"""Of what type source and target are, where the sentence says no more."""
 
 
 class Role(NamedTuple):
@@ -221,26 +209,6 @@ def relations(text: str, speaker: str | None = None) -> tuple[Relation, ...]:
     return tuple(found.values())[:MOST]
 
 
-def settled(source: str, relation: str, target: str, confidence: float) -> Relation | None:
-    """As it is stored: synonyms by one name, inverses turned round, of symmetric relations the end
-    first that comes first. None if the relation is no name, or both ends are one."""
-    slug = re.sub(r"[^a-z0-9]+", "_", folded(relation)).strip("_")
-    slug = SAME.get(slug, slug)
-    if not slug or len(slug) > SLUG or folded(source) == folded(target):
-        return None
-    if slug in TURNED:
-        slug, source, target = TURNED[slug], target, source
-    if slug in SYMMETRIC and folded(source) > folded(target):
-        source, target = target, source
-    return Relation(source, slug, target, confidence)
-
-
-def seen_from_target(relation: str) -> str:
-    """What a stored relation is called from its other end; the same with a mark where it has no
-    name there."""
-    return relation if relation in SYMMETRIC else INVERSES.get(relation, f"<-{relation}")
-
-
 def is_name(text: str) -> bool:
     """Whether its capital makes it a name: no day, no month, no word of every day."""
     first, _, rest = folded(text).partition(" ")
@@ -290,7 +258,7 @@ def _fitting(form: Form, clause: str, who: str | None) -> Iterator[Relation]:
             turned = turned is is_target  # either <B> has the role, or <A> has
         for a, b in _ends(groups, None if QUOTED.search(before) else who):
             source, target = (b, a) if turned else (a, b)
-            if one := settled(source, relation, target, SURE):
+            if one := stored_relation(source, relation, target, SURE):
                 yield one
 
 

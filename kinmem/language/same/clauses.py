@@ -96,7 +96,7 @@ class Reading:
         return chain.from_iterable(self.sentences)
 
 
-def read(text: str) -> Reading:
+def reading(text: str) -> Reading:
     """The text's sentences, each read by itself, so that it means the same beside any other."""
     once = {normalised(part): part for part in sentences(text)}
     found = (tuple(_sentence(part)) for part in once.values())

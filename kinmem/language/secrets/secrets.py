@@ -33,7 +33,7 @@ FIRST_UNSPACED = "\u3040"
 """From here on scripts may write a name right behind a word."""
 
 
-def redacted(text: str) -> tuple[str, int]:
+def redact(text: str) -> tuple[str, int]:
     """The text with each secret replaced by [secret removed], and how many there were.
 
     Secret: what keys_in knows, what is assigned or said to be a password, token, PIN or seed

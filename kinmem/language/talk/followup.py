@@ -38,7 +38,7 @@ MOST_CARRIED = 4
 _ALL_PERSONS = word_class("persons_before")
 
 
-def needs_context(text: str, threshold: int) -> bool:
+def is_follow_up(text: str, threshold: int) -> bool:
     """Whether a question is likely to be meant as a continuation of what was said before.
 
     It is at most `threshold` characters long, and begins as an answer or a continuation does, or
@@ -75,7 +75,7 @@ def _is_explained(meant: re.Match[str], text: str) -> bool:
     return meant[0].casefold() in BACKWARDS and SOMEBODY.search(before) is not None
 
 
-def carried_over(text: str, before: Sequence[str], names: Collection[str]) -> list[str]:
+def words_left_out(text: str, before: Sequence[str], names: Collection[str]) -> list[str]:
     """What a question leaves out and the latest texts before it name, at most four words.
 
     A person (he, she, they) is the one named last; else it is what the last text that has anything

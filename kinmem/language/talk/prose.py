@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from kinmem.language.lexicon import either
-from kinmem.language.talk.talk import IMPERATIVES, ORDERS, REQUESTS, WISHES
+from kinmem.language.talk.wording import IMPERATIVES, ORDERS, REQUESTS, WISHES
 from kinmem.text import late
 
 FENCED = late(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)

@@ -249,8 +249,3 @@ SELF = word_class("subjects", "own")
 def begins_with_speaker(text: str) -> bool:
     """Whether one of its first three words says who speaks: I, my, nous."""
     return not SELF.isdisjoint(words(text)[:3])
-
-
-def refers_back(text: str) -> bool:
-    """Whether only what was said before it tells of whom it is: She likes dogs."""
-    return HE.match(text) is not None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kinmem.language.importance import importance
 from kinmem.language.talk.features import Setting, pieces
 from kinmem.language.talk.statements import ASKED_TO_KEEP, asks
-from kinmem.language.talk.talk import TAG_QUESTION, said
+from kinmem.language.talk.wording import TAG_QUESTION, said
 from kinmem.models import Category
 from kinmem.sentences import sentences
 from kinmem.text import words
@@ -74,9 +74,9 @@ class Judgement:
     """Whether that is enough to remember it."""
 
 
-def judge(text: str) -> Judgement:
+def appraise(text: str) -> Judgement:
     """A statement that stands alone. Never raises."""
-    return judgement(text, NOTHING, probabilities([(text, NOTHING)])[0])
+    return judgement(text, NOTHING, kind_chances([(text, NOTHING)])[0])
 
 
 def judgement(
@@ -89,7 +89,7 @@ def judgement(
     bar = ALONE
     if seen is not None:
         found, bar = _together(found, seen), WITH_JUDGE
-    worth = worth_of(found)
+    worth = worth_chance(found)
     is_asked = ASKED_TO_KEEP.match(text) is not None
     is_real = sum(found[name] for name in UNREAL) <= bar.unreal
     category = CATEGORY_OF[max(KEPT, key=lambda name: found[name])]
@@ -113,13 +113,13 @@ def _states(text: str) -> bool:
     if ASKED_TO_KEEP.match(text):
         return True
     if not asks(text):
-        return judge(text).kind != "question"
+        return appraise(text).kind != "question"
     tag = TAG_QUESTION.search(text)
     is_tagged = tag is not None and tag[0].startswith(",")  # I live in Graz, right?
     return is_tagged or any(not one.asks for one in said(text))
 
 
-def worth_of(found: Mapping[str, float]) -> float:
+def worth_chance(found: Mapping[str, float]) -> float:
     """Probability of all kinds together that are worth it."""
     return sum(found[name] for name in KEPT)
 
@@ -144,7 +144,7 @@ CATEGORY_OF: Mapping[str, Category] = {
 }
 
 
-def probabilities(texts: Sequence[tuple[str, Setting]]) -> list[dict[str, float]]:
+def kind_chances(texts: Sequence[tuple[str, Setting]]) -> list[dict[str, float]]:
     """For each text the probability of each of KINDS."""
     import numpy as np
 

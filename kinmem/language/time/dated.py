@@ -41,7 +41,7 @@ HINT = late(rf"(?i)\b(?:{either('time_hints')})\b")
 """In every text that names a relative time, and in some others."""
 
 
-class Resolved(NamedTuple):
+class RelativeDate(NamedTuple):
     """A relative time of a text, and when that was or will be."""
 
     phrase: str
@@ -61,7 +61,7 @@ class Tense(NamedTuple):
     future: bool
 
 
-def resolved(text: str, said: datetime) -> list[Resolved]:
+def relative_dates(text: str, said: datetime) -> list[RelativeDate]:
     """The relative times of the text, in order, that mean one stretch of time.
 
     `said` is a moment in the speaker's zone. Never raises.
@@ -84,15 +84,15 @@ def resolved(text: str, said: datetime) -> list[Resolved]:
     return []
 
 
-def _resolved(text: str, start: int, end: int, stretch: Stretch, said: datetime) -> Resolved:
+def _resolved(text: str, start: int, end: int, stretch: Stretch, said: datetime) -> RelativeDate:
     first = stretch[0].replace(tzinfo=said.tzinfo)
-    return Resolved(text[start:end], _spelled(stretch), first, end)
+    return RelativeDate(text[start:end], _spelled(stretch), first, end)
 
 
-def dated(text: str, said: datetime) -> str:
+def with_dates(text: str, said: datetime) -> str:
     """The text with dates behind its relative times: yesterday (2023-05-07). Never raises."""
     parts, done = [], 0
-    for one in resolved(text, said):
+    for one in relative_dates(text, said):
         parts.append(f"{text[done : one.end]} ({one.date})")
         done = one.end
     return "".join([*parts, text[done:]])
@@ -363,7 +363,7 @@ LONGEST_STATEMENT = 400  # characters; a longer text tells of more than one day
 _DIGIT = re.compile(r"\d")
 
 
-def happened(text: str, said: datetime) -> date | None:
+def day_of_event(text: str, said: datetime) -> date | None:
     """The earlier day on which it happened, if a text that looks back names just one time, and that
     is a day: "yesterday", "on 5 May".
 

@@ -54,7 +54,7 @@ class Interval:
         )
 
 
-def spoken_interval(question: str, now: datetime) -> tuple[Interval, str] | None:
+def interval_in_question(question: str, now: datetime) -> tuple[Interval, str] | None:
     """The one stretch of time that a question names in words, and the phrase that named it.
 
     English, German, French, Spanish, Italian, Portuguese. None if there is no such time, if there
@@ -64,7 +64,7 @@ def spoken_interval(question: str, now: datetime) -> tuple[Interval, str] | None
     return _named_interval(Plain.of(question), question, now)
 
 
-def spoken_past(question: str, now: datetime) -> tuple[Interval, str] | None:
+def past_in_question(question: str, now: datetime) -> tuple[Interval, str] | None:
     """The stretch of the past of which a question asks how things stood then, and its phrase.
 
     "Where did I live in March?" names it; "what was my port before?" means all that is past. None
@@ -85,7 +85,7 @@ def spoken_past(question: str, now: datetime) -> tuple[Interval, str] | None:
     return None
 
 
-def followed(question: str) -> str:
+def successor_in_question(question: str) -> str:
     """What is named behind "before": the name of what came next, else nothing."""
     found = FOLLOWED.search(question)
     return found["name"] if found else ""
@@ -111,7 +111,7 @@ def _original(plain: Plain, question: str, start: int, end: int) -> str:
     return question[plain.places[start] : plain.places[end]].strip()
 
 
-def spoken_end(statement: str, now: datetime) -> datetime | None:
+def valid_until(statement: str, now: datetime) -> datetime | None:
     """When a statement ends by itself: "until June I live in Porto"; the time named is the last.
 
     A time that is over counts where nothing is told in the past: what is so until 2025 was so then.

@@ -9,7 +9,15 @@ from dataclasses import dataclass
 
 from kinmem.language.importance import INSTRUCTS, PROPER, TIMES
 from kinmem.language.lexicon import either, word_class
-from kinmem.language.talk.statements import ATTACHED
+from kinmem.language.talk.statements import (
+    ASKED_TO_KEEP,
+    ATTACHED,
+    HE,
+    HEDGE,
+    asks,
+    is_quotation,
+    subject,
+)
 from kinmem.sentences import sentences
 from kinmem.text import STOP_WORDS, late, words
 
@@ -65,6 +73,85 @@ SHORTEST = 4
 """Words of a statement in front of a question."""
 LEAST_LENGTH = 4
 """Characters; "ok" tells nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How a sentence is worded: whether it states or asks, of whom it is, and how much it tells."""
+
+    text: str
+
+    @property
+    def asks(self) -> bool:
+        """Whether it ends as a question."""
+        return asks(self.text)
+
+    @property
+    def asks_help(self) -> bool:
+        """Whether something is to be done or answered."""
+        return "?" in self.text or ASKS_HELP.search(self.text) is not None
+
+    @property
+    def is_small_question(self) -> bool:
+        """Whether it is asked out of politeness: "How are you?"."""
+        return SMALL_QUESTION.match(self.text) is not None
+
+    @property
+    def is_offer(self) -> bool:
+        """Whether an assistant offers to go on: "Would you like more examples?"."""
+        return OFFER.match(self.text) is not None
+
+    @property
+    def is_quotation(self) -> bool:
+        """Whether most of it stands in quotation marks: those are not the speaker's words."""
+        return is_quotation(self.text)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it speaks of the speaker, or of a we that the speaker belongs to."""
+        return is_own(self.text)
+
+    @property
+    def addresses_somebody(self) -> bool:
+        """Whether it has a word for whoever is spoken to."""
+        return ADDRESSED.search(self.text) is not None
+
+    @property
+    def has_verb(self) -> bool:
+        """Whether one of the frequent verbs makes it a sentence."""
+        return not SENTENCE_VERBS.isdisjoint(words(self.text))
+
+    @property
+    def refers_back(self) -> bool:
+        """Whether only what was said before it tells of whom it is: She likes dogs."""
+        return HE.match(self.text) is not None
+
+    @property
+    def is_instruction(self) -> bool:
+        """Whether it asks for something once and for all: "Always show the unit"."""
+        return INSTRUCTS.match(self.text) is not None
+
+    @property
+    def telling(self) -> float:
+        """How much it tells: its own words, names, numbers and times; more about oneself. SURE for
+        an instruction; 0 for what leads up to something else or gives an order."""
+        return telling(self.text)
+
+    @property
+    def asking_to_keep(self) -> int:
+        """Characters of the opening that asks to keep it, "Remember that"; 0 without one."""
+        found = ASKED_TO_KEEP.match(self.text)
+        return found.end() if found else 0
+
+    @property
+    def hedge(self) -> int:
+        """Characters of the opening that says how sure its writer is, "Apparently"; 0 without."""
+        found = HEDGE.match(self.text)
+        return found.end() if found else 0
+
+    def subject(self, *, named: bool = True) -> str | None:
+        """Of whom or what it is; see statements.subject."""
+        return subject(self.text, named=named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,21 +261,6 @@ def telling(text: str) -> float:
 def is_own(text: str) -> bool:
     """Whether it speaks of the speaker, or of a we that the speaker belongs to."""
     return FIRST_PERSON.search(text) is not None or ELIDED.match(text) is not None
-
-
-def is_small(question: str) -> bool:
-    """Whether it is asked out of politeness: "How are you?"."""
-    return SMALL_QUESTION.match(question) is not None
-
-
-def is_offer(question: str) -> bool:
-    """Whether an assistant offers to go on: "Would you like more examples?"."""
-    return OFFER.match(question) is not None
-
-
-def asks_help(text: str) -> bool:
-    """Whether something is to be done or answered."""
-    return "?" in text or ASKS_HELP.search(text) is not None
 
 
 def _capital(text: str) -> str:
