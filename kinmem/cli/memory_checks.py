@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from kinmem.cli.installation_checks import Check, Status
 from kinmem.errors import KinmemError
-from kinmem.language.tags import topics
 from kinmem.models import Asked, Filters, Living, Memory
 from kinmem.settings import Settings
 from kinmem.text import content_words
+from kinmem.upkeep.auto_tags import topics
 from kinmem.upkeep.review import read_live
 from kinmem.upkeep.steps import StepName
 

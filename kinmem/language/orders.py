@@ -71,29 +71,21 @@ class _Signs(NamedTuple):
     met: Callable[[str], int]
 
 
-def order_in(text: str, known: int | None = None) -> str | None:
+def order_in(text: str, known: int | None = None, *, own: bool = False) -> str | None:
     """Why the text reads like an instruction to a model, None if it does not.
 
     Hidden and look-alike characters are seen through. People's own wishes ("never recommend
     horror films to me") are none. Time grows with the length only. `known`: its hints, or more.
+    `own`: a person says it to their assistant, whom they may tell how to answer and what to
+    remember; not that it sets its instructions aside, takes another role or sends data away.
     """
     if not text.isascii() and _SMUGGLED.search(text):
         return "holds hidden characters"
     plain = _plain(text)
-    return next(_reasons(plain, _signs().met(plain) if known is None else known), None)
-
-
-def overriding(text: str) -> str | None:
-    """Why a person must not tell a model so, though people may tell theirs how to answer and what
-    to remember: it sets its instructions aside, gives it another role, sends data away. None: they
-    may, or it is no order at all. Of text that no person has written `suspicious` is to be asked.
-    """
-    if not text.isascii() and _SMUGGLED.search(text):
-        return "holds hidden characters"
-    plain = _plain(text)
-    is_own = _OTHERS.search(plain) is None
-    reasons = _reasons(plain, _signs().met(plain))
-    return next((why for why in reasons if not (is_own and why in OWN)), None)
+    reasons = _reasons(plain, _signs().met(plain) if known is None else known)
+    if own and _OTHERS.search(plain) is None:
+        return next((why for why in reasons if why not in OWN), None)
+    return next(reasons, None)
 
 
 def order_hints(text: str) -> int:
@@ -102,11 +94,6 @@ def order_hints(text: str) -> int:
     if not text.isascii() and _SMUGGLED.search(text):
         return EVERYTHING
     return _signs().met(_plain(text))
-
-
-def commands(text: str, role: str) -> bool:
-    """Whether a text of that role reads as an order to a model; people may give some, to theirs."""
-    return (overriding if role == "user" else order_in)(text) is not None
 
 
 def may_be_orders(hints: int) -> bool:

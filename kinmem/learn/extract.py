@@ -16,7 +16,6 @@ from kinmem.language.names.names import names_in
 from kinmem.language.talk.features import Setting
 from kinmem.language.talk.prose import own_places, own_prose
 from kinmem.language.talk.statements import (
-    LONGEST,
     Statement,
     in_json,
     statements,
@@ -24,7 +23,7 @@ from kinmem.language.talk.statements import (
     without_unkept,
 )
 from kinmem.language.talk.wording import Wording
-from kinmem.language.talk.worth import NOTHING, UNREAL, Judgement, appraise
+from kinmem.language.talk.worth import Judgement, appraise
 from kinmem.language.time.dated import relative_dates
 from kinmem.learn.worth import Sentence, judgements
 from kinmem.llm.base import Judge
@@ -159,9 +158,9 @@ def _of_program(
     told = [
         (Statement(text.strip(), max(0, message.text.find(text.strip()))), type)
         for text, type in texts
-        if len(text) <= LONGEST and not Wording(text).asks
+        if not Wording(text).asks
     ][:MOST]
-    found = judgements([Sentence(part, NOTHING) for part, _ in told], message, None, judge)
+    found = judgements([Sentence(part, Setting()) for part, _ in told], message, None, judge)
     for (part, type), judged in zip(told, found, strict=True):
         known = next((one for one in CATEGORIES if one == type), None)
         if judged.is_worth or known:
@@ -233,7 +232,7 @@ def _of_person(one: Statement, at: int, talk: Talk) -> Told | None:
     """Among people, who tell much for the sake of talking, what is told must be telling."""
     text, wording = one.text, Wording(one.text)
     value, found = wording.telling, appraise(text)
-    if not wording.is_instruction and found.kind in UNREAL and not wording.is_own:
+    if not wording.is_instruction and found.is_unreal and not wording.is_own:
         return None
     if found.worth >= SURELY:
         value += OF_OTHERS * (wording.subject() is not None and not wording.is_own)

@@ -7,7 +7,7 @@ statement twice (store/sqlite/memory_file.py says it again in SQL).
 from datetime import datetime, timedelta
 
 from kinmem.language.same.atoms import atoms
-from kinmem.language.talk.statements import begins_with_speaker
+from kinmem.language.talk.wording import Wording
 from kinmem.models import OF_ITS_TIME, TOLD_AT, Memory
 from kinmem.text import folded, words
 
@@ -55,7 +55,7 @@ def worded_otherwise(a: Memory, b: Memory) -> bool:
 
 
 def _of_self(memory: Memory) -> bool:
-    return begins_with_speaker(memory.content)
+    return Wording(memory.content).begins_with_speaker
 
 
 def same_speaker(a: Memory, b: Memory) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kinmem.errors import ModelError
-from kinmem.language.orders import order_in, overriding
+from kinmem.language.orders import order_in
 from kinmem.language.secrets.secrets import redact
 from kinmem.llm.base import Judge
 from kinmem.models import ROLES, Note
@@ -103,7 +103,8 @@ def _why(note: Note, own: Sequence[_Own], gate: Gate) -> str | None:
         return gate.why(note.content)
     # A link in an order is no part of the note, but of what is asked.
     whole = [part for message in told for part, held in message.parts if words & held]
-    return next(filter(None, map(overriding, [note.content, *whole])), None)
+    found = (order_in(one, own=True) for one in [note.content, *whole])
+    return next(filter(None, found), None)
 
 
 def _attempts(message: Message) -> Iterator[Note]:

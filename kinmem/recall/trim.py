@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from kinmem.language.same.similarity import normalised
-from kinmem.language.talk.statements import begins_with_speaker
+from kinmem.language.talk.wording import Wording
 from kinmem.models import OF_ITS_TIME, Candidate, Hit, Memory, Scored
 from kinmem.settings import RecallSettings
 from kinmem.text import folded
@@ -86,7 +86,7 @@ def own_instead(hits: Sequence[Hit], kin: str) -> list[Hit]:
 def _statement(candidate: Candidate | Memory) -> Said:
     """What two candidates have in common that say the same of the same."""
     text = normalised(candidate.content)
-    about_self = begins_with_speaker(text)
+    about_self = Wording(text).begins_with_speaker
     return (
         text,
         folded(candidate.subject or ""),

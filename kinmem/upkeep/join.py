@@ -11,7 +11,7 @@ from hashlib import sha256
 from itertools import combinations
 
 from kinmem.clock import Clock
-from kinmem.language.same.exact import holds_all
+from kinmem.language.pairs import Pair
 from kinmem.language.same.similarity import Ladder
 from kinmem.learn.occasion import may_be_one
 from kinmem.llm.base import Embedder
@@ -95,7 +95,7 @@ class Pairs:
 
 def _may_hold(known: str, new: str) -> bool:
     """Whether what costs no question allows it."""
-    return holds_all(known, new, names=lambda text: ())
+    return Pair(known, new).known_holds_all(lambda text: ())
 
 
 def _name(a: str, b: str) -> str:

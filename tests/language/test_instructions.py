@@ -16,7 +16,6 @@ from kinmem.language.orders import (
     may_be_orders,
     order_hints,
     order_in,
-    overriding,
 )
 from scripts.order_needs import FILE, _spelled, as_data, computed, needs
 from tests.growth import assert_linear
@@ -210,4 +209,4 @@ def test_other_memories_and_names_with_digits_are_left_alone(text):
 def test_people_may_tell_their_own_assistant_how_to_answer(text, is_theirs):
     """What they may say, a web page may not."""
     assert order_in(text)
-    assert (overriding(text) is None) == is_theirs
+    assert (order_in(text, own=True) is None) == is_theirs

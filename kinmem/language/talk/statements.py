@@ -14,7 +14,7 @@ from kinmem.language.lexicon import either, word_class
 from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
 from kinmem.language.vocabulary import FUNCTION_WORDS
 from kinmem.sentences import borders
-from kinmem.text import STOP_WORDS, late, words
+from kinmem.text import STOP_WORDS, late
 
 LIST_MARK = late(r"(?:[-*•+]|\d{1,2}[.)]|#+)\s+")
 QUOTATION = late(
@@ -90,7 +90,7 @@ def in_json(message: str) -> list[tuple[str, str | None]] | None:
 
 def _texts(value: object, type: str | None) -> Iterator[tuple[str, str | None]]:
     match value:
-        case str() if len(value.split()) >= LEAST_WORDS:
+        case str() if len(value) <= LONGEST and len(value.split()) >= LEAST_WORDS:
             yield value, type
         case list():
             for item in value:
@@ -244,8 +244,3 @@ def _is_name(text: str) -> bool:
 
 SELF = word_class("subjects", "own")
 """At the beginning of a statement these are somebody else with each speaker."""
-
-
-def begins_with_speaker(text: str) -> bool:
-    """Whether one of its first three words says who speaks: I, my, nous."""
-    return not SELF.isdisjoint(words(text)[:3])

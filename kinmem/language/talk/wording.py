@@ -7,6 +7,7 @@ reworded: a statement is a part of what was said, from its first telling word on
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from kinmem.language.change.vetoes import is_of_others, is_rule
 from kinmem.language.importance import INSTRUCTS, PROPER, TIMES
 from kinmem.language.lexicon import either, word_class
 from kinmem.language.talk.statements import (
@@ -14,6 +15,7 @@ from kinmem.language.talk.statements import (
     ATTACHED,
     HE,
     HEDGE,
+    SELF,
     asks,
     is_quotation,
     subject,
@@ -130,6 +132,21 @@ class Wording:
     def is_instruction(self) -> bool:
         """Whether it asks for something once and for all: "Always show the unit"."""
         return INSTRUCTS.match(self.text) is not None
+
+    @property
+    def begins_with_speaker(self) -> bool:
+        """Whether one of its first three words says who speaks: I, my, nous."""
+        return not SELF.isdisjoint(words(self.text)[:3])
+
+    @property
+    def is_rule(self) -> bool:
+        """Whether it forbids or orders something for good."""
+        return is_rule(self.text)
+
+    @property
+    def is_of_others(self) -> bool:
+        """Whether it is quoted, or somebody else speaks behind a colon."""
+        return is_of_others(self.text)
 
     @property
     def telling(self) -> float:

@@ -14,7 +14,7 @@ import apsw
 
 from kinmem.clock import spoken_date
 from kinmem.language.importance import evidence
-from kinmem.language.orders import commands
+from kinmem.language.orders import order_in
 from kinmem.models import ROLES, TURN, Asked, Candidate, Coverage, Filters, Found, Pending, Vectors
 from kinmem.store.sessions import Cut, Learned
 from kinmem.store.sqlite.erasing import ERASED, Turn, repeated_in, restates
@@ -362,7 +362,7 @@ def _entry(row: tuple[Message, str], cut: Cut) -> _Entry | None:
         spread("\n".join(said)),
         spread(context),
         evidence(message.text, message.who),
-        commands(message.text, message.role),
+        order_in(message.text, own=message.role == "user") is not None,
         cut(message.text)[:MOST_PARTS],
     )
 
