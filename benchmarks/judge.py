@@ -23,7 +23,7 @@ from benchmarks.data import ADVERSARIAL, Conversation, Question, abstention_set,
 from benchmarks.kins import fresh_kin
 from benchmarks.report import Row, Table, Target
 from benchmarks.scoring import ndcg_at, recall_at
-from kinmem.language.orders import order_in
+from kinmem.language import order_in
 from kinmem.learn import screen as gate
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.llm.judge import BuiltinJudge

@@ -13,8 +13,7 @@ from typing import Any
 
 from benchmarks.data import OWN, pairs_folder
 from benchmarks.report import Row, Table, Target
-from kinmem.language.change.restating import claim
-from kinmem.language.same.similarity import Ladder, content_hash
+from kinmem.language import Ladder, claim, content_hash
 from kinmem.learn.reconcile import (
     Flag,
     Merge,

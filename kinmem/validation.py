@@ -7,7 +7,7 @@ from typing import Any, cast, get_args
 
 from kinmem.clock import parse_expiry, parse_time
 from kinmem.errors import InvalidInput
-from kinmem.language.time.dated import named_stretch
+from kinmem.language import named_stretch
 from kinmem.models import CATEGORIES, Category, Filters, Scope, State
 from kinmem.text import clean
 

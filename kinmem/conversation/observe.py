@@ -13,7 +13,7 @@ from kinmem.conversation.block import strip_blocks
 from kinmem.conversation.notes import SUMMARY_SHARE, Inject
 from kinmem.conversation.opening import rules, where_it_stood, worth_telling
 from kinmem.errors import InvalidInput
-from kinmem.language.secrets.secrets import redact, without_private
+from kinmem.language import redact, without_private
 from kinmem.models import Answer, Filters
 from kinmem.places import place_of, same_place
 from kinmem.settings import Settings

@@ -12,11 +12,7 @@ from itertools import pairwise
 from kinmem.conversation.due import Turn
 from kinmem.conversation.sanitize import indented, who, without_delimiters
 from kinmem.errors import InvalidInput, ModelError
-from kinmem.language.importance import evidence
-from kinmem.language.talk.prose import own_prose
-from kinmem.language.talk.wording import Said, Wording, said
-from kinmem.language.talk.worth import appraise
-from kinmem.language.time.dated import with_dates
+from kinmem.language import Said, Wording, appraise, evidence, own_prose, said, with_dates
 from kinmem.llm.base import ChatModel
 from kinmem.llm.prompts import render
 from kinmem.models import ROLES

@@ -15,7 +15,7 @@ from operator import or_
 
 from kinmem.documents.blocks import Block, blocks
 from kinmem.documents.document import Document
-from kinmem.language.orders import may_be_orders, order_hints, order_in
+from kinmem.language import may_be_orders, order_hints, order_in
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import Window, before_letter
 from kinmem.models import Chunks, Memory, Passage, Progress

@@ -13,9 +13,7 @@ from kinmem.documents.document import Document, Given
 from kinmem.documents.held_back import HELD, opening, released
 from kinmem.documents.read import read, title_of
 from kinmem.errors import InvalidInput
-from kinmem.language.orders import order_in
-from kinmem.language.same.similarity import content_hash
-from kinmem.language.secrets.secrets import keys_in, redact
+from kinmem.language import content_hash, keys_in, order_in, redact
 from kinmem.llm.base import Embedder
 from kinmem.models import HELD_BACK, Channel, Chunks, Draft, Memory, Progress, State, Stored
 from kinmem.settings import Settings

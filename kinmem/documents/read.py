@@ -16,7 +16,7 @@ from kinmem.documents.blocks import blocks
 from kinmem.documents.document import FILE_BYTES, TEXT_BYTES, Document, Given, Kind
 from kinmem.documents.html import read_html
 from kinmem.errors import TooLarge, Unreadable
-from kinmem.language.orders import order_in
+from kinmem.language import order_in
 from kinmem.text import CONTROLS, LONE_SURROGATES, VISIBLE, cut
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from kinmem.errors import EntityNotFound, InvalidInput
-from kinmem.language.names.relation_names import inverse_relation
+from kinmem.language import inverse_relation
 from kinmem.models import LIVE, Filters, Memory, Page, State
 from kinmem.store.base import Store
 from kinmem.store.graph import Edge, Key, Known, Reach

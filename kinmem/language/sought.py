@@ -9,7 +9,7 @@ question asks for none of these kinds, any text may answer it.
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from kinmem.language.importance import TIMES
+from kinmem.language.weight import TIMES
 from kinmem.text import STOP_WORDS, late, words
 
 # The numbers of a text, in digits or in words, each with what it counts: 5 kilos are a mass.

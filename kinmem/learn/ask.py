@@ -10,7 +10,7 @@ from datetime import datetime, tzinfo
 from typing import Any, TypeVar
 
 from kinmem.errors import InvalidInput
-from kinmem.language.orders import order_in
+from kinmem.language import order_in
 from kinmem.learn import findings as read
 from kinmem.learn.findings import Finding, Findings, citing
 from kinmem.llm.base import ChatModel

@@ -11,20 +11,22 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from kinmem.language.importance import importance
-from kinmem.language.names.names import names_in
-from kinmem.language.talk.features import Setting
-from kinmem.language.talk.prose import own_places, own_prose
-from kinmem.language.talk.statements import (
+from kinmem.language import (
+    Judgement,
+    Setting,
     Statement,
+    Wording,
+    appraise,
+    importance,
     in_json,
+    names_in,
+    own_places,
+    own_prose,
+    relative_dates,
     statements,
     unkept,
     without_unkept,
 )
-from kinmem.language.talk.wording import Wording
-from kinmem.language.talk.worth import Judgement, appraise
-from kinmem.language.time.dated import relative_dates
 from kinmem.learn.worth import Sentence, judgements
 from kinmem.llm.base import Judge
 from kinmem.models import CATEGORIES, ROLES, Category, Entity, Note

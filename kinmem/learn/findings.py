@@ -12,7 +12,7 @@ from typing import Annotated, Any, Self, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from kinmem.errors import InvalidInput
-from kinmem.language.names.relation_names import stored_relation
+from kinmem.language import stored_relation
 from kinmem.llm.reply import fitting
 from kinmem.models import CATEGORIES, ROLES, THE_USER, Entity, EntityType, Relation
 from kinmem.text import clean, folded

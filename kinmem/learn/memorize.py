@@ -7,8 +7,7 @@ from datetime import datetime
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
-from kinmem.language.talk.wording import Wording
-from kinmem.language.talk.worth import only_asks
+from kinmem.language import Wording, only_asks
 from kinmem.learn.apply import Deeds, absorbed, decided, deeds
 from kinmem.learn.near import Neighbour
 from kinmem.learn.prepare import OF_QUESTION, draft_of, judged, unsecret

@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from math import sqrt
 
-from kinmem.language.change.restating import claim
-from kinmem.language.same.similarity import Ladder
+from kinmem.language import Ladder, claim
 from kinmem.learn.occasion import begins
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import chunks_of, embedded, is_surely_one

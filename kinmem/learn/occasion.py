@@ -6,8 +6,7 @@ statement twice (store/sqlite/memory_file.py says it again in SQL).
 
 from datetime import datetime, timedelta
 
-from kinmem.language.same.atoms import atoms
-from kinmem.language.talk.wording import Wording
+from kinmem.language import Wording, atoms
 from kinmem.models import OF_ITS_TIME, TOLD_AT, Memory
 from kinmem.text import folded, words
 

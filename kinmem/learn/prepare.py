@@ -8,12 +8,17 @@ from typing import Any, Literal
 import uuid_utils
 
 from kinmem.errors import InvalidInput
-from kinmem.language.importance import evidence, importance
-from kinmem.language.same.similarity import content_hash
-from kinmem.language.secrets.secrets import keys_in, redact
-from kinmem.language.talk.worth import appraise, only_asks
-from kinmem.language.time.dated import day_of_event
-from kinmem.language.time.when import valid_until
+from kinmem.language import (
+    appraise,
+    content_hash,
+    day_of_event,
+    evidence,
+    importance,
+    keys_in,
+    only_asks,
+    redact,
+    valid_until,
+)
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import Naming, knowledge_of
 from kinmem.llm.pieces import chunks_of

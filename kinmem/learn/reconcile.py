@@ -5,11 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Literal
 
-from kinmem.language.change.clash import Clash
-from kinmem.language.change.restating import Period, claim, join_periods, periods
-from kinmem.language.pairs import Pair
-from kinmem.language.same.similarity import Kinship, Ladder
-from kinmem.language.talk.wording import Wording
+from kinmem.language import (
+    Clash,
+    Kinship,
+    Ladder,
+    Pair,
+    Period,
+    Wording,
+    claim,
+    join_periods,
+    periods,
+)
 from kinmem.learn.occasion import (
     begins,
     of_one,

@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kinmem.errors import ModelError
-from kinmem.language.orders import order_in
-from kinmem.language.secrets.secrets import redact
+from kinmem.language import order_in, redact
 from kinmem.llm.base import Judge
 from kinmem.models import ROLES, Note
 from kinmem.sentences import sentences

@@ -6,10 +6,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from kinmem.errors import ModelError
-from kinmem.language.talk.features import Setting
-from kinmem.language.talk.statements import Statement
-from kinmem.language.talk.wording import Wording
-from kinmem.language.talk.worth import Judgement, kinds
+from kinmem.language import Judgement, Setting, Statement, Wording, kinds
 from kinmem.llm.base import Judge
 from kinmem.text import words
 from kinmem.turns import Message

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinmem.errors import ModelError
-from kinmem.language.names.names import join_knowledge, knowledge, names_by_capitals
+from kinmem.language import join_knowledge, knowledge, names_by_capitals
 from kinmem.llm.base import Judge
 from kinmem.models import Entity, EntityType, Knowledge, Memory, Note
 

@@ -12,10 +12,7 @@ from math import exp, log
 from typing import NamedTuple
 
 from kinmem.errors import ModelError
-from kinmem.language.change.clash import Clash
-from kinmem.language.change.restating import claim
-from kinmem.language.pairs import Pair
-from kinmem.language.same.lexemes import stem
+from kinmem.language import Clash, Pair, claim, stem
 from kinmem.llm.base import Judge, Relation
 from kinmem.models import Entity, EntityType
 from kinmem.text import UNSPACED, content_words, words

@@ -6,8 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from kinmem.clock import Clock
-from kinmem.language.talk.followup import is_follow_up
-from kinmem.language.time.when import past_in_question
+from kinmem.language import is_follow_up, past_in_question
 from kinmem.models import LIVE, Answer, Filters
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import unstamped

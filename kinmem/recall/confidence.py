@@ -13,9 +13,7 @@ from datetime import datetime
 from operator import mul
 from typing import NamedTuple
 
-from kinmem.language.importance import TIMES
-from kinmem.language.sought import answer_test
-from kinmem.language.talk.worth import only_asks
+from kinmem.language import TIMES, answer_test, only_asks
 from kinmem.models import Candidate, Found, Hit, Reasons, Scored, State
 from kinmem.recall.question import Question
 from kinmem.settings import RecallSettings

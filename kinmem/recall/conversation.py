@@ -9,8 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kinmem.clock import Clock
-from kinmem.language.orders import order_in
-from kinmem.language.talk.worth import only_asks
+from kinmem.language import only_asks, order_in
 from kinmem.models import (
     CONVERSATION,
     TURN,

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from kinmem.errors import MemoryNotFound
-from kinmem.language.change.restating import said_on
+from kinmem.language import said_on
 from kinmem.models import Hit, Memory, Scored
 from kinmem.sentences import sentences
 from kinmem.store.base import Store
@@ -136,7 +136,7 @@ def as_it_was(hit: Hit, moment: datetime, words: Sequence[str], store: Store) ->
 
 def _earlier_passage(text: str, words: Sequence[str]) -> str:
     """The one with most of the words; the first of equals."""
-    from kinmem.language.orders import order_in  # late: a hook does without
+    from kinmem.language import order_in  # late: a hook does without
 
     wanted = set(words)
 

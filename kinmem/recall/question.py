@@ -4,12 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from kinmem.language.time.when import (
-    Interval,
-    interval_in_question,
-    past_in_question,
-    successor_in_question,
-)
+from kinmem.language import Interval, interval_in_question, past_in_question, successor_in_question
 from kinmem.models import ROLES, Filters
 from kinmem.recall.profiles import Formula
 from kinmem.text import STOP_WORDS, content_words, folded, in_first_person, late, words

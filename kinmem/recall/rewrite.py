@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 
 from kinmem.errors import Unusable
-from kinmem.language.talk.followup import is_follow_up, words_left_out
+from kinmem.language import is_follow_up, words_left_out
 from kinmem.llm.base import ChatModel, ChatModels
 from kinmem.llm.deadline import Attempts
 from kinmem.llm.prompts import render

@@ -7,7 +7,7 @@ nearest to the question come in, a few.
 import math
 from collections.abc import Mapping, Sequence
 
-from kinmem.language.importance import is_standing
+from kinmem.language import is_standing
 from kinmem.models import Candidate, Filters, Found, Scored
 from kinmem.recall.fuse import meaning as nearness
 from kinmem.recall.profiles import Formula, Profile

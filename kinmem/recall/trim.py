@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from kinmem.language.same.similarity import normalised
-from kinmem.language.talk.wording import Wording
+from kinmem.language import Wording, normalised
 from kinmem.models import OF_ITS_TIME, Candidate, Hit, Memory, Scored
 from kinmem.settings import RecallSettings
 from kinmem.text import folded

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from kinmem.language.keywords import keywords
+from kinmem.language import keywords
 from kinmem.models import Memory
 from kinmem.sentences import sentences
 from kinmem.text import language_of

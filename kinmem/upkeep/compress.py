@@ -6,9 +6,7 @@ from datetime import tzinfo
 from itertools import combinations
 
 from kinmem.clock import Clock
-from kinmem.language.pairs import Pair
-from kinmem.language.same.proof import unproved
-from kinmem.language.same.similarity import Kinship, Ladder
+from kinmem.language import Kinship, Ladder, Pair, unproved
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import RULES, Naming
 from kinmem.models import Memory

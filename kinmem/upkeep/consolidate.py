@@ -14,9 +14,7 @@ from pydantic import BaseModel
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, ModelError
-from kinmem.language.pairs import Pair
-from kinmem.language.same.proof import unproved
-from kinmem.language.same.similarity import normalised
+from kinmem.language import Pair, normalised, unproved
 from kinmem.llm.base import ChatModel, Embedder
 from kinmem.llm.naming import RULES, Naming
 from kinmem.llm.prompts import render, today

@@ -13,10 +13,7 @@ from functools import cached_property
 from itertools import combinations, product
 
 from kinmem.errors import MemoryNotFound
-from kinmem.language.pairs import Pair
-from kinmem.language.same.atoms import atoms
-from kinmem.language.same.clauses import reading
-from kinmem.language.same.similarity import Kinship, Ladder
+from kinmem.language import Kinship, Ladder, Pair, atoms, reading
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import chunks_of
 from kinmem.models import LIVE, Filters, Memory, Scope

@@ -11,8 +11,7 @@ from hashlib import sha256
 from itertools import combinations
 
 from kinmem.clock import Clock
-from kinmem.language.pairs import Pair
-from kinmem.language.same.similarity import Ladder
+from kinmem.language import Ladder, Pair
 from kinmem.learn.occasion import may_be_one
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import Naming

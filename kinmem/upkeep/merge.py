@@ -9,10 +9,7 @@ import uuid_utils
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
-from kinmem.language.importance import evidence
-from kinmem.language.names.names import join_knowledge
-from kinmem.language.same.atoms import atoms
-from kinmem.language.same.similarity import content_hash, normalised
+from kinmem.language import atoms, content_hash, evidence, join_knowledge, normalised
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import Naming
 from kinmem.llm.pieces import SIZE, chunks_of

@@ -8,8 +8,7 @@ from itertools import combinations
 
 from kinmem.clock import age_in_words
 from kinmem.errors import ModelError
-from kinmem.language.pairs import Pair
-from kinmem.language.same.similarity import Kinship, Ladder
+from kinmem.language import Kinship, Ladder, Pair
 from kinmem.learn.occasion import may_be_one, of_one, same_occasion, worded_otherwise
 from kinmem.llm.base import ChatModel, Embedder, Judge
 from kinmem.llm.relating import ALIKE, Relating, weighed

@@ -8,9 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pydantic import BaseModel
 
 from kinmem.errors import InvalidInput, MemoryNotFound, ModelError
-from kinmem.language.orders import order_in
-from kinmem.language.secrets.secrets import redact
-from kinmem.language.summary import summary
+from kinmem.language import order_in, redact, summary
 from kinmem.llm.base import ChatModel
 from kinmem.llm.prompts import render
 from kinmem.models import Memory

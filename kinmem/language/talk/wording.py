@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from kinmem.language.change.vetoes import is_of_others, is_rule
-from kinmem.language.importance import INSTRUCTS, PROPER, TIMES
 from kinmem.language.lexicon import either, word_class
 from kinmem.language.talk.statements import (
     ASKED_TO_KEEP,
@@ -20,6 +19,7 @@ from kinmem.language.talk.statements import (
     is_quotation,
     subject,
 )
+from kinmem.language.weight import INSTRUCTS, PROPER, TIMES
 from kinmem.sentences import sentences
 from kinmem.text import STOP_WORDS, late, words
 

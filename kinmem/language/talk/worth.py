@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kinmem.language.importance import importance
 from kinmem.language.talk.features import Setting, pieces
 from kinmem.language.talk.statements import ASKED_TO_KEEP, asks
 from kinmem.language.talk.wording import TAG_QUESTION, said
+from kinmem.language.weight import importance
 from kinmem.models import Category
 from kinmem.sentences import sentences
 from kinmem.text import words

@@ -13,8 +13,7 @@ from typing import Any
 import apsw
 
 from kinmem.clock import spoken_date
-from kinmem.language.importance import evidence
-from kinmem.language.orders import order_in
+from kinmem.language import evidence, order_in
 from kinmem.models import ROLES, TURN, Asked, Candidate, Coverage, Filters, Found, Pending, Vectors
 from kinmem.store.sessions import Cut, Learned
 from kinmem.store.sqlite.erasing import ERASED, Turn, repeated_in, restates

@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from kinmem.language.importance import PRESSING
 from kinmem.language.lexicon import word_class
 from kinmem.language.vocabulary import FUNCTION_WORDS, MODALS, NEGATORS, PAST, QUANTITIES, TENSES
+from kinmem.language.weight import PRESSING
 from kinmem.text import STOP_WORDS
 
 SHORTEST = 4
