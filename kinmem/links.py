@@ -123,7 +123,7 @@ class Evidence:
     """What speaks for a link between two memories."""
 
     tags: frozenset[str] = frozenset()
-    """Shared ones that say what they are about (language/tags.telling)."""
+    """Shared ones that say what they are about (upkeep/auto_tags.topics)."""
     chosen: frozenset[str] = frozenset()
     """Those of `tags` that a person has given to both."""
     entities: frozenset[str] = frozenset()

@@ -106,7 +106,7 @@ class Memory:
     """1 to 10; None until scored, and then read as 5."""
     confidence: float = 1.0
     evidence: float = 0.0
-    """How much of an answer its text can hold, whatever the question (language/evidence.py)."""
+    """How much of an answer its text can hold, whatever the question (language/weight.py)."""
     pinned: bool = False
     priority: float | None = None
     """0 to 1, computed; None until it was."""

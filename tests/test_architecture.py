@@ -24,7 +24,6 @@ STILL_SHARED = frozenset(
     language.talk.worth learn.worth llm.base llm.naming llm.words upkeep.entities store.base
     """.split()
 )
-)
 """Modules whose name another module has as well; the list only shrinks."""
 
 

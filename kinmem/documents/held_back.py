@@ -1,5 +1,7 @@
-"""A document part of which reads like instructions to a model: what its memory says until a person
-releases it, and what changes then."""
+"""Documents of which a part is held back, and what changes when a person releases it.
+
+Held back is what reads like instructions to a model.
+"""
 
 from typing import Any
 

@@ -1,5 +1,6 @@
-"""Classes of words, those of all languages together: what holds a sentence, and what tells two
-statements apart. The words are in the files of the lexicon.
+"""Classes of words by which statements are told apart, those of all languages together.
+
+The words are in the files of the lexicon.
 
 A word that is taken for one of another language makes texts differ that need not, never the other
 way round. Only PASSED may be missing from one of two texts that are called the same, so that table

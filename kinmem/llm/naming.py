@@ -65,7 +65,7 @@ class Naming:
     def __call__(
         self, text: str, speaker: str | None = None, subject: str | None = None
     ) -> Knowledge:
-        """See language/names/entities.py."""
+        """See kinmem.language.knowledge."""
         return knowledge(text, speaker, subject, self._named(text))
 
     def _named(self, text: str) -> tuple[Entity, ...] | None:
