@@ -1,4 +1,4 @@
-"""What time it is, and times as programs write them: ISO 8601, durations, ages.
+"""The current time, and times as programs write them: ISO 8601, durations, ages.
 
 Everything that reads the time takes a Clock, so that tests can move it.
 """
@@ -36,12 +36,13 @@ ISO_UNITS = (YEAR, MONTH, WEEK, DAY, HOUR, MINUTE, 1)
 
 
 def utc_now() -> datetime:
-    """The present moment, aware, in UTC."""
+    """Return the current time as an aware datetime in UTC."""
     return datetime.now(UTC)
 
 
 def moment(when: datetime, zone: tzinfo) -> str:
-    """ISO 8601 to the second, with the zone's offset: as every program is told."""
+    """Format a time as ISO 8601 to the second with the zone's offset, the form given to
+    programs."""
     return when.astimezone(zone).isoformat(timespec="seconds")
 
 
