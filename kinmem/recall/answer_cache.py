@@ -22,7 +22,7 @@ class RecentAnswers:
     """Recall that keeps its last 500 answers, as long as nothing changes."""
 
     def __init__(self, recall: Recall, store: Store, clock: Clock, threshold: int) -> None:
-        """`threshold`: see language.talk.followup.needs_context."""
+        """`threshold`: see language.is_follow_up."""
         self._recall = recall
         self._threshold = threshold
         self._store = store
