@@ -106,13 +106,6 @@ def asks(text: str) -> bool:
     return text.rstrip(' !."”)').endswith(("?", "？"))
 
 
-def is_quotation(text: str) -> bool:
-    """Whether most of it stands in quotation marks: those are somebody's words, and not the
-    speaker's."""
-    quoted = sum(len(match[0]) for match in QUOTATION.finditer(text) if " " in match[0])
-    return quoted > QUOTED_SHARE * len(text)
-
-
 CLAUSE = (
     r"(?:(?:^|[,;:.…(\[–—-])\s*|\b(?:but|please|aber|doch|mais|pero|ma|però|mas)\s+)"
     r"(?:(?:oh|ok|okay|hey|also|so|and|well|please|just|bitte|und|ach|s['’]il (?:te|vous) pla[iî]t"

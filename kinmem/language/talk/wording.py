@@ -14,9 +14,10 @@ from kinmem.language.talk.statements import (
     ATTACHED,
     HE,
     HEDGE,
+    QUOTATION,
+    QUOTED_SHARE,
     SELF,
     asks,
-    is_quotation,
     subject,
 )
 from kinmem.language.weight import INSTRUCTS, PROPER, TIMES
@@ -106,7 +107,8 @@ class Wording:
     @property
     def is_quotation(self) -> bool:
         """Whether most of it stands in quotation marks: those are not the speaker's words."""
-        return is_quotation(self.text)
+        quoted = sum(len(found[0]) for found in QUOTATION.finditer(self.text) if " " in found[0])
+        return quoted > QUOTED_SHARE * len(self.text)
 
     @property
     def is_own(self) -> bool:
