@@ -18,7 +18,7 @@ from benchmarks.kins import fresh_kin
 from benchmarks.report import Row, Table, Target
 from benchmarks.retrieval import LIMIT, recalls
 from benchmarks.scoring import recall_at
-from kinmem.language.time.when import parse_time
+from kinmem.clock import parse_time
 from kinmem.learn.extract import extract
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder

@@ -69,7 +69,7 @@ class Formula:
     then: float = 0.2
     """For what was said at the time named."""
     evidence: float = 1.0
-    """Times the evidence of the text (language/evidence.py)."""
+    """Times the evidence of the text (language/weight.py)."""
     worth: float = 0.25
     """Power of importance x use. Importance 1 to 10 alone spans 0.6 to 1.5; its fourth root spans a
     tenth either way, which is all that may move."""
