@@ -1,4 +1,4 @@
-"""Answers that were given a moment ago, for those who ask the same again."""
+"""A cache of recent answers, for a question that is asked again within the minute."""
 
 from collections import OrderedDict
 from dataclasses import replace
@@ -17,10 +17,10 @@ MOST = 500
 
 
 class RecentAnswers:
-    """Recall that keeps its last 500 answers, as long as nothing changes."""
+    """Recall with a cache of its last 500 answers, which are valid until the store changes."""
 
     def __init__(self, recall: Recall, store: Store, clock: Clock, threshold: int) -> None:
-        """`threshold`: see language.is_follow_up."""
+        """For `threshold`, see language.is_follow_up."""
         self._recall = recall
         self._threshold = threshold
         self._store = store
@@ -28,8 +28,11 @@ class RecentAnswers:
         self._answers: OrderedDict[object, Answer] = OrderedDict()
 
     def __call__(self, request: Request, recent: Recent = list) -> Answer:
-        """See Recall and newer_first. Answers that were degraded, or hang on a conversation, are
-        not kept; what is doubtful is looked up each time, since a review settles it."""
+        """Answer from the cache or from recall; see Recall and newer_first.
+
+        Degraded answers and answers that depend on the conversation are not cached. Conflicts are
+        looked up each time, since a review may settle one while the answer is cached.
+        """
         with self._store.reading():
             if is_follow_up(unstamped(request.text), self._threshold):
                 answer = self._recall(request, recent)
@@ -37,11 +40,12 @@ class RecentAnswers:
                 answer = self._kept(request, recent)
             answer = replace(answer, hits=everywhere_instead(answer.hits))
             if past_in_question(request.text, self._clock()) is not None:
-                return answer  # how things stood: nothing of that is doubted
+                # The question is about a past date, and conflicts are only about the present.
+                return answer
             return newer_first(answer, self._store, request.filters, request.limit)
 
     def _kept(self, request: Request, recent: Recent) -> Answer:
-        # Ages and recency change with the minute, all else with the revision.
+        # Ages and recency change with the minute, everything else with the revision.
         minute = self._clock().replace(second=0, microsecond=0)
         asked = replace(request, seconds=None)
         key = (asked, self._store.revision, minute, self._recall.reads)
@@ -59,7 +63,7 @@ class RecentAnswers:
         return self._recall.beside(prompt, answer, filters, seconds)
 
     def clear(self) -> None:
-        """Nothing that was erased stays in memory."""
+        """Drop all cached answers, so that nothing erased stays in memory."""
         self._answers.clear()
 
     def _has_expired(self, answer: Answer) -> bool:

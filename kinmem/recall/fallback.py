@@ -1,8 +1,8 @@
-"""Stage 14: where nothing surely answers.
+"""Stage 14: help out when no hit is a confident answer.
 
-Then weak hits are shown of what is far behind or below the noise, instructions that the question
-may fall under, what has taken the place of something that would have answered, and last what has
-faded into the archive.
+Adds, as weak hits, what is far behind or below the noise; instructions that may apply to the
+question; what has superseded a memory that would have answered; and last, memories that have faded
+into the archive.
 """
 
 from collections.abc import Sequence
@@ -20,17 +20,17 @@ from kinmem.recall.trim import own_instead, trim, without_copies
 from kinmem.recall.weigh import weigh
 from kinmem.store.base import Store
 
+# Fraction of the embedder's noise. If nothing is a confident answer, anything nearer than that is
+# shown as weak. Of 72 questions about 25 notes each, four had their answers below the noise.
 FAINT = 0.5
-"""Of the embedder's noise: where nothing surely answers, what is nearer than that is shown as weak.
-Of 72 questions about 25 notes each, four had their answers below the noise."""
+# How many superseded memories are followed to what holds now.
 FORMERS = 3
-"""What is so no longer, by which what is so may be found."""
+# Confidence from which superseded memories need not be searched.
 SURE = 0.6
-"""From this confidence on nothing that gave way needs to be asked."""
 
 
 class _Second(NamedTuple):
-    """What was found beside what fits the filters, judged on its own."""
+    """The result of a further search, judged on its own."""
 
     kept: list[Scored]
     confidences: list[float]
@@ -40,8 +40,8 @@ class _Second(NamedTuple):
 def fall_back(
     answer: Answer, inquiry: Inquiry, found: Found, kept: Sequence[Scored], wanted: Filters
 ) -> Answer:
-    """The answer, with what helps out. `wanted`: what the caller asked for, whatever times the
-    question names."""
+    """Return the answer with whatever helps out. `wanted` holds the caller's own filters, without
+    the time that the question names."""
     answer = _with_faint(answer, inquiry, found, kept)
     answer = _with_instructions(answer, inquiry, found)
     if not _is_sure(answer):
@@ -52,7 +52,7 @@ def fall_back(
 
 
 def knows_something(store: Store) -> bool:
-    """Whether anything at all is stored."""
+    """Return whether anything at all is stored."""
     return bool(store.page(Filters(), "newest", 1).memories)
 
 
@@ -61,9 +61,9 @@ def _is_sure(answer: Answer) -> bool:
 
 
 def _with_faint(answer: Answer, inquiry: Inquiry, found: Found, kept: Sequence[Scored]) -> Answer:
-    """Weak hits of what is far behind or below the noise, too.
+    """Add weak hits that are far behind or below the noise.
 
-    Not where the question means nothing, or the time that it asks for is answer enough.
+    Not if the question has no meaning, or if the time that it asks for is answer enough.
     """
     settings, profile = inquiry.settings, inquiry.profile
     room = min(inquiry.limit - len(answer.hits), WEAK - sum(hit.weak for hit in answer.hits))
@@ -87,8 +87,8 @@ def _with_faint(answer: Answer, inquiry: Inquiry, found: Found, kept: Sequence[S
 
 
 def _with_instructions(answer: Answer, inquiry: Inquiry, found: Found) -> Answer:
-    """Instructions that the question may fall under, though it has nothing else in common with
-    them, as weak hits: where there is no room, in place of the last that hardly answer."""
+    """Add, as weak hits, instructions that may apply to the question though they share nothing else
+    with it. If there is no room, they replace the last hits that hardly answer."""
     if not found.degrees or found.scale is None:
         return answer
     if found.by_time or found.noise > found.scale[0]:
@@ -120,10 +120,11 @@ def _as_weak(scored: Sequence[Scored], inquiry: Inquiry, found: Found) -> list[H
 def _by_superseded(
     answer: Answer, inquiry: Inquiry, found: Found | None, wanted: Filters
 ) -> Answer:
-    """Something that is so no longer may answer: then what took its place does.
+    """If a superseded memory may answer, return what replaced it.
 
-    "Am I single?" is answered by "we got married" because "I'm single" gave way to it. That fits
-    what is `wanted`; the time that the question names is the former's.
+    "Am I single?" is answered by "we got married", because that superseded "I'm single". The
+    replacement must fit `wanted`; the time that the question names applies to the superseded
+    memory.
     """
     filters, store = inquiry.filters, inquiry.store
     if filters.was or filters.states is not None or found is None:
@@ -145,8 +146,8 @@ def _by_superseded(
 
 
 def _by_archived(answer: Answer, inquiry: Inquiry) -> Answer:
-    """What has faded into the archive answers; not what a person put there, who wants it kept and
-    not recalled."""
+    """Answer from memories that have faded into the archive, but not from those that a person
+    archived, who wants them kept and not recalled."""
     filters, store = inquiry.filters, inquiry.store
     if filters.include_archived or filters.states is not None or filters.as_of:
         return answer
@@ -166,7 +167,7 @@ def _by_archived(answer: Answer, inquiry: Inquiry) -> Answer:
 
 
 def _judged(found: Found, inquiry: Inquiry, limit: int) -> _Second | None:
-    """By stages 4, 7, 10 and 11; None where there is no candidate."""
+    """Run stages 4, 7, 10 and 11; None if there is no candidate."""
     settings, profile = inquiry.settings, inquiry.profile
     if not found.candidates:
         return None

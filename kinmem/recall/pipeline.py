@@ -1,7 +1,7 @@
 """How a question is answered: fifteen stages in order; docs/recall.md has a section for each.
 
-The number behind a line is the one that the first line of the stage's file begins with; the file is
-the one that the function is imported from.
+The number behind a line is the stage, as given in the first line of the file that the function is
+imported from.
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,10 +64,10 @@ class Recall:
         self._conversation = Conversation(store, settings.recall, clock)
 
     def __call__(self, request: Request, recent: Recent = list) -> Answer:
-        """Hits, best first, those that hardly answer after the others; none where nothing fits.
+        """Return hits, best first, weak ones last; none if nothing fits.
 
-        `recent` gives the conversation before the question. Which models were not done in time is
-        in `degraded`. Raises InvalidInput for an unknown mode.
+        `recent` returns the conversation before the question. Models that did not finish in time
+        are named in `degraded`. Raises InvalidInput for an unknown mode.
         """
         store, models, settings = self._store, self._models, self._settings
         limit, filters = request.limit, request.filters
@@ -76,7 +76,7 @@ class Recall:
         day, text = today(self._clock().astimezone(self._zone)), unstamped(request.text)
 
         asked = rewrite(text, recent, store, models, attempts, day, settings)  # 1
-        expansion = Expansion(asked, store, models, attempts, day)  # thinks while 2 to 4 are done
+        expansion = Expansion(asked, store, models, attempts, day)  # models write during 2 to 4
         inquiry = self._understood(asked, filters, limit, profile, attempts)  # 2
         question, is_bounded = inquiry.question, profile.weighing == "bounded"
         found, inquiry = search(inquiry)  # 3
@@ -106,7 +106,7 @@ class Recall:
     def _understood(
         self, text: str, filters: Filters, limit: int, profile: Profile, attempts: Attempts
     ) -> Inquiry:
-        """The question taken apart, and with what it is answered."""
+        """Analyse the question and gather what is needed to answer it."""
         now = self._clock().astimezone(self._zone)
         question = understand(text, self._store.names(), now, profile.formula)
         filters = looking_back(question, filters)
@@ -138,12 +138,15 @@ class Recall:
 
     @property
     def reads(self) -> bool:
-        """Whether the judge of language reads what is found, now."""
+        """Whether the judge currently reads hits: there is one, and it is loaded."""
         return self._models.judge is not None and self._models.judge.ready
 
     def beside(self, prompt: str, answer: Answer, filters: Filters, seconds: float) -> Answer:
-        """The answer to a working prompt, with what it touches beside what answers it. Where all
-        is near to all, as in languages that the embedder does not know, that is noise."""
+        """Add to the answer to a working prompt the memories that the prompt touches.
+
+        In a language that the embedder does not know all texts are near each other; the answer's
+        `noise` is raised accordingly.
+        """
         meaning = Meaning(self._embedders, self._store.index, Deadline(seconds))
         vectors = meaning.of([prompt])
         vector = None if vectors is None else vectors[0]

@@ -1,8 +1,9 @@
-"""Stage 12: what has been superseded, or may have been, beside what has taken its place.
+"""Stage 12: order superseded memories, and memories in conflict, relative to what replaced them.
 
-Asked how things stood, what was so then stands first (former_first, stage 12). Of two memories in
-an open conflict, of which only one may hold, the newer one does (newer_first): behind stage 15, in
-answer_cache.py, since a review may settle a conflict while the answer is kept.
+If the question is about a past time, what held then comes first (former_first, stage 12). Of two
+memories in an open conflict, of which only one can hold, the newer comes first (newer_first); that
+runs after stage 15, in answer_cache.py, since a review may settle a conflict while the answer is
+cached.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -14,23 +15,23 @@ from kinmem.store.base import Store
 from kinmem.store.upkeep import newer_of
 from kinmem.text import words as text_words
 
+# Most replacements that are followed. There should be no circle, but a damaged file may have one.
 MOST = 50
-"""Heirs that are followed; one cannot be one's own, but a file may say anything."""
+# In a question about the past, a superseded memory is a likelier answer than a current one, which
+# stays before it only if its confidence is this many times higher.
 LIKELIER = 4.0
-"""Asked how things stood, what is so no longer answers sooner than something that still is: by how
-much surer that has to be to stay before it."""
 
 
 def former_first(
     told: Sequence[Hit], until: Collection[str] = (), *, asked: bool = False
 ) -> list[Hit]:
-    """The hits, none before what gave way to it; of a line of those the latest comes first. Weak
-    hits stay behind, as they are.
+    """Order each chain of superseded memories so that none comes before what it replaced, the
+    latest superseded one first. Weak hits stay behind, as they are.
 
-    All of a line move to the place of the best of them. What was merged into another hit is left
-    out: that one says it. Without anything that is so no longer, the order stays as it was.
-    `asked`: how things stood; then lines come before what is hardly surer. `until`: words of what
-    took the place of the one that is asked for: where did I work before Ericsson?
+    A whole chain moves to the place of its best hit. What was merged into another hit is left out,
+    since that one says it. Without superseded memories the order is unchanged. `asked`: the
+    question is about a past time, and chains come before hits that are hardly more confident.
+    `until`: words of what superseded the answer: where did I work before Ericsson?
     """
     hits, weak = [hit for hit in told if not hit.weak], [hit for hit in told if hit.weak]
     heirs = {
@@ -73,10 +74,10 @@ def heirs(
     filters: Filters,
     moment: datetime,
 ) -> list[Hit]:
-    """What holds at that moment in place of these and fits the filters, each once, with the
-    confidence of the former.
+    """Return the memories that hold at that moment in place of `formers` and fit the filters, each
+    once, with the confidence of the memory that it replaces.
 
-    `lines`: what is known of what has been superseded, by id. `shown`: what is known to fit.
+    `lines` holds superseded memories by id. `shown` holds memories that are known to fit.
     """
     ends = {one.candidate.id: _end(one.candidate, lines, moment) for one, _ in formers}
     others = {end for end in ends.values() if end} - shown.keys()
@@ -94,7 +95,7 @@ def heirs(
 def _standing(
     ids: Collection[str], store: Store, filters: Filters, moment: datetime
 ) -> dict[str, Memory]:
-    """By id the memory, or what took its place by then, as far as it fits the filters."""
+    """Return by id the memory, or what had replaced it by then, if that fits the filters."""
     found: dict[str, Memory] = {}
     ends = {id: id for id in ids}
     for _ in range(MOST):
@@ -114,7 +115,8 @@ def _standing(
 
 
 def _end(former: Candidate, lines: Mapping[str, Candidate], moment: datetime) -> str | None:
-    """The first of its line that has not given way by then, as far as the line is known."""
+    """Return the first of its chain that was not superseded by then, as far as the chain is
+    known."""
     id: str | None = former.id
     for _ in range(MOST):
         known = lines.get(id or "")
@@ -125,7 +127,8 @@ def _end(former: Candidate, lines: Mapping[str, Candidate], moment: datetime) ->
 
 
 def _heir_of_ended(memory: Memory, moment: datetime) -> str | None:
-    """None for what has not ended by then: it does not fit for another reason."""
+    """Return what replaced the memory; None if it had not ended by then and fails the filters for
+    another reason."""
     has_ended = memory.valid_to is not None and memory.valid_to <= moment
     return memory.superseded_by if has_ended else None
 
@@ -133,7 +136,8 @@ def _heir_of_ended(memory: Memory, moment: datetime) -> str | None:
 def _place(
     hit: Hit, line: Sequence[str], best: Mapping[str, int], asked_for: Collection[str]
 ) -> tuple[int, bool, int]:
-    """What still holds comes behind all that gave way to it; what is asked for first."""
+    """Return the sort key: the current memory comes after all that it replaced, what is asked for
+    first."""
     is_last = hit.memory.state is not State.SUPERSEDED
     return best[line[-1]], hit.memory.id not in asked_for, MOST if is_last else len(line)
 
@@ -146,8 +150,8 @@ def _line(id: str, heirs: Mapping[str, str | None]) -> list[str]:
 
 
 def newer_first(answer: Answer, store: Store, filters: Filters, limit: int) -> Answer:
-    """The answer with each doubtful hit marked and behind the newer one, which is fetched if it
-    fits the filters. As things stood at a moment, nothing is doubted."""
+    """Mark each disputed hit and put the newer memory before it, which is fetched if it fits the
+    filters. Answers about a given moment are left alone."""
     told = answer.hits
     if not told or filters.as_of is not None:
         return answer
@@ -168,8 +172,8 @@ def newer_first(answer: Answer, store: Store, filters: Filters, limit: int) -> A
 
 
 def _cut(hits: list[Hit], found: Collection[str], limit: int) -> list[Hit]:
-    """As many as are wanted: what was fetched takes no place from what answered and is marked, nor
-    from the newer ones that were found."""
+    """Cut to the limit: fetched memories take no place from hits that are marked, nor from newer
+    memories that were found by themselves."""
     over = max(len(hits) - limit, 0)
     spare = [at for at, hit in enumerate(hits) if not hit.newer and hit.memory.id not in found]
     dropped = set(spare[-over:] if over else ())
@@ -184,10 +188,12 @@ def _fitting_ids(store: Store, filters: Filters, ids: Collection[str]) -> set[st
 
 
 def _ordered(hits: Sequence[Hit], newer: dict[str, Memory]) -> list[Hit]:
-    """Each newer one just before the first that it makes doubtful, or where it stood.
+    """Put each newer memory right before the first hit that it disputes, or leave it if it is
+    already before.
 
-    One that was fetched has no score, since the question did not find it; that it answers is as
-    likely as that the other does."""
+    A fetched memory has no score, since the question did not find it; its confidence is that of the
+    disputed hit.
+    """
     by_id = {hit.memory.id: hit for hit in hits}
     ordered: dict[str, Hit] = {}
 
