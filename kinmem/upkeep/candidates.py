@@ -59,8 +59,8 @@ class Candidates:
 
     @contextmanager
     def counted(self, counts: Counter[str]) -> Iterator[None]:
-        """Adds in the end, however it comes, the outcomes; read: changes looked at; left: those
-        that the next run begins with."""
+        """When the block ends, even with an error, add to `counts` the outcomes; `read`, the
+        changes examined; and `left`, those that the next run begins with."""
         try:
             yield
         finally:

@@ -131,7 +131,8 @@ class Cycle:
 
     @contextmanager
     def _mine(self, report: Report) -> Iterator[Lease | None]:
-        """The lease, once who holds it has ended; else None, and the report says who does."""
+        """Wait for the lease and yield it; if its holder does not finish, yield None and name the
+        holder in the report."""
         self._asked.set()  # interrupts our own background work
         is_free = self._alone.acquire(timeout=PATIENCE)
         self._asked.clear()
