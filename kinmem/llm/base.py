@@ -11,7 +11,7 @@ from kinmem.models import Entity, Vectors
 if TYPE_CHECKING:  # 80 ms, and a hook asks no model
     from pydantic import BaseModel
 
-    from kinmem.llm.vectors import Axis
+    from kinmem.llm.vectors import Axis, Probe
 
 Shape = TypeVar("Shape", bound="BaseModel")
 
@@ -45,6 +45,8 @@ class Calibration:
     """Cosine that nine of ten questions stay under with memories about something else."""
     orders: "Axis | None" = field(default=None, compare=False, repr=False)
     """What tells orders from statements, if that was measured."""
+    life: "Probe | None" = field(default=None, compare=False, repr=False)
+    """What tells people's lives from projects, if that was learned (scripts/train_places.py)."""
 
     def scaled(self, cosine: float) -> float:
         """A question's cosine with a memory on the one scale: `unrelated` at NOISE, 1 at 1."""

@@ -157,7 +157,8 @@ class Memories(Parts):
         if self.here:
             with suppress(InvalidInput):  # it is refused when it is stored
                 note = self._memorize.judged(note)
-        return replace(note, place=project_of(note.category, note.content, note.subject, self.here))
+        about = note.category, note.content, note.subject
+        return replace(note, place=project_of(*about, self.here, self._embedder))
 
     def _place(self, wanted: str) -> str | None:
         """The path of a project; None for an empty name: everywhere. Raises InvalidInput."""
