@@ -2,11 +2,15 @@
 as the judge of language says as well."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import NamedTuple
 
 from kinmem.errors import ModelError
+from kinmem.language.importance import importance
+from kinmem.language.same.lexemes import UNSPACED
 from kinmem.language.talk.features import Setting
 from kinmem.language.talk.statements import HEDGE, Statement
 from kinmem.language.talk.worth import ALONE, Judgement, judgement, probabilities, worth_of
@@ -17,6 +21,14 @@ from kinmem.turns import Message
 MOST = 24
 """Sentences of a message that the judge is asked about, about 4 ms each; those of which the
 regression is least sure. The others are what it takes them for."""
+
+CLAUSE = re.compile(r"[,:;，：；]\s*|\s[–—-]\s")
+REMAINING = 12
+"""Letters of what is left behind such a mark, at least; a Chinese sign counts as three."""
+SURELY = 0.65
+"""Of "fix the footer, our legal name is Havn now" the second half, from which on it is kept."""
+LOOKED_AT = 3
+"""Marks of a sentence behind which it may go on with something else; and sentences of a message."""
 
 BEFORE, AFTER = 120, 80
 """Characters that the judge is shown of what stands before a sentence, and of what comes after."""
@@ -50,10 +62,31 @@ def judgements(
                 statement = sentences[at].statement
                 beside = around(asked, message.text, statement.start, statement.end)
                 seen[at] = judge.kinds(texts[at], beside)
-    return [
+    told = [
         judgement(one.statement.text, one.setting, chances, seen.get(at))
         for at, (one, chances) in enumerate(zip(sentences, found, strict=True))
     ]
+    tasks = [at for at, one in enumerate(told) if one.kind == "task" and not one.is_worth]
+    for at in tasks[:LOOKED_AT]:
+        told[at] = _by_its_end(sentences[at], told[at], judge if at in seen else None)
+    return told
+
+
+def _by_its_end(sentence: Sentence, told: Judgement, judge: Judge | None) -> Judgement:
+    """What a task is that goes on with a fact: "write my niece a card, she turns seven"."""
+    text = sentence.statement.text
+    ends = [text[mark.end() :] for mark in CLAUSE.finditer(text)][:LOOKED_AT]
+    for end in ends:
+        if len(UNSPACED.sub("###", end)) < REMAINING:
+            continue
+        [chances] = probabilities([(end, sentence.setting)])
+        seen = None
+        with suppress(ModelError):
+            seen = judge and judge.kinds(end, " |  | ")
+        found = judgement(end, sentence.setting, chances, seen)
+        if found.is_worth and found.worth >= SURELY:
+            return replace(found, importance=importance(text, found.category))
+    return told
 
 
 def unhedged(text: str) -> str:

@@ -41,6 +41,10 @@ ENGLISH = _either(
     rf"|write|jot|put|add|commit|(?:make|take) (?:a )?note of)(?: down)? (?:{THIS}){KEPT}",
     rf"(?:{DONT}) (?:ever )?(?:(?:remember|memori[sz]e|retain) it|(?:write|note|jot) it down)",
     r"i (?:do not|don['’]t) want (?:this|that) (?:to be )?(?:remembered|saved|stored|recorded)",
+    r"(?:this|that)(?: is| isn['’]t|['’]s)? (?:[\w ,'’]{1,40} and )?(?:must|should|may|can|is|are)"
+    r" (?:not|never)(?: to)?(?: ever)? be (?:remembered|saved|stored|kept|recorded|noted"
+    r"|written down)",
+    r"(?<=[(\[])(?:do not|don['’]t|please don['’]t) (?:store|save|remember|record|keep)",
     rf"(?:keep|leave) (?:{THIS}|it) out of (?:your |the )?(?:memory|memories|notes|record)",
     r"(?:(?:this|that)(?:['’]s| is|,)? |strictly )*(?:off the record|not for the record)",
 )
@@ -50,6 +54,8 @@ GERMAN = _either(
     r"|(?:nichts|was) davon)(?: hier| jetzt)?(?: bitte)?(?: nicht| nirgends| nie)?"
     r"(?<=nicht|davon|gends|. nie)(?: auf| ab| ein)?",
     r"(?:erinner|erinnere) dich (?:bitte )?(?:nicht|nie) (?:daran|an (?:das|dies))",
+    r"(?:das|dies|folgendes) (?:darf|soll|sollte) (?:bitte )?(?:nicht|nie|nirgends) (?:gespeichert"
+    r"|gemerkt|notiert|festgehalten|aufgeschrieben|behalten) werden",
     r"(?:(?:das|dies|folgendes)(?: hier)? )?(?:(?:musst|sollst|brauchst) du dir )?(?:bitte )?"
     r"nicht (?:zu )?(?:merken|behalten|speichern|abspeichern"
     r"|notieren|aufschreiben|festhalten)",
@@ -63,6 +69,7 @@ FRENCH = _either(
     r"(?: surtout)? pas (?:ceci|cela|[cç]a"
     r"|ce qui suit|ce que je (?:dis|vais (?:te |vous )?dire|viens de dire))(?: en m[eé]moire)?",
     r"(?:à )?ne pas (?:retenir|m[eé]moriser|enregistrer|noter|conserver)(?: ceci| cela| [cç]a)?",
+    r"(?:ceci|cela|[cç]a) ne doit pas être (?:retenu|enregistré|noté|mémorisé|conservé)",
     r"je ne veux pas que (?:tu|vous) (?:retien\w+|m[eé]moris\w+|not\w+|enregistr\w+|gard\w+)"
     r" (?:ceci|cela|[cç]a)",
     r"en off|(?:c['’]est )?off the record",
@@ -71,6 +78,7 @@ SPANISH = _either(
     r"no (?:recuerdes|recuerde|memorices|memorice|guardes|guarde|apuntes|apunte|anotes|anote"
     r"|registres|registre|almacenes|retengas) (?:esto|eso|nada de (?:esto|eso)|lo que (?:te )?"
     r"(?:digo|dije|voy a decir|acabo de decir))(?: en (?:tu|la) memoria)?",
+    r"(?:esto|eso) no debe (?:guardarse|recordarse|anotarse|ser (?:guardado|recordado|anotado))",
     r"no lo (?:recuerdes|memorices|guardes|apuntes|anotes|registres)",
     r"no quiero que (?:recuerdes|memorices|guardes|apuntes|anotes) (?:esto|eso)",
     r"(?:esto es )?(?:extraoficialmente|extraoficial|off the record)",
@@ -79,7 +87,9 @@ ITALIAN = _either(
     r"non (?:ricordar(?:e|ti)|memorizzare|salvare|annotare|registrare|conservare|tenere a mente"
     r"|scrivere|segnar(?:e|ti)) (?:di )?(?:questo|ciò|questa cosa|niente di questo"
     r"|quello che (?:dico|ho (?:appena )?detto|sto per dire))",
-    r"non (?:ricordarlo|memorizzarlo|salvarlo|annotarlo|registrarlo|scriverlo|segnarlo)",
+    r"non (?:ricordar(?:te)?lo|memorizzarlo|salvarlo|annotar(?:te)?lo|registrarlo|scriverlo"
+    r"|segnar(?:te)?lo)",
+    r"(?:questo|ciò) non (?:deve|va) (?:essere )?(?:ricordato|salvato|memorizzato|annotato)",
     r"non voglio che (?:tu )?(?:ricordi|memorizzi|salvi|annoti|registri) (?:questo|questa cosa)",
     r"(?:questo è )?(?:ufficiosamente|off the record)",
 )
@@ -87,12 +97,13 @@ PORTUGUESE = _either(
     r"não (?:te |se )?(?:guarde|guardes|memorize|memorizes|grave|graves|registre|registe|registes"
     r"|anote|anotes|salve|armazene|lembre|lembres|retenha)(?:-se|-te)? (?:isto|isso|disto|disso"
     r"|nada dis[st]o|o que (?:eu )?(?:digo|disse|vou dizer|acabei de dizer))",
+    r"(?:isto|isso) não (?:deve|pode) ser (?:guardado|gravado|lembrado|memorizado|anotado)",
     r"não quero que (?:você |tu )?(?:guardes?|memorizes?|anotes?|registres?|se lembre|te lembres)"
     r" (?:isto|isso|disto|disso)",
     r"(?:isto é |isso é )?(?:em off|off the record|extraoficialmente)",
 )
 CHINESE = (
-    r"(?:请)?(?:别|不要|请勿|勿|不用|不必|无需)(?:把)?(?:(?:这|那|以下|我说的)(?:个|些|件事|句话|话|事|点|内容)?)"
+    r"(?:请)?(?:别|不要|请勿|勿|不用|不必|无需)(?:再)?(?:把)?(?:(?:这|那|以下|我说的)(?:个|些|件事|句话|话|事|点|内容)?)"
     r"?(?:记住|记下来?|记录|保存|存储|储存|记)(?:(?:这|那|以下|我说的)(?:个|些|件事|句话|话|事|点|内容)?)?"
 )
 POINTING = Pattern(r"[a-zà-ÿ]|这|那|以下|我说的")
@@ -100,7 +111,8 @@ POINTING = Pattern(r"[a-zà-ÿ]|这|那|以下|我说的")
 NOT_TO_KEEP = Pattern(
     CLAUSE
     + rf"(?P<asked>(?:{ENGLISH}|{GERMAN}|{FRENCH}|{SPANISH}|{ITALIAN}|{PORTUGUESE}){END})"
-    + rf"|(?:^|[,;:，。；：\s])(?:这个|那个|这件事|这些)?(?P<zh>{CHINESE})"
+    + r"|(?:^|[,;:，。；：\s])(?:(?:这|那|我说的)(?:个|些|件事|句话|话|事|点|内容)?)?"
+    + rf"(?P<zh>{CHINESE})"
 )
 
 TO_FORGET = Pattern(
@@ -112,6 +124,8 @@ TO_FORGET = Pattern(
         r"(?:pretend|act (?:like|as if)) i (?:never|did(?:n['’]t| not)) (?:say|said|mention\w*)"
         r"(?: (?:this|that|it|anything|so))?|i never said (?:this|that)",
         r"you did(?:n['’]t| not) hear (?:this|that|it)(?: from me)?",
+        r"vergiss(?:t)? (?:das|es|dies)(?: bitte| mal| gleich| sofort| lieber| einfach)*"
+        r"(?: wieder)?",
         r"vergiss(?:t)?,? (?:bitte,? )?(?:was ich (?:gerade |eben )?(?:gesagt|geschrieben) habe"
         r"|dass ich das (?:gerade |eben )?(?:gesagt|erwähnt|geschrieben) habe)",
         r"oublie[sz]? (?:ce que (?:je viens de|j['’]ai) (?:dire|dit|écrire|écrit)"
