@@ -81,8 +81,9 @@ def _by_its_end(sentence: Sentence, told: Judgement, judge: Judge | None) -> Jud
             continue
         [chances] = probabilities([(end, sentence.setting)])
         seen = None
-        with suppress(ModelError):
-            seen = judge and judge.kinds(end, " |  | ")
+        if judge is not None:
+            with suppress(ModelError):
+                seen = judge.kinds(end, around("", end, 0, len(end)))
         found = judgement(end, sentence.setting, chances, seen)
         if found.is_worth and found.worth >= SURELY:
             return replace(found, importance=importance(text, found.category))
