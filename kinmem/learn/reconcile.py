@@ -9,6 +9,7 @@ from kinmem.language.change.clash import Clash, clash
 from kinmem.language.change.occasion import (
     begins,
     of_one,
+    of_two_days,
     same_occasion,
     speaker_of,
     states_as_much,
@@ -19,7 +20,6 @@ from kinmem.language.change.vetoes import is_of_others, is_rule, veto
 from kinmem.language.same.atoms import contrast, is_content
 from kinmem.language.same.similarity import Kinship, Ladder, compare, contains
 from kinmem.language.same.wordings import resembles
-from kinmem.language.time.dated import happened
 from kinmem.llm.relating import Judged, weighed
 from kinmem.models import LIVE, ConflictMode, Memory
 from kinmem.sentences import sentences
@@ -218,7 +218,7 @@ def _contradicted(
             forbidden = veto(known.content, new.content)
             told = "corrects it" if forbidden is None else f"is said to correct it, but {forbidden}"
             clashes.append((known, Clash(forbidden is None, "update", told)))
-        elif of_one(new, known) and not _are_of_two_days(new, known, now):
+        elif of_one(new, known) and not of_two_days(known, new):
             found = _excluding(known, new, cosine, ladder, mode, now)
             if judged is not None:
                 relation, one_kind = (
@@ -244,15 +244,6 @@ def _contradicted(
     if later:
         return Outdated(max(later, key=begins), kind, found.reason)
     return Replace(tuple(known for known, _ in decidable), kind, found.reason)
-
-
-def _are_of_two_days(new: Memory, known: Memory, now: datetime) -> bool:
-    """Whether each tells what happened on a day of its own, and the later corrects nothing: we
-    tested the backup on 4 May, we upgraded it on 9 May."""
-    first, second = (
-        happened(one.content, one.told_at.astimezone(now.tzinfo)) for one in (known, new)
-    )
-    return None not in (first, second) and first != second and not restated(new.content).corrects
 
 
 def _excluding(

@@ -8,7 +8,13 @@ from itertools import combinations
 
 from kinmem.errors import ModelError
 from kinmem.language.change.clash import clash
-from kinmem.language.change.occasion import may_be_one, of_one, same_occasion, worded_otherwise
+from kinmem.language.change.occasion import (
+    may_be_one,
+    of_one,
+    of_two_days,
+    same_occasion,
+    worded_otherwise,
+)
 from kinmem.language.same.similarity import Kinship, Ladder, compare, contains
 from kinmem.language.same.wordings import extends, resembles
 from kinmem.language.time.when import age_in_words
@@ -300,6 +306,8 @@ def _contradiction(
 ) -> Iterator[Issue]:
     earlier, later = sorted(pair, key=lambda memory: (memory.said_at, memory.id))
     texts = earlier.content, later.content
+    if of_two_days(earlier, later):
+        return
     found = clash(*texts, cosine, ladder)
     if (relation := relating.of(*texts)) is not None:
         found = weighed(found, relation, *texts, relating.of_one_kind(*texts))

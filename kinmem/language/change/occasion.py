@@ -6,9 +6,11 @@ statement twice (store/sqlite/memory_file.py says it again in SQL).
 
 from datetime import datetime, timedelta
 
+from kinmem.language.change.restating import restated
 from kinmem.language.grammar import SUBJECTS
 from kinmem.language.grammar import words as grammar_words
 from kinmem.language.same.atoms import atoms
+from kinmem.language.time.dated import happened
 from kinmem.models import TOLD_AT, Memory
 from kinmem.text import folded, words
 
@@ -124,6 +126,13 @@ def _lasts_as_long(known: Memory, new: Memory) -> bool:
     if known.expires_at is None:
         return True
     return new.expires_at is not None and known.expires_at >= new.expires_at
+
+
+def of_two_days(known: Memory, new: Memory) -> bool:
+    """Whether each tells what happened on a day of its own, and the later corrects nothing: "we
+    tested the backup on 4 May", "we upgraded it on 9 May"."""
+    days = {happened(one.content, one.told_at) for one in (known, new)}
+    return None not in days and len(days) > 1 and not restated(new.content).corrects
 
 
 def begins(memory: Memory) -> datetime:
