@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 
 from kinmem.errors import InvalidInput
-from kinmem.language.names.mention import SHORTEST, Mention
 from kinmem.models import Memory
 from kinmem.store.base import Store
+from kinmem.store.mention import SHORTEST, Mention
 from kinmem.text import INVISIBLE
 
 BLOCK = 1 << 24

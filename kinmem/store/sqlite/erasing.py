@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from kinmem.language.names.mention import Mention
 from kinmem.models import Memory
 from kinmem.sentences import sentences
+from kinmem.store.mention import Mention
 from kinmem.store.sqlite import link_rows
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.queries import (

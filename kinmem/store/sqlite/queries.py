@@ -15,10 +15,10 @@ from typing import Any
 
 import apsw
 
-from kinmem.language.pattern import late
-from kinmem.language.time.when import spoken_date
+from kinmem.clock import spoken_date
 from kinmem.models import LIVE, ROLES, Filters, Memory, State
 from kinmem.places import FREE
+from kinmem.text import late
 
 FIELDS = tuple(field.name for field in fields(Memory))
 COLUMNS = ", ".join(f"m.{name}" for name in FIELDS)

@@ -12,9 +12,8 @@ from typing import Any
 
 import apsw
 
-from kinmem.language.evidence import evidence
-from kinmem.language.orders.instructions import commands
-from kinmem.language.time.when import spoken_date
+from kinmem.clock import spoken_date
+from kinmem.language import evidence, order_in
 from kinmem.models import ROLES, TURN, Asked, Candidate, Coverage, Filters, Found, Pending, Vectors
 from kinmem.store.sessions import Cut, Learned
 from kinmem.store.sqlite.erasing import ERASED, restates
@@ -347,7 +346,7 @@ def _entry(row: tuple[Message, str], cut: Cut) -> _Entry | None:
         spread("\n".join(said)),
         spread(context),
         evidence(message.text, message.who),
-        commands(message.text, message.role),
+        order_in(message.text, own=message.role == "user") is not None,
         cut(message.text)[:MOST_PARTS],
     )
 
