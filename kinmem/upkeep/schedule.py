@@ -119,8 +119,8 @@ class Calendar:
 
     def check(self) -> None:
         """Raise WrongClock if half of the memories were stored more than a day after `now`, or if
-        there are memories over a month old but none of the 400 days before `now`: then the clock
-        has jumped, or nobody was here for a year.
+        the latest event that is over a month old is over 400 days old: then the clock has jumped,
+        or nobody was here for a year.
 
         If the clock was ahead for a while, what it stored or used is less than half and blocks
         nothing. If the clock is behind, little is old, so little can be done wrongly. If no memory

@@ -280,7 +280,7 @@ WRITTEN = (
     Written("runs", "problems", "blanked"),
 )
 DROPPED = frozenset({"entities"})
-# Tables that are erased with their memory, or with what was said.
+# What is erased together with its memory, or with what was said.
 WITH_MEMORIES = frozenset(
     {
         *(("memories", column) for column in (*SAID, "speaker", "auto_tags")),
