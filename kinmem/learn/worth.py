@@ -21,7 +21,7 @@ CLAUSE = re.compile(r"[,:;，：；]\s*|\s[–—-]\s")
 WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 REMAINING = 12
 """Letters of what is left behind such a mark, at least; a Chinese sign counts as three."""
-SURELY = 0.65
+SURELY = 0.5
 """Of "fix the footer, our legal name is Havn now" the second half, from which on it is kept."""
 LOOKED_AT = 3
 """Marks of a sentence behind which it may go on with something else; and sentences of a message."""
