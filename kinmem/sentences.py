@@ -28,8 +28,14 @@ TITLES = frozenset(word for row in ANNOUNCING.values() for word in row.split())
 LAST_WORD = re.compile(r"(\S*)\.\Z")
 NEXT_WORD = re.compile(r"[^\W_]+")
 OPENING = "\"'“‘„«»([{<*_"
-# Matches e.g., U.S., Ph.D.
-DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
+# Matches e.g., U.S., Ph.D., J.-B.
+DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,2}")
+# Spanish doubles the letters of a shortened plural: EE. UU.
+DOUBLED = re.compile(r"([A-Z])\1")
+# A name goes on behind these if the next word has no capital.
+COMPANY = frozenset("inc ltd corp co cia bros".split())
+# Matches No. 5: what begins so belongs to what it counts.
+NUMBERED = re.compile(r"(?:no|nr|n|art|fig|vol|num)\b[.º°]?\s?\d", re.IGNORECASE)
 ROMAN = re.compile(r"[IVXLC]{2,}")
 NUMBER = re.compile(r"v?\d+(?:\.\d+)*")
 IN_NAME = re.compile(r"[^\W_]{2,3} [A-ZÀ-Þ][^\W\d_]")
@@ -81,10 +87,10 @@ def _goes_on(text: str, match: re.Match[str]) -> bool:
     word = before[1].lstrip(OPENING)
     if NUMBER.fullmatch(word):
         return _counts(word, following, text, match.start() - len(word) - 1)
-    if not word.replace(".", "").isalpha():
+    if not word.replace(".", "").replace("-", "").isalpha():
         return False
     if following[0][0].isdigit():
-        return len(word) <= SHORT or word.endswith("str")
+        return len(word) <= SHORT or word.lower().endswith("str")
     return _is_shortened(word, head[: before.start(1)].rstrip(), following, text)
 
 
@@ -100,10 +106,12 @@ def _is_shortened(word: str, head: str, following: re.Match[str], text: str) -> 
             not _begins(following, text) or is_named and IN_NAME.match(text, following.start())
         )
     if DOTTED.fullmatch(word) or _is_vowelless(word, head):
-        return not _begins(following, text)
+        return not _begins(following, text) or NUMBERED.match(text, following.start()) is not None
+    if DOUBLED.fullmatch(word) and DOUBLED.fullmatch(after):
+        return True
     if not after[0].islower():
         return False
-    if ROMAN.fullmatch(word):
+    if ROMAN.fullmatch(word) or word.casefold() in COMPANY and word[0].isupper():
         return True
     return len(word) <= SHORT and _is_capitalised(text) and not _is_function(following)
 

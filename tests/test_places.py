@@ -83,6 +83,49 @@ def test_who_somebody_is_and_likes_holds_everywhere(
         assert what in told
 
 
+LIVES = (
+    "We are getting married in June.",
+    "Our daughter Lena is six.",
+    "我喜欢喝绿茶。",
+    "Nuestra hija se llama Ana.",
+    "Wir ziehen im Herbst nach Graz.",
+    "Notre fils joue du violon.",
+    "O nosso filho tem asma.",
+    "Ci sposiamo a settembre.",
+    "我们下个月结婚。",
+    "Our neighbour Mrs. Szabo waters the plants.",
+)
+WORK = (
+    "Our release train leaves on Wednesdays.",
+    "Our customer Palmgren is on the legacy plan.",
+    "Unsere Pipeline braucht neun Minuten.",
+    "Nuestra base de datos está en Dublín.",
+    "Le module de paie appartient à Bastien.",
+    "Il nostro server di prova è stg2.",
+    "Decidimos usar o chi.",
+    "每次提交前都要跑lint。",
+    "We got rid of Kafka last spring.",
+    "Zuzana owns the payments module.",
+)
+"""Written before the code that tells them apart, and no part of what it was trained with."""
+
+
+def test_the_life_of_a_family_holds_everywhere_and_the_work_of_a_team_in_its_project(
+    service: Service, projects: Callable[[str], Path]
+) -> None:
+    parcels = projects("parcels")
+    said(service, "1", parcels, *LIVES, *WORK)
+    learned = {one.content: one.place for one in service.list_memories(limit=100).memories}
+    service.here = place_of(str(projects("invoices")))
+    told = {text: service.get(service.memorize(f"{text} ").id or "").place for text in LIVES + WORK}
+
+    here = str(parcels.resolve())
+    assert {learned[text] for text in LIVES} == {None}
+    assert {learned[text] for text in WORK} == {here}
+    assert {told[text] for text in LIVES} == {None}
+    assert {told[text] for text in WORK} == {service.here}
+
+
 def test_recall_prefers_the_project_at_hand_and_says_what_comes_from_elsewhere(
     service: Service, projects: Callable[[str], Path]
 ) -> None:

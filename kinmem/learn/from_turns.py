@@ -199,7 +199,8 @@ class Learn:
         drafts = []
         for note in notes:
             try:
-                place = project_of(note.category, note.content, note.subject, project)
+                about = note.category, note.content, note.subject
+                place = project_of(*about, project, self._embedder)
                 note = replace(note, scope="private", place=place)
                 draft = draft_of(
                     note, self._store.kin, self._embedder, now, zone, naming=self._naming

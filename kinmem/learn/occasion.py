@@ -6,7 +6,7 @@ statement twice (store/sqlite/memory_file.py says it again in SQL).
 
 from datetime import datetime, timedelta
 
-from kinmem.language import Wording, atoms
+from kinmem.language import Wording, atoms, claim, day_of_event
 from kinmem.models import OF_ITS_TIME, TOLD_AT, Memory
 from kinmem.text import folded, words
 
@@ -112,6 +112,13 @@ def _lasts_as_long(known: Memory, new: Memory) -> bool:
     if known.expires_at is None:
         return True
     return new.expires_at is not None and known.expires_at >= new.expires_at
+
+
+def of_two_days(known: Memory, new: Memory) -> bool:
+    """Whether each tells what happened on a day of its own, and the later corrects nothing: "we
+    tested the backup on 4 May", "we upgraded it on 9 May"."""
+    days = {day_of_event(one.content, one.told_at) for one in (known, new)}
+    return None not in days and len(days) > 1 and not claim(new.content).corrects
 
 
 def begins(memory: Memory) -> datetime:

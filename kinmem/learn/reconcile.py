@@ -19,6 +19,7 @@ from kinmem.language import (
 from kinmem.learn.occasion import (
     begins,
     of_one,
+    of_two_days,
     same_occasion,
     speaker_of,
     states_as_much,
@@ -209,7 +210,7 @@ def _contradicted(
             forbidden = Pair(known.content, new.content).veto
             told = "corrects it" if forbidden is None else f"is said to correct it, but {forbidden}"
             clashes.append((known, Clash(forbidden is None, "update", told)))
-        elif of_one(new, known):
+        elif of_one(new, known) and not of_two_days(known, new):
             found = _excluding(known, new, cosine, ladder, mode, now)
             if judged is not None:
                 relation, one_kind = (

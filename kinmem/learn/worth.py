@@ -1,12 +1,14 @@
 """What the sentences of a message are: as language/talk/worth.py says, and where that is not sure,
 as the judge of language says as well."""
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import NamedTuple
 
 from kinmem.errors import ModelError
-from kinmem.language import Judgement, Setting, Statement, Wording, kinds
+from kinmem.language import Judgement, Setting, Statement, Wording, importance, kinds
 from kinmem.llm.base import Judge
 from kinmem.text import words
 from kinmem.turns import Message
@@ -14,6 +16,15 @@ from kinmem.turns import Message
 MOST = 24
 """Sentences of a message that the judge is asked about, about 4 ms each; those of which the
 regression is least sure. The others are what it takes them for."""
+
+CLAUSE = re.compile(r"[,:;，：；]\s*|\s[–—-]\s")
+WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+REMAINING = 12
+"""Letters of what is left behind such a mark, at least; a Chinese sign counts as three."""
+SURELY = 0.5
+"""Of "fix the footer, our legal name is Havn now" the second half, from which on it is kept."""
+LOOKED_AT = 3
+"""Marks of a sentence behind which it may go on with something else; and sentences of a message."""
 
 BEFORE, AFTER = 120, 80
 """Characters that the judge is shown of what stands before a sentence, and of what comes after."""
@@ -47,10 +58,32 @@ def judgements(
                 statement = sentences[at].statement
                 beside = around(asked, message.text, statement.start, statement.end)
                 seen[at] = judge.kinds(texts[at], beside)
-    return [
+    told = [
         chances.judgement(one.statement.text, one.setting, seen.get(at))
         for at, (one, chances) in enumerate(zip(sentences, found, strict=True))
     ]
+    tasks = [at for at, one in enumerate(told) if one.kind == "task" and not one.is_worth]
+    for at in tasks[:LOOKED_AT]:
+        told[at] = _by_its_end(sentences[at], told[at], judge if at in seen else None)
+    return told
+
+
+def _by_its_end(sentence: Sentence, told: Judgement, judge: Judge | None) -> Judgement:
+    """What a task is that goes on with a fact: "write my niece a card, she turns seven"."""
+    text = sentence.statement.text
+    ends = [text[mark.end() :] for mark in CLAUSE.finditer(text)][:LOOKED_AT]
+    for end in ends:
+        if len(WITHOUT_SPACES.sub("###", end)) < REMAINING:
+            continue
+        [chances] = kinds([(end, sentence.setting)])
+        seen = None
+        if judge is not None:
+            with suppress(ModelError):
+                seen = judge.kinds(end, around("", end, 0, len(end)))
+        found = chances.judgement(end, sentence.setting, seen)
+        if found.is_worth and found.worth >= SURELY:
+            return replace(found, importance=importance(text, found.category))
+    return told
 
 
 def unhedged(text: str) -> str:

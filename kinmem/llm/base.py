@@ -11,7 +11,7 @@ from kinmem.models import Entity, Vectors
 if TYPE_CHECKING:  # importing pydantic takes 80 ms, and a hook asks no model
     from pydantic import BaseModel
 
-    from kinmem.llm.vectors import Axis
+    from kinmem.llm.vectors import Axis, Probe
 
 Shape = TypeVar("Shape", bound="BaseModel")
 
@@ -47,6 +47,8 @@ class Calibration:
     """Cosine that nine of ten questions stay below with memories about something else."""
     orders: "Axis | None" = field(default=None, compare=False, repr=False)
     """What tells orders from statements, if that was measured."""
+    life: "Probe | None" = field(default=None, compare=False, repr=False)
+    """What tells people's lives from projects, if that was learned (scripts/train_places.py)."""
 
     def scaled(self, cosine: float) -> float:
         """Convert the cosine of a question and a memory to the shared scale, linearly: `unrelated`

@@ -21,7 +21,7 @@ from kinmem.llm.deadline import Deadline, Once
 from kinmem.llm.embed_onnx import REMEMBERED, OnnxEmbedder
 from kinmem.llm.onnx import Files, OnnxModel, reason, session_of
 from kinmem.llm.pieces import pieces
-from kinmem.llm.vectors import Axis, unit_rows
+from kinmem.llm.vectors import Axis, Probe, unit_rows
 from kinmem.llm.words import FOLDER as E5
 from kinmem.llm.words import words_of
 from kinmem.models import Vector, Vectors
@@ -158,6 +158,8 @@ class EnglishEmbedder(OnnxEmbedder):
 
 class BuiltinEmbedder(EnglishEmbedder):
     """Implements Embedder without key, network or download. Needs about 100 MB for English."""
+
+    calibration = replace(EnglishEmbedder.calibration, life=Probe.read(FOLDER / "life.npy"))
 
     def __init__(self, folder: Path = FOLDER, others: Path = E5) -> None:
         files = Files(folder / "model_int8.onnx", folder / "tokenizer.json", length=WINDOW + 2)

@@ -130,6 +130,28 @@ class Axis:
         np.save(file, np.array([*self.direction, self.low, self.high], np.float32))
 
 
+@dataclass(frozen=True)
+class Probe:
+    """A logistic regression over an embedder's vectors: how likely something is of a text."""
+
+    weights: Vector
+    bias: float
+
+    def chance(self, vector: Vector) -> float:
+        """0 to 1."""
+        return float(1 / (1 + np.exp(-(vector @ self.weights + self.bias))))
+
+    @classmethod
+    def read(cls, file: Path) -> Self:
+        """As `write` has left it."""
+        *weights, bias = np.load(file)
+        return cls(np.array(weights, np.float32), float(bias))
+
+    def write(self, file: Path) -> None:
+        """The weights and the bias, as one row."""
+        np.save(file, np.array([*self.weights, self.bias], np.float32))
+
+
 def unit_rows(rows: object, count: int, width: int | None, model: str) -> Vectors:
     """Return the rows as float32, each scaled to length 1. A `width` of None accepts any.
 

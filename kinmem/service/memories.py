@@ -148,7 +148,8 @@ class Memories(Parts):
         if self.here:
             with suppress(InvalidInput):  # storing it will report the error
                 note = self._memorize.judged(note)
-        return replace(note, place=project_of(note.category, note.content, note.subject, self.here))
+        about = note.category, note.content, note.subject
+        return replace(note, place=project_of(*about, self.here, self._embedder))
 
     def _place(self, wanted: str) -> str | None:
         """Return the path of a project; None for an empty name, which means everywhere.

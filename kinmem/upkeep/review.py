@@ -9,7 +9,13 @@ from itertools import combinations
 from kinmem.clock import age_in_words
 from kinmem.errors import ModelError
 from kinmem.language import Kinship, Ladder, Pair
-from kinmem.learn.occasion import may_be_one, of_one, same_occasion, worded_otherwise
+from kinmem.learn.occasion import (
+    may_be_one,
+    of_one,
+    of_two_days,
+    same_occasion,
+    worded_otherwise,
+)
 from kinmem.llm.base import ChatModel, Embedder, Judge
 from kinmem.llm.relating import ALIKE, Relating, weighed
 from kinmem.models import (
@@ -300,6 +306,8 @@ def _contradiction(
 ) -> Iterator[Issue]:
     earlier, later = sorted(pair, key=lambda memory: (memory.said_at, memory.id))
     texts = earlier.content, later.content
+    if of_two_days(earlier, later):
+        return
     found = Pair(*texts).clash(cosine, ladder)
     if (relation := relating.of(*texts)) is not None:
         found = weighed(found, relation, *texts, relating.of_one_kind(*texts))

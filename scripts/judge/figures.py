@@ -19,7 +19,7 @@ def learned_from() -> str:
         foreign = sum(row.language != "en" for row in of_head) / len(of_head)
         kept = sum(row.head == head for row in held)
         lines.append(f"| {head} | {len(of_head):,} | {foreign:.0%} | {kept:,} |")
-    batches = sum(1 for _ in FOLDER.glob("*/*.jsonl"))
+    batches = sum(1 for path in FOLDER.glob("*/*.jsonl") if path.parent.name != "places")
     validated = ", ".join(f"`{batch}`" for batch in sorted(VALIDATION))
     lines += ["", f"{batches} batches; for validation {validated}."]
     return "\n".join(lines)

@@ -186,6 +186,9 @@ def test_days_are_those_of_the_users_zone(
     [
         ("昨天我见到了小王", ["2026-03-03"], "2026-03-03"),
         ("大前天下雨了", ["2026-03-01"], "2026-03-01"),
+        ("On 3 February 2026 our backup tape broke.", [], "2026-02-03"),
+        ("On February 3rd, 2026 our tape tore.", [], "2026-02-03"),
+        ("On 3 February our team meets.", [], None),
         ("上周五我们开会了", ["2026-02-27"], "2026-02-27"),
         ("十二天前我买了车", ["2026-02-20"], "2026-02-20"),
         ("两周前我们签了合同", ["2026-02-16/22"], None),
@@ -206,7 +209,7 @@ def test_days_are_those_of_the_users_zone(
         ("我在网上上周买了书", ["2026-02-23/03-01"], None),
     ],
 )
-def test_chinese_times_are_read(text: str, times: list[str], day: str | None) -> None:
+def test_times_are_read(text: str, times: list[str], day: str | None) -> None:
     found = day_of_event(text, SAID)
 
     assert [one.date for one in relative_dates(text, SAID)] == times

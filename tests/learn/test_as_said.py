@@ -151,6 +151,57 @@ def test_a_pasted_mail_is_not_the_speakers(service: Service, mail: str) -> None:
     assert [memory.content for memory in found] == ["I prefer short answers to mails."]
 
 
+LETTERS = [
+    ("can you shorten this for me?", "Dear Ms Halvorsen,", "I live in Stavanger.", "Kind regards,"),
+    ("Was soll ich antworten?", "Hallo zusammen,", "ich wohne jetzt in Bern.", "Viele Grüße"),
+    ("résume stp", "Bonjour,", "Nous travaillons avec Norvel.", "Bien cordialement,"),
+    ("tradúcelo", "Estimados señores:", "Me llamo Fermín y vivo en Pamplona.", "Un saludo,"),
+    ("puoi correggere?", "Gentile signora Moen,", "sono celiaco.", "Cordiali saluti,"),
+    ("podes encurtar?", "Cara Leonor,", "moro em Faro.", "Com os melhores cumprimentos,"),
+    ("我该怎么回复？", "尊敬的李经理：", "我们公司已经搬到苏州。", "此致\n敬礼"),
+]
+
+
+@pytest.mark.parametrize("parts", LETTERS)
+def test_a_pasted_letter_without_a_head_is_not_the_speakers(
+    service: Service, parts: tuple[str, ...]
+) -> None:
+    text = "\n\n".join(parts) + "\nAlex Moen"
+
+    assert learned(service, text) == []
+
+
+def test_what_stands_behind_a_pasted_letter_is_the_writers_own(service: Service) -> None:
+    more = "I take my coffee black and without sugar."
+    letter = "\n\n".join(LETTERS[0]) + "\nAlex Moen"
+
+    assert [one.content for one in learned(service, f"{letter}\n\n{more}")] == [more]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fix the footer please, and btw our legal name is Havn Tools AB since the merger",
+        "write a birthday card for my niece Ottilie, she turns seven and is mad about tractors",
+        "帮我订一家餐厅，我爸爸不能吃辣。",
+    ],
+)
+def test_a_task_that_goes_on_with_a_fact_is_learned_whole(service: Service, text: str) -> None:
+    assert [one.content for one in learned(service, text)] == [text]
+
+
+def test_a_task_that_goes_on_with_a_task_is_not(service: Service) -> None:
+    text = "now run that against staging, show me the diff, and tell me if it breaks"
+
+    assert learned(service, text) == []
+
+
+def test_what_somebody_writes_as_a_letter_to_the_assistant_is_theirs(service: Service) -> None:
+    text = "Hi there,\n\nI live in Bergen and I'm allergic to wool.\n\nBest,\nSigrid"
+
+    assert any("Bergen" in one.content for one in learned(service, text))
+
+
 OWN_NOTES = [
     "Subject: biology\nDate: 5 May\nMy teacher is Mrs Kern and I sit in row 3.",
     "From: Vienna\nTo: Graz\nDate: 5 May\nMy teacher is Mrs Kern and I sit in row 3.",

@@ -190,6 +190,23 @@ def test_one_answer_to_the_review_settles_it(judged, clock, answer, state, left)
     assert judged.review_memories().issues == []
 
 
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("We tested the restore on 4 February.", "We upgraded the restore on 11 February."),
+        (
+            "Am 3. Mai haben wir den Server neu gestartet.",
+            "Am 9. Mai haben wir den Server umgezogen.",
+        ),
+    ],
+)
+def test_what_happened_on_two_days_is_not_even_asked_about(judged, clock, known, new):
+    older, newer = told(judged, clock, known, new)
+
+    assert judged.newer(older, newer) == {}
+    assert {issue.type for issue in judged.review_memories().issues} <= {"stale"}
+
+
 def test_notes_tell_the_newer_one_first_and_mark_the_older(judged, clock):
     older, newer = told(judged, clock, *LIKELY[0], importance=9)
 

@@ -22,11 +22,19 @@ ASKED = [
     "Non ricordare questo, ma il mio stipendio è 2.000 euro.",
     "Não guarde isso, mas o meu salário é de 5 mil.",
     "别记住这个，我的工资是三万。",
+    "This is between us and must not be stored: I failed the exam.",
+    "(do not store) My sister got arrested in May.",
+    "Ich verdiene 61.000, vergiss das bitte gleich wieder.",
+    "Das darf nicht gespeichert werden: ich bin krank.",
+    "Non ricordartelo, ma ho perso il portafoglio.",
+    "这句话不要保存：我欠了很多钱。",
 ]
 NOT_ASKED = [
     "My dog is called Bello, don't forget that.",
     "Please don't remember my old address. I live in Porto now.",
     "Never store passwords in plain text in this project.",
+    "Card numbers are secret and must not be stored.",
+    "Vergiss das nicht: Krümel braucht jeden Abend eine Tablette.",
     "Forget what I said about the port, the backend listens on port 8081 now.",
 ]
 

@@ -51,6 +51,29 @@ WROTE = late(
 LONGEST_LINE_BEFORE = 300
 """Characters of that line, with two names and addresses."""
 DIGIT = late(r"\d")
+GREETING = late(
+    r"(?i)\s*(?:(?:dear|hi|hello|hey|good (?:morning|afternoon|evening)|greetings|to whom it may"
+    r"|liebe[rs]?|sehr geehrte[rs]?|hallo|guten (?:tag|morgen|abend)|moin|servus"
+    r"|bonjour|bonsoir|salut|ch[eè]re?s?|madame|monsieur|estimad[oa]s?|querid[oa]s?|hola"
+    r"|buen[oa]s (?:d[ií]as|tardes)|gentile|gentilissim[oaie]|egregi[oa]|spett\.?(?:le|abile)"
+    r"|car[oaie]s?|ciao|salve|buongiorno|prezad[oa]s?|exm[oa]s?\.?|ol[aá]|bom dia|boa tarde)\b"
+    r"[^.?!;]{0,60}[,!:.]?"
+    r"|(?:尊敬的|亲爱的)[^。？！]{1,20}[，,:：！]?|[^\s。？！]{1,12}(?:您好|你好)[，,:：！]?)\s*$"
+)
+"""A line that greets, and holds nothing else."""
+CLOSING = late(
+    r"(?i)\s*(?:(?:(?:with )?(?:kind|best|warm|many)(?:est)? (?:regards|wishes|thanks)|regards|best"
+    r"|cheers|yours(?: sincerely| faithfully| truly)?|sincerely(?: yours)?|all the best|take care"
+    r"|(?:(?:mit )?(?:viele|freundliche|beste|herzliche|liebe|schöne)[nrs]? )?gr(?:ü(?:ß|ss)en?|uß)"
+    r"|vg|lg|mfg|hochachtungsvoll|(?:bien )?cordialement|(?:bien )?à (?:vous|toi)|amicalement"
+    r"|salutations|(?:un |muchos )?(?:cordial )?saludos?(?: cordiales)?|atentamente|un abrazo"
+    r"|cordiali saluti|distinti saluti|(?:tanti )?saluti|un saluto"
+    r"|(?:com os )?(?:melhores |meus )?cumprimentos|atenciosamente|abraços?|um abraço)"
+    r"(?: (?:aus|from) [\w ]{1,20})?|此致|敬礼|祝好|顺祝商祺)[,!.，！。]?\s*$"
+)
+"""A line that closes a letter, before its writer's name."""
+LONGEST_SIGNATURE = 4
+"""Lines behind it: a name, a title, a company, a number."""
 INSTRUCTS = late(rf"(?i)(?:{WISHES}|{REQUESTS}|{ORDERS}|{'|'.join(sorted(IMPERATIVES))})\b|请|帮我")
 """Where a paragraph begins so, its writer turns to the assistant."""
 MARKUP = late(r"(?m)^[^\S\n]*(?:[-*•+]|\d{1,2}[.)]|#+)\s+|\*\*|__(?=\w)|(?<=\w)__")
@@ -76,11 +99,12 @@ def own_places(text: str) -> str:
     in_mail = in_paste = False
     lines = FENCED.sub(_blank, text).split("\n")
     last = _last_paragraph(lines)
+    letters = _letters(lines)
     for at, line in enumerate(lines):
         in_mail = in_mail or _begins_mail(lines, at)
         if at == last and INSTRUCTS.match(line.lstrip()):
             in_mail = False
-        pasted = in_mail or in_paste
+        pasted = in_mail or in_paste or at in letters
         foreign = pasted or QUOTED.match(line) or _is_technical(line) or _is_document(line)
         in_paste = in_paste or _announces_paste(line)
         kept.append("\n" * len(line) if foreign else line)
@@ -117,6 +141,21 @@ def _begins_mail(lines: Sequence[str], at: int) -> bool:
     return any(ADDRESS.search(one.string) for one in found) or all(
         any(one[name] for one in found) for name in ("subject", "person")
     )
+
+
+def _letters(lines: Sequence[str]) -> frozenset[int]:
+    """The lines of letters that are pasted without a head: from a greeting that something stands
+    before to the names behind what closes it. One's own message begins with its greeting."""
+    found: set[int] = set()
+    begin: int | None = None
+    for at, line in enumerate(lines):
+        if GREETING.match(line) and begin is None and any(map(str.strip, lines[:at])):
+            begin = at
+        elif begin is not None and CLOSING.match(line):
+            signed = takewhile(str.strip, lines[at + 1 : at + 1 + LONGEST_SIGNATURE])
+            found.update(range(begin, at + 1 + sum(1 for _ in signed)))
+            begin = None
+    return frozenset(found)
 
 
 def _answers_mail(line: str) -> bool:

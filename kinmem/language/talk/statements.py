@@ -127,7 +127,7 @@ def _asking() -> str:
 
 NOT_TO_KEEP = late(
     rf"(?i){CLAUSE}(?P<asked>(?:{_asking()}){END})"
-    rf"|(?:^|[,;:，。；：\s])(?:这个|那个|这件事|这些)?(?P<zh>{either('not_to_keep_unspaced')})"
+    rf"|(?:^|[,;:，。；：\s])(?:(?:这|那|我说的)(?:个|些|件事|句话|话|事|点|内容)?)?(?P<zh>{either('not_to_keep_unspaced')})"
 )
 TO_FORGET = late(
     rf"(?i){CLAUSE}(?:{either('to_forget')}){END}"
