@@ -39,6 +39,11 @@ PLAINLY = (
     (r"Input should be greater than or equal to (\S+)", r"it must be at least \1"),
 )
 """What typer takes over from pydantic, and how people say it."""
+COMMANDS = (
+    (r"\brecall and list_memories\b", "kinmem recall and kinmem list"),
+    (r"\b(list|update|review)_memor(?:y|ies)\b", r"kinmem \1"),
+)
+"""What errors call the tools, and what people type instead."""
 logger = logging.getLogger(__name__)
 
 
@@ -177,7 +182,7 @@ def exit_code(code: str) -> int:
 
 def _described(error: Exception) -> tuple[str, str, bool]:
     if isinstance(error, KinmemError):
-        return error.code, str(error), error.retry
+        return error.code, _as_commands(str(error)), error.retry
     if isinstance(error, typer.TyperException):
         return "usage", _usage(error), False
     if isinstance(error, typer.Abort):
@@ -188,6 +193,12 @@ def _described(error: Exception) -> tuple[str, str, bool]:
         f"{said}; KINMEM_LOG_LEVEL=DEBUG shows where, kinmem doctor may know why",
         False,
     )
+
+
+def _as_commands(message: str) -> str:
+    for tool, command in COMMANDS:
+        message = re.sub(tool, command, message)
+    return message
 
 
 def _usage(error: typer.TyperException) -> str:
