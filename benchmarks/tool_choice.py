@@ -20,10 +20,11 @@ from kinmem.mcp.tools import tools
 
 OWN = Path(__file__).parent / "own"
 HALVES = {"held": "tool_requests.json", "development": "tool_requests_development.json"}
+# Of 60 and 30.
 LEAST = {"held": 33, "development": 22}
-"""Of 60 and 30."""
 SATURATION, LENGTH = 1.2, 0.75
 ENDINGS = ("ions", "ion", "ing", "ed", "es", "s", "e")
+# Of six short texts one may be the only one with such a word, which then would decide.
 COMMON = frozenset(
     """a an the this that these those i me my mine you your yours he him his she her it its we us
     our they them their am is are was were be been being do does did have has had can could
@@ -31,7 +32,6 @@ COMMON = frozenset(
     from with about into over up out there here any some all just please i'm i'd i've i'll
     it's that's there's what's you've we've isn't don't doesn't didn't can't won't""".split()
 )
-"""Of six short texts one may be the only one with such a word, which then would decide."""
 
 
 def measure(short: bool) -> tuple[list[Table], list[Target]]:

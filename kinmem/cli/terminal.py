@@ -41,11 +41,11 @@ PLAINLY = (
     (r"Input should be a valid number.*", "it must be a number"),
     (r"Input should be greater than or equal to (\S+)", r"it must be at least \1"),
 )
+# What errors call the tools -> what people type.
 COMMANDS = (
     (r"\brecall and list_memories\b", "kinmem recall and kinmem list"),
     (r"\b(list|update|review)_memor(?:y|ies)\b", r"kinmem \1"),
 )
-"""What errors call the tools, and what people type instead."""
 logger = logging.getLogger(__name__)
 
 
