@@ -108,7 +108,7 @@ class LitellmChat:
     def _reply(self, messages: Messages, shape: type[BaseModel], limit: Deadline) -> str:
         """Return the text of the reply. Raises Unusable if it is empty, cut short, or a refusal."""
         answer = self._formatted(messages, shape, limit)
-        text, end, refusal = _parts(answer)
+        text, end, refusal = _reply_parts(answer)
         if refusal or end == "content_filter":
             raise Unusable(f"{self.name} refused to answer")
         if end == "length":
@@ -156,7 +156,7 @@ def _message(role: str, content: str) -> dict[str, str]:
     return {"role": role, "content": content}
 
 
-def _parts(answer: Any) -> tuple[str, str, str]:
+def _reply_parts(answer: Any) -> tuple[str, str, str]:
     """Return the text, the reason why it ended, and the refusal, if any."""
     try:
         choice = answer.choices[0]

@@ -125,13 +125,13 @@ def names_in(
     found = dict[Span, Found]()
     for start, end in names_by_capitals(text):
         inside = [start < word[1] and word[0] < end for word in words]
-        one = _found((start, end), chances[inside])
+        one = _as_name((start, end), chances[inside])
         if one[2] >= likely:
             found[start, end] = one
     path = np.array(_path(np.log(chances + 1e-12)))
-    for first, last in _joined(text, words, _runs(path)):
-        span = _trimmed(text, words[first][0], words[last - 1][1])
-        one = _found(span, chances[first:last][path[first:last] > 0])
+    for first, last in _join_names(text, words, _runs(path)):
+        span = _trim_name(text, words[first][0], words[last - 1][1])
+        one = _as_name(span, chances[first:last][path[first:last] > 0])
         across = [other for other in found if span[0] < other[1] and other[0] < span[1]]
         is_within = any(other[0] <= span[0] and span[1] <= other[1] for other in across)
         said = {word for start, end in found for word in text[start:end].split()}
@@ -143,7 +143,7 @@ def names_in(
     return [found[span] for span in sorted(found)]
 
 
-def _joined(text: str, words: Sequence[Span], runs: Iterable[Span]) -> list[Span]:
+def _join_names(text: str, words: Sequence[Span], runs: Iterable[Span]) -> list[Span]:
     """Join names that are separated by a blank, a hyphen, or the period of an abbreviation: where a
     name ends is harder to tell than that there is one."""
     joined = list[Span]()
@@ -167,7 +167,7 @@ def _runs(path: Any) -> Iterator[Span]:
         at = end
 
 
-def _found(span: Span, chances: Any) -> Found:
+def _as_name(span: Span, chances: Any) -> Found:
     of_types = chances[:, 1:].reshape(len(chances), len(TYPES), 2).sum((0, 2))
     best = int(of_types.argmax())
     is_clear = of_types[best] >= TYPED * of_types.sum()
@@ -214,7 +214,7 @@ _ALLOWED = np.array(
 )
 
 
-def _trimmed(text: str, start: int, end: int) -> Span:
+def _trim_name(text: str, start: int, end: int) -> Span:
     """Trim the punctuation around a name, and the 's of a genitive."""
     while start < end and text[start] in PUNCTUATION:
         start += 1

@@ -116,10 +116,10 @@ def before_letter(text: str, end: int) -> int:
     """Return the last position up to `end`, at most a few letters back, that separates no accent or
     joiner from its letter."""
     candidates = range(end, max(0, end - LOOK_BACK), -1)
-    return next((n for n in candidates if not _joined(text, n)), end)
+    return next((n for n in candidates if not _is_joined(text, n)), end)
 
 
-def _joined(text: str, place: int) -> bool:
+def _is_joined(text: str, place: int) -> bool:
     if place >= len(text):
         return False
     before, after = text[place - 1], text[place]

@@ -207,7 +207,7 @@ class Recalled(Wire):
         summaries = service.store.summaries.of([hit.memory.id for hit in answer.hits])
 
         def told(hit: "models.Hit") -> Memory:
-            view = _found(hit, service, explain)
+            view = _hit_view(hit, service, explain)
             view.summary = summaries.get(view.id)
             return view
 
@@ -220,7 +220,7 @@ class Recalled(Wire):
         )
 
 
-def _found(hit: "models.Hit", service: "Service", explain: bool) -> Memory:
+def _hit_view(hit: "models.Hit", service: "Service", explain: bool) -> Memory:
     view = Memory.brief(hit.memory, service, hit.excerpt)
     view.newer = hit.newer
     if hit.part is not None:
