@@ -1,4 +1,4 @@
-"""Mutations that cosmic-ray does not bring along: what a reviewer fears most is a forgotten line."""
+"""Mutations that cosmic-ray does not bring along, such as a forgotten line."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
