@@ -100,11 +100,9 @@ def _run(mutants: Sequence[Any], folder: Path, asked: argparse.Namespace) -> int
         dict.fromkeys(file for one in mutants for file in test_files(trial.module_of(one)))
     )
     print(f"{len(mutants)} mutants, {len(files)} files of tests; first those without a mutant")
-    command = [sys.executable, *shlex.split(trial.PYTEST), "-n", str(asked.jobs), *files]
-    if (
-        not asked.trust
-        and subprocess.run(command, cwd=copies[0], env=trial.outside(copies[0])).returncode
-    ):
+    for copy in copies:  # so that the tests are read and rewritten once
+        _pytest(copy, "--collect-only", "-q", *files, stdout=subprocess.DEVNULL)
+    if not asked.trust and _pytest(copies[0], "-n", str(asked.jobs), *files):
         print("these have to pass before a mutant can fail them", file=sys.stderr)
         return 2
     survivors, counts = [], Counter[tuple[str, str]]()
@@ -121,6 +119,11 @@ def _run(mutants: Sequence[Any], folder: Path, asked: argparse.Namespace) -> int
             if outcome == "survived":
                 survivors.append(diff)
     return _report(counts, survivors, asked.least)
+
+
+def _pytest(copy: Path, *words: str, **streams: int) -> int:
+    command = [sys.executable, *shlex.split(trial.PYTEST), *words]
+    return subprocess.call(command, cwd=copy, env=trial.outside(copy), **streams)
 
 
 def _report(counts: Counter[tuple[str, str]], survivors: Sequence[str], least: float) -> int:
