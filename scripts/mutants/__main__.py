@@ -13,8 +13,8 @@ import ast
 import compileall
 import os
 import random
-import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -31,7 +31,7 @@ from cosmic_ray.commands.init import _all_work_items
 
 from scripts.mutants import trial
 from scripts.mutants.operators import is_used
-from scripts.mutants.scope import ROOT, TESTS, test_files
+from scripts.mutants.scope import EQUIVALENT, ROOT, TESTS, files_of
 
 LEAST = 0.85
 
@@ -44,6 +44,7 @@ def main() -> int:
     if asked.list:
         print(*map(told, mutants), sep="\n")
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the copies go as well
     folder = Path(tempfile.mkdtemp(prefix="kinmem-mutants-"))
     try:
         return _run(mutants, folder, asked)
@@ -52,13 +53,16 @@ def main() -> int:
 
 
 def of(module: str) -> list[Any]:
-    """Every mutant of a module, as cosmic-ray describes it; none within an annotation."""
+    """Every mutant of a module, as cosmic-ray describes it; none within an annotation, none
+    of a line that nobody can notice."""
     annotated = list(_annotations(module))
+    lines = (ROOT / module).read_text(encoding="utf-8").splitlines()
     mutants = []
     for item in _all_work_items([ROOT / module], {}):
         (mutant,) = item.mutations
         within = any(start <= mutant.start_pos < end for start, end in annotated)
-        if is_used(mutant.operator_name) and not within:
+        line = lines[mutant.start_pos[0] - 1].strip()
+        if is_used(mutant.operator_name) and not within and (module, line) not in EQUIVALENT:
             mutants.append(mutant)
     return mutants
 
@@ -96,9 +100,7 @@ def _run(mutants: Sequence[Any], folder: Path, asked: argparse.Namespace) -> int
     copies = [folder / str(number) for number in range(asked.jobs)]
     for copy in copies:
         _copy_tree(copy)
-    files = list(
-        dict.fromkeys(file for one in mutants for file in test_files(trial.module_of(one)))
-    )
+    files = list(dict.fromkeys(file for one in mutants for file in files_of(trial.module_of(one))))
     print(f"{len(mutants)} mutants, {len(files)} files of tests; first those without a mutant")
     for copy in copies:  # so that the tests are read and rewritten once
         _pytest(copy, "--collect-only", "-q", *files, stdout=subprocess.DEVNULL)
@@ -122,7 +124,7 @@ def _run(mutants: Sequence[Any], folder: Path, asked: argparse.Namespace) -> int
 
 
 def _pytest(copy: Path, *words: str, **streams: int) -> int:
-    command = [sys.executable, *shlex.split(trial.PYTEST), *words]
+    command = [sys.executable, "-m", "pytest", *trial.OPTIONS, *words]
     return subprocess.call(command, cwd=copy, env=trial.outside(copy), **streams)
 
 

@@ -11,9 +11,9 @@ from attrs import evolve
 from cosmic_ray.mutating import mutate_and_test
 
 import scripts.mutants.operators  # noqa: F401 (by this cosmic-ray knows our operators)
-from scripts.mutants.scope import ROOT, test_files
+from scripts.mutants.scope import ROOT, files_of
 
-PYTEST = "-m pytest -q -p no:cacheprovider --timeout 240 -m 'not slow and not live'"
+OPTIONS = ["-q", "-p", "no:cacheprovider", "--timeout", "240", "-m", "not slow and not live"]
 
 
 def start(copies: "Queue[Path]") -> None:
@@ -31,10 +31,11 @@ def outside(copy: Path) -> dict[str, str]:
 def attempt(mutant: Any, limit: float) -> tuple[str, str]:
     """Whether a test of its row noticed (killed, timeout or survived), and how it differs."""
     module = module_of(mutant)
-    command = [sys.executable, *shlex.split(PYTEST), "-x", "--basetemp", f"{Path.cwd()}-files"]
+    guarded = [sys.executable, "-m", "scripts.mutants.guard", *OPTIONS]
+    command = [*guarded, "-x", "--basetemp", f"{Path.cwd()}-files"]
     result = mutate_and_test(
         [evolve(mutant, module_path=Path(module))],
-        shlex.join([*command, *test_files(module)]),
+        shlex.join([*command, *files_of(module)]),
         limit,
     )
     if result.test_outcome not in ("killed", "survived"):

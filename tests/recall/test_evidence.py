@@ -118,6 +118,7 @@ def test_what_only_the_context_says_stands_around_it() -> None:
     [
         pytest.param("beagles", "One beagle", 1.0, id="plural"),
         pytest.param("studied", "She studies law", 1.0, id="times"),
+        pytest.param("studies", "A study of law", 1.0, id="several of them"),
         pytest.param("painted", "The painter paints", 1.0, id="person"),
         pytest.param("car", "A scarf", 0.0, id="a short word begins a word"),
         pytest.param("car", "Two cars", 1.0, id="a short word and its plural"),

@@ -140,3 +140,13 @@ def test_it_can_be_switched_off(bench_of: Callable[..., Bench]) -> None:
 
     assert run(bench)["asked"] == 0
     assert len(bench.live()) == 2
+
+
+@pytest.mark.parametrize("weightier", [0, 1])
+def test_of_two_that_say_the_same_the_weightier_stays(bench: Bench, weightier: int) -> None:
+    for at, text in enumerate(PAIR):
+        bench.keep(text, importance=9 if at == weightier else 2)
+
+    run(bench)
+
+    assert [one.content for one in bench.live()] == [PAIR[weightier]]
