@@ -1,4 +1,4 @@
-"""python -m kinmem is the command kinmem."""
+"""Run the command line as `python -m kinmem`."""
 
 from kinmem.cli import main
 

@@ -1,4 +1,4 @@
-"""What time it is. Everything that reads the time takes a Clock, so that tests can move it."""
+"""The current time. Everything that reads it takes a Clock, so that tests can move it."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
@@ -7,10 +7,11 @@ Clock = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
-    """The present moment, aware, in UTC."""
+    """Return the current time as an aware datetime in UTC."""
     return datetime.now(UTC)
 
 
 def moment(when: datetime, zone: tzinfo) -> str:
-    """ISO 8601 to the second, with the zone's offset: as every program is told."""
+    """Format a time as ISO 8601 to the second with the zone's offset, the form given to
+    programs."""
     return when.astimezone(zone).isoformat(timespec="seconds")

@@ -33,20 +33,20 @@ StoreCode = Literal[
 
 
 class KinmemError(Exception):
-    """Something kinmem refuses or cannot do, told for whoever called."""
+    """Something kinmem refuses or cannot do. The message is written for the caller."""
 
     code: str = "error"
     retry: bool = False
 
 
 class InvalidInput(KinmemError):
-    """An argument that cannot be what was meant."""
+    """An argument that cannot be what the caller meant."""
 
     code = "invalid"
 
 
 class TooLarge(InvalidInput):
-    """A text over its limit; nothing of it was stored."""
+    """A text over its size limit. Nothing was stored."""
 
     code = "too_large"
 
@@ -55,7 +55,7 @@ class TooLarge(InvalidInput):
 
 
 class Unreadable(InvalidInput):
-    """A document without text that could be read; nothing of it was stored."""
+    """A document that holds no readable text. Nothing was stored."""
 
     code = "unreadable"
 
@@ -64,10 +64,10 @@ class Unreadable(InvalidInput):
 
 
 class MemoryNotFound(KinmemError):
-    """No such memory, as far as this caller may know.
+    """No memory with this id that the caller may see or change.
 
-    Another Kin's private memory, somebody else's shared one that is to be changed, and an id that
-    never existed give the same answer: existence is not betrayed.
+    The error is the same for another Kin's private memory, for a shared memory whose author is
+    somebody else, and for an id that never existed, so it does not reveal which memories exist.
     """
 
     code = "not_found"
@@ -87,7 +87,7 @@ class MemoryNotFound(KinmemError):
 
 
 class EntityNotFound(KinmemError):
-    """Nothing that this caller may know is about somebody or something of that name."""
+    """Nothing the caller may see is about an entity of this name."""
 
     code = "not_found"
 
@@ -110,20 +110,20 @@ class VersionConflict(KinmemError):
 
 
 class LaterChange(KinmemError):
-    """What is to be undone was changed since; undoing it would lose that."""
+    """The write to be undone was changed by later writes, which undoing it would lose."""
 
     code = "conflict"
 
     def __init__(self, what: str, later: Sequence[str]) -> None:
-        told = ", ".join(later[:5]) + (f" and {len(later) - 5} more" if len(later) > 5 else "")
+        listed = ", ".join(later[:5]) + (f" and {len(later) - 5} more" if len(later) > 5 else "")
         super().__init__(
-            f"{what} cannot be undone alone, later writes build on it: {told}; undo those first, or"
-            " repeat with cascade to undo them as well"
+            f"{what} cannot be undone alone, later writes build on it: {listed}; undo those first,"
+            " or repeat with cascade to undo them as well"
         )
 
 
 class StoreError(KinmemError):
-    """The database could not do it; whatever was answered before is still stored."""
+    """The database operation failed. Everything acknowledged earlier is still stored."""
 
     def __init__(self, message: str, code: StoreCode = "storage_failed") -> None:
         super().__init__(message)
@@ -139,12 +139,13 @@ class ModelError(KinmemError):
 
 
 class Unusable(ModelError):
-    """The model is there; but what it says to this text, or that it is refused, is of no use."""
+    """The model can be reached, but its answer to this text, or its refusal to answer, is no
+    use."""
 
     retry = False
 
 
 class ConfigError(KinmemError):
-    """A setting, or the environment, that kinmem cannot start with."""
+    """A setting, or something in the environment, that keeps kinmem from starting."""
 
     code = "config"

@@ -1,4 +1,4 @@
-"""Links between memories: their kinds, when one is proposed, how much it weighs (Kybernesis)."""
+"""Links between memories: their kinds, when one is proposed, and its weight (after Kybernesis)."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -20,6 +20,7 @@ Relation = Literal[
     "contradicts",
 ]
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
+# Each relation as it is called when seen from the target.
 INVERSE: Mapping[str, str] = {
     "related_to": "related_to",
     "similar_to": "similar_to",
@@ -31,22 +32,23 @@ INVERSE: Mapping[str, str] = {
     "authored_by": "author_of",
     "supersedes": "superseded_by",
 }
-"""What each is called from its other end."""
 MANUAL, AUTO, REFUSED = "manual", "auto", "refused"
+# Limit for the links that one call may name.
 MOST_LINKS = 100
-"""That one call may name."""
 
+# Limit for the automatic links of one memory, counting both directions.
 PER_MEMORY = 5
-"""Automatic links of one memory, at either end."""
+# A tag or entity that more memories than this share proposes no links: it is too common to mean
+# anything.
 MOST_HOLDERS = 50
-"""A tag or entity of more memories than this connects nothing: it is what all of them are about."""
+# Links need more confidence than this to be proposed. A stored link at or below it is dropped a
+# week after it was last verified.
 STALE_CONFIDENCE = 0.35
-"""What is not above it is never proposed, and dropped a week after it was last verified."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One edge, as it is stored: `source` is the end of which `relation` is said."""
+    """One stored edge: `source` stands in `relation` to `target`."""
 
     source: str
     target: str
@@ -63,17 +65,17 @@ class Link:
         return frozenset((self.source, self.target))
 
     def other(self, id: str) -> str:
-        """The end that is not `id`."""
+        """Return the end that is not `id`."""
         return self.target if self.source == id else self.source
 
     def seen_from(self, id: str) -> str:
-        """What the relation is called at one end."""
+        """Return what the relation is called when seen from `id`."""
         return self.relation if self.source == id else INVERSE[self.relation]
 
 
 def linked(source: str, target: str, relation: str, **fields: Any) -> Link:
-    """The link in the one form in which it is stored: precedes instead of follows, and what reads
-    the same from both ends from the lesser id to the greater."""
+    """Build a link in its stored form: `follows` is turned into `precedes`, and a relation that
+    reads the same from both ends runs from the lesser id to the greater."""
     if relation == "follows":
         source, target, relation = target, source, "precedes"
     elif INVERSE.get(relation) == relation and source > target:
@@ -83,16 +85,18 @@ def linked(source: str, target: str, relation: str, **fields: Any) -> Link:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a person wants done: `relation` None takes back every link with `id`."""
+    """A change of links that a person requests. With `relation` None, all links with `id` are
+    removed."""
 
     id: str
     relation: str | None
 
 
 def checked_links(values: Any, memory_id: str) -> list[Asked]:
-    """What update_memory(links=...) was given: objects with id and relation. Raises InvalidInput.
+    """Check the `links` argument of update_memory, a list of objects with id and relation.
 
-    Without relation it is related_to; a bare id is one without.
+    The relation defaults to related_to, and a bare id stands for an object without one. Raises
+    InvalidInput.
     """
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         raise InvalidInput("links must be a list of objects such as {id, relation}")
@@ -120,27 +124,27 @@ def _checked(value: Any, memory_id: str) -> Asked:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What speaks for a link between two memories."""
+    """The evidence for a link from one memory to another."""
 
     tags: frozenset[str] = frozenset()
-    """Shared ones that say what they are about (language/tags.telling)."""
+    """Shared tags that say what the memories are about (language/tags.telling)."""
     chosen: frozenset[str] = frozenset()
-    """Those of `tags` that a person has given to both."""
+    """The members of `tags` that a person gave to both memories."""
     entities: frozenset[str] = frozenset()
     cosine: float = 0.0
     is_cited: bool = False
-    """Its text names the other's id."""
+    """The text names the other's id."""
     is_part: bool = False
-    """Both come from one document, and the other is its first memory."""
+    """Both come from one document, and the other is the document's first memory."""
     is_next: bool = False
     """It was said after the other, in the same conversation and about the same subject."""
     is_authors: bool = False
-    """The other says who wrote it."""
+    """The other says who wrote this one."""
     chunk: int | None = None
-    """Which chunk of the other is nearest, where it has several."""
+    """Which chunk of the other is nearest, if it has several."""
 
     def told(self) -> dict[str, Any]:
-        """As it is kept with a link; what is not there is left out."""
+        """Return the evidence as it is stored with a link, leaving out what is empty."""
         plain = {
             "sharedTags": sorted(self.tags),
             "sharedEntities": sorted(self.entities),
@@ -152,69 +156,77 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Cosines that mean something; they belong to an embedder."""
+    """The cosine thresholds of one embedder."""
 
     related: float
-    """From which one shared tag is more than an accident."""
+    """Cosine from which a shared tag is more than chance."""
     similar: float
-    """From which two memories say something similar."""
+    """Cosine from which two memories say something similar."""
 
     @classmethod
     def calibrated(cls, noise: float, near: float) -> "Scale":
-        """Of an embedder for which unrelated texts stay below `noise`: 0.46 for the built-in."""
+        """Derive the thresholds from the embedder's noise and near levels.
+
+        `noise` is the cosine that unrelated texts stay below: 0.46 for the built-in embedder.
+        """
         return cls(noise + 0.4 * (near - noise), near)
 
 
 def weight(tags: int, entities: int, cosine: float) -> float:
-    """Between 0 and 1: .3 for each shared tag, .4 for each entity, .3 of the similarity."""
+    """Return the weight of a link, 0 to 1: 0.3 per shared tag, 0.4 per shared entity, 0.3 ×
+    cosine."""
     return min(1.0, 0.3 * tags + 0.4 * entities + 0.3 * max(0.0, cosine))
 
 
 def confidence(tags: int, entities: int, cosine: float) -> float:
-    """Between 0 and 1: each shared tag halves the doubt, each entity takes six tenths of it, and so
-    does similarity what it has above one half."""
+    """Return the confidence in a link, 0 to 1.
+
+    Doubt starts at 1. Each shared tag halves it, each shared entity multiplies it by 0.4, and a
+    cosine above 0.5 reduces it by the excess.
+    """
     return 1.0 - 0.5**tags * 0.4**entities * (1.0 - max(0.0, cosine - 0.5))
 
 
-def proposed(source: str, target: str, found: Evidence, scale: Scale) -> Link | None:
-    """The link that the evidence speaks for, from `source`'s side; None: too little.
+def proposed(source: str, target: str, evidence: Evidence, scale: Scale) -> Link | None:
+    """Return the link that the evidence supports, seen from `source`, or None if it is too weak.
 
-    The first that holds of references, part_of, follows, authored_by, similar_to, related_to. To be
-    related takes a shared entity, or a tag that a person gave to both: words that both happen to
-    use only add weight. A common document, conversation or author weighs as a shared entity does.
+    The relation is the first that applies of references, part_of, follows, authored_by, similar_to
+    and related_to. related_to needs a shared entity, or a tag that a person gave to both: words
+    that both happen to use only add weight. A shared document, conversation or author counts as a
+    shared entity.
     """
-    relation = _relation(found, scale)
+    relation = _relation(evidence, scale)
     if relation is None:
         return None
-    if relation == "references":  # the text says so itself
-        return linked(source, target, relation, origin=AUTO, evidence=found.told())
-    entities = len(found.entities) + (relation in ("part_of", "follows", "authored_by"))
-    sure = confidence(len(found.tags), entities, found.cosine)
+    if relation == "references":  # certain: the text itself names the id
+        return linked(source, target, relation, origin=AUTO, evidence=evidence.told())
+    entities = len(evidence.entities) + (relation in ("part_of", "follows", "authored_by"))
+    sure = confidence(len(evidence.tags), entities, evidence.cosine)
     if sure <= STALE_CONFIDENCE:
         return None
     return linked(
         source,
         target,
         relation,
-        weight=round(weight(len(found.tags), entities, found.cosine), 4),
+        weight=round(weight(len(evidence.tags), entities, evidence.cosine), 4),
         confidence=round(sure, 4),
         origin=AUTO,
-        evidence=found.told(),
+        evidence=evidence.told(),
     )
 
 
-def _relation(found: Evidence, scale: Scale) -> str | None:
-    if found.is_cited:
+def _relation(evidence: Evidence, scale: Scale) -> str | None:
+    if evidence.is_cited:
         return "references"
-    if found.is_part:
+    if evidence.is_part:
         return "part_of"
-    if found.is_next:
+    if evidence.is_next:
         return "follows"
-    if found.is_authors:
+    if evidence.is_authors:
         return "authored_by"
-    if found.cosine >= scale.similar:
+    if evidence.cosine >= scale.similar:
         return "similar_to"
-    return "related_to" if found.entities or found.chosen else None
+    return "related_to" if evidence.entities or evidence.chosen else None
 
 
 _NAMED = re.compile(r"\[\[([^\[\]\s]{1,100})\]\]")
@@ -222,5 +234,5 @@ _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORE
 
 
 def cited(text: str) -> frozenset[str]:
-    """What may be ids of memories in a text: [[id]], and any uuid."""
+    """Return what may be memory ids in the text: [[id]], and any UUID."""
     return frozenset(_NAMED.findall(text)) | {id.lower() for id in _UUID.findall(text)}

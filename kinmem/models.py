@@ -1,4 +1,4 @@
-"""The nouns that several parts of kinmem share, with no behaviour beyond their fields."""
+"""The data types that several parts of kinmem share, without behaviour beyond their fields."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     """Shape (dimension,), float32, unit length."""
     Vectors: TypeAlias = NDArray[np.float32]
     """Shape (count, dimension), float32, each row of unit length."""
-else:  # numpy takes 110 ms to import, and the server answers tools/list without it
+else:  # importing numpy takes 110 ms, and the server answers tools/list without it
     Vector = Vectors = Any
 
+# A callback for long work, called with the count done, the total, and what is being done.
 Progress: TypeAlias = Callable[[int, int, str], None]
-"""Told of something long: done, total, what is being done."""
 
 Scope = Literal["private", "shared"]
 Category = Literal[
@@ -37,10 +37,11 @@ Category = Literal[
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 Channel = Literal["user", "explicit", "extraction", "consolidation", "import"]
 Tier = Literal["hot", "warm", "archive"]
+# The forgetting curves. retention.py has their formulas.
 Curve = Literal["kin", "keyoku", "kore", "kinbot", "kybernesis"]
-"""How memories fade; retention.py has the formulas."""
 
 
+# The ranking profiles by the names that settings and recall's `mode` use; see recall/profiles.py.
 Mode = Literal[
     "relevance",
     "kinbot",
@@ -51,16 +52,16 @@ Mode = Literal[
     "comprehensive",
     "balanced",
 ]
-"""The ranking profiles, as settings and recall's `mode` name them; recall/profiles.py has them."""
 
+# Roles that stand in for a speaker's name.
 ROLES = frozenset({"user", "assistant", "tool", "system"})
-"""What a speaker may be instead of somebody with a name."""
+# The entity that "I" refers to when the speaker's name is not known.
 THE_USER = "the user"
-"""The entity that whoever says "I" is, without a name."""
 
 
 class State(StrEnum):
-    """Where a memory stands in its life; only active and stale ones are recalled unasked."""
+    """Where a memory stands in its life. Unless asked otherwise, recall finds active and stale ones
+    only."""
 
     ACTIVE = "active"
     STALE = "stale"
@@ -73,43 +74,46 @@ class State(StrEnum):
 LIVE = (State.ACTIVE, State.STALE)
 
 
+# Key in metadata: when an event was told, if its words place it on an earlier day.
 TOLD_AT = "told_at"
-"""In metadata: when it was said, of what happened on an earlier day that its words name."""
+# Source of a hit that is a turn of a conversation rather than a memory; its id is a turn's.
 CONVERSATION = "conversation"
-"""Source of a hit that is no memory but something said; its id is that of a turn."""
+# Prefix of a turn's id; the number of the message follows.
 TURN = "turn:"
-"""How such ids begin; the number of the message follows."""
+# Key in ingest_metadata: how many chunks of a document are held back. Absent if none is.
 HELD_BACK = "held"
-"""In ingest_metadata: how many chunks of a document are held back. Without it none is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """One thing remembered. Times are aware and in UTC. docs/life.md explains state,
-    tier, importance and priority, docs/conversations.md place, docs/documents.md parts."""
+    """One memory. Times are aware and in UTC.
+
+    docs/life.md explains state, tier, importance and priority, docs/conversations.md explains
+    place, and docs/documents.md explains parts.
+    """
 
     id: str
     kin: str
-    """Owner and author."""
+    """The owner and author."""
     scope: Scope
     content: str
     category: Category
     subject: str | None = None
     source_context: str | None = None
-    """One or two sentences: where it was learned."""
+    """One or two sentences that say where it was learned."""
     content_hash: str
     language: str | None = None
 
     importance: float | None = None
-    """1 to 10; None until scored, and then read as 5."""
+    """1 to 10; None until scored, which is read as 5."""
     confidence: float = 1.0
     evidence: float = 0.0
     """How much of an answer its text can hold, whatever the question (language/evidence.py)."""
     pinned: bool = False
     priority: float | None = None
-    """0 to 1, computed; None until it was."""
+    """0 to 1; None until computed."""
     set_priority: float | None = None
-    """What a person has set as its explicit part; None: importance / 10."""
+    """The explicit part of the priority as a person has set it; None stands for importance / 10."""
 
     speaker: str | None = None
     """Who said it: a name, or the role user, assistant or tool."""
@@ -120,12 +124,12 @@ class Memory:
     turn_id: str | None = None
     model: str | None = None
     place: str | None = None
-    """The project in which it holds, see places.py; None: everywhere."""
+    """The project in which it holds (see places.py); None: everywhere."""
 
     occurred_at: datetime | None = None
     state: State = State.ACTIVE
     state_at: datetime | None = None
-    """Since when; None: since it was created."""
+    """Since when it has been in this state; None: since it was created."""
     tier: Tier = "warm"
     tier_reason: str | None = None
     expires_at: datetime | None = None
@@ -166,27 +170,28 @@ class Memory:
 
     @property
     def is_document(self) -> bool:
-        """Whether its content is only how a longer text begins, which is read by its parts."""
+        """Whether `content` is only the beginning of a longer text that is stored in parts."""
         return "parts" in self.metadata
 
     @property
     def holds_back(self) -> bool:
-        """Whether it is a document parts of which must not be recalled before it is released."""
+        """Whether it is a document with parts that may not be recalled before they are released."""
         return HELD_BACK in self.ingest_metadata
 
     @property
     def turns(self) -> tuple[str, ...]:
-        """The turns it was learned from, the main one first; none for what was told directly."""
+        """The turns it was learned from, the main one first; empty for a memory stored directly."""
         return tuple(self.metadata.get("turns", ())) or ((self.turn_id,) if self.turn_id else ())
 
     @property
     def said_at(self) -> datetime:
-        """When it happened or was said; when it was stored, if that is not known."""
+        """When it happened or was said; if that is unknown, when it was stored."""
         return self.occurred_at or self.created_at
 
     @property
     def told_at(self) -> datetime:
-        """When it was said; said_at, unless its words name an earlier day (learn/prepare.py)."""
+        """When it was said. Differs from said_at only if its words name an earlier day
+        (learn/prepare.py)."""
         told = self.metadata.get(TOLD_AT)
         return datetime.fromisoformat(told) if told else self.said_at
 
@@ -204,72 +209,75 @@ class Event:
     compressed, recalibrated, pruned, purged, released, faded, revived, expired, undone, linked.
     """
     before: Mapping[str, Any]
-    """The fields that changed, as they were; empty for created."""
+    """The old values of the fields that changed; empty for created."""
     after: Mapping[str, Any]
     reason: str | None = None
     batch: str | None = None
-    """What several writes belong to that are undone together: an import, a turn, a merge."""
+    """Name of a group of writes that are undone together: an import, a turn, a merge."""
     write: int = 0
-    """Number of the write it is part of; a Kin's writes are numbered in their order."""
+    """Number of the write it belongs to. A Kin's writes are numbered in their order."""
     reverts: tuple[int, ...] = ()
-    """Of undone: the writes whose lines about this memory it takes back."""
+    """For undone: the writes whose lines about this memory it takes back."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which memories may be found at all. None restricts nothing; Filters() finds the live ones."""
+    """Which memories may be found. None does not restrict; Filters() finds all active and stale
+    ones."""
 
     category: Category | None = None
     subject: str | None = None
-    """Compared without regard to case."""
+    """Compared case-insensitively."""
     about: tuple[str, ...] = ()
-    """Names of entities, as text.folded gives them: beside those of the subject, what is about one
-    of these."""
+    """Names of entities, folded by text.folded. Finds memories about one of them in addition to
+    those of the subject."""
     scope: Scope | None = None
-    """private: own private ones; shared: everybody's shared ones."""
+    """private: the Kin's own private memories; shared: everybody's shared ones."""
     tags: tuple[str, ...] = ()
-    """All of them."""
+    """A memory needs all of them."""
     since: datetime | None = None
     until: datetime | None = None
-    """Both compare said_at: since <= said_at < until."""
+    """`since` and `until` compare said_at: since <= said_at < until."""
     as_of: datetime | None = None
-    """What was valid at that moment, superseded ones included."""
+    """Find what was valid at that moment, superseded memories included."""
     was: tuple[datetime | None, datetime | None] | None = None
-    """What is so no longer as well, if it was at some time of this stretch; None: unbounded."""
+    """Also find what is no longer valid but was at some time in this stretch. A bound of None is
+    open."""
     include_archived: bool = False
     pinned: bool = False
-    """Only those."""
+    """Find pinned memories only."""
     states: tuple[State, ...] | None = None
-    """Exactly these states, whatever else is said."""
+    """Find exactly these states, whatever the other fields say."""
     ids: tuple[str, ...] | None = None
-    """Only among these."""
+    """Find only these memories."""
     places: tuple[str, ...] | None = None
-    """Only what belongs to one of these projects."""
+    """Find only what belongs to one of these projects."""
     here: tuple[str, ...] | None = None
-    """The project at hand, under all its paths: what belongs to another ranks lower ..."""
+    """The current project under all its paths: memories of other projects rank lower ..."""
     only_here: bool = False
-    """... or, unless it only tells what happened, is left out."""
+    """... or, unless they only tell what happened, are left out."""
 
 
 class Part(NamedTuple):
-    """Where in a document something stands."""
+    """A position in a document."""
 
     number: int
-    """Of the chunk, from 1."""
+    """Number of the chunk, from 1."""
     of: int
-    """How many chunks there are."""
+    """Number of chunks in the document."""
     place: str
-    """For people: "Budget > Priorities, page 12"; empty if nobody can tell."""
+    """For people: "Budget > Priorities, page 12"; empty if unknown."""
     title: str = ""
-    """Of the document."""
+    """Title of the document."""
 
 
 class Candidate(NamedTuple):
-    """What scoring needs to know of a memory; read by the hundred, so it is a row and no more."""
+    """What scoring needs to know of a memory. Recall reads hundreds of them, so it is a bare
+    row."""
 
     id: str
     content: str
-    """Of a document the part that was found."""
+    """For a document, the part that was found."""
     source_context: str | None
     category: str
     subject: str | None
@@ -283,61 +291,63 @@ class Candidate(NamedTuple):
     evidence: float
     recalled_count: int
     said_at: str
-    """Times are UTC in ISO 8601, of one width."""
+    """Times are UTC in ISO 8601, all of the same width, so that they compare as text."""
     content_updated_at: str
     recalled_at: str | None
     place: str | None = None
     part: Part | None = None
-    """Of a document: which part was found."""
+    """For a document, the part that was found."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question as a store takes it. The numbers hold for each scope, private and shared."""
+    """A question as the store receives it. The limits apply to each scope, private and shared."""
 
     words: Sequence[str]
-    """Rows with any of them match. Data: no character of them is query syntax."""
+    """Rows with any of these words match. They are plain data: no character is query syntax."""
     vector: Vector | None
     embedder: str
-    """Whose vectors are compared with `vector`."""
+    """The embedder whose vectors are compared with `vector`."""
     nearest: int
-    """Most candidates by meaning."""
+    """Limit for candidates by meaning."""
     matching: int
-    """Most candidates by words."""
+    """Limit for candidates by words."""
     listed: int
-    """How far down the word ranks are told, for candidates by meaning."""
+    """How far down the word ranking to report ranks for candidates by meaning."""
     context: float = 0.3
-    """Weight of a word in the source context, beside 1 in content and subject."""
+    """Weight of a word in the source context; in content and subject it is 1."""
     all_words_first: bool = False
-    """Whether rows that have all the words, as beginnings of theirs, leave the others out."""
+    """Whether rows in which all the words occur as prefixes displace rows with only some of
+    them."""
     also: Sequence[str] = ()
-    """Ids of memories that are candidates whether or not meaning or words find them."""
+    """Ids of memories that become candidates even if neither meaning nor words find them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The candidates of one question and how they were found."""
+    """The candidates for one question, and how they were found."""
 
     candidates: list[Candidate]
     cosines: dict[str, list[float]]
-    """By id: of each chunk, in the order of the text; of a document the part's that was found. No
-    key for memories without vectors."""
+    """By memory id: the cosine of each chunk, in text order; for a document, of the part that was
+    found. Memories without vectors have no entry."""
     nearest: list[str]
-    """Ids by meaning, nearest first."""
+    """Memory ids by meaning, nearest first."""
     matches: dict[str, float]
-    """By id: BM25, best first."""
+    """BM25 score by memory id, best first."""
     noise: float = 0.0
-    """Cosine up to which nearness says nothing."""
+    """Cosine up to which similarity means nothing."""
     threshold: float = 0.0
-    """Cosine up to which meaning alone finds nothing, as the user has set it."""
+    """Cosine up to which meaning alone finds nothing, as set by the user."""
     scale: tuple[float, float] | None = None
-    """Noise and near of the cosines, if the embedder was measured and there are any: then they are
-    on the scale that all embedders share."""
+    """Noise and near level of the cosines, if there are any and the embedder is calibrated. The
+    cosines are then on the scale that all embedders share."""
     degraded: tuple[str, ...] = ()
 
 
 class Living(NamedTuple):
-    """What retention and tiers need to know of an own memory; read by the ten thousand."""
+    """What retention and tiers need to know of one of the Kin's own memories. Upkeep reads tens of
+    thousands of them."""
 
     id: str
     scope: Scope
@@ -348,7 +358,7 @@ class Living(NamedTuple):
     channel: str
     pinned: bool
     is_tagged: bool
-    """By hand."""
+    """Whether a person has tagged it."""
     set_priority: float | None
     priority: float | None
     state: str
@@ -361,27 +371,28 @@ class Living(NamedTuple):
     content_updated_at: datetime
     expires_at: datetime | None
     links: int = 0
-    """With living own memories, and of a private one with what others share."""
+    """Number of links with the Kin's own live memories and, for a private memory, with memories
+    that others share."""
     recent_links: int = 0
-    """Those of the last week."""
+    """Number of those links made in the last week."""
     scored_at: datetime | None = None
     speaker: str | None = None
 
 
 class Fate(NamedTuple):
-    """A new state for an own memory that is still at that version."""
+    """A new state for one of the Kin's own memories, applied if it is still at that version."""
 
     memory: Living
     state: State
     action: str
-    """What the history calls it: faded, revived or expired."""
+    """Name of the change in the history: faded, revived or expired."""
     reason: str
     since: datetime | None = None
-    """From when it holds; None: from now."""
+    """When the state begins to hold; None: now."""
 
 
 class Place(NamedTuple):
-    """Tier and priority that an own memory is to have."""
+    """The new tier and priority for one of the Kin's own memories."""
 
     memory: Living
     tier: Tier
@@ -390,7 +401,7 @@ class Place(NamedTuple):
 
 
 class TierChange(NamedTuple):
-    """One move of a memory from tier to tier."""
+    """One move of a memory between tiers."""
 
     at: datetime
     before: Tier
@@ -399,32 +410,33 @@ class TierChange(NamedTuple):
 
 
 class Reasons(NamedTuple):
-    """What a score is made of, in the order in which it is counted; None where it does not apply.
+    """The parts of a score, in the order in which they are counted; None for a part that does not
+    apply.
 
-    The score is the sum of what LABELS marks with +, times the product of what it marks with x; the
-    rest informs. Where `semantic` is set, it stands for meaning, words and expansion.
+    The score is the sum of the parts that LABELS marks with +, times the product of those it marks
+    with x; the others only inform. If `semantic` is set, it replaces meaning, words and expansion.
     """
 
     meaning: float | None = None
-    """How near it is to the question."""
+    """How close it is to the question in meaning."""
     words: float | None = None
-    """How well it matches word by word."""
+    """How well it matches the question's words."""
     cosine: float | None = None
-    """How near it is, where ranks are counted in place of nearness."""
+    """How close it is in meaning, shown when ranks are counted instead of similarity."""
     expansion: float | None = None
-    """What another wording of the question adds."""
+    """Added for matching another wording of the question."""
     neighbours: float | None = None
-    """What stood next to it in a conversation adds."""
+    """Added for its neighbours in the conversation."""
     answers: float | None = None
-    """The question right before it adds."""
+    """Added for the question asked right before it in the conversation."""
     standing_wish: float | None = None
-    """It is an instruction that the question falls under."""
+    """It is a standing instruction that applies to the question."""
     evidence: float | None = None
     not_by_assistant: float | None = None
     named: float | None = None
-    """It is said by or about the one person that the question names."""
+    """It is said by or about the one person whom the question names."""
     then: float | None = None
-    """It was said at the time named."""
+    """It was said at the time that the question names."""
     semantic: float | None = None
     recency: float | None = None
     retention: float | None = None
@@ -440,27 +452,28 @@ class Reasons(NamedTuple):
     times_recency: float | None = None
     stale: float | None = None
     elsewhere: float | None = None
-    """It belongs to another project than the one at hand."""
+    """It belongs to another project than the current one."""
     judge: float | None = None
-    """The chance, 0 to 1, that it answers, where the judge of language has read it."""
+    """The judge's chance, 0 to 1, that it answers the question."""
     unrelated: float | None = None
-    """The chance that it is about something else."""
+    """The judge's chance that it is about something else."""
     judged: float | None = None
-    """What the judge adds."""
+    """Added for the judge's verdict."""
     times_rerank: float | None = None
     plus_rerank: float | None = None
-    """The score of a re-ranking model, where there was none to be multiplied."""
+    """The re-ranking model's score, added if there is no score to multiply."""
     rerank: float | None = None
-    """The mark of that model, 0 to 1."""
+    """The re-ranking model's mark, 0 to 1."""
     touches: float | None = None
-    """The chance that it helps with a prompt that asks nothing, and what speaks for that."""
+    """The chance that it helps with a prompt that asks nothing. The next three fields are the
+    evidence."""
     stands_out: float | None = None
     shares: float | None = None
     names: float | None = None
 
     @property
     def total(self) -> float:
-        """The score that they make."""
+        """The score that the parts add up to."""
         parts, factor = 0.0, 1.0
         for at in ADDED if self.semantic is None else ADDED_LINEARLY:
             parts += self[at] or 0.0
@@ -471,7 +484,7 @@ class Reasons(NamedTuple):
         return parts * factor
 
     def labels(self) -> dict[str, float]:
-        """What applies, under the names that people are shown."""
+        """Return the parts that apply, under the names shown to people."""
         found = {
             label: value for label, value in zip(LABELS, self, strict=True) if value is not None
         }
@@ -480,6 +493,7 @@ class Reasons(NamedTuple):
         return {STOOD_FOR.get(label, label): value for label, value in found.items()}
 
 
+# Names of the fields of Reasons, in their order.
 LABELS = (
     *("+meaning", "+words", "cosine", "+expansion", "+neighbours", "+answers", "+standing wish"),
     *("+evidence", "+not by an assistant", "+named", "+then"),
@@ -488,18 +502,18 @@ LABELS = (
     *("xstale", "xelsewhere", "judge", "unrelated", "+judge", "xrerank", "+rerank", "rerank"),
     *("touches", "stands out", "shares", "names"),
 )
-"""Of Reasons, in their order."""
 STOOD_FOR = {label: label[1:] for label in ("+meaning", "+words", "+expansion")}
 ADDED = tuple(at for at, label in enumerate(LABELS) if label[0] == "+")
 ADDED_LINEARLY = tuple(at for at in ADDED if LABELS[at] not in STOOD_FOR)
 MULTIPLIED = tuple(at for at, label in enumerate(LABELS) if label[0] == "x")
+# Label of a hit that the question did not find, and that is listed because it may supersede one
+# that it did.
 FETCHED = "newer"
-"""Label of a hit that the question did not find: because of it another may hold no longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A candidate with its reasons so far."""
+    """A candidate with its score and reasons so far."""
 
     candidate: Candidate
     score: float
@@ -508,33 +522,34 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that answers, with its score and the reasons for it."""
+    """A memory found for a question, with its score and the reasons for it."""
 
     memory: Memory
     score: float
     reasons: Reasons
     excerpt: str | None = None
-    """The part to show where the whole would be too long."""
+    """The part to show if the whole text would be too long."""
     part: Part | None = None
-    """Where in its document the excerpt stands."""
+    """Where the excerpt stands in its document."""
     confidence: float = 1.0
-    """How likely it is, 0 to 1, that it answers the question; see docs/recall.md."""
+    """The chance, 0 to 1, that it answers the question; see docs/recall.md."""
     newer: str | None = None
-    """The id of a newer memory that may have taken its place, until a review has settled it."""
+    """Id of a newer memory that may have superseded it; set until a review settles the conflict."""
     weak: bool = False
-    """Whether it is below the bar: it shares something with the question, and hardly answers it."""
+    """Whether its confidence is below the bar: it is related to the question, but hardly answers
+    it."""
     is_fetched: bool = False
-    """Whether it is there for another's sake, so that its score says nothing."""
+    """Whether it is listed only because of another hit, so that its score means nothing."""
 
     @property
     def why(self) -> dict[str, float]:
-        """The reasons by the names that people are shown: those beginning with + are added up, then
-        the sum is multiplied by those beginning with x; the others inform."""
+        """The reasons under the names shown to people. Those beginning with + are added up, the sum
+        is multiplied by those beginning with x, and the others only inform."""
         return {FETCHED: 1.0} if self.is_fetched else self.reasons.labels()
 
     @property
     def is_turn(self) -> bool:
-        """Whether it is no memory but something said in a conversation, in the form of one."""
+        """Whether it is a turn of a conversation in the form of a memory."""
         return self.memory.source == CONVERSATION
 
 
@@ -543,19 +558,19 @@ class Answer:
     """What recall returns."""
 
     hits: list[Hit]
-    """Best first, the weak ones after the others."""
+    """Best first; weak hits come after all others."""
     degraded: tuple[str, ...] = ()
     """What could not be used: embedding (no model), pending (some memories have no vector yet)."""
     abstained: bool = False
-    """Something is stored, and nothing of it is likely to answer: all hits, if any, are weak."""
+    """Whether memories exist but none is likely to answer; all hits, if any, are weak."""
     asked: str | None = None
-    """What was searched for in place of the question, which only its conversation explains."""
+    """The rewritten question, if a follow-up had to be completed from its conversation."""
     words: tuple[str, ...] = ()
-    """What was searched for word by word."""
+    """The words that were searched for."""
     noise: float = 0.0
-    """Cosine up to which nearness says nothing; -1 where the time asked for is answer enough."""
+    """Cosine up to which similarity means nothing; -1 if matching the time asked for is enough."""
     touched: tuple[Hit, ...] = ()
-    """Of a prompt: what it touches, though it may not answer anything."""
+    """For a prompt: memories on its subject, even if none of them answers anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -568,7 +583,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What became of one thing that was to be memorized."""
+    """The outcome of storing one memory."""
 
     status: Literal[
         "created",
@@ -580,26 +595,27 @@ class Stored:
         "refused",
         "updated",
     ]
-    """updated: the new version of a document is in place of the old one.
-    superseded: stored, and others gave way to it; where it supersedes nothing it is itself what
-    was so before. conflict: stored, and others contradict it."""
+    """updated: the new version of a document replaced the old one. superseded: it was stored and
+    replaced others, or, if `supersedes` is empty, it was stored as a past state of affairs.
+    conflict: it was stored, and others contradict it."""
     id: str | None = None
-    """Where it stands now: on duplicate_of and merged_into an older memory, None when refused."""
+    """Where the statement is stored: for duplicate_of and merged_into an older memory; None if
+    refused."""
     reason: str | None = None
-    """Why, for whatever is neither created nor a duplicate; of what was created, who else shares
-    the same text, or that it reads as a question."""
+    """Why it is neither created nor a duplicate. For created: who else shares the same text, or
+    that it reads like a question."""
     supersedes: tuple[str, ...] = ()
-    """What is true no longer because of it."""
+    """The memories that no longer hold because of it."""
     conflicts: tuple[str, ...] = ()
-    """What it contradicts; somebody has to decide."""
+    """The memories that it contradicts; a person has to decide."""
     category: Category | None = field(default=None, compare=False)
-    """Of what was stored: as it was given, else as its words say."""
+    """The stored category: the one given, else the one its words suggest."""
     importance: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What became of a memory that was to be forgotten."""
+    """The outcome of forgetting one memory."""
 
     id: str
     status: Literal["forgotten", "erased"]
@@ -611,10 +627,11 @@ IssueKind = Literal["contradiction", "quarantined", "duplicate", "expired", "sta
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """Something a review found worth a look; nothing is changed by finding it."""
+    """Something that a review found worth a look. Finding it changes nothing."""
 
     id: str
-    """Stable while the memories are as they are; for applying or refusing it."""
+    """Names the issue when it is applied or refused; stable as long as the memories do not
+    change."""
     type: IssueKind
     memory_ids: tuple[str, ...]
     description: str
@@ -624,27 +641,28 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What was done about an issue that the caller named."""
+    """What was done about an issue that the caller applied or refused."""
 
     issue: str
     kept: str | None
-    """The one memory that stays; None: the only one is gone, or all stay as they were."""
+    """The one memory that stays; None if the only one is gone, or if all stay as they were."""
     changed: tuple[tuple[str, str], ...] = ()
-    """Each memory that was changed, with superseded, deleted, updated or released."""
+    """Each changed memory, with superseded, deleted, updated or released."""
     batch: str | None = None
-    """The name by which undo takes it back; None: no memory was changed."""
+    """The name under which undo takes it back; None if no memory was changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What a review found, the clearest first."""
+    """What a review found, the clearest issues first."""
 
     issues: list[Issue]
     summary: str
     degraded: tuple[str, ...] = ()
-    """review_model: the configured model could not be asked; what rules find is here."""
+    """review_model: the configured model could not be asked, and these are the issues that rules
+    find."""
     settled: tuple[Settled, ...] = ()
-    """What was applied or refused first; `issues` is what was found after that."""
+    """The issues that were applied or refused first; `issues` lists what was found after that."""
 
 
 EntityType = Literal["person", "organization", "location", "product", "concept", "event", "other"]
@@ -652,17 +670,17 @@ EntityType = Literal["person", "organization", "location", "product", "concept",
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Somebody or something that memories are about."""
+    """A person or thing that memories are about."""
 
     name: str
     type: EntityType = "other"
     alias: str | None = None
-    """Another name that the memory has for it as well."""
+    """Another name that the memory uses for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How one entity stands to another; both by name, in the direction in which it is stored."""
+    """How one entity relates to another. Both are given by name, in the stored direction."""
 
     source: str
     relation: str
@@ -672,32 +690,32 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """Whom and what a text is about, and how they stand to each other."""
+    """The entities that a text is about, and their relations."""
 
     entities: tuple[Entity, ...] = ()
-    """The ends of all relations among them."""
+    """Includes both ends of every relation."""
     relations: tuple[Relation, ...] = ()
     origin: str = "rules"
-    """Who read the relations out of the text: rules, or a model's name."""
+    """What extracted the relations: rules, or a model's name."""
 
 
+# What happens to two statements that cannot both hold; the values of KINMEM_CONFLICT_MODE.
 ConflictMode = Literal["keep_existing", "use_new", "merge", "ask", "temporal"]
-"""What becomes of two statements that cannot both be so: the settings' KINMEM_CONFLICT_MODE."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """What a caller wants remembered, before it is checked. Times are text or aware datetimes."""
+    """What a caller wants remembered, not checked yet. Times are text or aware datetimes."""
 
     content: str
     category: str | None = None
-    """None: what its words say; fact, where nobody asks them."""
+    """None: derived from the words, or fact if they do not say."""
     subject: str | None = None
     importance: float | None = None
     scope: str = "private"
     source_context: str | None = None
     occurred_at: str | datetime | None = None
-    """Of a turn when it was said; of anything else when it happened, if that is known."""
+    """For a turn, when it was said; for anything else, when it happened, if known."""
     tags: tuple[str, ...] = ()
     expires: str | datetime | None = None
     speaker: str | None = None
@@ -705,32 +723,33 @@ class Note:
     client: str | None = None
     session: str | None = None
     place: str | None = None
-    """The project in which it holds: a name, or a path; None: everywhere."""
+    """The project in which it holds, as a name or a path; None: everywhere."""
     confidence: float = 1.0
     turns: tuple[str, ...] = ()
     """The turns it was learned from, the main one first; at most three."""
     model: str | None = None
-    """Which model read it out of them; None: rules, or nobody had to."""
+    """The model that extracted it; None: rules did, or it was stored directly."""
     entities: tuple[Entity, ...] = ()
     relations: tuple[Relation, ...] = ()
-    """As a model has read them; rules add what they find."""
+    """As a model has extracted them; rules add those they find."""
     quarantine: str | None = None
-    """Why it must not be recalled before somebody has looked at it."""
+    """Why it may not be recalled before somebody has reviewed it."""
     updates: str | None = None
-    """Id of the memory that it takes the place of, if that is one's own; a model said so."""
+    """Id of the memory that it replaces according to a model; ignored unless the Kin owns that
+    memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """Where in a document a chunk stands."""
+    """The position of a chunk in its document."""
 
     start: int
-    """In characters; a chunk may repeat the end of the one before."""
+    """In characters. A chunk may repeat the end of the previous one."""
     heading: str = ""
-    """The headings it stands under: "Budget > Priorities"."""
+    """The headings above it: "Budget > Priorities"."""
     page: int | None = None
     held: str = ""
-    """Why it must not be recalled before somebody has released it; empty: it may."""
+    """Why it may not be recalled before somebody has released it; empty: it may be recalled."""
 
     def __str__(self) -> str:
         page = "" if self.page is None else f"page {self.page}"
@@ -739,30 +758,30 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """The parts of one memory's content that are searched by meaning, in order."""
+    """The parts of one memory's content that are embedded, in order."""
 
     texts: tuple[str, ...]
     vectors: Vectors | None = None
-    """One row per text; None: pending."""
+    """One row per text; None while they are pending."""
     embedder: str | None = None
-    """Who made the vectors."""
+    """The embedder that made the vectors."""
     places: tuple[Passage, ...] = ()
-    """Of a document: where each of the texts stands in it."""
+    """For a document, the position of each text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A checked memory with its chunks; not stored yet."""
+    """A checked memory with its chunks, not stored yet."""
 
     memory: Memory
     chunks: Chunks
     knowledge: Knowledge | None = None
-    """What was read out of its content; None: it is still to be read."""
+    """What was extracted from its content; None: not extracted yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A chunk that has no vector of some embedder yet."""
+    """A chunk that has no vector of a given embedder yet."""
 
     chunk: int
     """Key of the chunk in its file."""
@@ -770,26 +789,27 @@ class Pending:
     memory_id: str
     text: str
     fresh: bool
-    """Whether its memory was stored without being compared with what is known by meaning."""
+    """Whether its memory was stored without being compared by meaning with the memories that
+    exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What one file of a store says about itself; see doctor."""
+    """What `doctor` reads of one database file."""
 
     file: str
-    """Below the home folder."""
+    """Path below the home folder."""
     engine: str
-    """Versions of the database and its extensions."""
+    """Versions of the database library and its extensions."""
     application: int
     version: int
-    """Of the schema."""
+    """Version of the schema."""
     memories: int
     words: int
-    """Memories in the word index; as many as there are."""
+    """Memories in the word index; should equal `memories`."""
     chunks: int
     vectors: Mapping[str, int]
-    """By embedder; with those pending as many as there are chunks."""
+    """Count by embedder; together with those pending it should equal `chunks`."""
     pending: Mapping[str, int]
     damage: tuple[str, ...] = ()
     """What an integrity check found."""
@@ -797,16 +817,16 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How far an embedder's vectors reach."""
+    """How many chunks have a vector of one embedder."""
 
     embedder: str
     dimension: int
     done: int
     total: int
     of_documents: int = 0
-    """Of the chunks that lack a vector those of documents."""
+    """How many of the chunks without a vector belong to documents."""
 
     @property
     def share(self) -> float:
-        """Between 0 and 1; 1 where there is nothing to embed."""
+        """The share of chunks that have a vector, 0 to 1; 1 if there is nothing to embed."""
         return self.done / self.total if self.total else 1.0

@@ -1,10 +1,10 @@
-"""Where something was learned: the project that a session works in.
+"""Places: the project (git repository) in which something was learned.
 
-A place is the folder of a git repository, as its real path: the root of the main working tree, so
-that the worktrees of one repository are one place, whatever folder below them somebody works in.
-Its name is that of the folder. The path and not the address of the remote is what tells two places
-apart: it is there from the first commit on, differs between forks, and needs no git to be run. A
-repository that was moved keeps its memories: see `same_place`.
+A place is the real path of a repository's main working tree, so all worktrees of a repository and
+all folders below them are one place. Its name is the name of that folder. Places are told apart by
+path rather than by the address of the remote, because the path exists from the first commit on,
+differs between forks, and can be read without running git. A repository that is moved keeps its
+memories: see `same_place`.
 """
 
 import os
@@ -14,17 +14,19 @@ from contextvars import ContextVar
 from pathlib import Path
 
 GIT = ".git"
+# Categories that are not bound to a place: an event may be recalled in another project, with its
+# place named.
 FREE = ("event", "activity")
-"""Categories that no place binds: what happened may be told elsewhere, with its place named."""
+# Bytes to read of the .git file that a worktree has instead of a folder.
 POINTER_BYTES = 4096
-"""Of the file that a worktree has in place of a folder."""
 
 _working_in: ContextVar[str | None] = ContextVar("kinmem_place", default=None)
 
 
 @contextmanager
 def working_in(place: str | None) -> Iterator[None]:
-    """What is done inside, also on worker threads it starts, is done in this place."""
+    """Set the current place for everything done inside the block, worker threads it starts
+    included."""
     token = _working_in.set(place)
     try:
         yield
@@ -33,15 +35,15 @@ def working_in(place: str | None) -> Iterator[None]:
 
 
 def worked_in() -> str | None:
-    """The place that the client has named whose call is worked on; None: it named none."""
+    """Return the place that the client of the current call named, or None if it named none."""
     return _working_in.get()
 
 
 def place_of(folder: str | None) -> str | None:
-    """The place that a folder belongs to; None outside of repositories.
+    """Return the place that a folder belongs to, or None outside of repositories.
 
-    The home folder and the root of the file system are nobody's project, though some keep their
-    settings in a repository there.
+    The home folder and the root of the file system never count as a project, although some people
+    keep their settings in a repository there.
     """
     if not folder or not Path(folder).is_absolute():
         return None
@@ -53,20 +55,20 @@ def place_of(folder: str | None) -> str | None:
                 main = _main_tree(root)
                 return None if main == home or main == Path(main.anchor) else str(main)
     except (OSError, ValueError, RuntimeError):
-        pass  # not to be read, or no home
+        pass  # the folder cannot be read, or there is no home folder
     return None
 
 
 def at_hand() -> str | None:
-    """The place of the folder that this process was started in."""
+    """Return the place of the folder that this process was started in."""
     try:
         return place_of(str(Path.cwd()))
-    except OSError:  # it is gone
+    except OSError:  # the folder was deleted
         return None
 
 
 def _main_tree(root: Path) -> Path:
-    """The root of the main working tree; a submodule is a repository of its own."""
+    """Return the root of the main working tree. A submodule counts as a repository of its own."""
     pointer = root / GIT
     if pointer.is_dir():
         return root
@@ -82,20 +84,20 @@ def _main_tree(root: Path) -> Path:
 
 
 def name_of(place: str) -> str:
-    """What people call it: the last part of its path."""
+    """Return the name people use for the place: the last part of its path."""
     return place.replace("\\", "/").rstrip("/").rpartition("/")[2].removesuffix(".git") or place
 
 
 def same_place(stored: str, here: str) -> bool:
-    """Whether both are one project: one path, or one name where the older folder is gone, because
-    somebody has moved it."""
+    """Return whether both are one project: the same path, or the same name if the stored folder no
+    longer exists because somebody moved it."""
     if stored == here:
         return True
     return name_of(stored) == name_of(here) and not Path(stored).is_dir()
 
 
 def named(wanted: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Which of the known places are meant by a name, a path, or a folder inside of one."""
+    """Return the known places that `wanted` means: a name, a path, or a folder inside a place."""
     is_path = wanted in (os.curdir, os.pardir) or any(sep in wanted for sep in "/\\")
     if not is_path:
         name = wanted.casefold()
@@ -106,7 +108,8 @@ def named(wanted: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def meant(wanted: str, known: Iterable[str]) -> str | None:
-    """The place that a caller names for something new: one that is known, else a folder in one."""
+    """Return the place a caller names for a new memory: a known place, else that of an existing
+    folder."""
     if found := named(wanted, known):
         return found[0]
     path = Path(wanted).expanduser().absolute()

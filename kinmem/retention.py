@@ -1,7 +1,7 @@
-"""How memories fade: five named curves from 1, fresh, to 0, gone. Pure arithmetic.
+"""Five named forgetting curves, from 1 (fresh) to 0 (gone). Pure arithmetic.
 
-docs/life.md shows what each leaves of a memory. Days below 0 count as 0: a clock that was wrong
-must not make anything fresher than new.
+docs/life.md shows what each curve leaves of a memory. A negative number of days counts as 0, so
+that a wrong clock cannot make a memory fresher than new.
 """
 
 import math
@@ -15,21 +15,23 @@ DAY = 86400.0
 
 
 class Fading(NamedTuple):
-    """What the curves know of a memory; made by the ten thousand."""
+    """What the curves need to know of a memory. A tuple, because upkeep makes tens of thousands of
+    them."""
 
     category: str
     importance: float | None
-    """1-10; None counts as 5."""
+    """From 1 to 10; None counts as 5."""
     uses: int
     idle_days: float
-    """Since it was last used, or stored if it never was."""
+    """Days since it was last used, or since it was stored if it never was."""
     age_days: float = 0.0
-    """Since it was stored or its content edited."""
+    """Days since it was stored or its content was edited."""
     relations: int = 0
-    """Its relation score; see relation_score."""
+    """See relation_score."""
 
 
-# Days of base stability by category: KinBot's four as our own, the others from Keyoku's table.
+# Base stability in days by category: KinBot's four categories have values of our own, the others
+# those of Keyoku's table.
 STABILITY_DAYS: Mapping[str, float] = {
     "fact": 270,
     "preference": 270,
@@ -43,28 +45,30 @@ STABILITY_DAYS: Mapping[str, float] = {
     "context": 21,
     "ephemeral": 3,
 }
-# Kore's half-lives in days for its importance 1 to 5, which is half of ours, rounded up.
+# Kore's half-lives in days for its importance 1 to 5, which is half of our importance, rounded up.
 HALF_LIFE_DAYS = (7, 14, 30, 90, 365)
 GROWTH_PER_USE = 1.15
 MOST_HALF_LIFE_DAYS = 3650
-# KinBot's: facts fade ten times more slowly than decisions.
+# KinBot's values: facts fade ten times more slowly than decisions.
 SPEED_A_DAY, FLOOR = 0.01, 0.7
 SPEEDS: Mapping[str, float] = {"fact": 0.1, "knowledge": 0.1, "preference": 0.3, "decision": 1.0}
-# Kybernesis names no formula. This one meets every value it does name: 0 for what is new, 0.1 for
-# what is old and was just used, 0.25, 0.6 and 0.8 as thresholds of 9, 30 and 57 days alone.
+# Kybernesis publishes no formula. This one meets every value it does publish: 0 for a new memory,
+# 0.1 for an old one just used, and the thresholds 0.25, 0.6 and 0.8 after 9, 30 and 57 days without
+# use.
 FROM_IDLENESS, FROM_AGE, OLD_DAYS = 0.9, 0.1, 365
 IDLE_DAYS, PER_RELATION, MOST_RELATIONS = 28, 0.1, 10
 
 
 def retention(memory: Fading, curve: Curve) -> float:
-    """How much of the memory is left by that curve, between 0 and 1."""
+    """Return how much of the memory is left by that curve, between 0 and 1."""
     return CURVES[curve](memory, max(0.0, memory.idle_days))
 
 
 def fading(memory: Living, now: datetime) -> Fading:
-    """A stored memory as the curves see it.
+    """Describe a stored memory for the curves.
 
-    Whoever brings a memory back has thought of it: for an active one the time since counts as idle.
+    Bringing a memory back counts as using it: an active memory is idle since its last change of
+    state if that is later than its last use.
     """
     last = last_used(memory)
     if memory.state == "active" and memory.state_at is not None:
@@ -80,48 +84,53 @@ def fading(memory: Living, now: datetime) -> Fading:
 
 
 def last_used(memory: Living) -> datetime:
-    """When it was recalled, edited or stored last."""
+    """Return when it was last recalled, edited or stored."""
     return max(memory.recalled_at or memory.created_at, memory.content_updated_at)
 
 
 def relation_score(links: int, recent: int) -> int:
-    """How well connected a memory is (Kybernesis): links of the last week count three times."""
+    """Return how well connected a memory is (Kybernesis): links of the last week count three
+    times."""
     return links + 2 * recent
 
 
 def _kin(memory: Fading, idle: float) -> float:
-    """Keyoku's stability by category, scaled by importance as in Kore, slowed by use."""
+    """Keyoku's stability by category, scaled by importance as in Kore, and extended by use."""
     stability = STABILITY_DAYS[memory.category] * (0.5 + _importance(memory) / 10)
     return math.exp(-idle / (stability * _slowing(memory)))
 
 
 def _keyoku(memory: Fading, idle: float) -> float:
+    """Keyoku's stability by category, extended by use."""
     return math.exp(-idle / (STABILITY_DAYS[memory.category] * _slowing(memory)))
 
 
 def _kore(memory: Fading, idle: float) -> float:
-    """The seed's compound growth; the cap is ours, it keeps the power finite."""
+    """Kore's compound growth of the half-life with each use. The cap is ours: it keeps the power
+    finite."""
     base = HALF_LIFE_DAYS[math.ceil(_importance(memory) / 2) - 1]
     half_life = min(base * GROWTH_PER_USE ** min(memory.uses, 100), MOST_HALF_LIFE_DAYS)
     return float(2 ** (-idle / half_life))
 
 
 def _kinbot(memory: Fading, idle: float) -> float:
-    """By age, whatever the use. It never falls below its floor, so it changes no state."""
+    """Fade by age whatever the use. The result never falls below the floor, so it changes no
+    state."""
     return temporal_decay(memory.category, memory.importance, memory.age_days, SPEED_A_DAY, FLOOR)
 
 
 def temporal_decay(
     category: str, importance: float | None, days: float, speed: float, floor: float
 ) -> float:
-    """KinBot's factor for age: by category, slower the more important, never below the floor."""
+    """Return KinBot's factor for age: by category, slower for more important memories, never below
+    the floor."""
     worth = 5.0 if importance is None else importance
     rate = speed * SPEEDS.get(category, 1.0) * (1.5 - worth / 10)
     return max(floor, math.exp(-rate * max(0.0, days)))
 
 
 def _kybernesis(memory: Fading, idle: float) -> float:
-    """Idleness exponentially, age linearly, use inversely; relations slow it."""
+    """Decay exponentially with idle time, which use and relations slow, and linearly with age."""
     slowed = IDLE_DAYS * (1 + PER_RELATION * min(memory.relations, MOST_RELATIONS))
     unused = 1 - 0.5 * memory.uses / (1 + memory.uses)
     idleness = FROM_IDLENESS * (1 - math.exp(-idle / slowed)) * unused

@@ -1,5 +1,8 @@
-"""Where sentences end: at their mark, or with a line; at a full stop only where nothing speaks for
-an abbreviation, an initial, an ordinal or a version."""
+"""Sentence boundaries: where a text can be split into sentences.
+
+A sentence ends at its mark or at the end of a line; at a full stop only if nothing suggests an
+abbreviation, an initial, an ordinal or a version.
+"""
 
 import re
 import unicodedata
@@ -7,10 +10,12 @@ from collections.abc import Iterator, Mapping
 
 from kinmem.text import STOP_WORDS, language_of
 
-# With its mark (and closing quotes or brackets) before white space, or with a line; Chinese and
-# Japanese marks need no space after them.
+# A mark with closing quotes or brackets before white space, or a line end. Chinese and Japanese
+# marks need no space after them.
 END = re.compile(r"""(?<=[.!?…])["'”’)\]]*\s+|(?<=[。！？])\s*|\n+""")
 
+# Titles and parts of addresses that precede a name and look like words. Those without a vowel (Dr,
+# Nr) are recognised by that.
 ANNOUNCING: Mapping[str, str] = {
     "en": "prof rev gen col capt maj sen rep gov pres hon adm messrs mme mlle",
     "de": "prof ing dipl frl geb abt",
@@ -19,32 +24,31 @@ ANNOUNCING: Mapping[str, str] = {
     "it": "sig dott prof ing avv arch geom rag",
     "pt": "sra dra prof profa eng av exmo exma",
 }
-"""Titles and addresses that stand before a name and look like words; those without a vowel (Dr, Nr)
-are told by that."""
 TITLES = frozenset(word for row in ANNOUNCING.values() for word in row.split())
 LAST_WORD = re.compile(r"(\S*)\.\Z")
 NEXT_WORD = re.compile(r"[^\W_]+")
 OPENING = "\"'“‘„«»([{<*_"
+# Matches e.g., U.S., Ph.D.
 DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
-"""e.g., U.S., Ph.D."""
 ROMAN = re.compile(r"[IVXLC]{2,}")
 NUMBER = re.compile(r"v?\d+(?:\.\d+)*")
 IN_NAME = re.compile(r"[^\W_]{2,3} [A-ZÀ-Þ][^\W\d_]")
 YEAR = re.compile(r"\d{4}")
 VOWELS = frozenset("aeiouyæøœ")
+# Most abbreviations have no more letters than this. Joining two sentences costs less than cutting
+# one in half.
 SHORT = 6
-"""Letters of most abbreviations, at most; joining two sentences costs less than cutting one."""
 VOWELLESS = 4
+# Most digits of a number that may be an ordinal: am 31. Mai.
 ORDINAL = 2
-"""Digits of a number that may count what follows: am 31. Mai."""
+# Characters to look at before a full stop.
 SEEN = 40
-"""Characters that are looked at in front of a full stop."""
+# Characters on either side from which the language is detected.
 AROUND = 200
-"""Characters on either side by which the language is told."""
 
 
 def sentences(text: str) -> list[str]:
-    """Consecutive parts of the text, each a sentence or a line; joined they are the text again.
+    """Split the text into its sentences and lines, which joined give the text again.
 
     White space after a sentence belongs to it. An empty text has no sentences.
     """
@@ -54,17 +58,18 @@ def sentences(text: str) -> list[str]:
 
 
 def borders(text: str) -> Iterator[int]:
-    """Where a sentence has ended and the next one begins, in order."""
+    """Yield each position where one sentence has ended and the next begins, in order."""
     for match in END.finditer(text):
         if match.end() and not _goes_on(text, match):
             yield match.end()
 
 
 def _goes_on(text: str, match: re.Match[str]) -> bool:
-    """Whether it is no end, but within a sentence: a full stop, or what is quoted ends there."""
+    """Return whether the sentence goes on: the stop or the quotation ends within it."""
     if "\n" in match[0]:
         return False
-    if match[0].strip():  # quotation marks or brackets: The sign says "Keep out." in red letters
+    # Quotation marks or brackets: The sign says "Keep out." in red letters.
+    if match[0].strip():
         return text[match.end() : match.end() + 1].islower()
     if not match[0].isspace() or text[match.start() - 1] != ".":
         return False
@@ -84,12 +89,12 @@ def _goes_on(text: str, match: re.Match[str]) -> bool:
 
 
 def _is_shortened(word: str, head: str, following: re.Match[str], text: str) -> bool:
-    """Whether the word behind the head is an abbreviation or an initial."""
+    """Return whether the word, which follows `head`, is an abbreviation or an initial."""
     after = following[0]
     if after[0].isupper() and word.casefold() in TITLES:
         return True
     if len(word) == 1:
-        # "Ana M. De Souza": a particle of a name may follow an initial.
+        # A particle of a name may follow an initial: "Ana M. De Souza".
         is_named = head.rpartition(" ")[2][:1].isupper()
         return bool(
             not _begins(following, text) or is_named and IN_NAME.match(text, following.start())
@@ -104,14 +109,15 @@ def _is_shortened(word: str, head: str, following: re.Match[str], text: str) -> 
 
 
 def _is_vowelless(word: str, head: str) -> bool:
-    """Dr, Nr, bzw; not DNS, and not the unit of a number: 80 kg."""
+    """Return whether the word is an abbreviation without vowels (Dr, Nr, bzw), not DNS and not the
+    unit of a number (80 kg)."""
     if len(word) > VOWELLESS or word.isupper() or head[-1:].isdigit():
         return False
     return VOWELS.isdisjoint(unicodedata.normalize("NFKD", word.casefold()))
 
 
 def _counts(number: str, following: re.Match[str], text: str, start: int) -> bool:
-    """Whether the number marks an item of a list, counts what comes (am 3. Mai), or goes on (3. 5.
+    """Return whether the number marks a list item, is an ordinal (am 3. Mai), or goes on (3. 5.
     1987)."""
     after = following[0]
     if not text[text.rfind("\n", 0, start) + 1 : start].strip():
@@ -124,7 +130,7 @@ def _counts(number: str, following: re.Match[str], text: str, start: int) -> boo
 
 
 def _begins(following: re.Match[str], text: str) -> bool:
-    """Whether the word is one that holds sentences together and has a capital: it begins one."""
+    """Return whether the word begins a sentence: it has a capital and is a function word."""
     is_initial = len(following[0]) == 1 and text[following.end() : following.end() + 1] == "."
     return following[0][0].isupper() and not is_initial and _is_function(following)
 
@@ -134,10 +140,10 @@ def _is_function(word: re.Match[str]) -> bool:
 
 
 def _language(word: re.Match[str]) -> str:
-    """Of what stands around it."""
+    """Detect the language of the text around the word."""
     return language_of(word.string[max(0, word.start() - AROUND) : word.end() + AROUND])
 
 
 def _is_capitalised(text: str) -> bool:
-    """Whether its writer begins sentences with capitals."""
+    """Return whether the writer begins sentences with capitals."""
     return next((letter.isupper() for letter in text if letter.isalpha()), False)

@@ -1,4 +1,4 @@
-"""Text as kinmem sees it: cleaned at the border, reduced to its words, its tokens estimated."""
+"""Text utilities: clean text on the way in, split it into words, estimate its tokens."""
 
 import re
 import unicodedata
@@ -9,9 +9,10 @@ from kinmem.errors import InvalidInput, TooLarge
 
 # C0 and C1 controls except tab and newline: SQLite's LIKE and length() stop at NUL, FTS5 reads on.
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-# A text of zero-width characters alone looks like none.
+# One visible character: text made of white space and zero-width characters alone counts as empty.
 VISIBLE = re.compile("[^\\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
-# What Unicode calls default ignorable, and marks of annotations: drawn as nothing, also in words.
+# Unicode's default ignorable characters and annotation marks. They are drawn as nothing, even
+# inside words.
 INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
@@ -21,8 +22,9 @@ LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
 WORD = re.compile(r"[^\W_]+[#+]{0,2}")
 
-# Function words by language; they say nothing about what is asked: searching without them
-# gains 0.9 points recall@10 on LoCoMo and 2.6 on BEAM. English first: it wins ties.
+# Function words by language. They do not tell what a question is about: searching without them
+# gains 0.9 points of recall@10 on LoCoMo and 2.6 on BEAM. English comes first because the first
+# wins ties.
 STOP_WORDS: Mapping[str, frozenset[str]] = {
     "en": frozenset(
         """
@@ -88,16 +90,17 @@ STOP_WORDS: Mapping[str, frozenset[str]] = {
 }
 
 
-# "The user studies", but not "the user table": a verb of the third person follows.
+# "The user studies", but not "the user table": a verb in the third person has to follow.
 USER_STATES = re.compile(r"\b[Tt]he user(?= (?:\w+(?:s|ed)|can|will|must|may)\b)")
 USER_ASKED = re.compile(r"\b(do|did|ha|i|wa)(?:es|s|d)? the user(?!['’])\b", re.IGNORECASE)
 USER_OWNS = re.compile(r"\b[Tt]he user['’]s\b")
 
 
 def in_first_person(text: str) -> str:
-    """As the user would say it: where agents note "the user's flat", people ask for "my flat".
+    """Put statements about "the user" in the first person: agents note "the user's flat", people
+    ask for "my flat".
 
-    For comparing alone: verbs keep their endings.
+    Use the result for comparing only: verbs keep their endings.
     """
     if "user" not in text:
         return text
@@ -106,10 +109,11 @@ def in_first_person(text: str) -> str:
 
 
 def clean(text: str, what: str, limit: int) -> str:
-    """The text as it is stored: NFC, without control characters, no lone surrogates, stripped.
+    """Return the text as it is stored: NFC, without control characters or lone surrogates,
+    stripped.
 
-    `limit` is in bytes of UTF-8 and is measured before anything else is done.
-    Raises TooLarge over the limit, InvalidInput if nothing is left.
+    `limit` is in bytes of UTF-8 and applies to the text as it came in. Raises TooLarge above the
+    limit, and InvalidInput if nothing visible is left.
     """
     plain = text.isascii()
     size = len(text) if plain else len(text.encode("utf-8", "surrogatepass"))
@@ -124,21 +128,23 @@ def clean(text: str, what: str, limit: int) -> str:
 
 
 def storable(text: str) -> str:
-    """NFC, a line feed after each line, without control characters; U+FFFD for lone surrogates."""
+    """Normalize the text: NFC, LF line ends, no control characters, U+FFFD for each lone
+    surrogate."""
     text = LONE_SURROGATES.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
     return unicodedata.normalize("NFC", CONTROLS.sub("", text))
 
 
 def words(text: str) -> list[str]:
-    """Every word, in order, lower case; an apostrophe separates, C# and C++ are words."""
+    """Return every word in order, in lower case. An apostrophe separates words; C# and C++ are
+    words."""
     return WORD.findall(text.casefold())
 
 
 def content_words(text: str) -> list[str]:
-    """The words that carry meaning, each once, in order; all words if every one is a stop word.
+    """Return the words that carry meaning, each once, in order; all words if all are stop words.
 
-    Stop words are those of the language that explains most of the text: "son" goes from a French
-    question and stays in an English one.
+    The stop words are those of the language that explains most of the text, so "son" is dropped
+    from a French question and kept in an English one.
     """
     found = list(dict.fromkeys(words(text)))
     stop = STOP_WORDS[_language(found)]
@@ -146,9 +152,9 @@ def content_words(text: str) -> list[str]:
 
 
 def cut(text: str, characters: int) -> str:
-    """The text, at most so long: what is longer ends with a whole word and an ellipsis.
+    """Shorten the text to at most `characters`, ending with a whole word and an ellipsis.
 
-    A word that would take more than half of it is cut itself.
+    A last word that would take up more than half of the result is cut in two.
     """
     if len(text) <= characters:
         return text
@@ -158,7 +164,8 @@ def cut(text: str, characters: int) -> str:
 
 
 def language_of(text: str) -> str:
-    """The code in STOP_WORDS whose stop words explain most of the text; ties go to the first."""
+    """Return the language code whose stop words explain most of the text; the first code wins
+    ties."""
     return _language(set(words(text)))
 
 
@@ -168,15 +175,16 @@ def _language(found: Collection[str]) -> str:
 
 @lru_cache(maxsize=4096)
 def folded(text: str) -> str:
-    """For comparing names: case and accents gone, white space collapsed."""
+    """Normalize a name for comparison: no case, no accents, white space collapsed."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     return " ".join("".join(c for c in plain if not unicodedata.combining(c)).split())
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens a model reads: one per four Latin characters, one per other one.
+    """Estimate a model's token count: one per four Latin characters, one per character of any other
+    script (above U+2E7F).
 
-    Exact counts need a tokenizer per model, and tiktoken downloads its tables at first use.
+    An exact count needs a tokenizer for each model, and tiktoken downloads its tables on first use.
     """
     if text.isascii():
         return (len(text) + 3) // 4

@@ -1,9 +1,10 @@
-"""How much a memory matters in daily work, and which tier it belongs to and why: Kybernesis' rules,
-and ours where they contradict.
+"""Tiers and priority: how much a memory matters in daily work, which tier it belongs to, and why.
 
-Hot if any rule of its table holds, archive if all of its table do, else warm. Two rules keep that
-from swinging: what is new or was just used has decayed little, so little decay alone makes nothing
-hot that was not used for four days; and what is hot stays so until then.
+The rules are Kybernesis'; where those contradict each other, they are ours. A memory is hot if any
+rule of the hot table holds, archived if all rules of the archive table hold, and warm otherwise.
+Two further rules keep it from swinging between tiers: a new or just used memory has decayed little,
+so low decay makes it hot only if it was used in the last four days; and a hot memory stays hot
+until then.
 """
 
 import math
@@ -15,91 +16,96 @@ HIGH_PRIORITY, MODERATE_PRIORITY = 0.65, 0.3
 LOW_DECAY, SOFT_DECAY, HARD_DECAY = 0.25, 0.6, 0.8
 # Days since the last use.
 RECENT, LEAVING, KNOWN, UNUSED, COLD = 3, 4, 21, 30, 45
-# Relation scores, and links of the last week.
+# Relation scores; ACTIVE_LINKS counts links of the last week.
 DENSE, CONNECTED, LOOSE, ACTIVE_LINKS = 6, 3, 2, 4
-# The five parts of a priority, each between 0 and 1; the scales of the parts are ours.
+# Weights of the five parts of a priority. Each part is between 0 and 1; the parts' scales are ours.
 EXPLICIT, FREQUENCY, RELATIONS, RECENCY, SOURCE = 0.4, 0.2, 0.2, 0.1, 0.1
+# Number of uses above which more uses gain nothing.
 OFTEN = 50
-"""Uses from which nothing more is gained."""
+# Relation score above which more links gain nothing, as in the decay of retention.py.
 WELL_CONNECTED = 10
-"""Relation score from which nothing more is gained, as in the decay of retention.py."""
 
 
 class Standing(NamedTuple):
-    """What the rules look at."""
+    """What the tier rules look at."""
 
     tier: Tier
-    """The present one."""
+    """The current tier."""
     reason: str | None
-    """Why it is in it."""
+    """Why it is in that tier."""
     priority: float
     decay: float
-    """0 fresh to 1 stale."""
+    """From 0 (fresh) to 1 (gone)."""
     idle_days: float
     relations: int
     recent_links: int
     pinned: bool
     is_tagged: bool
-    """By hand."""
+    """Whether a person has tagged it."""
     archived: bool = False
-    """Whether its state is: then there is nothing to decide."""
+    """Whether its state is archived, which decides the tier."""
 
 
-def tier_of(one: Standing) -> tuple[Tier, str | None]:
-    """Tier and reason. Asked again about the same with the tier it gave, it gives the same."""
-    if one.archived:
+def tier_of(memory: Standing) -> tuple[Tier, str | None]:
+    """Return the tier and the reason. Asking again with the returned tier gives the same answer."""
+    if memory.archived:
         return "archive", "archived"
-    if reason := _hot(one):
+    if reason := _hot(memory):
         return "hot", reason
-    if one.tier == "hot" and one.idle_days < LEAVING:
-        return "hot", one.reason
-    if reason := _archived(one):
+    if memory.tier == "hot" and memory.idle_days < LEAVING:
+        return "hot", memory.reason
+    if reason := _cold(memory):
         return "archive", reason
-    return "warm", _warm(one)
+    return "warm", _warm(memory)
 
 
-def at_once(one: Standing, *, used: bool) -> tuple[Tier, str | None]:
-    """What does not wait for the next sleep: into the archive with the state, and out of it with
-    the state, by use, or by a tag that somebody gives it."""
-    if one.archived:
+def at_once(memory: Standing, *, used: bool) -> tuple[Tier, str | None]:
+    """Return the tier changes that do not wait for the next sleep cycle.
+
+    A memory enters the archive tier with its state, and leaves it with its state, by being used, or
+    when somebody tags it.
+    """
+    if memory.archived:
         return "archive", "archived"
-    if one.tier == "archive" and (used or one.is_tagged or one.reason == "archived"):
-        return "warm", _warm(one)
-    return one.tier, one.reason
+    if memory.tier == "archive" and (used or memory.is_tagged or memory.reason == "archived"):
+        return "warm", _warm(memory)
+    return memory.tier, memory.reason
 
 
-def _hot(one: Standing) -> str | None:
-    if one.pinned:
+def _hot(memory: Standing) -> str | None:
+    if memory.pinned:
         return "manual_pin"
-    if one.priority >= HIGH_PRIORITY:
+    if memory.priority >= HIGH_PRIORITY:
         return "high_priority"
-    if one.idle_days <= RECENT:
+    if memory.idle_days <= RECENT:
         return "recent_access"
-    if one.recent_links >= ACTIVE_LINKS:  # told first: four new links are a dense graph anyway
+    # Checked before dense_graph, since four new links always make a dense graph as well.
+    if memory.recent_links >= ACTIVE_LINKS:
         return "active_connections"
-    if one.relations >= DENSE:
+    if memory.relations >= DENSE:
         return "dense_graph"
-    return "low_decay" if one.decay <= LOW_DECAY and one.idle_days < LEAVING else None
+    return "low_decay" if memory.decay <= LOW_DECAY and memory.idle_days < LEAVING else None
 
 
-def _warm(one: Standing) -> str:
-    """Warm is also what no rule names: too good for the archive, not good enough for more."""
-    if one.priority >= MODERATE_PRIORITY:
+def _warm(memory: Standing) -> str:
+    """Return why the memory is warm. Warm is also where no rule applies: too good for the archive
+    tier, not good enough for hot."""
+    if memory.priority >= MODERATE_PRIORITY:
         return "moderate_priority"
-    if one.idle_days <= KNOWN:
+    if memory.idle_days <= KNOWN:
         return "recently_accessed"
-    if one.relations >= CONNECTED:
+    if memory.relations >= CONNECTED:
         return "connected_graph"
-    return "manual_tags_present" if one.is_tagged else "between_the_rules"
+    return "manual_tags_present" if memory.is_tagged else "between_the_rules"
 
 
-def _archived(one: Standing) -> str | None:
-    alone = one.relations <= LOOSE and not one.recent_links and not one.is_tagged
-    if one.priority >= MODERATE_PRIORITY or not alone or one.idle_days < UNUSED:
+def _cold(memory: Standing) -> str | None:
+    alone = memory.relations <= LOOSE and not memory.recent_links and not memory.is_tagged
+    if memory.priority >= MODERATE_PRIORITY or not alone or memory.idle_days < UNUSED:
         return None
-    if one.idle_days >= COLD and one.decay >= HARD_DECAY and not one.relations:
+    if memory.idle_days >= COLD and memory.decay >= HARD_DECAY and not memory.relations:
         return "cold_and_disconnected"
-    return "stale_and_low_priority" if one.decay >= SOFT_DECAY else None
+    return "stale_and_low_priority" if memory.decay >= SOFT_DECAY else None
 
 
 def priority(
@@ -111,8 +117,10 @@ def priority(
     idle_days: float,
     trust: float,
 ) -> float:
-    """What a person has set, else importance / 10, counts most; then use, relations, recency, and
-    how far the way it came in is trusted. Importance None counts as 5.
+    """Return the priority of a memory, between 0 and 1.
+
+    The explicit part counts most: the priority a person has set, else importance / 10 (None counts
+    as 5). Then come use, relations, recency, and trust in the channel it came from.
     """
     explicit = (5.0 if importance is None else importance) / 10
     if set_priority is not None:

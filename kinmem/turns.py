@@ -1,4 +1,4 @@
-"""The nouns of a conversation: what was said, shown, summarised, and what became of it."""
+"""The data types of conversations: messages, sessions, summaries, and what was made of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,12 +7,12 @@ from typing import Any, Literal
 
 from kinmem.models import Chunks, Draft, Knowledge, Memory, Note, Scope
 
+# user is a person, whatever their name; system is a client's own summary of what it has dropped.
 Role = Literal["user", "assistant", "tool", "system"]
-"""user: a person, whatever their name. system: a client's own summary of what it has dropped."""
+# Speakers that are not people.
 SPEAKING: Mapping[str, Role] = {"assistant": "assistant", "tool": "tool"}
-"""Speakers that are no person."""
+# What clients report to observe.
 Happening = Literal["prompt", "answer", "tool", "summary"]
-"""What observe is told of."""
 ROLE_OF: Mapping[Happening, Role] = {
     "prompt": "user",
     "answer": "assistant",
@@ -23,42 +23,42 @@ ROLE_OF: Mapping[Happening, Role] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One thing said. A turn is what a person says and everything until they speak again.
+    """One message of a turn: a turn is what a person says and everything until they speak again.
 
-    Stored once for each (session, turn, role, part); nothing secret or private is in `text`.
+    Stored once for each (session, turn, role, part). `text` holds no secrets and nothing private.
     """
 
     id: int = 0
-    """In the order of storing, from 1; 0: not stored yet."""
+    """Numbered from 1 in the order of storing; 0: not stored yet."""
     session: str
     turn: str
-    """What the client calls the turn: its prompt id."""
+    """The client's name for the turn: its prompt id."""
     role: Role
     part: str = ""
-    """Tells several of one role in one turn apart: a tool call's id."""
+    """Tells several messages of one role in one turn apart: a tool call's id."""
     text: str
     speaker: str | None = None
-    """A person's name; None: the role says it."""
+    """A person's name; None: known by the role only."""
     tool: str | None = None
-    """Which tool's output it is."""
+    """The tool that produced the output."""
     spill: str | None = None
-    """File below the home folder that held the whole output, of which `text` is the preview."""
+    """File below the home folder that held the whole output, of which `text` is a preview."""
     client: str | None = None
     place: str | None = None
-    """The folder the session works in."""
+    """The folder that the session works in."""
     said_at: datetime
 
     learned_at: datetime | None = None
     tries: int = 0
     """How often learning from it has failed."""
     due_at: datetime | None = None
-    """Not to be tried again before; None: now, or never if it is parked."""
+    """When to try next; None: now, or never if it is parked."""
     parked: bool = False
-    """Given up until somebody asks for it; see Turns.retry."""
+    """Given up until somebody asks for another try; see Turns.retry."""
     problem: str | None = None
     """Why the last try failed."""
     snapshot: int | None = None
-    """The summary that stands for it."""
+    """Id of the summary that replaces it."""
 
     @property
     def who(self) -> str:
@@ -66,13 +66,13 @@ class Message:
         return self.speaker or self.role
 
 
+# Author of the summaries that clients make when they compact their context.
 CLIENT = "client"
-"""Author of the summaries that clients make when they compact their context."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """A summary that stands for the oldest turns of a session, or is a client's own."""
+    """A summary that replaces the oldest turns of a session, or a client's own summary."""
 
     id: int = 0
     session: str
@@ -81,19 +81,19 @@ class Snapshot:
     """Who wrote it: a model's name, extractive, or CLIENT."""
     first: int
     last: int
-    """Ids of the messages it reaches from and to."""
+    """`first` and `last` are the ids of the messages at either end of what it covers."""
     seen: int = 0
-    """Id of the session's latest message when it was made."""
+    """Id of the session's latest message when the summary was made."""
     turns: int
-    """How many it stands for; a client's stands beside them."""
+    """How many turns it replaces. A client's summary replaces none."""
     depth: int = 0
-    """0: made from turns; above: from summaries."""
+    """0: made from turns; above 0: made from summaries."""
     created_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """One conversation, as far as it has been observed."""
+    """One conversation, as far as kinmem has observed it."""
 
     name: str
     client: str | None
@@ -106,35 +106,35 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a session has been told of the memory since its context was last compacted."""
+    """The memories that a session has been given since its context was last compacted."""
 
     texts: tuple[str, ...] = ()
-    """Blocks as they were shown, in order."""
+    """The blocks of notes that were shown, in order."""
     memories: Mapping[str, int] = field(default_factory=dict)
-    """Ids of the memories in them, with the version that was shown."""
+    """Ids of the memories in them, each with the version that was shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Fields of a memory that are to be set, as Store.update does it."""
+    """Fields to set on a memory, in the terms of Store.update."""
 
     id: str
     fields: Mapping[str, Any]
     action: str
     reason: str | None = None
     version: int | None = None
-    """Only if it is at this version; None: whatever it is at."""
+    """Apply it only to this version; None: to any."""
     chunks: Chunks | None = None
-    """Must come with new content."""
+    """Required with new content."""
     reverts: Sequence[int] = ()
-    """Writes whose lines about this memory it takes back."""
+    """Writes whose lines about this memory the change takes back."""
     knowledge: Knowledge | None = None
-    """What was read out of new content; None: it is still to be read."""
+    """What was extracted from new content; None: not extracted yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two memories that cannot both be so now."""
+    """Two memories that cannot both hold now."""
 
     newer: str
     older: str
@@ -149,18 +149,19 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """Turns that say what a memory holds which was not learned from them."""
+    """Turns that repeat what a memory already holds, without it having been learned from them."""
 
     memory: str
-    """Its id."""
+    """The memory's id."""
     session: str
     turns: tuple[str, ...]
     role: Role
-    """Of who repeats it."""
+    """Role of the speaker who repeats it."""
 
     @classmethod
     def of(cls, new: Memory | Note, known: str) -> "tuple[Repetition, ...]":
-        """What was found says what that memory says; none for what no turn tells."""
+        """Return that the turns of `new` repeat the memory `known`; nothing if `new` comes from no
+        turn."""
         if new.session is None or not new.turns:
             return ()
         return (cls(known, new.session, new.turns, SPEAKING.get(new.speaker or "", "user")),)
@@ -168,7 +169,7 @@ class Repetition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """Everything that one step of learning or upkeep does to the memories of one scope."""
+    """All changes that one step of learning or upkeep makes to the memories of one scope."""
 
     scope: Scope = "private"
     drafts: Sequence[Draft] = ()
@@ -177,34 +178,35 @@ class Batch:
     parents: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Id of a draft -> ids of the memories it was made from."""
     settled: Mapping[int, str] = field(default_factory=dict)
-    """Id of a conflict -> how it was resolved, as Decisions.close_conflict."""
+    """Id of a conflict -> how it was resolved, as in Decisions.close_conflict."""
     learned: Sequence[int] = ()
-    """Messages that nothing more is to be learned from."""
+    """Ids of messages that are done with: nothing more will be learned from them."""
     repeated: Sequence[Repetition] = ()
-    """What turns say that is known already: they are forgotten with it."""
+    """Turns that repeat a known memory, so that forgetting it forgets them as well."""
     name: str | None = None
-    """Groups the history lines, so that they can be undone together."""
+    """Groups the history lines so that they can be undone together."""
 
 
+# cycle: after turns and in pauses. sleep: the steps of the sleep cycle. dry: those steps counted,
+# with nothing changed or recorded.
 RunKind = Literal["cycle", "sleep", "dry"]
-"""After turns and in pauses; the steps of the sleep cycle; or those counted only, not recorded."""
 PARTS_OF_LEARN = ("reduce.", "summarise.", "extract.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A report of work that nobody waited for."""
+    """The report of one run of background work."""
 
     id: int = 0
     kind: RunKind
     started_at: datetime
     finished_at: datetime
     counts: Mapping[str, int]
-    """What each step did, by step.what: extract.created, consolidate.merged."""
+    """What each step did, keyed step.what: extract.created, consolidate.merged."""
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """How long each step took."""
+    """Seconds per step."""
     problems: tuple[str, ...] = ()
-    """Steps that failed, and why. The others were done."""
+    """Steps that failed, and why. The other steps were done."""
 
     @property
     def is_dry(self) -> bool:
@@ -212,7 +214,8 @@ class Run:
         return self.kind == "dry"
 
     def counted(self, step: str) -> Mapping[str, int]:
-        """What one step did, by what it counts; the parts of `learn` count under their names."""
+        """Return what one step did, by what it counts. The parts of `learn` keep their full
+        names."""
         found = {
             name.removeprefix(f"{step}."): count
             for name, count in self.counts.items()
@@ -225,12 +228,12 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What became of something said."""
+    """The outcome of observing one message."""
 
     status: Literal["stored", "known", "ignored"]
     turn: str = ""
-    """The turn it belongs to: the caller's name for it, or the one it was given."""
+    """The turn it belongs to: the caller's name for it, or the one that kinmem gave it."""
     notes: str = ""
-    """What the memory has to say to a prompt, ready to be put beside it; empty: nothing."""
+    """Notes for a prompt, ready to be added to it; empty if there is nothing to say."""
     reason: str = ""
-    """Why it was ignored."""
+    """Why the message was ignored."""

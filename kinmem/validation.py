@@ -1,4 +1,5 @@
-"""What callers say, checked: the value as kinmem uses it, or InvalidInput saying what is wrong."""
+"""Checks of callers' arguments: each returns the value as kinmem uses it, or raises
+InvalidInput."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, tzinfo
@@ -19,7 +20,7 @@ TAGS = 50
 
 
 def checked_text(value: Any, what: str) -> str:
-    """Callers in Python may hand over anything."""
+    """Return the value if it is text. Python callers may pass anything."""
     if not isinstance(value, str):
         raise InvalidInput(f"{what} must be text, not {type(value).__name__}")
     return value
@@ -56,7 +57,10 @@ def checked_confidence(value: float) -> float:
 
 
 def checked_count(value: int, what: str, least: int, most: int) -> int:
-    """Databases count in 64 bits, and read a negative limit as none."""
+    """Return the value if it is within the bounds.
+
+    The bounds matter to the database, which counts in 64 bits and reads a negative limit as none.
+    """
     if not least <= _number(value, what) <= most:
         raise InvalidInput(f"{what} {value} is not between {least} and {most}")
     return value
@@ -80,7 +84,7 @@ def checked_content(value: str) -> str:
 
 
 def checked_subject(value: str | None) -> str | None:
-    """One line; nothing but white space counts as none."""
+    """Collapse the subject into one line. White space alone counts as no subject."""
     if value is None or not checked_text(value, "subject").strip():
         return None
     return " ".join(clean(value, "subject", SUBJECT_BYTES).split())
@@ -93,7 +97,7 @@ def checked_context(value: str | None) -> str | None:
 
 
 def checked_tags(values: Iterable[str]) -> tuple[str, ...]:
-    """Lower case, one line each, without repeats, in order; at most 50."""
+    """Return the tags in lower case, one line each, in order, without repeats; at most 50."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidInput(f"tags must be a list of texts, not {type(values).__name__}")
     tags = dict.fromkeys(
@@ -113,9 +117,10 @@ def checked_time(
     end: bool = False,
     now: datetime | None = None,
 ) -> datetime | None:
-    """In UTC; read in `zone` if it names none. `end` takes the end of a day, month or year.
+    """Return the time in UTC. A time without a zone is read in `zone`.
 
-    With `now` it may be told in words as well: yesterday, last week, in 3 days.
+    `end` takes the end of a day, month or year instead of its start. With `now`, phrases such as
+    yesterday, last week and in 3 days are accepted as well.
     """
     if value is None:
         return None
@@ -133,7 +138,7 @@ def checked_time(
 
 
 def checked_expiry(value: str | datetime | None, now: datetime, zone: tzinfo) -> datetime | None:
-    """In UTC, later than now; text may be a time or a duration such as 30d."""
+    """Return the expiry in UTC, later than `now`. Text may be a time or a duration such as 30d."""
     if value is None:
         return None
     if isinstance(value, datetime):
@@ -165,7 +170,8 @@ def checked_filters(
     places: tuple[str, ...] | None = None,
     here: tuple[str, ...] | None = None,
 ) -> Filters:
-    """`since` and `until` are inclusive: a date means the whole day. For `now` see checked_time."""
+    """Build the filters. `since` and `until` are inclusive: a date means the whole day. For `now`,
+    see checked_time."""
     filters = Filters(
         category=None if category is None else checked_category(category),
         subject=checked_subject(subject),

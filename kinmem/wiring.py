@@ -1,4 +1,4 @@
-"""The only file that names concrete stores and models."""
+"""Wiring: chooses and opens the store and the models. Only this file names concrete ones."""
 
 import os
 import re
@@ -14,17 +14,18 @@ from kinmem.llm.base import ChatModel, ChatModels, Embedder, Judge, Reranker, wa
 from kinmem.models import Coverage
 from kinmem.settings import Settings, load
 
-if TYPE_CHECKING:  # a hook needs a conversation only, and every prompt waits for it
+if TYPE_CHECKING:  # imported late below: every prompt waits for a hook, which needs little of it
     from kinmem.conversation.observe import Conversation
     from kinmem.llm.builtin import BuiltinEmbedder
     from kinmem.llm.providers import Use
     from kinmem.service import Service
     from kinmem.store.base import Store
 
+# Embedders that run in this process, by name and requested width.
 LOCAL: dict[tuple[str, int | None], Embedder] = {}
-"""Embedders that run here, by their name and the width they were asked for."""
+# Recognises cross-encoders (models that read a question and a text together) by the names that
+# providers give them.
 CROSS_ENCODER = re.compile(r"re-?rank|llama-rank", re.IGNORECASE)
-"""What providers call the models that read a question and a text together."""
 
 
 def open_service(
@@ -34,7 +35,7 @@ def open_service(
     patience: float | None = None,
     resident: bool = True,
 ) -> "Service":
-    """The memory of settings.general.kin. `patience` and `resident`: see Service.
+    """Open the memory of settings.general.kin. For `patience` and `resident`, see Service.
 
     The built-in embedder is loaded once per process, however many Kins are open.
     """
@@ -61,21 +62,23 @@ def open_service(
 
 
 def _warm(models: ChatModels) -> None:
-    """Begin to load what they need, so that the first question does not wait for it."""
+    """Start loading what the models need, so that the first question does not wait for it."""
     from dataclasses import fields
 
     from kinmem.llm.deadline import started
 
     named = [getattr(models, field.name) for field in fields(models)]
-    for model in {id(one): one for one in named if one is not None}.values():
+    for model in {id(model): model for model in named if model is not None}.values():
         started(partial(warm, model))
 
 
 @contextmanager
 def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> "Iterator[Conversation]":
-    """A Kin's conversations without the rest of its memory, for hooks without a server.
+    """Open a Kin's conversations without the rest of its memory, for hooks that run without a
+    server.
 
-    Nothing is loaded: words find what fits, and somebody else has to learn from what is said.
+    No model is loaded: notes are found by words alone, and learning from what is said is left to
+    another process.
     """
     from kinmem.conversation.notes import Inject
     from kinmem.conversation.observe import Conversation
@@ -104,12 +107,14 @@ def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> "Iterato
 
 
 def open_kin(kin: str, home: str | Path | None = None) -> "Service":
-    """The memory of one Kin; `home` defaults to KINMEM_HOME, all else comes from the settings."""
+    """Open the memory of one Kin. `home` defaults to KINMEM_HOME; all else comes from the
+    settings."""
     return open_service(load({"KINMEM_KIN": kin, "KINMEM_HOME": home}))
 
 
 def embedder_named(name: str, settings: Settings) -> Embedder:
-    """By a name such as MEMORY_EMBEDDING_MODEL takes, or `builtin`. Raises ConfigError."""
+    """Return the embedder of that name: `builtin`, or one that MEMORY_EMBEDDING_MODEL accepts.
+    Raises ConfigError."""
     if name == "builtin":
         return _builtin()
     own = name == settings.embedding.model
@@ -118,7 +123,7 @@ def embedder_named(name: str, settings: Settings) -> Embedder:
 
 @contextmanager
 def scratch_store(kin: str) -> "Iterator[Store]":
-    """An empty store that is gone afterwards."""
+    """Open an empty store that is deleted on leaving the block."""
     from tempfile import TemporaryDirectory
 
     from kinmem.store.sqlite.store import SqliteStore
@@ -131,17 +136,20 @@ def scratch_store(kin: str) -> "Iterator[Store]":
 
 
 def embedders(settings: Settings, known: Sequence[Coverage] = ()) -> list[Embedder]:
-    """The configured embedder, then who made the vectors that are known, then the built-in one.
+    """Return the configured embedder, then those that made the vectors in `known`, then the
+    built-in one.
 
-    Those that made them before answer until the configured one has made its own. One that the
-    settings no longer say how to reach is left out. Raises ConfigError for the configured one.
+    Earlier embedders answer until the configured one has made its own vectors. An earlier one that
+    the settings no longer say how to reach is left out. Raises ConfigError if the configured
+    embedder cannot be used.
     """
     configured = settings.embedding.model
     first: Embedder = _builtin()
     if configured is not None:
         first = _by_name(configured, settings.embedding.dimension, settings, known)
     found = {first.name: first}
-    for other in (*(_former(one, settings) for one in known if one.done), _builtin()):
+    earlier = (_earlier_embedder(coverage, settings) for coverage in known if coverage.done)
+    for other in (*earlier, _builtin()):
         if other is not None:
             found.setdefault(other.name, other)
     return list(found.values())
@@ -154,30 +162,32 @@ def _builtin() -> "BuiltinEmbedder":
     return BuiltinEmbedder()
 
 
-def _former(one: Coverage, settings: Settings) -> Embedder | None:
-    """Who made these vectors, as long as the settings have its provider and its key."""
-    name = one.embedder.removesuffix(f":{one.dimension}")
-    dimension = None if name == one.embedder else one.dimension
-    if one.embedder == _builtin().name:
+def _earlier_embedder(coverage: Coverage, settings: Settings) -> Embedder | None:
+    """Return the embedder that made these vectors, or None if the settings lack its provider or
+    key."""
+    name = coverage.embedder.removesuffix(f":{coverage.dimension}")
+    dimension = None if name == coverage.embedder else coverage.dimension
+    if coverage.embedder == _builtin().name:
         return _builtin()
-    if one.embedder == _builtin().english.name:
+    if coverage.embedder == _builtin().english.name:
         return _builtin().english
     try:
-        found = _by_name(name, dimension, settings, [one])
+        found = _by_name(name, dimension, settings, [coverage])
     except ConfigError:
         return None
-    return found if found.name == one.embedder else None
+    return found if found.name == coverage.embedder else None
 
 
 def _by_name(
     name: str, dimension: int | None, settings: Settings, known: Sequence[Coverage]
 ) -> Embedder:
-    """Vectors as wide as those it is known to have made, whatever the provider does one day."""
+    """Return the embedder of that name. It keeps the width of the vectors it is known to have made,
+    even if its provider changes the default."""
     from kinmem.llm.embed_litellm import LitellmEmbedder, Manner
     from kinmem.llm.endpoint import endpoint_of, widths
     from kinmem.llm.providers import fields_of, opening
 
-    stored = {one.embedder: one.dimension for one in known}
+    stored = {coverage.embedder: coverage.dimension for coverage in known}
     if _is_local(name, settings):
         return _local_embedder(name, dimension, stored)
     endpoint = endpoint_of(name, "embedding", settings.providers, os.environ)
@@ -197,23 +207,25 @@ def _by_name(
 
 
 def asks_network(name: str | None, settings: Settings) -> bool:
-    """Whether trying the model of that name asks anybody; also where none is named."""
+    """Return whether trying the model of that name would use the network; True if no model is
+    named."""
     from kinmem.llm.local_models import needs_download
 
     return name is None or not _is_local(name, settings) or needs_download(name)
 
 
 def _is_local(name: str, settings: Settings) -> bool:
-    """Whether it is run in this process; a provider that the settings call local wins."""
+    """Return whether the model runs in this process. A provider that the settings call `local`
+    wins."""
     from kinmem.llm.local_models import PREFIX, is_local
 
     return is_local(name) and (name == PREFIX or PREFIX not in settings.providers)
 
 
 def _local_embedder(name: str, width: int | None, stored: Mapping[str, int]) -> Embedder:
-    """Loaded once per process, however many Kins are open.
+    """Load a local embedder, once per process however many Kins are open.
 
-    What is stored matters only to one whose name does not tell its files from others.
+    The stored widths matter only to a model whose name does not identify its files.
     """
     from kinmem.llm.local_models import STORED, LocalEmbedder
 
@@ -224,7 +236,8 @@ def _local_embedder(name: str, width: int | None, stored: Mapping[str, int]) -> 
 
 
 def chat_models(settings: Settings, clock: Clock = utc_now) -> ChatModels:
-    """Who is asked for what; a model that is asked for several things is one. Asks nobody."""
+    """Return the models by purpose. A model with several purposes is created once. Asks no
+    provider."""
     known: dict[str, ChatModel] = {}
 
     def named(name: str | None) -> ChatModel | None:
@@ -248,7 +261,7 @@ def chat_models(settings: Settings, clock: Clock = utc_now) -> ChatModels:
 
 @lru_cache(maxsize=1)
 def _judge() -> Judge:
-    """Loaded once per process, however many Kins are open."""
+    """Return the built-in judge, loaded once per process however many Kins are open."""
     from kinmem.llm.judge import BuiltinJudge
 
     return BuiltinJudge()
@@ -257,7 +270,7 @@ def _judge() -> Judge:
 def _reranker(
     settings: Settings, named: Callable[[str | None], ChatModel | None], now: Clock
 ) -> Reranker | None:
-    """A cross-encoder, then a chat model where that one fails; or a chat model alone."""
+    """Return a cross-encoder with a chat model to fall back on, or a chat model alone."""
     from kinmem.llm.local_models import PREFIX, LocalReranker
     from kinmem.llm.rerankers import ChatReranker, CrossEncoder, FirstThatCan
 
@@ -271,8 +284,8 @@ def _reranker(
     if _is_local(name, settings):
         models.append(LocalReranker(name))
     elif CROSS_ENCODER.search(name):
-        way = _told(name, "rerank", settings)
-        models.append(CrossEncoder(**way, name=name, deadline_seconds=seconds))
+        address = _address(name, "rerank", settings)
+        models.append(CrossEncoder(**address, name=name, deadline_seconds=seconds))
     else:
         chat = named(name)
         return None if chat is None else ChatReranker(chat, now)
@@ -282,24 +295,26 @@ def _reranker(
 
 
 def chat_model(name: str, settings: Settings) -> ChatModel:
-    """The chat model of that name. Raises ConfigError; asks nobody."""
+    """Return the chat model of that name. Asks no provider. Raises ConfigError."""
     from kinmem.llm.chat_litellm import LitellmChat
 
     return LitellmChat(
-        **_told(name, "completion", settings), name=name, deadline_seconds=settings.model.deadline
+        **_address(name, "completion", settings),
+        name=name,
+        deadline_seconds=settings.model.deadline,
     )
 
 
-class Told(TypedDict):
-    """What litellm is told of a model whose answers need no more."""
+class Address(TypedDict):
+    """The arguments that tell litellm where to reach a model."""
 
     model: str
     api_base: str | None
     api_key: str | None
 
 
-def _told(name: str, use: "Use", settings: Settings) -> Told:
-    """Raises ConfigError."""
+def _address(name: str, use: "Use", settings: Settings) -> Address:
+    """Return the address of the model of that name. Raises ConfigError."""
     from kinmem.llm.endpoint import endpoint_of
 
     endpoint = endpoint_of(name, use, settings.providers, os.environ)

@@ -1,7 +1,7 @@
-"""Every knob, declared once: its variable, default, bounds and one sentence.
+"""Settings: each is declared once with its variable, default, bounds and one sentence.
 
-The table of docs/settings.md, `kinmem config` and the checks follow from the declarations in the three
-*_settings.py; loading.py puts them together and says where values come from.
+The table in docs/settings.md, `kinmem config` and the checks are generated from the declarations in
+the three *_settings.py. loading.py puts them together and decides where each value comes from.
 """
 
 from kinmem.settings.conversation_settings import CompactSettings

@@ -1,7 +1,7 @@
 """How a setting is declared: its variable, default, one sentence and bounds, in one place.
 
-Sections are dataclasses rather than models of pydantic, which takes longer to load than all else
-that a hook without a server does: what is at its default needs no check.
+Sections are dataclasses rather than pydantic models, because pydantic takes longer to load than
+everything else that a hook without a server needs. Defaults need no check.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,9 +17,9 @@ def setting(
     check: Callable[[str], object] | None = None,
     **bounds: float,
 ) -> Any:
-    """A field of a section: the environment variable that sets it, and what it is for.
+    """Declare a field of a section: the environment variable that sets it, and what it is for.
 
-    `bounds` are pydantic's: ge, gt, le. `check` raises InvalidInput for a text that will not do.
+    `bounds` are pydantic's: ge, gt, le. `check` raises InvalidInput for a text that is not valid.
     """
     declared = {"variable": variable, "description": description, "check": check, "bounds": bounds}
     return field(default=default, metadata=declared)
@@ -27,12 +27,12 @@ def setting(
 
 @dataclass(frozen=True)
 class Knob:
-    """One setting as declared, for tables and checks."""
+    """One declared setting, for tables and checks."""
 
     section: str
     name: str
     kind: Any
-    """Its type."""
+    """The type of its value."""
     default: Any
     variable: str
     description: str
@@ -41,8 +41,9 @@ class Knob:
 
 
 def knobs_of(settings: type) -> Iterator[Knob]:
-    """The settings in those fields that are sections, in the order of declaration."""
+    """Yield the settings of all sections in order of declaration. Fields that are not sections are
+    skipped."""
     for section in fields(settings):
         if is_dataclass(section.type):
-            for one in fields(section.type):
-                yield Knob(section.name, one.name, one.type, one.default, **one.metadata)
+            for item in fields(section.type):
+                yield Knob(section.name, item.name, item.type, item.default, **item.metadata)

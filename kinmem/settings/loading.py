@@ -1,7 +1,7 @@
-"""All sections together, and from flags, the environment and config.toml to the settings in force.
+"""Loading of settings: flags, the environment and config.toml become the settings in force.
 
-Order of origin: flag > environment > [kin.<name>] of config.toml > config.toml > default. The file
-is $KINMEM_HOME/config.toml; its keys are the variables' names.
+Precedence, highest first: flag, environment, [kin.<name>] of config.toml, the rest of config.toml,
+default. The file is $KINMEM_HOME/config.toml; its keys are the names of the variables.
 """
 
 import os
@@ -41,7 +41,7 @@ class Provider:
 
 @dataclass(frozen=True)
 class Settings:
-    """All sections, and where each value came from."""
+    """All sections, and the origin of each value."""
 
     home: Path
     general: GeneralSettings = GeneralSettings()
@@ -56,11 +56,11 @@ class Settings:
     life: LifeSettings = LifeSettings()
     providers: Mapping[str, Provider] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
-    """Variable -> flag, environment, config.toml [kin.x], config.toml; absent: default."""
+    """Variable -> flag, environment, config.toml [kin.x] or config.toml; no entry for a default."""
 
 
 def knobs() -> Iterator[Knob]:
-    """Every setting in the order of declaration."""
+    """Yield every setting in order of declaration."""
     return knobs_of(Settings)
 
 
@@ -71,13 +71,13 @@ RANKING_VARIABLES = frozenset(
 
 
 def unread(settings: Settings, reads: frozenset[str]) -> list[str]:
-    """Ranking variables that are set but have no effect, since the profile in force reads only
-    `reads` of them."""
+    """Return the ranking variables that are set without effect, since the profile in force reads
+    only `reads`."""
     return sorted(v for v in settings.origins if v in RANKING_VARIABLES and v not in reads)
 
 
 def table() -> str:
-    """The settings as a Markdown table, for docs/settings.md."""
+    """Return the settings as a Markdown table for docs/settings.md."""
     lines = ["| variable | default | meaning |", "| --- | --- | --- |"]
     lines.append(
         f"| `{HOME_VARIABLE}` | `{DEFAULT_HOME}` | Folder that holds everything kinmem stores. |"
@@ -90,24 +90,26 @@ def table() -> str:
 
 DEFAULTS = Settings(Path(DEFAULT_HOME))
 
+# An origin and the values that it sets.
 Layer = tuple[str, Mapping[str, Any]]
-"""An origin and what it sets."""
-BENCH_VARIABLE = "KINMEM_BENCH_DATA"  # read by benchmarks/, which is not part of the package
-# Names of the seeds' older documentation, which counted messages.
+# Read by benchmarks/, which is not part of the package.
+BENCH_VARIABLE = "KINMEM_BENCH_DATA"
+# Names in older documentation of the seeds, which counted messages -> the names that count turns.
 OUTDATED: Mapping[str, str] = {
     "COMPACTING_BATCH_SIZE": "COMPACTING_BATCH_TURNS",
     "COMPACTING_MIN_KEEP_MESSAGES": "COMPACTING_MIN_KEEP_TURNS",
 }
+# Settings of earlier versions that have no effect any more. A file that still sets them stays
+# valid.
 REMOVED = frozenset({"KINMEM_ENTITY_BOOST"})
-"""Settings of earlier versions that nothing reads any more; a file that still has them stays valid."""
 SHARED_PREFIXES = ("MEMORY_", "COMPACTING_", "TOOL_", "OBSERVATION_", "HISTORY_")
+# KinBot's spelling of the settings that a Kin may make for itself.
 KINBOTS: Mapping[str, str] = {
     "turnThreshold": "turn_threshold",
     "messageThreshold": "message_threshold",
     "compactingModel": "compacting_model",
     "compactingProviderId": "compacting_provider",
 }
-"""KinBot's own spelling of what a Kin may set for itself."""
 TEXTS = (str, str | None)
 
 
@@ -116,7 +118,8 @@ def load(
     *,
     environment: Mapping[str, str] | None = None,
 ) -> Settings:
-    """The settings in force. `flags` maps variables to values and wins over everything; None values count as absent.
+    """Load the settings in force. `flags` maps variables to values; they take precedence, and None
+    values count as absent.
 
     Raises ConfigError for an unknown name, an unreadable file or a value out of bounds.
     """
@@ -147,7 +150,7 @@ def load(
 
 
 def _filled(layer: Mapping[str, Any]) -> dict[str, Any]:
-    """What it sets; a blank text is as good as none."""
+    """Return what the layer sets; a blank text counts as unset."""
     return {
         name: value for name, value in layer.items() if not isinstance(value, str) or value.strip()
     }
@@ -161,7 +164,8 @@ def _winner(variable: str, layers: Sequence[Layer]) -> str:
 
 
 def _merged(layers: Sequence[Layer], known: Iterable[str]) -> tuple[dict[str, Any], dict[str, str]]:
-    """What each variable is set to, and by which layer: by the last that sets it."""
+    """Merge the layers: each variable gets the value and the origin of the last layer that sets
+    it."""
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for origin, layer in layers:
@@ -174,7 +178,7 @@ def _merged(layers: Sequence[Layer], known: Iterable[str]) -> tuple[dict[str, An
 
 
 def _sections(knobs: Iterable[Knob], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The sections in which something is set."""
+    """Build the sections in which something is set."""
     found: dict[str, dict[str, Any]] = {}
     for knob in knobs:
         if knob.variable in values:
@@ -185,9 +189,11 @@ def _sections(knobs: Iterable[Knob], values: Mapping[str, Any]) -> dict[str, Any
 def refuse_unknown(
     names: Iterable[str], known: Iterable[str], where: str, *, all_names: bool = False
 ) -> None:
-    """Our own prefix is ours alone; the seeds' prefixes are other programs' too, so only near misses count.
+    """Raise ConfigError for a name that nothing reads.
 
-    Raises ConfigError. With `all_names` there is no other program: every name must be known.
+    In the environment, unknown names with kinmem's own prefix are refused. The seeds' prefixes
+    belong to other programs as well, so there only near misses are. With `all_names` every name
+    must be known.
     """
     valid = {*known, HOME_VARIABLE, BENCH_VARIABLE}
     for name in names:
@@ -210,16 +216,17 @@ def _unknown(name: str, valid: set[str], where: str) -> ConfigError:
 
 
 def _is_near_miss(name: str, valid: set[str]) -> bool:
-    """Within two letters of a known name (Levenshtein). rapidfuzz is loaded only when a prefix is shared."""
+    """Return whether the name is within two letters (Levenshtein) of a known name."""
     if not name.startswith(SHARED_PREFIXES):
         return False
-    from rapidfuzz.distance import Levenshtein  # late: 45 ms that most starts need not pay
+    # Imported late: it takes 45 ms, and few environments set a name with a shared prefix.
+    from rapidfuzz.distance import Levenshtein
 
     return any(Levenshtein.distance(name, other, score_cutoff=2) <= 2 for other in valid)
 
 
 def read_file(path: Path) -> dict[str, Any]:
-    """What it says, nothing if there is none. Raises ConfigError."""
+    """Return what the file says, or nothing if there is no file. Raises ConfigError."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -231,7 +238,7 @@ def read_file(path: Path) -> dict[str, Any]:
         ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise _unreadable(path, error) from error
-    import tomllib  # late: 5 ms that only those pay who have a file
+    import tomllib  # late: 5 ms, needed only if there is a file
 
     try:
         return tomllib.loads(text)
@@ -244,7 +251,7 @@ def _unreadable(path: Path, error: Exception) -> ConfigError:
 
 
 def table_of(document: dict[str, Any], name: str) -> dict[str, Any]:
-    """A table of tables, taken out of the document; empty if it has none."""
+    """Take a table of tables out of the document; empty if there is none. Raises ConfigError."""
     table = document.pop(name, {})
     if not isinstance(table, dict):
         raise ConfigError(f"config.toml: {name} must be tables, written [{name}.<name>]")
@@ -252,7 +259,7 @@ def table_of(document: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def lines_of_kin(kins: Mapping[str, Any], kin: str) -> Mapping[str, Any]:
-    """What a Kin's table sets, by variable. Raises ConfigError."""
+    """Return what a Kin's table sets, by variable. Raises ConfigError."""
     lines = kins[kin]
     if not isinstance(lines, dict):
         raise ConfigError(f"config.toml: write [kin.{kin}] and its settings below it")
@@ -264,24 +271,27 @@ def lines_of_kin(kins: Mapping[str, Any], kin: str) -> Mapping[str, Any]:
 
 
 def _spelled_out(lines: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The seeds' names for what a Kin may set for itself, as the variables they stand for."""
-    told = {KINBOTS.get(name, name): value for name, value in lines.items()}
-    provider, model = told.pop("compacting_provider", None), told.pop("compacting_model", None)
+    """Replace the seeds' names for a Kin's own settings by the variables they stand for."""
+    variables = {KINBOTS.get(name, name): value for name, value in lines.items()}
+    provider, model = (
+        variables.pop("compacting_provider", None),
+        variables.pop("compacting_model", None),
+    )
     if model is not None:
-        told["COMPACTING_MODEL"] = f"{provider}:{model}" if provider else model
+        variables["COMPACTING_MODEL"] = f"{provider}:{model}" if provider else model
     elif provider is not None:
         raise ConfigError("config.toml: compacting_provider needs compacting_model beside it")
-    if "message_threshold" in told:
+    if "message_threshold" in variables:
         raise ConfigError(
             "config.toml: message_threshold counts messages; kinmem counts turns. Set turn_threshold"
         )
-    if "turn_threshold" in told:
-        told["KINMEM_TURN_THRESHOLD"] = told.pop("turn_threshold")
-    return told
+    if "turn_threshold" in variables:
+        variables["KINMEM_TURN_THRESHOLD"] = variables.pop("turn_threshold")
+    return variables
 
 
 def checked(knob: Knob, value: Any) -> Any:
-    """The value of a setting. Raises ConfigError."""
+    """Return the checked value of a setting. Raises ConfigError."""
     if knob.kind not in TEXTS or not isinstance(value, str):
         value = _converted(value, knob.kind, knob.bounds, knob.variable)
     try:
@@ -293,7 +303,7 @@ def checked(knob: Knob, value: Any) -> Any:
 
 
 def checked_providers(tables: Mapping[str, Any]) -> Mapping[str, Provider]:
-    """The [providers.<id>] tables. Raises ConfigError."""
+    """Return the checked [providers.<id>] tables. Raises ConfigError."""
     providers: Mapping[str, Provider] = {}
     if tables:
         providers = _converted(tables, dict[str, Provider], {}, "providers")

@@ -1,4 +1,4 @@
-"""Whose memory it is and where its times are, how clients reach the server, which models it asks."""
+"""Settings of the process: whose memory it serves, how clients reach it, which models it asks."""
 
 import os
 import re
@@ -19,7 +19,8 @@ DEVICES = frozenset(
 
 
 def kin_name(name: str) -> str:
-    """The name, if a Kin may be called so. Raises InvalidInput; a name is also a file's name."""
+    """Return the name if a Kin may have it; a Kin's name is also a file name. Raises
+    InvalidInput."""
     if not KIN_NAME.fullmatch(name) or name in DEVICES:
         raise InvalidInput(
             f"{name!r} cannot name a Kin: use 1-64 of a-z, 0-9, - and _, a letter or digit at both ends"
@@ -28,7 +29,8 @@ def kin_name(name: str) -> str:
 
 
 def check_zone(name: str) -> None:
-    """Raises InvalidInput for what names no time zone; an empty name is the system's."""
+    """Raise InvalidInput for a text that names no time zone. An empty text means the system's
+    zone."""
     try:
         if name:
             ZoneInfo(name)
@@ -39,7 +41,8 @@ def check_zone(name: str) -> None:
 
 
 def system_zone() -> tzinfo:
-    """The system's zone by name where it can be learned, so that summer time follows the date."""
+    """Return the system's zone, by name if it can be found, so that summer time follows the date;
+    else UTC."""
     name = os.environ.get("TZ", "").removeprefix(":")
     try:
         if name:
@@ -52,19 +55,20 @@ def system_zone() -> tzinfo:
 
 @dataclass(frozen=True)
 class GeneralSettings:
-    """Whose memory it is, where its times are, what is logged, how long the forgotten is kept."""
+    """Whose memory the process serves, its time zone, its log, and how long forgotten memories are
+    kept."""
 
     kin: str = setting("KINMEM_KIN", "default", "Whose memory this process serves.", check=kin_name)
     tz: str = setting(
         "KINMEM_TZ",
         "",
-        "Zone in which times without one are read and shown, e.g. Europe/Berlin; empty: the system's.",
+        "Time zone in which times are shown, and read if they name none, e.g. Europe/Berlin; empty: the system's.",
         check=check_zone,
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = setting(
         "KINMEM_LOG_LEVEL",
         "WARNING",
-        "How much is logged to stderr; INFO and above never hold contents.",
+        "How much is logged to stderr; messages of level INFO and above never contain what memories say.",
     )
     purge_days: int = setting(
         "KINMEM_PURGE_DAYS",
@@ -76,7 +80,7 @@ class GeneralSettings:
 
     @cached_property
     def zone(self) -> tzinfo:
-        """The zone of `tz`; the system's if none is named, UTC if the system has none."""
+        """The zone that `tz` names; if it is empty the system's, or UTC if the system has none."""
         if self.tz:
             return ZoneInfo(self.tz)
         return system_zone()
@@ -86,12 +90,12 @@ TOOL_SETS = ("turns", "knowledge", "upkeep")
 
 
 def listed(names: str) -> list[str]:
-    """The names of a list with commas."""
+    """Split a list at its commas, dropping empty names."""
     return list(filter(None, map(str.strip, names.split(","))))
 
 
 def check_tool_sets(names: str) -> None:
-    """Raises InvalidInput for a name that is no set's."""
+    """Raise InvalidInput if a name is not a set of tools."""
     for name in listed(names):
         if name not in TOOL_SETS:
             raise InvalidInput(
@@ -115,26 +119,26 @@ class ServerSettings:
     session_minutes: float = setting(
         "KINMEM_SESSION_MINUTES",
         30,
-        "An HTTP session that nobody has used for so long is closed; its client opens another.",
+        "Minutes after which an unused HTTP session is closed; its client then opens another.",
         ge=0.01,
         le=10_080,
     )
     allowed_hosts: str = setting(
         "KINMEM_ALLOWED_HOSTS",
         "",
-        "More host names that HTTP requests may carry in Host and Origin, separated by commas.",
+        "Additional host names, separated by commas, that HTTP requests may have in Host and Origin.",
     )
     tools: str = setting(
         "KINMEM_TOOLS",
         "",
-        "Sets of tools that are listed besides the six, separated by commas: turns (record_turn), knowledge (explore, timeline), upkeep (sleep).",
+        "Sets of tools to list besides the six, separated by commas: turns (record_turn), knowledge (explore, timeline), upkeep (sleep).",
         check=check_tool_sets,
     )
 
     tool_schemas: Literal["plain", "strict"] = setting(
         "KINMEM_TOOL_SCHEMAS",
         "plain",
-        "How tools describe their arguments; strict names each as required, null for none, as agents of OpenAI's kind want it.",
+        "How tools describe their arguments; strict marks each as required and nullable, as OpenAI's strict mode expects.",
     )
 
     @property
@@ -154,19 +158,19 @@ class EmbeddingSettings:
     model: str | None = setting(
         "MEMORY_EMBEDDING_MODEL",
         None,
-        "Embedding model, e.g. text-embedding-3-small, ollama/nomic-embed-text, providerId:modelId or local:<folder>; unset: the built-in one.",
+        "Embedding model, e.g. text-embedding-3-small, ollama/nomic-embed-text, providerId:modelId or local:<folder>; unset: the built-in embedder.",
     )
     dimension: int | None = setting(
         "MEMORY_EMBEDDING_DIMENSION",
         None,
-        "Width to ask of models that offer several; unset: the model's own.",
+        "Vector width to request from models that offer several; unset: the model's default.",
         ge=8,
         le=4096,
     )
     deadline: float = setting(
         "KINMEM_EMBEDDING_DEADLINE",
         10.0,
-        "Seconds in which an embedding call must be done, retries included.",
+        "Seconds that one embedding call may take, retries included.",
         gt=0,
         le=600,
     )
@@ -183,85 +187,88 @@ Use = Literal[
     "hyde",
     "rerank",
 ]
+# Purposes that fall back on KINMEM_MODEL, because nobody waits for the answer. The others are off
+# unless they are set, as in the seeds.
 FALL_BACK = frozenset({"extraction", "compacting", "review"})
-"""Those that nobody waits for; the others are off unless they are set, as in the seeds."""
 SWITCHED_OFF = ("off", "0", "false", "none", "rules")
 
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """Which chat model is asked for what. Unset ones are never asked."""
+    """Which chat model is asked for which purpose. Purposes without a model are never asked
+    about."""
 
     default: str | None = setting(
         "KINMEM_MODEL",
         None,
-        "Chat model for extraction, summaries and review where they name none, e.g. gpt-4.1-mini, ollama/llama3.1 or providerId:modelId; unset: rules do without.",
+        "Chat model for extraction, compacting and review unless their own settings name one, e.g. gpt-4.1-mini, ollama/llama3.1 or providerId:modelId; unset: rules do the work.",
     )
     extraction: str | None = setting(
         "MEMORY_EXTRACTION_MODEL",
         None,
-        "Model that reads memories out of each turn; unset: KINMEM_MODEL, off: rules.",
+        "Model that extracts memories from each turn; unset: KINMEM_MODEL, off: rules.",
     )
     compacting: str | None = setting(
         "COMPACTING_MODEL",
         None,
-        "Model that summarises old turns; unset: KINMEM_MODEL, off: the telling sentences are kept.",
+        "Model that summarises old turns; unset: KINMEM_MODEL, off: their most informative sentences are kept.",
     )
     consolidation: str | None = setting(
         "MEMORY_CONSOLIDATION_MODEL",
         None,
-        "Model that merges similar memories; unset: they are not merged by a model.",
+        "Model that merges similar memories; unset: no model merges them.",
     )
     review: str | None = setting(
         "KINMEM_REVIEW_MODEL",
         None,
-        "Model that review_memories asks as well; unset: KINMEM_MODEL, off: rules.",
+        "Model that review_memories asks in addition to its rules; unset: KINMEM_MODEL, off: rules alone.",
     )
     summary: str | None = setting(
         "KINMEM_SUMMARY_MODEL",
         None,
-        "Model that summarises long memories and documents; unset: their most telling sentences are taken.",
+        "Model that summarises long memories and documents; unset: their most informative sentences are taken.",
     )
     rewrite: str | None = setting(
         "MEMORY_CONTEXTUAL_REWRITE_MODEL",
         None,
-        "Model that makes follow-up questions stand alone; unset: what they leave out is carried over by rules.",
+        "Model that rewrites follow-up questions to stand alone; unset: rules carry over what they leave out.",
     )
     multi_query: str | None = setting(
         "MEMORY_MULTI_QUERY_MODEL",
         None,
-        "Model that words a question in three other ways; unset: it is searched for as it is.",
+        "Model that rewords a question in three ways; unset: only the question itself is searched for.",
     )
     hyde: str | None = setting(
         "MEMORY_HYDE_MODEL",
         None,
-        "Model that makes up an answer, whose meaning is searched for as well; unset: none is.",
+        "Model that makes up an answer, whose meaning is searched for as well (HyDE); unset: none is made up.",
     )
     rerank: str | None = setting(
         "MEMORY_RERANK_MODEL",
         None,
-        "Model that reads the best hits once more: a cross-encoder such as cohere/rerank-v3.5 or local:<folder>, or a chat model; unset: none does.",
+        "Model that re-ranks the best hits: a cross-encoder such as cohere/rerank-v3.5 or local:<folder>, or a chat model; unset: none does.",
     )
     judge: Literal["on", "off"] = setting(
         "KINMEM_JUDGE",
         "on",
-        "The judge of language that comes with kinmem (docs/judge.md): what repeats or changes what, is worth learning, answers, or wants to command; off: exact rules alone decide, which notice less.",
+        "The language model in the package (docs/judge.md), which judges what repeats, changes, answers, is worth learning, or tries to give commands; off: exact rules alone decide, and notice less.",
     )
     deadline: float = setting(
         "KINMEM_MODEL_DEADLINE",
         60.0,
-        "Seconds in which a chat model must have answered, retries included.",
+        "Seconds that a chat model may take to answer, retries included.",
         gt=0,
         le=3600,
     )
 
     @property
     def fallback(self) -> str | None:
-        """KINMEM_MODEL, unless it is switched off."""
+        """The model in KINMEM_MODEL, unless it is switched off."""
         return _switched_on(self.default)
 
     def named(self, use: Use) -> str | None:
-        """The model for that use; None: rules. Only some fall back on KINMEM_MODEL."""
+        """Return the model for that purpose, or None for rules. Only some purposes fall back on
+        KINMEM_MODEL."""
         name: str | None = getattr(self, use)
         return self.fallback if name is None and use in FALL_BACK else _switched_on(name)
 
