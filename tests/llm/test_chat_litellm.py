@@ -180,7 +180,8 @@ def test_the_pause_a_provider_asks_for_is_kept(
     with pytest.raises(ModelError, match="HTTP 429, and asks to wait 0.2 s"):
         connect("429").answer("what was said?", Findings)
 
-    assert pauses == [0.2]
+    assert len(pauses) == 1
+    assert pauses[0] >= 0.2
     assert server.hits["429"] == 2
 
 

@@ -120,7 +120,8 @@ def test_a_provider_that_asks_to_wait_is_given_the_time(
     with pytest.raises(ModelError, match="HTTP 429, and asks to wait 0.2 s"):
         connect("429", attempts=3).embed(["a"])
 
-    assert pauses == [0.2, 0.2]
+    assert len(pauses) == 2
+    assert min(pauses) >= 0.2
     assert provider.hits["429"] == 3
 
 
