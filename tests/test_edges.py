@@ -121,20 +121,6 @@ def test_a_change_of_what_ranks_gives_the_new_priority_at_once(service: Service)
     assert after > before
 
 
-def test_a_new_content_is_summarised_and_read_anew(service: Service) -> None:
-    town = ("Lyon", "Porto", "Oslo", "Genoa", "Leeds", "Bern", "Graz", "Riga")
-    long = " ".join(
-        f"In {place} Clara has played the cello with an orchestra of {40 + at} people since spring."
-        for at, place in enumerate(town)
-    )
-    id = service.memorize("Clara plays the cello").id
-
-    memory = service.update_memory(id, content=long)
-
-    assert memory.content == long
-    assert service.get(id).description
-
-
 def test_what_was_never_gone_is_restored_by_doing_nothing(service: Service) -> None:
     id = service.memorize("The office closes at six").id
     version = service.get(id).version
