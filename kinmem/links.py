@@ -85,8 +85,10 @@ def linked(source: str, target: str, relation: str, **fields: Any) -> Link:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A change of links that a person requests. With `relation` None, all links with `id` are
-    removed."""
+    """A change of links that a person requests.
+
+    With `relation` None, all links with `id` are removed.
+    """
 
     id: str
     relation: str | None

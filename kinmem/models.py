@@ -60,8 +60,10 @@ THE_USER = "the user"
 
 
 class State(StrEnum):
-    """Where a memory stands in its life. Unless asked otherwise, recall finds active and stale ones
-    only."""
+    """Where a memory stands in its life.
+
+    Unless asked otherwise, recall finds active and stale ones only.
+    """
 
     ACTIVE = "active"
     STALE = "stale"
@@ -190,8 +192,10 @@ class Memory:
 
     @property
     def told_at(self) -> datetime:
-        """When it was said. Differs from said_at only if its words name an earlier day
-        (learn/prepare.py)."""
+        """When it was said.
+
+        Differs from said_at only if its words name an earlier day (learn/prepare.py).
+        """
         told = self.metadata.get(TOLD_AT)
         return datetime.fromisoformat(told) if told else self.said_at
 
@@ -222,8 +226,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which memories may be found. None does not restrict; Filters() finds all active and stale
-    ones."""
+    """Which memories may be found.
+
+    None does not restrict; Filters() finds all active and stale ones.
+    """
 
     category: Category | None = None
     subject: str | None = None
@@ -272,8 +278,10 @@ class Part(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """What scoring needs to know of a memory. Recall reads hundreds of them, so it is a bare
-    row."""
+    """What scoring needs to know of a memory.
+
+    Recall reads hundreds of them, so it is a bare row.
+    """
 
     id: str
     content: str
@@ -301,7 +309,8 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question as the store receives it. The limits apply to each scope, private and shared."""
+    """A question as the store receives it. The limits apply to own memories, and again to what
+    others share."""
 
     words: Sequence[str]
     """Rows with any of these words match. They are plain data: no character is query syntax."""
@@ -346,8 +355,10 @@ class Found:
 
 
 class Living(NamedTuple):
-    """What retention and tiers need to know of one of the Kin's own memories. Upkeep reads tens of
-    thousands of them."""
+    """What retention and tiers need to know of one of the Kin's own memories.
+
+    Upkeep reads tens of thousands of them.
+    """
 
     id: str
     scope: Scope
@@ -543,8 +554,11 @@ class Hit:
 
     @property
     def why(self) -> dict[str, float]:
-        """The reasons under the names shown to people. Those beginning with + are added up, the sum
-        is multiplied by those beginning with x, and the others only inform."""
+        """The reasons under the names shown to people.
+
+        Those beginning with + are added up, the sum is multiplied by those beginning with x, and
+        the others only inform.
+        """
         return {FETCHED: 1.0} if self.is_fetched else self.reasons.labels()
 
     @property
@@ -785,7 +799,8 @@ class Pending:
 
     chunk: int
     """Key of the chunk in its file."""
-    scope: Scope
+    is_own: bool
+    """Whether its memory is in the Kin's own file; else it is what another Kin shares."""
     memory_id: str
     text: str
     fresh: bool

@@ -15,8 +15,10 @@ DAY = 86400.0
 
 
 class Fading(NamedTuple):
-    """What the curves need to know of a memory. A tuple, because upkeep makes tens of thousands of
-    them."""
+    """What the curves need to know of a memory.
+
+    A tuple, because upkeep makes tens of thousands of them.
+    """
 
     category: str
     importance: float | None
@@ -106,16 +108,20 @@ def _keyoku(memory: Fading, idle: float) -> float:
 
 
 def _kore(memory: Fading, idle: float) -> float:
-    """Kore's compound growth of the half-life with each use. The cap is ours: it keeps the power
-    finite."""
+    """Kore's compound growth of the half-life with each use.
+
+    The cap is ours: it keeps the power finite.
+    """
     base = HALF_LIFE_DAYS[math.ceil(_importance(memory) / 2) - 1]
     half_life = min(base * GROWTH_PER_USE ** min(memory.uses, 100), MOST_HALF_LIFE_DAYS)
     return float(2 ** (-idle / half_life))
 
 
 def _kinbot(memory: Fading, idle: float) -> float:
-    """Fade by age whatever the use. The result never falls below the floor, so it changes no
-    state."""
+    """Fade by age whatever the use.
+
+    The result never falls below the floor, so it changes no state.
+    """
     return temporal_decay(memory.category, memory.importance, memory.age_days, SPEED_A_DAY, FLOOR)
 
 

@@ -117,8 +117,10 @@ def _is_vowelless(word: str, head: str) -> bool:
 
 
 def _counts(number: str, following: re.Match[str], text: str, start: int) -> bool:
-    """Return whether the number marks a list item, is an ordinal (am 3. Mai), or goes on (3. 5.
-    1987)."""
+    """Return whether the number marks a list item, is an ordinal (am 3.
+
+    Mai), or goes on (3. 5. 1987).
+    """
     after = following[0]
     if not text[text.rfind("\n", 0, start) + 1 : start].strip():
         return True

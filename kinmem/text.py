@@ -135,8 +135,10 @@ def storable(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Return every word in order, in lower case. An apostrophe separates words; C# and C++ are
-    words."""
+    """Return every word in order, in lower case.
+
+    An apostrophe separates words; C# and C++ are words.
+    """
     return WORD.findall(text.casefold())
 
 

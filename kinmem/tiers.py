@@ -88,8 +88,10 @@ def _hot(memory: Standing) -> str | None:
 
 
 def _warm(memory: Standing) -> str:
-    """Return why the memory is warm. Warm is also where no rule applies: too good for the archive
-    tier, not good enough for hot."""
+    """Return why the memory is warm.
+
+    Warm is also where no rule applies: too good for the archive tier, not good enough for hot.
+    """
     if memory.priority >= MODERATE_PRIORITY:
         return "moderate_priority"
     if memory.idle_days <= KNOWN:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from kinmem.models import Chunks, Draft, Knowledge, Memory, Note, Scope
+from kinmem.models import Chunks, Draft, Knowledge, Memory, Note
 
 # user is a person, whatever their name; system is a client's own summary of what it has dropped.
 Role = Literal["user", "assistant", "tool", "system"]
@@ -169,9 +169,8 @@ class Repetition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """All changes that one step of learning or upkeep makes to the memories of one scope."""
+    """All changes that one step of learning or upkeep makes to a Kin's memories."""
 
-    scope: Scope = "private"
     drafts: Sequence[Draft] = ()
     changes: Sequence[Change] = ()
     conflicts: Sequence[Conflict] = ()
@@ -214,8 +213,10 @@ class Run:
         return self.kind == "dry"
 
     def counted(self, step: str) -> Mapping[str, int]:
-        """Return what one step did, by what it counts. The parts of `learn` keep their full
-        names."""
+        """Return what one step did, by what it counts.
+
+        The parts of `learn` keep their full names.
+        """
         found = {
             name.removeprefix(f"{step}."): count
             for name, count in self.counts.items()

@@ -170,8 +170,10 @@ def checked_filters(
     places: tuple[str, ...] | None = None,
     here: tuple[str, ...] | None = None,
 ) -> Filters:
-    """Build the filters. `since` and `until` are inclusive: a date means the whole day. For `now`,
-    see checked_time."""
+    """Build the filters.
+
+    `since` and `until` are inclusive: a date means the whole day. For `now`, see checked_time.
+    """
     filters = Filters(
         category=None if category is None else checked_category(category),
         subject=checked_subject(subject),

@@ -107,14 +107,18 @@ def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> "Iterato
 
 
 def open_kin(kin: str, home: str | Path | None = None) -> "Service":
-    """Open the memory of one Kin. `home` defaults to KINMEM_HOME; all else comes from the
-    settings."""
+    """Open the memory of one Kin.
+
+    `home` defaults to KINMEM_HOME; all else comes from the settings.
+    """
     return open_service(load({"KINMEM_KIN": kin, "KINMEM_HOME": home}))
 
 
 def embedder_named(name: str, settings: Settings) -> Embedder:
     """Return the embedder of that name: `builtin`, or one that MEMORY_EMBEDDING_MODEL accepts.
-    Raises ConfigError."""
+
+    Raises ConfigError.
+    """
     if name == "builtin":
         return _builtin()
     own = name == settings.embedding.model
@@ -181,8 +185,11 @@ def _earlier_embedder(coverage: Coverage, settings: Settings) -> Embedder | None
 def _by_name(
     name: str, dimension: int | None, settings: Settings, known: Sequence[Coverage]
 ) -> Embedder:
-    """Return the embedder of that name. It keeps the width of the vectors it is known to have made,
-    even if its provider changes the default."""
+    """Return the embedder of that name.
+
+    It keeps the width of the vectors it is known to have made, even if its provider changes the
+    default.
+    """
     from kinmem.llm.embed_litellm import LitellmEmbedder, Manner
     from kinmem.llm.endpoint import endpoint_of, widths
     from kinmem.llm.providers import fields_of, opening
@@ -215,8 +222,10 @@ def asks_network(name: str | None, settings: Settings) -> bool:
 
 
 def _is_local(name: str, settings: Settings) -> bool:
-    """Return whether the model runs in this process. A provider that the settings call `local`
-    wins."""
+    """Return whether the model runs in this process.
+
+    A provider that the settings call `local` wins.
+    """
     from kinmem.llm.local_models import PREFIX, is_local
 
     return is_local(name) and (name == PREFIX or PREFIX not in settings.providers)
@@ -236,8 +245,10 @@ def _local_embedder(name: str, width: int | None, stored: Mapping[str, int]) -> 
 
 
 def chat_models(settings: Settings, clock: Clock = utc_now) -> ChatModels:
-    """Return the models by purpose. A model with several purposes is created once. Asks no
-    provider."""
+    """Return the models by purpose.
+
+    A model with several purposes is created once. Asks no provider.
+    """
     known: dict[str, ChatModel] = {}
 
     def named(name: str | None) -> ChatModel | None:

@@ -211,7 +211,7 @@ def test_earlier_versions_of_documents_are_dropped(ana: Service) -> None:
     assert ana.store.forgetting.former(Mention("Carla")).values()
 
 
-def test_the_proof_looks_into_earlier_versions(
+def test_what_others_said_before_is_in_their_own_files(
     home: Path, ana: Service, clock: MovableClock
 ) -> None:
     with closing(opened(home, clock, "bob")) as bob:
@@ -220,8 +220,10 @@ def test_the_proof_looks_into_earlier_versions(
 
         proof = ana.forget_about(MARK).erase()
 
-        assert {place.file for place in proof.places} == {"shared.db"}
+        assert proof.places == ()
         assert bob.store.documents.text(id, hashes[0]) == PLAN.format(MARK)
+        with pytest.raises(MemoryNotFound):
+            ana.store.documents.text(id, hashes[0])
 
 
 def test_copies_of_the_shared_file_are_told(home: Path, ana: Service) -> None:

@@ -463,7 +463,7 @@ def test_reading_goes_on_where_it_was_cut_short(service: Service) -> None:
 def test_others_memories_are_left_to_them(service_of: OpenFor) -> None:
     ana, ben = service_of("ana"), service_of("ben")
     told(ana, "Clara lives in Oslo", scope="shared")
-    with ana.store.files.by_scope["shared"].database.writing() as db:  # type: ignore[attr-defined]
+    with ana.store.files.own.database.writing() as db:  # type: ignore[attr-defined]
         db.execute("UPDATE memories SET entities_read = 0")
 
     assert slept(ben)["read"] == 0

@@ -257,7 +257,7 @@ def test_a_shared_memory_hands_on_its_private_links_and_takes_them_back(
     service.update_memory(old, links=[{"id": runbook, "relation": "part_of"}])
     new = keep(service, "The staging gate has port 9090.", subject="gate", scope="shared")
     gone = {"state": State.SUPERSEDED, "superseded_by": new}
-    service.store.apply(Batch(scope="shared", changes=[Change(old, gone, "superseded")]))
+    service.store.apply(Batch(changes=[Change(old, gone, "superseded")]))
     assert part in links(service, new)
 
     service.restore(old)

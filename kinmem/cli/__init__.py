@@ -1,20 +1,20 @@
 """The command line: the same verbs as the tools, for people.
 
 Exit code   when
-0           done; nothing found is also an answer
-1           it could not be done: storage_*, model, config, server, internal;
-            review: without its model only;
-            sleep: a step failed, or another process was at it;
-            or whoever read the output has gone (kinmem list | head)
-2           the command line cannot be meant: an unknown option, a missing argument (usage)
+0           done, even if nothing was found
+1           failed: storage_*, model, config, server, internal;
+            review: had to do without its model;
+            sleep: a step failed, or another process was running it;
+            or the reader of the output closed it (kinmem list | head)
+2           wrong use of the command: an unknown option, a missing argument (usage)
 3           refused: invalid, too_large, unreadable, not_found, conflict, refused
-4           doctor --strict: nothing is broken, but something wants a look
+4           doctor --strict: nothing is broken, but there are warnings
 130         interrupted
 
 Errors are one sentence on stderr, `code: message`; with --json {"error": {code, message, retry}}.
 
 What `kinmem --help` needs is imported at the top, everything else by the command that runs: help
-and completion must not wait for mcp, numpy or a model. tests/cli/test_start.py holds us to it.
+and completion must not wait for mcp, numpy or a model. tests/cli/test_start.py checks that.
 """
 
 import codecs
@@ -27,11 +27,11 @@ FLAGS = {"--kin": "KINMEM_KIN", "--home": "KINMEM_HOME"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line; the exit code. The console script `kinmem`."""
+    """Run one command line, and return the exit code. The console script `kinmem`."""
     words = _typed() if arguments is None else list(arguments)
-    if os.environ.get("HOME") == "":  # means the root folder to Python, and no folder to anybody
+    if os.environ.get("HOME") == "":  # Python would take it for the root folder
         del os.environ["HOME"]
-    if words[:1] == ["hook"]:  # every prompt waits for it
+    if words[:1] == ["hook"]:  # taken first, since every prompt waits for it
         from kinmem.hooks import main as hook
 
         return hook(words[1:])
@@ -57,15 +57,16 @@ def _outcome(words: list[str]) -> int:
 
 
 def _end(code: int) -> NoReturn:
-    """At once: all is closed, and a model that a thread still loads would abort the process if its
-    library was torn down below it."""
+    """End the process at once. Everything is closed, and a model that a thread is still loading
+    would abort the process if its library was torn down under it."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
 
 
 def _typed() -> list[str]:
-    """The words of the command line, which the locale C makes Python take for ASCII."""
+    """Return the words of the command line, decoded as UTF-8 even in the C locale, where Python
+    assumes ASCII."""
     if not _is_ascii(sys.getfilesystemencoding()):
         return sys.argv[1:]
     return [os.fsencode(word).decode("utf-8", "backslashreplace") for word in sys.argv[1:]]
@@ -76,9 +77,9 @@ def _is_ascii(encoding: str) -> bool:
 
 
 def _prepare_streams() -> None:
-    """What a terminal cannot show must not end us, nor what it cannot say be lost.
+    """Make output that the terminal cannot show harmless, and lose no input.
 
-    Files and programs get UTF-8 in every locale: JSON is read as that, and Latin-1 has no 我.
+    Files and programs get UTF-8 in every locale: JSON is read as UTF-8, and Latin-1 has no 我.
     """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -101,7 +102,7 @@ def _run(words: list[str]) -> int:
     from kinmem.cli.terminal import UNLIMITED
 
     on_terminal = sys.stdout.isatty()
-    app.rich_markup_mode = "rich" if on_terminal else None  # its frames end at some width
+    app.rich_markup_mode = "rich" if on_terminal else None  # rich frames have a fixed width
     width = None if on_terminal else UNLIMITED
     code = get_command(app).main(
         words, prog_name="kinmem", standalone_mode=False, terminal_width=width
@@ -110,10 +111,10 @@ def _run(words: list[str]) -> int:
 
 
 def only_serves(words: list[str]) -> dict[str, str] | None:
-    """The settings of a command line that serves over stdio for a client; None for any other.
+    """Return the settings of a command line that serves over stdio; None for any other.
 
-    Clients wait for the first answer, and typer would take a tenth of that time: so `kinmem` and
-    `kinmem serve`, with --kin and --home at most, are understood without it.
+    Clients wait for the first answer, and loading typer would take a tenth of that time. So
+    `kinmem` and `kinmem serve`, with --kin and --home at most, are recognised without it.
     """
     if words.count("serve") > 1:
         return None

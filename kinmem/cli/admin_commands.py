@@ -1,4 +1,4 @@
-"""kin, token, config, reembed, doctor, bench: who is there, what is set, is all in order."""
+"""kin, token, config, reembed, doctor, bench: administration."""
 
 import subprocess
 import sys
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from kinmem.settings import Settings
 
 PANEL = "Look after"
+# Share of the vectors at which the configured embedder takes over (recall/search.py).
 ENOUGH = 0.99
-"""Share of its vectors from which the configured embedder answers (recall/search.py)."""
 app = typer.Typer()
-kins = typer.Typer(help="The Kins that have a memory here; alone it lists them.")
-tokens = typer.Typer(help="Who may come in over HTTP, as which Kin; alone it lists the tokens.")
+kins = typer.Typer(help="The Kins that have a memory here. Without a command, lists them.")
+tokens = typer.Typer(help="Tokens for HTTP, each for one Kin. Without a command, lists them.")
 STYLES = {"ok": "green", "warning": "yellow", "error": "red"}
 WARNED = 4
 CHECKOUT = Path(__file__).parents[2]
@@ -37,7 +37,7 @@ CHECKOUT = Path(__file__).parents[2]
 
 @command(kins, "list")
 def kin_list(context: CommandContext) -> None:
-    """Every Kin with a memory under the home folder, and how much it holds."""
+    """List every Kin with a memory in the home folder, and the number of its memories."""
     from kinmem.cli.tables import kin_table
 
     settings = context.settings()
@@ -47,7 +47,7 @@ def kin_list(context: CommandContext) -> None:
 
 @command(kins, "current")
 def kin_current(context: CommandContext) -> None:
-    """Whose memory the commands use, and what says so."""
+    """Show which Kin the commands use, and where that is set."""
     from rich.text import Text
 
     settings = context.settings()
@@ -72,7 +72,7 @@ def token_add(
 
 @command(tokens, "list")
 def token_list(context: CommandContext) -> None:
-    """The tokens that were made, without their secrets."""
+    """List all tokens, without their secrets."""
     from kinmem.cli.tables import token_rows, token_table
     from kinmem.mcp.tokens import Tokens
 
@@ -82,7 +82,7 @@ def token_list(context: CommandContext) -> None:
 
 @command(tokens, "revoke")
 def token_revoke(context: CommandContext, token_id: take.TokenId) -> None:
-    """Close a token for good, at once for running servers too."""
+    """Revoke a token for good, with immediate effect on running servers."""
     from kinmem.cli.tables import token_rows, token_table
     from kinmem.mcp.tokens import Tokens
 
@@ -96,7 +96,7 @@ without_command(tokens, token_list)
 
 @command(app, rich_help_panel=PANEL)
 def config(context: CommandContext, changed: take.Changed = False) -> None:
-    """Every setting, its value and where that comes from."""
+    """Show every setting, its value, and where the value comes from."""
     from kinmem.cli.tables import setting_rows, setting_table, without_effect
 
     settings = context.settings()
@@ -109,7 +109,8 @@ def config(context: CommandContext, changed: take.Changed = False) -> None:
 
 @command(app, rich_help_panel=PANEL)
 def reembed(context: CommandContext, drop: take.Drop = None) -> None:
-    """Give every memory a vector of the configured embedder. Can be stopped and taken up again."""
+    """Make a vector of every memory with the configured embedder. Can be interrupted and
+    continued."""
     from rich.text import Text
 
     from kinmem.cli.terminal import progress_bar
@@ -133,8 +134,9 @@ def reembed(context: CommandContext, drop: take.Drop = None) -> None:
 
 
 def _check_drop(drop: str, stats: "Stats") -> None:
-    """Nobody's vectors go while they answer, unless the configured embedder is to begin anew."""
-    done = {one.embedder: one.share for one in stats.embedders}
+    """Refuse to drop vectors that are still in use, unless they are the configured embedder's
+    own."""
+    done = {coverage.embedder: coverage.share for coverage in stats.embedders}
     if drop not in done:
         told = f"there are no vectors of {drop!r}, only of {', '.join(done) or 'nobody'}"
         raise InvalidInput(told)
@@ -146,7 +148,8 @@ def _check_drop(drop: str, stats: "Stats") -> None:
 
 
 def kins_under(settings: "Settings") -> Iterator[dict[str, Any]]:
-    """Each Kin with what it holds, or with the reason why its file cannot be opened."""
+    """Yield each Kin with the number of its memories, or with the reason why its file cannot be
+    opened."""
     from kinmem.wiring import open_service
 
     for name in kin_names(settings.home):
@@ -168,7 +171,7 @@ def kins_under(settings: "Settings") -> Iterator[dict[str, Any]]:
 def doctor(
     context: CommandContext, strict: take.Strict = False, online: take.Online = False
 ) -> None:
-    """Check everything kinmem stands on; each line says what helps."""
+    """Check everything kinmem depends on. Each line says what helps."""
     found = list(examined(context, online=online))
     statuses = {check.status for check in found}
     told = {"ok": statuses == {"ok"}, "checks": [asdict(check) for check in found]}
@@ -180,7 +183,7 @@ def doctor(
 
 
 def examined(context: CommandContext, *, online: bool) -> "Iterator[Check]":
-    """All checks in order: what the later ones stand on comes first."""
+    """Yield all checks in order: those that others depend on come first."""
     from kinmem.cli import installation_checks as checks
     from kinmem.cli.mcp_client import self_test
     from kinmem.cli.memory_checks import memory
@@ -203,7 +206,7 @@ def examined(context: CommandContext, *, online: bool) -> "Iterator[Check]":
 
 
 def _guarded(check: "Callable[[], Iterator[Check]]") -> "Iterator[Check]":
-    """A check that breaks is a finding too."""
+    """Run a check; if the check itself fails, that is a finding too."""
     from kinmem.cli.installation_checks import Check
 
     try:
@@ -214,7 +217,7 @@ def _guarded(check: "Callable[[], Iterator[Check]]") -> "Iterator[Check]":
 
 
 def check_table(found: "list[Check]") -> "Table":
-    """One line per check, its remedy below it."""
+    """Return a table with one line per check, its remedy below it."""
     from rich.table import Table
     from rich.text import Text
 
@@ -263,7 +266,8 @@ def _last_line(said: bytes) -> str:
 
 
 def _compare_embedders(context: CommandContext, names: Sequence[str]) -> None:
-    """Nothing is written to the Kin's memory; each embedder is sent the same part of it."""
+    """Compare two embedders on the same part of the Kin's memories. Nothing is written to its
+    memory."""
     from kinmem.cli.embedder_comparison import (
         MOST,
         comparison_row,

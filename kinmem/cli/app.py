@@ -1,4 +1,4 @@
-"""The command line as a whole: its groups, and what may stand before a command."""
+"""The command line as a whole: its groups of commands, and the options before a command."""
 
 import sys
 

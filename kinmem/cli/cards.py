@@ -1,4 +1,4 @@
-"""Memories, answers, entities and timelines as people read them."""
+"""Memories, answers, entities and timelines in the form for people."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -25,6 +25,7 @@ QUIET = "dim"
 WEAK = "Nothing remembered is likely to answer this. The nearest, weak:"
 ALSO_WEAK = "Weak, unlikely to answer:"
 NEWER = "not found itself: what was found may hold no longer because of it"
+# The headline for each status of Stored that has a memory.
 BECAME = {
     "created": ("Remembered:", "green"),
     "duplicate_of": ("Known already, so nothing was stored:", "yellow"),
@@ -34,7 +35,7 @@ BECAME = {
     "updated": ("A new version is in place of the one before:", "green"),
     "quarantined": ("Held back until somebody has looked at it:", "yellow"),
 }
-"""What is said of each status of Stored that has a memory."""
+# The wording for each suggestion of an Issue.
 SUGGESTED = {
     "delete": "put what is not needed into the bin",
     "merge": "let one stand for all",
@@ -42,7 +43,6 @@ SUGGESTED = {
     "keep": "leave it",
     "release": "release it",
 }
-"""What is said of each suggestion of an Issue."""
 ENDED = {"deleted": "in the bin", "superseded": "replaced", "updated": "says now"}
 DEGRADED = {
     "embedding": "Found by words only: the embedder cannot be used. kinmem doctor says why.",
@@ -73,13 +73,13 @@ MEANINGS = {
 }
 LINKED_CHARACTERS = 80
 MOST_LINKED = 20
+# Memories to list for each alias.
 MOST_SHOWN = 5
-"""Memories that call it by one alias."""
 
 
 def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Iterator[RenderableType]:
-    """The hits of a recall, best first, each with its reasons if asked for; the weak ones under a
-    line that says so."""
+    """Yield the hits of a recall, best first, with their reasons if `explain`; weak ones under a
+    headline."""
     told = answer.hits
     best = next((hit.score for hit in told if not hit.is_fetched), 0.0)
     was_weak = False
@@ -109,7 +109,7 @@ def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Itera
 
 
 def weak_line(hit: "Hit", place: int) -> RenderableType:
-    """What hardly answers, with its id and its chance; more would hide what does answer."""
+    """Return a weak hit in short, with its id and chance; more would hide the better answers."""
     grid = Table.grid(padding=(0, 1))
     grid.add_column(justify="right", min_width=2, style=QUIET)
     grid.add_column(overflow="fold")
@@ -122,7 +122,7 @@ def weak_line(hit: "Hit", place: int) -> RenderableType:
 def memory_card(
     one: "Memory", memory: "Service", *, hit: "Hit | None" = None, place: int | None = None
 ) -> RenderableType:
-    """What it says, then what it is."""
+    """Return what the memory says, then its details."""
     grid = Table.grid(padding=(0, 1))
     grid.add_column(justify="right", min_width=2, style=QUIET)
     grid.add_column(overflow="fold")
@@ -145,7 +145,7 @@ def memory_card(
 
 
 def listing(page: "Page", memory: "Service") -> Iterator[RenderableType]:
-    """One line per memory."""
+    """Yield one line per memory."""
     if not page.memories:
         yield _nothing(memory)
         return
@@ -164,7 +164,7 @@ def listing(page: "Page", memory: "Service") -> Iterator[RenderableType]:
 
 
 def what_became(stored: "Stored", memory: "Service") -> Iterator[RenderableType]:
-    """The answer to memorize."""
+    """Yield the answer to memorize."""
     if stored.id is None:
         return
     told, style = BECAME[stored.status]
@@ -178,7 +178,7 @@ def what_became(stored: "Stored", memory: "Service") -> Iterator[RenderableType]
 
 
 def forgotten(done: "Forgotten", memory: "Service") -> RenderableType:
-    """The answer to forget."""
+    """Return the answer to forget."""
     if done.restorable_until is None:
         return Text(f"Erased {short_id(done.id)} for good.")
     day = done.restorable_until.astimezone(memory.settings.general.zone).date()
@@ -186,7 +186,7 @@ def forgotten(done: "Forgotten", memory: "Service") -> RenderableType:
 
 
 def issues(found: "Review", memory: "Service") -> Iterator[RenderableType]:
-    """What was settled first, then what a review found, each with the memories it is about."""
+    """Yield what was settled first, then what the review found, each issue with its memories."""
     for done in found.settled:
         yield from _settled(done, memory)
     yield Text(safe(found.summary), style="bold")
@@ -206,7 +206,7 @@ def issues(found: "Review", memory: "Service") -> Iterator[RenderableType]:
 
 
 def _settled(done: "Settled", memory: "Service") -> Iterator[RenderableType]:
-    """What was done about an issue, memory by memory, and how it is taken back."""
+    """Yield what was done about an issue, memory by memory, and how to take it back."""
     if not done.changed:
         told = f"Issue {done.issue}: nothing is changed, and it is not asked about again."
         yield Text(told, style="green")
@@ -222,12 +222,12 @@ def _settled(done: "Settled", memory: "Service") -> Iterator[RenderableType]:
 
 
 def whose(one: "Memory", memory: "Service") -> str:
-    """private, shared, or the Kin that shared it."""
+    """Return private, shared, or the Kin that shared it."""
     return one.scope if one.kin == memory.kin else f"shared by {one.kin}"
 
 
 def age(moment: datetime, memory: "Service") -> str:
-    """How long ago, in words, or how long until then."""
+    """Return how long ago it was, in words, or how long until then."""
     now = memory.clock()
     if moment <= now:
         return age_in_words(moment, now)
@@ -270,10 +270,10 @@ def _nothing(memory: "Service") -> Text:
 
 
 def explanation(why: Mapping[str, float], score: float, best: float) -> Group:
-    """A line for each part that was added, then how the parts make the score.
+    """Return a line for each part that was added, then how the parts make the score.
 
-    The whole width of a bar is the best score of the answer. See Hit.why: parts are added, their
-    sum is multiplied by the factors; the rest informs.
+    A bar of full width is the answer's best score. See Hit.why: parts are added up, their sum is
+    multiplied by the factors, and the rest informs.
     """
     grid = Table.grid(padding=(0, 1))
     parts = {name[1:]: value for name, value in why.items() if name.startswith("+")}
@@ -292,7 +292,7 @@ def explanation(why: Mapping[str, float], score: float, best: float) -> Group:
 
 
 def bar(value: float, best: float) -> str:
-    """A bar of up to WIDTH cells; the whole width is the best score."""
+    """Draw a bar of up to BAR_WIDTH cells; the full width is the best score."""
     if best <= 0 or value <= 0:
         return ""
     eighths = max(1, round(min(value / best, 1.0) * BAR_WIDTH * 8))
@@ -314,7 +314,7 @@ def _sum_of_parts(
 
 
 def connected(one: "Memory", memory: "Service") -> Iterator[RenderableType]:
-    """What a memory is linked with, a line each; nothing for one that stands alone."""
+    """Yield a line for each link of a memory; nothing if it has none."""
     found = memory.links(one.id).get(one.id, [])
     if found:
         yield Text("links", style=QUIET)
@@ -326,7 +326,7 @@ def connected(one: "Memory", memory: "Service") -> Iterator[RenderableType]:
 
 
 def moments(page: "Page", memory: "Service") -> Iterator[RenderableType]:
-    """One line for each, with the day, and until when it was so if it is so no longer."""
+    """Yield one line per memory, with its day, and until when it held if it no longer does."""
     if not page.memories:
         yield Text("Nothing is remembered of that time.")
         return
@@ -345,7 +345,8 @@ def moments(page: "Page", memory: "Service") -> Iterator[RenderableType]:
 
 
 def entity_card(card: "Card", way: "Way | None", memory: "Service") -> Iterator[RenderableType]:
-    """Its names, relations, neighbours and latest memories, and the way to another."""
+    """Yield its names, relations, neighbours and latest memories, and the path to another
+    entity."""
     yield Text(safe(card.name), style="bold").append(f"  {card.type}", style=QUIET)
     if card.is_past:
         yield Text("Nothing told here holds now: no memory in use is about it.", style="yellow")
@@ -365,7 +366,7 @@ def entity_card(card: "Card", way: "Way | None", memory: "Service") -> Iterator[
             [(one.of, *_relation_row(one)) for one in card.neighbours],
         )
     if way is not None:
-        yield Text(_way_told(way))
+        yield Text(_path_line(way))
     for one in card.latest:
         mark = "" if one.state in LIVE else f"({one.state}) "
         yield Text(f"{short_id(one.id)}  {mark}{one_line(one.content)}")
@@ -386,7 +387,7 @@ def _known_since(card: "Card", memory: "Service") -> str:
     return f"{count} {days}" + (f", salience {card.salience:.2f}" if card.salience else "")
 
 
-def _way_told(way: "Way") -> str:
+def _path_line(way: "Way") -> str:
     if not way.steps:
         return safe(f"No way of five relations is known from {way.source} to {way.target}.")
     steps = (f" -{one.relation.replace('_', ' ')}-> {one.to}" for one in way.steps)

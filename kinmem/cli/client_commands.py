@@ -1,4 +1,4 @@
-"""serve, demo, install, hook: kinmem as a server, in a client's configuration, for its hooks."""
+"""serve, demo, install, hook: running the server, and connecting clients to it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ def serve(
     host: take.Host = None,
     port: take.Port = None,
 ) -> None:
-    """Serve MCP, over stdio unless told otherwise."""
+    """Serve MCP, over stdio by default."""
     start(context, transport, host, port)
 
 
@@ -60,8 +60,8 @@ def install(
     remove: take.Remove = False,
     project: take.Project = None,
 ) -> None:
-    """Show how a client's configuration would change for hooks and server, or with --remove without
-    them; --write does it."""
+    """Show how a client's configuration would change to use kinmem, or with --remove to stop using
+    it. --write makes the change."""
     from kinmem import install as installer
     from kinmem.settings.loading import DEFAULT_HOME
 
@@ -125,7 +125,7 @@ def _colour(line: str) -> str:
 
 @command(app, rich_help_panel=INSTALL_PANEL)
 def hook(context: CommandContext, client: take.HookClient = None) -> None:
-    """What clients call at each turn: one JSON object on stdin, one on stdout."""
+    """Answer a client's hook: one JSON object on stdin, one on stdout."""
     from kinmem.hooks import main
 
     place = [("--kin", context.kin), ("--home", context.home)]

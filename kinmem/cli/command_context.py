@@ -1,4 +1,5 @@
-"""What every command knows and how it is declared: whose memory, where it is, how to answer."""
+"""The context of every command: whose memory, where it is, how to answer; and how commands are
+declared."""
 
 import inspect
 import logging
@@ -34,7 +35,7 @@ class CommandContext:
     json: bool = False
 
     def settings(self, **flags: Any) -> "Settings":
-        """The settings in force; flags are variables and their values on the command line."""
+        """Return the settings in force. `flags` maps variables to values from the command line."""
         from kinmem.settings import load
 
         settings = load({"KINMEM_KIN": self.kin, "KINMEM_HOME": self.home, **flags})
@@ -44,9 +45,9 @@ class CommandContext:
 
     @contextmanager
     def memory(self, *, resident: bool = True) -> "Iterator[Service]":
-        """The Kin's memory, closed when the command is done.
+        """Open the Kin's memory, and close it when the command is done.
 
-        One that is not `resident` loads no model and does no background work.
+        Unless `resident`, no model is loaded and no background work is done.
         """
         from kinmem.wiring import open_service
 
@@ -54,7 +55,7 @@ class CommandContext:
             yield service
 
     def tell(self, value: Any, *shown: "RenderableType") -> None:
-        """Answer: the value as JSON, or what is shown of it to people."""
+        """Print the answer: the value as JSON, or `shown` for people."""
         if self.json:
             typer.echo(json_text(value))
         else:
@@ -64,7 +65,8 @@ class CommandContext:
 def command(
     app: typer.Typer, name: str | None = None, **display: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Declare a command: a function of its context and options; --kin and the like come on top."""
+    """Declare a command: a function of its context and options. --kin, --home and --json are
+    added."""
 
     def declare(body: Callable[..., None]) -> Callable[..., None]:
         def run(ctx: typer.Context, **given: Any) -> None:
@@ -83,7 +85,7 @@ def command(
 
 
 def without_command(app: typer.Typer, body: Callable[[CommandContext], None]) -> None:
-    """Let a group do this when it is named without one of its commands."""
+    """Run `body` when the group is called without one of its commands."""
 
     @app.callback(invoke_without_command=True)
     def alone(
@@ -100,13 +102,13 @@ def without_command(app: typer.Typer, body: Callable[[CommandContext], None]) ->
 def context_of(
     ctx: typer.Context, kin: str | None, home: str | None, as_json: bool
 ) -> CommandContext:
-    """What was said after the command wins over what was said before it."""
+    """Merge the options: those after the command take precedence over those before it."""
     before: CommandContext = ctx.find_root().obj or CommandContext()
     return CommandContext(kin or before.kin, home or before.home, as_json or before.json)
 
 
 def kin_names(home: "Path") -> list[str]:
-    """Who has a file below the home folder, by name."""
+    """Return the Kins that have a file below the home folder, by name."""
     from kinmem.settings import KIN_NAME
 
     return sorted(

@@ -1,4 +1,4 @@
-"""sessions, turns, context, sleep, runs: conversations, and what was made of them."""
+"""sessions, turns, context, sleep, runs: conversations, and what was learned from them."""
 
 import typer
 
@@ -11,7 +11,7 @@ PANEL = "Conversations"
 
 @command(app, rich_help_panel=PANEL)
 def sessions(context: CommandContext, limit: take.SessionLimit = 20) -> None:
-    """The conversations that were observed, the latest first."""
+    """List the observed conversations, the latest first."""
     from kinmem.cli.tables import session_rows, session_table
 
     with context.memory(resident=False) as memory:
@@ -26,7 +26,7 @@ def turns(
     parked: take.Parked = False,
     retry: take.Retry = False,
 ) -> None:
-    """What was said in a session; or what could not be learned from, to try it again."""
+    """Show what was said in a session; or what could not be learned from, to try it again."""
     from kinmem.cli.tables import message_rows, message_table
 
     with context.memory(resident=False) as memory:
@@ -44,7 +44,8 @@ def turns(
 
 @command(app, rich_help_panel=PANEL)
 def context(context: CommandContext, session: take.Session = None) -> None:
-    """A conversation as a model can be given it: summaries of old turns, then the latest ones."""
+    """Show a conversation as a model can be given it: summaries of old turns, then the latest
+    turns."""
     with context.memory(resident=False) as memory:
         text = memory.context(session)
     if context.json:
@@ -90,7 +91,7 @@ def sleep(
 
 @command(app, rich_help_panel=PANEL)
 def runs(context: CommandContext, limit: take.SessionLimit = 20) -> None:
-    """What was done in the background, the latest first."""
+    """List the reports of background work, the latest first."""
     from kinmem.cli.tables import run_row, run_table
 
     with context.memory(resident=False) as memory:

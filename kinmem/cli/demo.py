@@ -1,4 +1,4 @@
-"""kinmem demo: two assistants of one person, each with a server process of its own."""
+"""kinmem demo: two assistants of one person, each with its own server process."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ from kinmem.cli.terminal import console, one_line, safe, say
 
 STAGE_WIDTH = 100
 COLOURS = {"ada": "magenta", "ben": "cyan"}
-# Arguments that the line of a call shows already, or that say nothing to a reader.
+# Arguments that the line of a call shows already, or that mean nothing to a reader.
 UNSHOWN = frozenset({"memory_id", "content", "query", "explain", "apply", "keep"})
 Answer = Mapping[str, Any]
 ALLERGY = "Our friend Bob is allergic to peanuts."
@@ -60,7 +60,7 @@ SMALL_TALK = 36
 
 
 class Stage:
-    """Shows what is asked and what is answered; counts the calls."""
+    """Shows calls and answers, and counts the calls."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -68,13 +68,13 @@ class Stage:
         self._width = min(STAGE_WIDTH, console().width)
 
     def scene(self, title: str, comment: str) -> None:
-        """A numbered headline and what to look for."""
+        """Show a numbered headline and what to look for."""
         self._scenes += 1
         self.say(Text(f"{self._scenes}. {title}", style="bold"), above=2)
         self.say(Text(comment, style="dim"), indent=3)
 
     async def ask(self, caller: Caller, tool: str, shown: str = "", **arguments: Any) -> Answer:
-        """Show a call, make it, give back its answer."""
+        """Show a call, make it, and return the answer."""
         self.calls += 1
         told = Text.assemble((caller.kin, COLOURS[caller.kin]), f"  {tool}  ", (shown, "bold"))
         for name, value in arguments.items():
@@ -87,7 +87,7 @@ class Stage:
         return await self.ask(caller, "memorize", content, content=content, **details)
 
     async def recall(self, caller: Caller, question: str, *, explained: bool = False) -> None:
-        """Ask, and show what comes back; for the best hit also why."""
+        """Ask, and show what comes back; for the best hit also why it was found."""
         answer = await self.ask(caller, "recall", question, query=question, explain=True)
         for place, memory in enumerate(answer["memories"]):
             self.answer(line(memory))
@@ -97,18 +97,18 @@ class Stage:
             self.answer("(nothing)", style="yellow")
 
     async def refused(self, caller: Caller, tool: str, shown: str, **arguments: Any) -> None:
-        """Show a call that must fail, and how it does."""
+        """Show a call that must fail, and how it fails."""
         try:
             await self.ask(caller, tool, shown, **arguments)
         except ToolFailed as error:
             self.answer(str(error), style="yellow")
 
     def quote(self, who: str, text: str) -> None:
-        """Something that somebody says in a conversation."""
+        """Show what somebody says in a conversation."""
         self.say(Text.assemble((f"{who}: ", "bold"), safe(text)), indent=3, above=1)
 
     def answer(self, text: str, style: str = "green") -> None:
-        """Something that kinmem answered."""
+        """Show an answer of kinmem."""
         grid = Table.grid(padding=(0, 1))
         grid.add_row(Text("→", style=style), Text(safe(text), style=style))
         self.say(grid, indent=8)
@@ -118,7 +118,7 @@ class Stage:
 
 
 def line(memory: Answer) -> str:
-    """One memory in a line."""
+    """Return one memory in a line."""
     author = memory.get("authorKinName")
     whose = f"shared by {author}" if author else memory["scope"]
     whose = f"weak, {whose}" if memory.get("weak") else whose
@@ -126,7 +126,7 @@ def line(memory: Answer) -> str:
 
 
 def play(*, keep: bool = False) -> None:
-    """Play all scenes in a folder of their own, and clean up."""
+    """Play all scenes in a temporary folder, and clean up."""
     home = Path(tempfile.mkdtemp(prefix="kinmem-demo-"))
     stage, started = Stage(), time.monotonic()
     try:
@@ -144,7 +144,10 @@ def play(*, keep: bool = False) -> None:
 
 
 def client_settings() -> str:
-    """What starts this very kinmem; a package that was installed in passing has no lasting path."""
+    """Return the settings that start this installation of kinmem.
+
+    A temporary one has no lasting path.
+    """
     script = shutil.which("kinmem", path=str(Path(sys.executable).parent))
     lasting = script and "uv/archive" not in script
     command = {"command": script} if lasting else {"command": "uvx", "args": ["kinmem"]}
@@ -152,7 +155,7 @@ def client_settings() -> str:
 
 
 async def story(stage: Stage, home: Path, errors: TextIO) -> None:
-    """The scenes in order. Each `serving` block is the life of one server process."""
+    """Play the scenes in order. Each `serving` block is the life of one server process."""
     async with serving("ada", home, errors) as ada:
         holiday = await learning(stage, ada)
     async with serving("ada", home, errors) as ada:
@@ -171,7 +174,7 @@ async def story(stage: Stage, home: Path, errors: TextIO) -> None:
 
 
 async def learning(stage: Stage, ada: Caller) -> str:
-    """The id of what is shared."""
+    """Play the scene, and return the id of the memory that is shared."""
     stage.scene("Ada learns", "Maya plans a dinner and talks. Ada keeps what will matter later.")
     notes: list[tuple[str, dict[str, Any]]] = [
         (ALLERGY, {"subject": "Bob", "importance": 9}),
@@ -249,7 +252,7 @@ async def looking(stage: Stage, ada: Caller) -> None:
 
 
 async def talking(stage: Stage, ada: Caller) -> None:
-    """What a client's hooks do after `kinmem install`: they pass on each prompt and answer."""
+    """Do what a client's hooks do after `kinmem install`: pass on each prompt and answer."""
     stage.scene(
         "Ada listens: memory that grows by itself",
         "With hooks (kinmem install claude-code) nobody has to call memorize: each turn is stored"
@@ -307,7 +310,7 @@ async def injecting(stage: Stage, ada: Caller) -> None:
 async def turn(
     stage: Stage, ada: Caller, session: str, number: int, prompt: str, answer: str
 ) -> str:
-    """Pass on a prompt and its answer; the notes that came back."""
+    """Pass on a prompt and its answer, and return the notes that came back."""
     stage.quote("Maya", prompt)
     notes = await observe(ada, session, number, "prompt", prompt)
     if answer:
@@ -330,7 +333,7 @@ async def learned(ada: Caller) -> None:
 
 
 async def since(ada: Caller, known: set[str]) -> list[dict[str, Any]]:
-    """What is remembered besides what was known, oldest first."""
+    """Return the memories that are not in `known`, oldest first."""
     listed = await ada("list_memories", sort="oldest")
     return [memory for memory in listed["memories"] if memory["id"] not in known]
 

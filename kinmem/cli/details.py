@@ -1,4 +1,4 @@
-"""One memory with everything that is known about it, and what was done: show, history, undo."""
+"""All details of a memory, and what was done: show, history, undo."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -32,15 +32,15 @@ GROUPS = {
 }
 LONGEST = 60
 SHOWN_HELD = 10
-# What follows from other changes.
+# Fields that only follow from other changes.
 UNTOLD = frozenset({"content_hash", "content_updated_at", "evidence", "language"})
 TELLING = {"gone": "into the bin", "back": "back in use", "changed": "as it was"}
+# Memories to list one by one; after an import of thousands, the rest is only counted.
 SHOWN_UNDONE = 10
-"""Memories that are told one by one; of an import of thousands, how many more there are."""
 
 
 def whole_row(one: "Memory", events: "Sequence[Event]", memory: "Service") -> dict[str, Any]:
-    """The memory and its history for programs; what is not known is left out."""
+    """Return the memory and its history for programs, without unknown fields."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, datetime):
@@ -81,7 +81,7 @@ def whole_row(one: "Memory", events: "Sequence[Event]", memory: "Service") -> di
 def whole_card(
     one: "Memory", events: "Sequence[Event]", memory: "Service"
 ) -> Iterator[RenderableType]:
-    """The memory and its history for people."""
+    """Yield the memory and its history for people."""
     yield Text(safe(one.content), style="bold")
     if summary := memory.store.summaries.of([one.id]).get(one.id):
         yield Text(f"in short: {one_line(summary)}")
@@ -106,7 +106,7 @@ def whole_card(
 
 
 class HeldPart(NamedTuple):
-    """A chunk of a document that is not recalled."""
+    """A chunk of a document that is held back."""
 
     chunk: int
     place: str
@@ -125,7 +125,7 @@ def held_parts(one: "Memory", memory: "Service") -> list[HeldPart]:
 
 
 def _held_cards(one: "Memory", memory: "Service") -> Iterator[RenderableType]:
-    """What of it is not recalled, and how it would be."""
+    """Yield what is held back, and how to release it."""
     held = held_parts(one, memory)
     if not held:
         return
@@ -139,7 +139,7 @@ def _held_cards(one: "Memory", memory: "Service") -> Iterator[RenderableType]:
 
 
 def _add_standing(grid: Table, found: "Vitals | None", memory: "Service") -> None:
-    """What is left of it, and where it is kept."""
+    """Add retention, tier, priority and links to the table."""
     if found is None:
         return
     reason = f" ({found.reason})" if found.reason else ""
@@ -159,7 +159,7 @@ def _add_standing(grid: Table, found: "Vitals | None", memory: "Service") -> Non
 
 
 def camel(name: str) -> str:
-    """The wire's spelling of a field."""
+    """Return a field's name as it is spelt on the wire."""
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)
 
@@ -195,12 +195,13 @@ def _value_told(value: Any, memory: "Service") -> str:
 
 
 def event_rows(events: "Sequence[Event]", memory: "Service") -> dict[str, Any]:
-    """The history of one memory, for programs."""
+    """Return the history of one memory for programs."""
     return {"history": [_event_row(event, memory) for event in events]}
 
 
 def write_rows(events: "Sequence[Event]", memory: "Service", limit: int) -> dict[str, Any]:
-    """What was done, write by write, for programs; `before` asks for what comes after it."""
+    """Return what was done, write by write, for programs; `before` requests the writes that
+    follow."""
     writes = []
     for number, of in groupby(events, key=lambda event: event.write):
         own = list(of)
@@ -216,7 +217,7 @@ def write_rows(events: "Sequence[Event]", memory: "Service", limit: int) -> dict
 
 
 def event_lines(events: "Sequence[Event]", memory: "Service") -> Iterator[RenderableType]:
-    """One line per change of a memory."""
+    """Yield one line per change of a memory."""
     for event in events:
         when = f"{_stamp(event.at, memory)[:16].replace('T', ' ')} ({age(event.at, memory)})"
         why = f" ({one_line(event.reason)})" if event.reason else ""
@@ -227,7 +228,7 @@ def event_lines(events: "Sequence[Event]", memory: "Service") -> Iterator[Render
 def write_table(
     events: "Sequence[Event]", memory: "Service", limit: int
 ) -> Iterator[RenderableType]:
-    """One line per write."""
+    """Yield one line per write."""
     if not events:
         yield Text("Nothing was done yet.")
         return
@@ -252,7 +253,7 @@ def write_table(
 
 
 def rows_then(then: "Sequence[Memory]", memory: "Service") -> dict[str, Any]:
-    """The memories as they once stood, for programs."""
+    """Return the memories as they were at that time, for programs."""
     return {
         "memories": [
             {
@@ -271,13 +272,13 @@ def rows_then(then: "Sequence[Memory]", memory: "Service") -> dict[str, Any]:
 
 
 def listing_then(then: "Sequence[Memory]") -> Iterator[RenderableType]:
-    """The memories as they once stood, one line each."""
+    """Yield the memories as they were at that time, one line each."""
     rows = [(short_id(one.id), one.scope, str(one.state), one.content) for one in then]
     yield from columns(("id", "scope", "state", "content"), rows)
 
 
 def undone_row(done: "Undone") -> dict[str, Any]:
-    """What an undo did, for programs; without `batch` it did nothing yet."""
+    """Return what an undo did, for programs; without `batch` nothing was done yet."""
     told = {
         "undone": list(done.writes),
         "memories": [{"id": id, "became": became} for id, became in done.became.items()],
@@ -288,7 +289,7 @@ def undone_row(done: "Undone") -> dict[str, Any]:
 
 
 def undone_cards(done: "Undone", memory: "Service") -> Iterator[RenderableType]:
-    """What an undo did, memory by memory, and how to do it again."""
+    """Yield what an undo did, memory by memory, and how to take that back."""
     numbers = ", ".join(map(str, done.writes))
     head = "Undone" if done.batch else "This would undo"
     yield Text(f"{head}: write {numbers}.", style="green" if done.batch else "yellow")
@@ -320,7 +321,7 @@ def _event_row(event: "Event", memory: "Service") -> dict[str, Any]:
 
 
 def _actions(events: "Sequence[Event]") -> str:
-    """What one write did: created 3, superseded."""
+    """Return what one write did: created 3, superseded."""
     counts: dict[str, int] = {}
     for event in reversed(events):
         counts[event.action] = counts.get(event.action, 0) + 1
@@ -328,7 +329,7 @@ def _actions(events: "Sequence[Event]") -> str:
 
 
 def _first_content(events: "Sequence[Event]", known: "dict[str, Memory]") -> str:
-    """What the first memory of a write says now."""
+    """Return what the first memory of a write says now."""
     first = known.get(events[-1].memory_id)
     told = "(erased)" if first is None else one_line(first.content)
     others = len({event.memory_id for event in events}) - 1

@@ -1,4 +1,4 @@
-"""add, summarize: documents into the memory, and long memories in short."""
+"""add, summarize: storing documents, and summarising long memories."""
 
 import sys
 from collections.abc import Iterator
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 app = typer.Typer()
 PANEL = "Remember"
 POLL_SECONDS = 0.3
+# Seconds without a new vector, after which the command no longer waits for vectors.
 STUCK_SECONDS = 30.0
-"""Without a new vector, after which nobody waits for them any more."""
 
 STORED = ("created", "updated", "quarantined")
 
-Told = dict[str, Any]
-"""What became of one file, as programs are told."""
+# The outcome for one file, in the form for programs.
+Outcome = dict[str, Any]
 
 
 @command(app, rich_help_panel=PANEL)
@@ -43,7 +43,8 @@ def add(
     trusted: take.Trusted = False,
     dry_run: take.DryRun = False,
 ) -> None:
-    """Remember what files say: Markdown, text, HTML, PDF. A changed file replaces what it said."""
+    """Store files in memory: Markdown, text, HTML, PDF. A changed file replaces its earlier
+    version."""
     from kinmem.cli.terminal import exit_code, progress_bar
     from kinmem.store.history import batch_name
 
@@ -71,7 +72,8 @@ def add(
 
 @command(app, rich_help_panel=PANEL)
 def summarize(context: CommandContext, memory_ids: take.Ids = None) -> None:
-    """Sum up long memories and documents anew: these, or all whose summary is missing or old."""
+    """Summarise long memories and documents: those named, or all whose summary is missing or
+    outdated."""
     from rich.text import Text
 
     from kinmem.cli.memory_ids import full_id
@@ -101,9 +103,9 @@ def _meant(names: list[str], recursive: bool, title: str | None) -> Iterator[str
 
 
 def _added(
-    memory: "Service", files: list[str], details: Told, batch: str | None, progress: "Progress"
-) -> Iterator[Told]:
-    """What became of each file, or would if there is no batch."""
+    memory: "Service", files: list[str], details: Outcome, batch: str | None, progress: "Progress"
+) -> Iterator[Outcome]:
+    """Yield the outcome for each file; without a batch, what the outcome would be."""
     from kinmem.errors import InvalidInput
 
     for done, file in enumerate(files):
@@ -116,7 +118,7 @@ def _added(
             yield {"file": file, "error": {"code": error.code, "message": str(error)}}
 
 
-def _given(file: str, details: Told) -> "Given":
+def _given(file: str, details: Outcome) -> "Given":
     from pathlib import Path
 
     from kinmem.documents.document import Given, from_file
@@ -127,7 +129,7 @@ def _given(file: str, details: Told) -> "Given":
     return Given(data=bare.read(), **details)
 
 
-def _planned(memory: "Service", given: "Given") -> Told:
+def _planned(memory: "Service", given: "Given") -> Outcome:
     plan = memory.documents.plan(given)
     status = "known" if plan.known else "would update" if plan.replaces else "would create"
     one, id = plan.draft.memory, plan.known or (plan.replaces.id if plan.replaces else None)
@@ -136,7 +138,7 @@ def _planned(memory: "Service", given: "Given") -> Told:
     )
 
 
-def _stored(memory: "Service", given: "Given", batch: str) -> Told:
+def _stored(memory: "Service", given: "Given", batch: str) -> Outcome:
     stored = memory.add(given, batch)
     one = memory.store.get(stored.id or "")
     return {"status": stored.status, "id": one.id} | _facts(
@@ -144,14 +146,14 @@ def _stored(memory: "Service", given: "Given", batch: str) -> Told:
     )
 
 
-def _facts(title: str | None, metadata: Any, held: int) -> Told:
+def _facts(title: str | None, metadata: Any, held: int) -> Outcome:
     facts = {"title": title, "type": metadata.get("type"), "chunks": metadata.get("parts")}
     facts |= {"pages": metadata.get("pages"), "held": held or None}
     return {name: value for name, value in facts.items() if value is not None}
 
 
 def _vectors(memory: "Service", progress: "Progress") -> bool:
-    """Wait for what is found by meaning; whether all of it is there."""
+    """Wait until the vectors are made, and return whether all of them are."""
     import time
 
     lacking, since = -1, time.monotonic()
@@ -168,7 +170,7 @@ def _vectors(memory: "Service", progress: "Progress") -> bool:
     return True
 
 
-def _lines(told: list[Told], batch: str | None, *, complete: bool) -> "Iterator[RenderableType]":
+def _lines(told: list[Outcome], batch: str | None, *, complete: bool) -> "Iterator[RenderableType]":
     from rich.text import Text
 
     from kinmem.cli.terminal import one_line

@@ -1,7 +1,7 @@
-"""Embedders on one Kin's memories: what each finds, how far they agree, what they cost.
+"""Compares embedders on a Kin's memories: what each finds, how far they agree, what they cost.
 
-Nobody has said which memory answers which question here, so memories are looked for by what is
-known to belong to them: their first half, and where they were learned.
+Nobody has labelled which memory answers which question, so memories are searched for by what is
+known to belong to them: their first half, and their source context.
 """
 
 import math
@@ -26,13 +26,13 @@ from kinmem.settings import RecallSettings, Settings
 from kinmem.store.base import Store
 from kinmem.upkeep.embed import Embed
 
+# Memories that are compared. A provider receives, and is paid for, all of them.
 MOST = 1000
-"""Memories that are compared: a provider is sent, and paid for, all of them."""
+# Probes of each kind, spread evenly over the memories.
 PROBES = 100
-"""Of each kind, spread evenly over the memories."""
 TOP = 10
+# Words of a text whose first half still makes a question.
 SHORTEST = 6
-"""Words of a text whose half is still a question."""
 BATCH = 100
 NUMBER_BYTES = 4
 
@@ -57,7 +57,7 @@ WAYS: Mapping[str, Profile] = {
 
 @dataclass(frozen=True)
 class Probe:
-    """Something to ask, and the memory that it was taken from."""
+    """A text to search for, and the memory that it was taken from."""
 
     kind: str
     text: str
@@ -66,21 +66,22 @@ class Probe:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one embedder did."""
+    """The results of one embedder."""
 
     embedder: str
     width: int
     bytes_each: float
-    """Of vectors, for a memory."""
+    """Bytes of vectors per memory."""
     memory_ms: float
-    """To embed one, beside others; the mean."""
+    """Mean time to embed a memory in a batch."""
     question_ms: float
-    """To embed one alone; the median."""
+    """Median time to embed a question alone."""
     tops: Mapping[str, list[list[str]]]
-    """By way of asking: for each probe the ids found, best first."""
+    """By way of searching: for each probe the ids found, best first."""
 
     def found(self, way: str, probes: Sequence[Probe], kind: str) -> tuple[float, float]:
-        """Share of the probes of a kind whose memory is among ten, and the nDCG of those ten."""
+        """Return the share of the probes of a kind whose memory is in the top ten, and their
+        nDCG@10."""
         places = [
             top.index(probe.memory) + 1 if probe.memory in top else 0
             for top, probe in zip(self.tops[way], probes, strict=True)
@@ -92,7 +93,7 @@ class Outcome:
 
 
 def probes(memories: Sequence[Memory]) -> list[Probe]:
-    """What may be asked about them, up to 100 of each kind."""
+    """Return up to 100 probes of each kind."""
     halves = [
         Probe("first half", " ".join(words[: len(words) // 2]), one.id)
         for one in memories
@@ -115,7 +116,7 @@ def measured(
     clock: Clock,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Memories go into the empty `store` with this embedder's vectors. Raises ModelError."""
+    """Measure one embedder, with the memories in the empty `store`. Raises ModelError."""
     embedder.warm()
     chunks = [chunks_of(one.content, embedder) for one in memories]
     for start in range(0, len(memories), BATCH):
@@ -143,7 +144,8 @@ def measured(
 
 
 def agreement(one: Outcome, other: Outcome, way: str) -> tuple[float, float]:
-    """The share that two top tens have in common, and how often their first is the same."""
+    """Return the share that two top tens have in common, and how often their first hit is the
+    same."""
     pairs = [
         (first, second)
         for first, second in zip(one.tops[way], other.tops[way], strict=True)
@@ -166,14 +168,14 @@ def _spread(probes: Sequence[Probe]) -> Sequence[Probe]:
 
 
 def _as_new(memory: Memory) -> Memory:
-    """Without what points at others, which may not be there."""
+    """Return the memory without references to others, which may be missing."""
     return replace(memory, superseded_by=None)
 
 
 def comparison_row(
     first: Outcome, second: Outcome, asked: Sequence[Probe], memories: int
 ) -> dict[str, Any]:
-    """For programs; shares are between 0 and 1."""
+    """Return the results for programs. Shares are between 0 and 1."""
     agreed = {way: agreement(first, second, way) for way in WAYS}
     return {
         "memories": memories,
@@ -201,7 +203,7 @@ def comparison_row(
 def comparison_tables(
     first: Outcome, second: Outcome, asked: Sequence[Probe], memories: int
 ) -> Iterator[RenderableType]:
-    """For people; shares in percent."""
+    """Yield the results for people. Shares are in percent."""
     pair = (first, second)
     rows: list[tuple[str, ...]] = [
         ("width", *(f"{one.width:,}" for one in pair)),

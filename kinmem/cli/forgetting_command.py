@@ -1,4 +1,4 @@
-"""forget --about: what would be erased, whether it should be, and what is left."""
+"""forget --about: shows what would be erased, asks, erases it, and reports what is left."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kinmem.undo.forget_about import Forgetting, Proof
 
 SHOWN = 20
+# What rows of each table are called for people: one, and several.
 CALLED = {
     "turns": ("thing said in conversations", "things said in conversations"),
     "snapshots": ("summary of a conversation", "summaries of conversations"),
@@ -31,11 +32,10 @@ CALLED = {
     "conflicts": ("contradiction", "contradictions"),
     "runs": ("report", "reports"),
 }
-"""What tables hold, for people: of one row, of several."""
 
 
 def forget_about(context: CommandContext, name: str, *, yes: bool, dry_run: bool) -> None:
-    """Show what is about a name, ask, erase it, and say what is left."""
+    """Show what is about a name, ask, erase it, and report what is left."""
     with context.memory() as memory:
         found = memory.forget_about(name)
         if dry_run or found.is_empty:

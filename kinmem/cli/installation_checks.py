@@ -1,4 +1,4 @@
-"""What doctor looks at around the memory: Python, packages, models, settings, disk, tokens."""
+"""The doctor's checks around the memory: Python, packages, models, settings, disk, tokens."""
 
 import hashlib
 import os
@@ -26,9 +26,9 @@ NAMED = "see MEMORY_EMBEDDING_MODEL"
 LITTLE_SPACE, NO_SPACE = 1 << 30, 100 << 20  # bytes
 ALIKE = ("the puppy is asleep", "a young dog is sleeping")
 UNLIKE = "the invoice was paid in May"
-# Folders whose files are copied elsewhere while a database in them is written.
+# Folders whose files a program copies elsewhere, even while a database in them is being written.
 SYNCED = re.compile(r"(?i)dropbox|onedrive|google ?drive|icloud|mobile documents|nextcloud")
-FIRST_RELEASE = 1_780_000_000  # seconds; no clock that is right shows less
+FIRST_RELEASE = 1_780_000_000  # seconds; a clock that shows less is wrong
 
 
 Status = Literal["ok", "warning", "error"]
@@ -37,7 +37,7 @@ PACKAGES = ("mcp", "apsw", "sqlite-vec", "onnxruntime", "tokenizers", "numpy")
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the doctor's: what was looked at, how it is, and what helps."""
+    """One line of the doctor's report: what was checked, its state, and what helps."""
 
     name: str
     status: Status
@@ -57,7 +57,7 @@ def python() -> Iterator[Check]:
 
 
 def model_files() -> Iterator[Check]:
-    """Whether the model that comes with kinmem is whole; its NOTICE has the digests."""
+    """Check that the model files in the package are undamaged; its NOTICE has their digests."""
     from kinmem import llm
 
     folder = Path(llm.__file__).parent / "minilm"
@@ -71,7 +71,7 @@ def model_files() -> Iterator[Check]:
 
 
 def models(settings: Settings, *, online: bool) -> Iterator[Check]:
-    """Whether each model that runs here loads and works; one behind a network only if asked."""
+    """Check that each local model loads and works; models on a network only if requested."""
     from kinmem.wiring import asks_network, embedders
 
     try:
@@ -104,7 +104,7 @@ def settings_read(settings: Settings) -> Iterator[Check]:
 
 
 def access(settings: Settings) -> Iterator[Check]:
-    """Whether HTTP would be open to others."""
+    """Check whether HTTP would be open to others."""
     from kinmem.mcp.tokens import Tokens
 
     host, usable = settings.server.host, Tokens(settings.home).usable()
@@ -117,7 +117,7 @@ def access(settings: Settings) -> Iterator[Check]:
 
 
 def place(home: Path) -> Iterator[Check]:
-    """The home folder's rights, room and surroundings."""
+    """Check the home folder's permissions, free space and surroundings."""
     if SYNCED.search(str(home)):
         told = f"{home} seems to be copied by a sync program, which can damage databases in use"
         yield Check("folder", "warning", told, "set KINMEM_HOME to a folder that is not synced")
@@ -143,7 +143,7 @@ def clock() -> Iterator[Check]:
 
 
 def _rights(home: Path) -> Check:
-    """Folders 0700, files 0600: memories are nobody else's business."""
+    """Check that folders have mode 0700 and files 0600, so that no other user can read memories."""
     found = [home, *home.glob("*"), *home.glob("kins/*")]
     open_to_others = [path for path in found if path.stat().st_mode & 0o077]
     if open_to_others:
@@ -211,13 +211,13 @@ def _is_loopback(host: str) -> bool:
 
 
 def versions() -> dict[str, str]:
-    """By name, kinmem's own first."""
+    """Return the versions by name, kinmem's first."""
     own = {"kinmem": __version__, "Python": platform.python_version()}
     return own | {name: installed(name) or "missing" for name in PACKAGES}
 
 
 def installed(name: str) -> str | None:
-    """A package's version, None if it is not there."""
+    """Return a package's version, or None if it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""A real MCP client with a real server process, for the demo and for doctor's self-test."""
+"""A real MCP client for a real server process, for the demo and for the doctor's self-test."""
 
 import asyncio
 import logging
@@ -38,14 +38,14 @@ class ServerFailed(KinmemError):
 
 
 class Caller:
-    """Calls tools of one Kin's server and gives back what a model would see."""
+    """Calls tools of one Kin's server and returns what a model would see."""
 
     def __init__(self, kin: str, client: Client) -> None:
         self.kin = kin
         self.client = client
 
     async def __call__(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The structured answer. Raises ToolFailed with the text of an error."""
+        """Return the structured answer. Raises ToolFailed with the text of an error."""
         result = await self.client.call_tool(tool, arguments, read_timeout_seconds=SECONDS)
         assert isinstance(result, CallToolResult)
         if result.is_error:
@@ -54,8 +54,8 @@ class Caller:
         return result.structured_content or {}
 
     async def said(self, tool: str, **arguments: Any) -> str:
-        """The text of the answer, as hooks read it."""
-        logging.getLogger("client").setLevel(logging.ERROR)  # it warns of a tool that is in no list
+        """Return the text of the answer, as hooks read it."""
+        logging.getLogger("client").setLevel(logging.ERROR)  # it warns of unlisted tools
         result = await self.client.call_tool(tool, arguments, read_timeout_seconds=SECONDS)
         assert isinstance(result, CallToolResult)
         told = " ".join(part.text for part in result.content if isinstance(part, TextContent))
@@ -64,7 +64,7 @@ class Caller:
         return told
 
     async def read(self, uri: str) -> str:
-        """A resource's text."""
+        """Return a resource's text."""
         result = await self.client.read_resource(uri)
         return " ".join(part.text for part in result.contents if hasattr(part, "text"))
 
@@ -76,9 +76,9 @@ class Caller:
 
 @asynccontextmanager
 async def serving(kin: str, home: Path, errors: TextIO) -> AsyncIterator[Caller]:
-    """A server of its own for this Kin, as a client starts it; `errors` gets its stderr.
+    """Run a server process for this Kin, started as a client starts it. `errors` gets its stderr.
 
-    Of the environment it sees what MCP clients pass on: no settings but the home folder.
+    It sees the part of the environment that MCP clients pass on: no settings but the home folder.
     """
     parameters = StdioServerParameters(
         command=sys.executable,
@@ -94,7 +94,7 @@ async def serving(kin: str, home: Path, errors: TextIO) -> AsyncIterator[Caller]
 
 
 def converse(talk: Callable[[TextIO], Coroutine[Any, Any, T]]) -> T:
-    """Run a conversation with servers. Raises ServerFailed with what they said last."""
+    """Run a conversation with servers. Raises ServerFailed with the last line of their stderr."""
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
         try:
             return asyncio.run(talk(errors))
@@ -109,7 +109,7 @@ def converse(talk: Callable[[TextIO], Coroutine[Any, Any, T]]) -> T:
 
 
 def _first_cause(error: BaseException) -> BaseException:
-    """The first cause inside the task groups that a conversation runs in."""
+    """Return the first cause inside the task groups that a conversation runs in."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error

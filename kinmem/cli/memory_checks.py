@@ -1,7 +1,7 @@
-"""What doctor looks at in the memory: files, vectors, times, tags, tiers, links, search, summaries.
+"""The doctor's checks of the memory: files, vectors, times, tags, tiers, links, search, summaries.
 
-Each check tells which memories it is about, why the step that sees to them may not have done so,
-and what helps. What was stored a moment ago has not been seen to yet, and is left alone.
+Each check names the memories concerned, why the responsible step may not have done its work, and
+what helps. Memories stored a moment ago are left out, since no step has reached them yet.
 """
 
 from collections import Counter
@@ -26,30 +26,31 @@ if TYPE_CHECKING:
     from kinmem.turns import Run
 
 SLACK = timedelta(minutes=5)
+# Bytes of a number in a vector.
 BYTES = 4
-"""Of a number in a vector."""
 DAMAGED = "stop every kinmem, keep a copy of the file, and restore a backup"
 OUT_OF_STEP = "report it with this line; recall may miss memories"
 MOST_READ = 5000
+# Reports to search for the last time a step ran.
 RUNS = 200
-"""Reports that are looked through for the last time a step ran."""
+# Time that a memory may wait for the sleep cycle; twice the cycle's interval if that is longer.
 SETTLING = timedelta(hours=2)
-"""Until when the sleep cycle may not have come by; twice its interval if that is longer."""
+# With fewer memories, a distribution means nothing.
 FEW = 20
-"""Memories below which a distribution says nothing."""
 MOST_HOT = 0.8
 LEAST_LINKED = 0.02
+# Age up to which a new memory is hot in any case.
 COOLS = timedelta(days=4)
-"""Until when what is new is hot in any case."""
+# Use within this time keeps a memory hot.
 RECENTLY = timedelta(days=3)
-"""Use in this time keeps a memory hot."""
+# Number of memories that must find themselves, by words and by meaning.
 SAMPLE = 8
-"""Memories that must find themselves, by words and by meaning."""
 WORDS = 12
+# How far down the best matches by words (AMONG) and by meaning (NEAREST) a memory may be: many may
+# say nearly the same.
 AMONG, NEAREST = 100, 5
-"""Best matches by words and by meaning among which it must be: many may say nearly the same."""
+# Cosine from which two vectors are those of one text by one model.
 SAME = 0.98
-"""Cosine of two vectors of one text by one model."""
 HELPS = {
     "manual_pin": "pin only what must never fade: kinmem update ID --unpin",
     "high_priority": "give less importance to what matters less: kinmem update ID --importance 4",
@@ -57,7 +58,7 @@ HELPS = {
 
 
 def memory(settings: Settings) -> Iterator[Check]:
-    """This Kin's memory and the shared one; what does not exist is not made."""
+    """Check this Kin's memory and the shared one. Missing files are not created."""
     from kinmem.wiring import open_service
 
     kin = settings.general.kin
@@ -81,7 +82,7 @@ def memory(settings: Settings) -> Iterator[Check]:
 
 
 def _embedder_here(settings: Settings, service: "Service") -> "Embedder | None":
-    """The configured one, unless it asks a network."""
+    """Return the configured embedder, unless it uses a network."""
     from kinmem.wiring import asks_network, embedders
 
     if settings.embedding.model and asks_network(settings.embedding.model, settings):
@@ -90,7 +91,7 @@ def _embedder_here(settings: Settings, service: "Service") -> "Embedder | None":
 
 
 def _files(files: "list[Health]") -> Iterator[Check]:
-    """Each database file: what it is, and whether its parts hold the same memories."""
+    """Check each database file, and whether its parts hold the same memories."""
     for engine in dict.fromkeys(file.engine for file in files):
         yield Check("engine", "ok", engine)
     for file in files:
@@ -133,7 +134,7 @@ def _vectors(service: "Service") -> Iterator[Check]:
 
 
 def _transcript(service: "Service") -> Iterator[Check]:
-    """How much of what was said recall finds."""
+    """Check how much of what was said recall can find."""
     if not service.settings.recall.turns:
         yield Check("transcript", "ok", "what was said is not searched (KINMEM_RECALL_TURNS)")
         return
@@ -160,12 +161,12 @@ def _times(service: "Service") -> Iterator[Check]:
 
 @dataclass(frozen=True)
 class Sleep:
-    """What the reports say of the sleep cycle."""
+    """What the reports say about the sleep cycle."""
 
     service: "Service"
 
     def why(self, step: StepName) -> str:
-        """Why a step may not have done its work, as far as the reports can tell."""
+        """Say why a step may not have done its work, as far as the reports tell."""
         ran = self.last(step)
         every = self.service.settings.upkeep.sleep_every
         if ran is None:
@@ -182,12 +183,12 @@ class Sleep:
         return "the step runs, but takes some memories at a time"
 
     def last(self, step: StepName) -> "Run | None":
-        """The last run with that step in it."""
+        """Return the last run that included the step."""
         runs = self.service.store.jobs.runs(RUNS, "sleep")
         return next((run for run in runs if step in run.seconds), None)
 
     def is_late(self, step: StepName) -> bool:
-        """Whether it has not run for longer than it should."""
+        """Return whether the step has not run for longer than it should."""
         ran = self.last(step)
         return ran is None or self.service.clock() - ran.finished_at > self.settling
 
@@ -197,8 +198,10 @@ class Sleep:
 
 
 def life(service: "Service", embedder: "Embedder | None") -> Iterator[Check]:
-    """Kybernesis' five troubles. `embedder`: if it is to be tried whether it still makes the same
-    vectors."""
+    """Check for Kybernesis' five troubles.
+
+    With `embedder`, also check that it still makes the same vectors.
+    """
     sleep = Sleep(service)
     until = service.clock() - sleep.settling
     own = [one for one in read_live(service.store, MOST_READ) if one.kin == service.kin]
@@ -216,8 +219,10 @@ def life(service: "Service", embedder: "Embedder | None") -> Iterator[Check]:
 
 
 def _tags(memories: Sequence[Memory], sleep: Sleep) -> Check:
-    """Memories that were not seen to yet. Which of the others have a tag is only told: what no
-    other memory speaks of has none."""
+    """Warn of memories that the step has not reached.
+
+    Memories without a tag are only counted, since a tag needs another memory on the same subject.
+    """
     late = [one for one in memories if not _is_since_edit(one.tagged_at, one)]
     shared = [one for one in memories if telling(one.tags)]
     told = f"{len(shared):,} of {len(memories):,} memories share a tag with another one"
@@ -228,8 +233,10 @@ def _tags(memories: Sequence[Memory], sleep: Sleep) -> Check:
 
 
 def _tiers(service: "Service", sleep: Sleep) -> Check:
-    """Everything stuck in the hot tier: used all the time, or nobody has sorted it since. Said of
-    few memories as well, but only complained about if sorting is late."""
+    """Check whether everything is stuck in the hot tier: used all the time, or not sorted since.
+
+    With few memories this is a warning only if sorting is late.
+    """
     living = service.store.life.living()
     tiers = Counter(one.tier for one in living)
     told = ", ".join(f"{count:,} {tier}" for tier, count in tiers.most_common())
@@ -248,7 +255,8 @@ def _tiers(service: "Service", sleep: Sleep) -> Check:
 
 
 def _why_hot(hot: Sequence[Living], now: datetime, sleep: Sleep) -> tuple[str, str | None]:
-    """Why so much of what is older is hot, and what helps; None: that is as it should be."""
+    """Return why so many older memories are hot, and what helps; None if that is as it should
+    be."""
     used = [one for one in hot if _last_use(one) > now - RECENTLY]
     if len(used) > len(hot) / 2:
         return (
@@ -267,7 +275,7 @@ def _last_use(memory: Living) -> datetime:
 
 
 def _links(service: "Service", memories: Sequence[Memory], sleep: Sleep) -> Check:
-    """No relations: not looked for yet, or nothing by which they could be found."""
+    """Check for memories without links: not looked at yet, or with nothing to link them by."""
     linked = service.store.links.of([one.id for one in memories])
     told = f"{len(linked):,} of {len(memories):,} memories are linked with others"
     late = [one for one in memories if one.linked_at is None]
@@ -281,7 +289,7 @@ def _links(service: "Service", memories: Sequence[Memory], sleep: Sleep) -> Chec
 
 
 def _summaries(service: "Service", ids: Collection[str], sleep: Sleep) -> Check:
-    """Long memories without a summary of what they say now."""
+    """Check for long memories without an up-to-date summary."""
     missing = [id for id in service.store.summaries.due(MOST_READ) if id in ids]
     if not missing:
         told = f"{len(service.store.summaries.of(ids)):,} memories are long enough to have one"
@@ -295,7 +303,7 @@ def _summaries(service: "Service", ids: Collection[str], sleep: Sleep) -> Check:
 def _search(
     service: "Service", memories: Sequence[Memory], embedder: "Embedder | None"
 ) -> Iterator[Check]:
-    """Whether a sample of memories finds itself: by its words, then by its meaning."""
+    """Check whether a sample of memories finds itself: by its words, then by its meaning."""
     apart = max(1, len(memories) // SAMPLE)
     sample = [one for one in memories[::apart] if content_words(one.content)][:SAMPLE]
     lost = [one for one in sample if one.id not in _by_words(service, one)]
@@ -317,11 +325,12 @@ def _by_words(service: "Service", memory: Memory) -> Collection[str]:
 def _by_meaning(
     service: "Service", sample: Sequence[Memory], embedder: "Embedder | None"
 ) -> Iterator[Check]:
-    """By the vectors that are stored; and those are still what the model makes of the texts."""
+    """Check that the stored vectors find their memories, and that the model still makes the same
+    ones."""
     name = service.stats().embedder
     vectors = service.store.index.first_vectors(name, [one.id for one in sample])
     if not vectors:
-        return  # the check of the vectors says why
+        return  # the check of the vectors explains that
     nearest = service.store.index.nearest_each(list(vectors.values()), name, NEAREST, Filters())
     found = [
         id for id, near in zip(vectors, nearest, strict=True) if id in {other for other, _ in near}
@@ -342,7 +351,7 @@ def _by_meaning(
 def _remade_otherwise(
     sample: Sequence[Memory], vectors: "Mapping[str, Vector]", embedder: "Embedder"
 ) -> int:
-    """How many texts, of those that are one chunk, the model gives another vector now."""
+    """Count the texts of a single chunk for which the model now makes a different vector."""
     from kinmem.llm.pieces import chunks_of
     from kinmem.text import in_first_person
 
@@ -350,7 +359,7 @@ def _remade_otherwise(
     whole = [one for one in sample if one.id in vectors and parts[one.id] == 1]
     made = embedder.embed([in_first_person(one.content) for one in whole]) if whole else ()
     other = [one for one, v in zip(whole, made, strict=True) if float(v @ vectors[one.id]) < SAME]
-    # Versions before 2 embedded "the user ..." as it stands.
+    # Versions before 2 embedded "the user ..." unchanged.
     made = embedder.embed([one.content for one in other]) if other else ()
     return sum(float(v @ vectors[one.id]) < SAME for one, v in zip(other, made, strict=True))
 

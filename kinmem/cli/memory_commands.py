@@ -1,4 +1,4 @@
-"""memorize, update, forget, restore, history, undo: what changes a memory, and takes it back."""
+"""memorize, update, forget, restore, history, undo: changing memories, and taking changes back."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 PANEL = "Remember"
+# Digits of the largest number in a database. Python refuses to parse numbers of thousands of
+# digits.
 DIGITS = 19
-"""Of the greatest number a database has; Python reads numbers of some thousand digits only."""
 
 
 @command(app, rich_help_panel=PANEL)
@@ -35,7 +36,7 @@ def memorize(
     speaker: take.Speaker = None,
     place: take.Place = None,
 ) -> None:
-    """Remember something. What is known already is not stored twice."""
+    """Store a memory. What is known already is not stored twice."""
     from kinmem.cli.terminal import Refused
 
     details = _given(
@@ -116,7 +117,8 @@ def forget(
     yes: take.Yes = False,
     dry_run: take.DryRunAbout = False,
 ) -> None:
-    """Take a memory out of use: it can be restored for a while. Or erase all about somebody."""
+    """Take a memory out of use; it can be restored for a while. Or erase everything about a person
+    or thing."""
     from kinmem.cli.memory_ids import full_id
 
     if (memory_id is None) == (about is None):
@@ -181,11 +183,11 @@ def _change(
 def _links(
     memory: "Service", added: Iterable[str], taken: Iterable[str]
 ) -> Iterator[dict[str, str | None]]:
-    """What --link and --unlink name; ids may be the ends that lists show."""
+    """Yield what --link and --unlink name. Ids may be the short ones that lists show."""
     from kinmem.cli.memory_ids import full_id
 
-    for one in added:
-        typed, _, relation = one.partition(":")
+    for argument in added:
+        typed, _, relation = argument.partition(":")
         yield {"id": full_id(memory, typed), "relation": relation.strip() or "related_to"}
     for typed in taken:
         yield {"id": full_id(memory, typed), "relation": None}
@@ -215,7 +217,7 @@ def history(
     before: take.Before = None,
     as_of: take.AsOfWrite = None,
 ) -> None:
-    """What was done, the latest first: to one memory, or to all of this Kin's."""
+    """Show what was done, the latest first: to one memory, or to all of this Kin's."""
     from kinmem.cli import details
     from kinmem.cli.memory_ids import full_id
 
@@ -242,7 +244,7 @@ def undo(
     cascade: take.Cascade = False,
     dry_run: take.DryRunUndo = False,
 ) -> None:
-    """Take back what was done: the last thing, or a write, batch or memory's last change."""
+    """Take back changes: the last one, or a write, a batch, or the last change of a memory."""
     from kinmem.cli import details
 
     with context.memory() as memory:
@@ -254,7 +256,7 @@ def undo(
 
 
 def _meant(memory: "Service", what: str | None) -> int | str | None:
-    """The number of a write, the name of a batch, or a memory's whole id."""
+    """Return the number of a write, the name of a batch, or a memory's whole id."""
     from kinmem.cli.memory_ids import full_id
 
     if what is None:

@@ -1,4 +1,4 @@
-"""Lists of any length, and ids as people type them: the whole one, or the end that lists show."""
+"""Pages of any length, and ids as people type them: whole, or the end that lists show."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from kinmem.service import Service
 
 PAGE = 200
-# The front of a uuid7 is its time: memories of one minute share it. Its end is random.
+# A uuid7 begins with its time, which memories of one minute share. Its end is random.
 SHORT = 8
 WHOLE = 36
 
 
 def whole_page(memory: "Service", *, every: bool, limit: int = PAGE, **asked: Any) -> Page:
-    """One page of list_memories, or all of them from its cursor on as one."""
+    """Return one page of list_memories, or with `every` all pages from its cursor on as one."""
     if not every:
         return memory.list_memories(limit=limit, **asked)
     found = []
@@ -29,14 +29,15 @@ def whole_page(memory: "Service", *, every: bool, limit: int = PAGE, **asked: An
 
 
 def short_id(id: str) -> str:
-    """The end of an id, enough to tell thousands of memories apart."""
+    """Return the end of an id, which is enough to tell thousands of memories apart."""
     return id[-SHORT:]
 
 
 def full_id(memory: "Service", typed: str) -> str:
-    """The id that was meant. What no memory ends with comes back as it is, to be refused.
+    """Return the id that was meant. An ending that no memory has is returned as it is, to be
+    refused.
 
-    Raises InvalidInput when several visible memories end so.
+    Raises InvalidInput if several visible memories have this ending.
     """
     ending = typed.strip().lower()
     if ending.startswith(TURN):

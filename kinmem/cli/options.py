@@ -15,8 +15,8 @@ def option(
     least: int | None = None,
     offer: Complete | None = None,
 ) -> Any:
-    """An option with a value: option("--limit -n", "N", "At most so many."). A shell may `offer`
-    values for it."""
+    """Declare an option with a value: option("--limit -n", "N", "Most results."). `offer` gives
+    values for shell completion."""
     return typer.Option(
         *names.split(),
         metavar=metavar,
@@ -28,7 +28,7 @@ def option(
 
 
 def flag(names: str, help: str) -> Any:
-    """An option without a value."""
+    """Declare an option without a value."""
     return typer.Option(*names.split(), metavar="", help=help, show_default=False)
 
 
@@ -41,30 +41,34 @@ SUBJECTS, SESSIONS = from_memory(shell_completion.subjects), from_memory(shell_c
 
 
 def in_list(text: str) -> Complete:
-    """The values that a help text lists before its first stop."""
+    """Offer the values that a help text lists before its first period."""
     listed = text.rpartition(": ")[2].partition(".")[0].replace(";", ",")
     return among(*(value.split()[-1] for value in listed.split(", ") if value))
 
 
 # before or after every command
 Kin = Annotated[
-    str | None, option("--kin", "NAME", "Whose memory; else KINMEM_KIN, else default.", offer=KINS)
+    str | None,
+    option(
+        "--kin", "NAME", "Whose memory to use; by default KINMEM_KIN, else default.", offer=KINS
+    ),
 ]
 Home = Annotated[
-    str | None, option("--home", "FOLDER", "Where it is; else KINMEM_HOME, else ~/.kinmem.")
+    str | None,
+    option("--home", "FOLDER", "Folder of the memories; by default KINMEM_HOME, else ~/.kinmem."),
 ]
 Json = Annotated[bool, flag("--json", "Answer in JSON.")]
 
-# what is meant
-Text = Annotated[list[str], argument("TEXT", "One statement; - reads it from stdin.")]
+# arguments
+Text = Annotated[list[str], argument("TEXT", "One statement; - reads stdin.")]
 Question = Annotated[list[str], argument("QUESTION", "In your own words.")]
 Id = Annotated[
     str, argument("ID", "The memory's id, or its last 8 characters as lists show them.", IDS)
 ]
-KinName = Annotated[str, argument("KIN", "Whose memory it opens.", KINS)]
-TokenId = Annotated[str, argument("ID", "As token list shows it.")]
+KinName = Annotated[str, argument("KIN", "The Kin whose memory it opens.", KINS)]
+TokenId = Annotated[str, argument("ID", "Id, as `kinmem token list` shows it.")]
 
-# what a memory is
+# the fields of a memory
 CATEGORIES = (
     "fact, preference, decision, knowledge; identity, relationship, event, activity, plan,"
     " context, ephemeral."
@@ -77,7 +81,7 @@ Subject = Annotated[
 ]
 Scope = Annotated[
     Literal["private", "shared"] | None,
-    option("--scope", "private|shared", "private: this Kin's alone; shared: for every Kin."),
+    option("--scope", "private|shared", "private: for this Kin only; shared: for every Kin."),
 ]
 Importance = Annotated[float | None, option("--importance -i", "1-10", "1 mundane, 10 critical.")]
 SourceContext = Annotated[
@@ -95,26 +99,29 @@ Speaker = Annotated[str | None, option("--speaker", "NAME", "Who said it.")]
 
 # documents
 Files = Annotated[list[str], argument("FILE...", "Files and folders; - reads stdin.")]
-Recursive = Annotated[bool, flag("--recursive -r", "Of folders, the documents in them.")]
-Trusted = Annotated[bool, flag("--trust", "Recall what reads like instructions as well.")]
-Title = Annotated[str | None, option("--title", "TEXT", "Else its own title, or the file's name.")]
+Recursive = Annotated[bool, flag("--recursive -r", "Read the documents in folders.")]
+Trusted = Annotated[bool, flag("--trust", "Allow recall of passages that read like instructions.")]
+Title = Annotated[
+    str | None, option("--title", "TEXT", "Title; by default the document's own, or the file name.")
+]
 Description = Annotated[str | None, option("--description", "TEXT", "What it is, in a sentence.")]
 Ids = Annotated[
     list[str] | None, argument("ID", "Ids of memories, or their last 8 characters.", IDS)
 ]
 
-# which memories
+# filters
 Tags = Annotated[
-    list[str] | None, option("--tag -t", "TAG", "Repeat for several; all must be there.")
+    list[str] | None, option("--tag -t", "TAG", "Repeat for several; a memory must have them all.")
 ]
 Since = Annotated[
-    str | None, option("--since", "TIME", "Not before: 2026-05, 2026-05-08T14:00, yesterday.")
+    str | None,
+    option("--since", "TIME", "From this time on: 2026-05, 2026-05-08T14:00, yesterday."),
 ]
 Until = Annotated[
     str | None,
-    option("--until", "TIME", "Not after, the whole day included: 2026-05-08, last week."),
+    option("--until", "TIME", "Up to and including this time: 2026-05-08, last week."),
 ]
-STATES = "active, stale, archived, deleted, superseded; else what is alive."
+STATES = "active, stale, archived, deleted, superseded; by default active and stale."
 State = Annotated[
     str | None,
     option(
@@ -130,9 +137,11 @@ Place = Annotated[
 ]
 
 # explore
-Known = Annotated[list[str], argument("NAME", "An entity or a subject; me is the user.", SUBJECTS)]
-Depth = Annotated[int, option("--depth -d", "1|2", "2: the relations of its neighbours as well.")]
-To = Annotated[str | None, option("--to", "NAME", "How it leads to this one.")]
+Known = Annotated[
+    list[str], argument("NAME", "An entity or a subject; `me` is the user.", SUBJECTS)
+]
+Depth = Annotated[int, option("--depth -d", "1|2", "2 adds the relations of its neighbours.")]
+To = Annotated[str | None, option("--to", "NAME", "Also show how it is connected with this one.")]
 
 # timeline
 Day = Annotated[
@@ -140,23 +149,24 @@ Day = Annotated[
 ]
 
 # recall
-Limit = Annotated[int | None, option("--limit -n", "1-100", "At most so many.")]
+Limit = Annotated[int | None, option("--limit -n", "1-100", "Most results.")]
 AsOf = Annotated[
-    str | None, option("--as-of", "TIME", "Answer from what was true then: 2026-05, last year.")
+    str | None,
+    option("--as-of", "TIME", "Answer with what was true at that time: 2026-05, last year."),
 ]
 MODES = "Ranking: relevance, recent, important, historical, comprehensive, balanced, kinbot, kore."
 Mode = Annotated[str | None, option("--mode", "NAME", MODES, offer=in_list(MODES))]
-IncludeArchived = Annotated[bool, flag("--include-archived", "Archived memories too.")]
-Explain = Annotated[bool, flag("--explain", "Show why each was found.")]
+IncludeArchived = Annotated[bool, flag("--include-archived", "Include archived memories.")]
+Explain = Annotated[bool, flag("--explain", "Show why each memory was found.")]
 
 # list
 Sort = Annotated[
     Literal["newest", "oldest", "importance", "used", "said"],
-    option("--sort", "ORDER", "newest, oldest, importance, used, said: what comes first."),
+    option("--sort", "ORDER", "What comes first: newest, oldest, importance, used, said."),
 ]
-PageLimit = Annotated[int, option("--limit -n", "1-200", "So many a page; 50 by default.")]
-Cursor = Annotated[str | None, option("--cursor", "TEXT", "Go on where the last page ended.")]
-All = Annotated[bool, flag("--all", "Every page.")]
+PageLimit = Annotated[int, option("--limit -n", "1-200", "Memories per page; 50 by default.")]
+Cursor = Annotated[str | None, option("--cursor", "TEXT", "Continue where the last page ended.")]
+All = Annotated[bool, flag("--all", "Show every page.")]
 
 # update, forget
 CLEARABLE = (
@@ -169,64 +179,74 @@ CLEARABLE = (
     "priority",
     "place",
 )
-Content = Annotated[
-    str | None, option("--content", "TEXT", "What it says from now on; - reads it from stdin.")
-]
-Pinned = Annotated[bool | None, flag("--pin/--unpin", "Whether it never fades.")]
+Content = Annotated[str | None, option("--content", "TEXT", "New content; - reads stdin.")]
+Pinned = Annotated[bool | None, flag("--pin/--unpin", "Pinned memories never fade.")]
 Priority = Annotated[
-    float | None, option("--priority", "0-1", "How much it matters in daily work; sets its tier.")
+    float | None,
+    option("--priority", "0-1", "How much it matters in daily work; affects its tier."),
 ]
 Archived = Annotated[
-    bool | None, flag("--archive/--unarchive", "Whether it is kept but not recalled.")
+    bool | None, flag("--archive/--unarchive", "Archived memories are kept but not recalled.")
 ]
 Clear = Annotated[
     list[str] | None,
     option("--clear", "FIELD", f"Empty one of: {', '.join(CLEARABLE)}.", offer=among(*CLEARABLE)),
 ]
-LINK = "Link it with another, as part_of, references, ...; related_to by default. Repeatable."
+LINK = "Link it to another memory: part_of, references, ...; related_to by default. Repeatable."
 Link = Annotated[list[str] | None, option("--link", "ID[:RELATION]", LINK)]
-Unlink = Annotated[list[str] | None, option("--unlink", "ID", "Take back its links with this one.")]
+Unlink = Annotated[list[str] | None, option("--unlink", "ID", "Remove its links with this memory.")]
 IfVersion = Annotated[
-    int | None, option("--if-version", "N", "Only if it is still at this version.")
+    int | None, option("--if-version", "N", "Change it only if it is still at this version.")
 ]
-Erase = Annotated[bool, flag("--erase", "For good: it cannot be restored.")]
+Erase = Annotated[bool, flag("--erase", "Erase it for good; it cannot be restored.")]
 Yes = Annotated[bool, flag("--yes -y", "Do not ask before erasing.")]
 
-ForgottenId = Annotated[str | None, argument("ID", "One memory, as lists show it.", IDS)]
+ForgottenId = Annotated[str | None, argument("ID", "Id of one memory, as lists show it.", IDS)]
 About = Annotated[
-    str | None, option("--about", "NAME", "Erase for good all that names somebody or something.")
+    str | None,
+    option("--about", "NAME", "Erase for good everything that names this person or thing."),
 ]
-DryRunAbout = Annotated[bool, flag("--dry-run", "With --about: only show what would be erased.")]
+DryRunAbout = Annotated[bool, flag("--dry-run", "With --about, only show what would be erased.")]
 
 # history, undo
-MaybeId = Annotated[str | None, argument("ID", "Of one memory; else what was done to all.", IDS)]
-WriteLimit = Annotated[int, option("--limit -n", "N", "At most so many; 20 by default.")]
-Before = Annotated[int | None, option("--before", "WRITE", "Go on below this write.")]
+MaybeId = Annotated[str | None, argument("ID", "Only the history of this memory.", IDS)]
+WriteLimit = Annotated[int, option("--limit -n", "N", "Most entries; 20 by default.")]
+Before = Annotated[
+    int | None, option("--before", "WRITE", "Continue with the writes before this one.")
+]
 AsOfWrite = Annotated[
-    int | None, option("--as-of", "WRITE", "The memories as they stood after that write.")
+    int | None, option("--as-of", "WRITE", "Show the memories as they were after this write.")
 ]
 What = Annotated[
     str | None,
-    argument("WHAT", "Number of a write, name of a batch, or a memory's id; else the last thing."),
+    argument(
+        "WHAT", "Number of a write, name of a batch, or id of a memory; by default the last change."
+    ),
 ]
-Last = Annotated[int, option("--last", "N", "So many of the last things; 1 by default.", 1)]
-Cascade = Annotated[bool, flag("--cascade", "Undo what was built on it later, too.")]
+Last = Annotated[
+    int,
+    option("--last", "N", "Number of changes to undo, from the last one back; 1 by default.", 1),
+]
+Cascade = Annotated[bool, flag("--cascade", "Also undo later changes that depend on it.")]
 DryRunUndo = Annotated[bool, flag("--dry-run", "Only show what would be undone.")]
 
 # conversations
 Session = Annotated[
-    str | None, argument("SESSION", "As sessions lists it; the latest one else.", SESSIONS)
+    str | None,
+    argument(
+        "SESSION", "Name, as `kinmem sessions` lists it; by default the latest session.", SESSIONS
+    ),
 ]
-SessionLimit = Annotated[int, option("--limit -n", "N", "At most so many; 20 by default.")]
-Parked = Annotated[bool, flag("--parked", "What learning has given up, and why.")]
-Retry = Annotated[bool, flag("--retry", "Let the worker try again what failed.")]
-STEPS = "Only these: learn, embed, tag, link, prune and so on; all by default."
+SessionLimit = Annotated[int, option("--limit -n", "N", "Most entries; 20 by default.")]
+Parked = Annotated[bool, flag("--parked", "Show what learning has given up on, and why.")]
+Retry = Annotated[bool, flag("--retry", "Let the worker try again what has failed.")]
+STEPS = "Run only these steps: learn, embed, tag, link, prune and so on; all by default."
 Steps = Annotated[list[str] | None, argument("STEP", STEPS, from_memory(shell_completion.steps))]
 DryRun = Annotated[bool, flag("--dry-run", "Count what would be done, and change nothing.")]
-Due = Annotated[bool, flag("--due", "Learn, and all else only if KINMEM_SLEEP_EVERY has passed.")]
+Due = Annotated[bool, flag("--due", "Learn; do the rest only if KINMEM_SLEEP_EVERY has passed.")]
 Compress = Annotated[bool, flag("--compress", "Merge similar memories without a model.")]
-Linger = Annotated[bool, flag("--linger", "Then answer hooks for KINMEM_LINGER_MINUTES.")]
-Quiet = Annotated[bool, flag("--quiet", "Say nothing.")]
+Linger = Annotated[bool, flag("--linger", "Afterwards, answer hooks for KINMEM_LINGER_MINUTES.")]
+Quiet = Annotated[bool, flag("--quiet", "Print nothing.")]
 Apply = Annotated[
     list[str] | None, option("--apply", "ISSUE", "Settle this issue as suggested; repeatable.")
 ]
@@ -240,34 +260,38 @@ HookClient = Annotated[
     str | None,
     argument(
         "CLIENT",
-        "claude, codex, gemini, cursor or vscode; told by the input else.",
+        "claude, codex, gemini, cursor or vscode; by default recognised from the input.",
         among("claude", "codex", "gemini", "cursor", "vscode"),
     ),
 ]
-Write = Annotated[bool, flag("--write", "Do it; else it is only shown.")]
+Write = Annotated[bool, flag("--write", "Make the change instead of only showing it.")]
 Remove = Annotated[
     bool,
-    flag("--remove", "Take out what install has added; it, too, is only shown without --write."),
+    flag("--remove", "Remove what install has added; without --write, only show it."),
 ]
 Project = Annotated[
-    str | None, option("--project", "FOLDER", "Into this project instead of the user's settings.")
+    str | None,
+    option("--project", "FOLDER", "Change this project's settings instead of the user's."),
 ]
 
 # serve, demo, doctor, config, token
 Transport = Annotated[
     Literal["stdio", "http", "sse", "streamable-http"] | None,
     option(
-        "--transport", "NAME", "stdio, or http, sse, streamable-http: one server for all three."
+        "--transport",
+        "NAME",
+        "stdio, http, sse or streamable-http; the last three start the same server.",
     ),
 ]
 Host = Annotated[
-    str | None, option("--host", "ADDRESS", "For HTTP; others than 127.0.0.1 need a token.")
+    str | None,
+    option("--host", "ADDRESS", "Address for HTTP; any but a loopback address needs a token."),
 ]
 Port = Annotated[
-    int | None, option("--port", "N", "For HTTP; 8765 by default, 0 takes a free one.")
+    int | None, option("--port", "N", "Port for HTTP; 8765 by default, 0 takes a free one.")
 ]
 Keep = Annotated[bool, flag("--keep", "Keep the folder with the memories.")]
-Strict = Annotated[bool, flag("--strict", "End with exit code 4 if something wants a look.")]
+Strict = Annotated[bool, flag("--strict", "Exit with code 4 if there are warnings.")]
 Online = Annotated[bool, flag("--online", "Try the configured embedding provider too.")]
 Which = Annotated[
     list[str] | None, argument("WHICH", "retrieval, latency, throughput ...; all by default.")
@@ -276,11 +300,15 @@ EmbedderNames = Annotated[
     list[str] | None,
     option("--embedder", "NAME", "One or two, as MEMORY_EMBEDDING_MODEL names them, or builtin."),
 ]
-Short = Annotated[bool, flag("--short", "Few memories and own questions: about a minute.")]
+Short = Annotated[
+    bool, flag("--short", "Use few memories and our own questions; takes about a minute.")
+]
 Drop = Annotated[
     str | None, option("--drop", "EMBEDDER", "Remove the vectors of this one instead.")
 ]
-Changed = Annotated[bool, flag("--changed", "Only what is not the default.")]
-Label = Annotated[str | None, option("--note", "TEXT", "To know it by later.")]
-Days = Annotated[int | None, option("--days", "N", "How long it is valid; else until revoked.")]
+Changed = Annotated[bool, flag("--changed", "Show only settings that are not at their default.")]
+Label = Annotated[str | None, option("--note", "TEXT", "A note by which to recognise it later.")]
+Days = Annotated[
+    int | None, option("--days", "N", "Days for which it is valid; by default until revoked.")
+]
 Version = Annotated[bool, flag("--version", "Show the versions of kinmem and its engine.")]

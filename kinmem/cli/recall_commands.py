@@ -1,4 +1,4 @@
-"""recall, list, show, explore, timeline, review, stats: what the memory holds."""
+"""recall, list, show, explore, timeline, review, stats: reading the memory."""
 
 import typer
 
@@ -29,9 +29,9 @@ def recall(
     place: take.Place = None,
     explain: take.Explain = False,
 ) -> None:
-    """What is remembered about a question, best first."""
+    """Recall what is remembered about a question, best first."""
     with context.memory() as memory:
-        memory.here = at_hand()  # prefers what belongs to the project that one stands in
+        memory.here = at_hand()  # prefers memories of the project in the current folder
         answer = memory.recall(
             " ".join(question),
             limit=limit,
@@ -72,7 +72,7 @@ def list_(
     cursor: take.Cursor = None,
     every: take.All = False,
 ) -> None:
-    """What is stored, page by page."""
+    """List what is stored, page by page."""
     from kinmem.cli.memory_ids import whole_page
 
     with context.memory() as memory:
@@ -103,7 +103,7 @@ def list_(
 
 @command(app, rich_help_panel=PANEL)
 def show(context: CommandContext, memory_id: take.Id) -> None:
-    """Everything about one memory: where it comes from and what happened to it."""
+    """Show everything about one memory: where it comes from and what happened to it."""
     from kinmem.cli.details import whole_card, whole_row
     from kinmem.cli.memory_ids import full_id
 
@@ -127,7 +127,7 @@ def show(context: CommandContext, memory_id: take.Id) -> None:
 def explore(
     context: CommandContext, name: take.Known, depth: take.Depth = 1, to: take.To = None
 ) -> None:
-    """What is known about somebody or something: relations, other names, latest memories."""
+    """Show what is known about a person or thing: relations, other names, latest memories."""
     with context.memory() as memory:
         card, way = memory.explore(" ".join(name), depth=depth, to=to)
         if context.json:
@@ -149,7 +149,8 @@ def timeline(
     limit: take.PageLimit = 50,
     cursor: take.Cursor = None,
 ) -> None:
-    """What happened, in order: about a subject, on a day, or both. What was so once is marked."""
+    """Show what happened, in order: to a subject, on a day, or both. What no longer holds is
+    marked."""
     with context.memory() as memory:
         page = memory.timeline(subject, day, limit=limit, cursor=cursor)
         if context.json:
@@ -172,7 +173,8 @@ def review(
     refuse: take.Refuse = None,
     keep: take.KeepMemory = None,
 ) -> None:
-    """Find contradictions, duplicates and what is out of date. Changes only what is applied."""
+    """Find contradictions, duplicates and outdated memories. Changes only what --apply or --refuse
+    names."""
     from kinmem.cli.memory_ids import full_id
     from kinmem.cli.terminal import progress_bar
 
@@ -194,13 +196,13 @@ def review(
             from kinmem.cli.cards import issues
 
             say(*issues(found, memory))
-    if found.degraded:  # what rules find was shown
+    if found.degraded:  # only what rules find was shown
         raise typer.Exit(1)
 
 
 @command(app, rich_help_panel=PANEL)
 def stats(context: CommandContext) -> None:
-    """How much is remembered, and whether all of it can be found by meaning."""
+    """Show how much is remembered, and whether all of it can be found by meaning."""
     from kinmem.cli.tables import stats_row, stats_table
 
     with context.memory() as memory:

@@ -1,4 +1,4 @@
-"""What a shell may offer behind the options and arguments of a command, besides their names."""
+"""Values that a shell can offer for the options and arguments of a command."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from kinmem.cli.command_context import CommandContext
     from kinmem.service import Service
 
+# Number of memories whose ids are offered.
 NEWEST = 100
-"""Memories whose ids are offered."""
 Complete = Callable[[typer.Context, list[str], str], list[Any]]
 
 
 def among(*values: str) -> Complete:
-    """Those of these values that begin as typed."""
+    """Offer the values that begin with what was typed."""
 
     def complete(ctx: typer.Context, args: list[str], incomplete: str) -> list[Any]:
         return [value for value in values if value.startswith(incomplete)]
@@ -27,7 +27,7 @@ def among(*values: str) -> Complete:
 
 
 def from_memory(offered: "Callable[[CommandContext], Iterable[Any]]") -> Complete:
-    """What the memory that is meant has, as far as it can be read without harm; else nothing."""
+    """Offer values from the memory that the command line selects; nothing if it cannot be read."""
 
     def complete(ctx: typer.Context, args: list[str], incomplete: str) -> list[Any]:
         found: list[Any] = []
@@ -43,7 +43,7 @@ def from_memory(offered: "Callable[[CommandContext], Iterable[Any]]") -> Complet
 
 
 def _context_of(ctx: typer.Context) -> "CommandContext":
-    """With the options as far as they were typed, before the command or behind it."""
+    """Build the context from the options typed so far, before or after the command."""
     from kinmem.cli.command_context import CommandContext
 
     typed = [one.params for one in (ctx, ctx.parent) if one is not None]
@@ -55,7 +55,7 @@ def _context_of(ctx: typer.Context) -> "CommandContext":
 
 
 def _memory(context: "CommandContext") -> "AbstractContextManager[Service]":
-    """The one that is there: none is made for a suggestion."""
+    """Open the memory if it exists: none is created for a suggestion."""
     if not context.settings().home.is_dir():
         raise FileNotFoundError
     return context.memory(resident=False)
@@ -68,7 +68,7 @@ def kins(context: "CommandContext") -> Iterable[str]:
 
 
 def ids(context: "CommandContext") -> Iterable[tuple[str, str]]:
-    """The newest ones, each with what it says."""
+    """Return the newest ids, each with what the memory says."""
     from kinmem.cli.memory_ids import short_id
     from kinmem.cli.terminal import one_line
     from kinmem.text import cut

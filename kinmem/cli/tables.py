@@ -1,4 +1,4 @@
-"""Kins, tokens, settings, conversations, runs, numbers: rows for programs, tables for people."""
+"""Kins, tokens, settings, conversations, runs, statistics: rows for programs, tables for people."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 UNREAD = "the active ranking profile, or this version, does not read it."
+# Characters of a message in a table.
 MESSAGE_SHOWN = 80
-"""Characters of a message in a table."""
 
 
 def table_of(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """A plain table; cells are data and shown safely."""
+    """Return a plain table. Cells are data and shown safely."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in columns:
         table.add_column(column, overflow="fold")
@@ -37,7 +37,7 @@ def table_of(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
 
 
 def kin_table(found: Sequence[Row], settings: Settings) -> RenderableType:
-    """Who has how many memories."""
+    """Return the Kins with the number of their memories."""
     if not found:
         return Text(f"Nobody has a memory in {settings.home} yet.")
     rows = [
@@ -48,7 +48,7 @@ def kin_table(found: Sequence[Row], settings: Settings) -> RenderableType:
 
 
 def token_rows(tokens: "Sequence[Token]") -> list[dict[str, Any]]:
-    """Everything but the digests."""
+    """Return everything but the digests."""
     now = datetime.now(UTC)
     return [
         {
@@ -65,7 +65,7 @@ def token_rows(tokens: "Sequence[Token]") -> list[dict[str, Any]]:
 
 
 def token_table(rows: Sequence[Row]) -> RenderableType:
-    """What became of which token."""
+    """Return the tokens with their state."""
     if not rows:
         return Text("No tokens: HTTP answers this machine only. kinmem token add KIN makes one.")
     told = []
@@ -77,7 +77,10 @@ def token_table(rows: Sequence[Row]) -> RenderableType:
 
 
 def setting_rows(settings: Settings, home_given: bool) -> Iterator[dict[str, Any]]:
-    """Every setting as it is in force; `home_given`: on the command line."""
+    """Yield every setting in force.
+
+    `home_given` says that the folder was given on the command line.
+    """
     yield {
         "variable": HOME_VARIABLE,
         "value": str(settings.home),
@@ -104,7 +107,7 @@ def setting_rows(settings: Settings, home_given: bool) -> Iterator[dict[str, Any
 def setting_table(
     rows: Sequence[Row], ignored: Sequence[str], settings: Settings
 ) -> Iterator[RenderableType]:
-    """The settings, those that were set standing out; then what has no effect."""
+    """Yield the settings, with those that were set standing out, then those without effect."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("setting", "value", "from"):
         table.add_column(column, overflow="fold")
@@ -122,7 +125,7 @@ def setting_table(
 
 
 def without_effect(settings: Settings) -> list[str]:
-    """Variables that are set and change nothing."""
+    """Return the variables that are set without effect."""
     return unread(settings, reads(settings.recall.profile, settings.recall.fusion))
 
 
@@ -210,7 +213,7 @@ def run_table(rows: Sequence[Row]) -> RenderableType:
 
 
 def step_table(run: Run) -> Iterator[RenderableType]:
-    """What each step did in what time, then what went wrong."""
+    """Yield what each step did and how long it took, then the problems."""
     told = [
         (step, f"{seconds:.2f} s", _counted(run.counted(step)))
         for step, seconds in run.seconds.items()
@@ -236,7 +239,7 @@ def _message_state(message: Message) -> str:
 
 
 def stats_row(stats: "Stats") -> dict[str, Any]:
-    """For programs."""
+    """Return the statistics for programs."""
     return {
         "kin": stats.kin,
         "memories": {table: dict(counts) for table, counts in stats.counts.items()},
@@ -254,7 +257,7 @@ def stats_row(stats: "Stats") -> dict[str, Any]:
 
 
 def stats_table(stats: "Stats") -> Table:
-    """For people."""
+    """Return the statistics for people."""
     table = Table.grid(padding=(0, 2))
     table.add_row(Text("Kin", style="dim"), Text(stats.kin, style="bold"))
     total = sum(stats.counts.get("kin", {}).values())

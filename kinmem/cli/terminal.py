@@ -1,4 +1,5 @@
-"""What reaches a terminal: texts, tables, progress, errors. No escape sequence in a memory acts."""
+"""Output to the terminal: texts, tables, progress, errors. Escape sequences in memories are
+disarmed."""
 
 import json
 import logging
@@ -18,47 +19,50 @@ if TYPE_CHECKING:
     from rich.console import Console, OverflowMethod, RenderableType
     from rich.text import Text
 
-# Controls, bidirectional overrides, zero-width and tag characters: they would move the cursor,
-# turn text around or hide it. The zero-width joiner stays, emoji are made with it.
+# Control characters, bidirectional overrides, zero-width and tag characters, which would move the
+# cursor, reverse text or hide it. The zero-width joiner is kept, since emoji are made with it.
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
-# Of lines in a pipe or a file, which nothing wraps or cuts; a terminal says its own width.
+# The width of lines in a pipe or a file, which are not wrapped or cut; a terminal has a width of
+# its own.
 UNLIMITED = 1_000_000
-# Cells are aligned up to this width. A terminal cuts all but the last of a line there.
+# Cells are aligned up to this width, at which a terminal cuts all cells of a line but the last.
 WIDEST = 20
 LINE_SECONDS = 5.0
 REFUSED_CODES = frozenset(
     {"invalid", "too_large", "unreadable", "not_found", "conflict", "refused"}
 )
+# Messages that typer takes from pydantic -> the same in plain words.
 PLAINLY = (
     (r"Value error, ", ""),
     (r"Input should be a valid integer.*", "it must be a whole number"),
     (r"Input should be a valid number.*", "it must be a number"),
     (r"Input should be greater than or equal to (\S+)", r"it must be at least \1"),
 )
-"""What typer takes over from pydantic, and how people say it."""
 logger = logging.getLogger(__name__)
 
 
 def safe(text: str) -> str:
-    """The text with every invisible or acting character shown as its escape, \\u001b for ESC."""
+    r"""Return the text with every invisible or control character shown as its escape: \\u001b for
+    ESC."""
     return UNSEEN.sub(_escaped, text)
 
 
 def one_line(text: str) -> str:
-    """The safe text on one line."""
+    """Return the safe text on one line."""
     return " ".join(safe(text).split())
 
 
 def json_text(value: Any) -> str:
-    """JSON for programs and people: letters as they are, invisible characters escaped."""
+    """Return JSON for programs and people: letters as they are, invisible characters escaped."""
     return safe(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def console(*, err: bool = False) -> "Console":
-    """A console for stdout or stderr: colour only on a terminal without NO_COLOR, no markup."""
+    """Return a console for stdout or stderr, without markup, in colour only on a terminal without
+    NO_COLOR."""
     from rich.console import Console
 
     stream = sys.stderr if err else sys.stdout
@@ -67,24 +71,30 @@ def console(*, err: bool = False) -> "Console":
 
 
 def say(*renderables: "RenderableType", width: int | None = None) -> None:
-    """Write to stdout, on a terminal at most `width` wide; elsewhere no line is wrapped or cut, and
-    each ends where its text ends."""
+    """Write to stdout.
+
+    On a terminal lines are at most `width` wide; elsewhere they are neither wrapped nor cut, and
+    have no trailing blanks.
+    """
     from rich.console import Group
 
     out = console()
     with out.capture() as captured:
         for renderable in renderables:
-            # A text printed by itself would forget that it must not be wrapped.
+            # In a Group, because a text printed by itself loses its no_wrap.
             out.print(Group(renderable), width=width if out.is_terminal else None, crop=False)
-    told = captured.get()
+    output = captured.get()
     if not out.is_terminal:
-        told = "".join(f"{line.rstrip()}\n" for line in told.splitlines())
-    typer.echo(told, nl=False)
+        output = "".join(f"{line.rstrip()}\n" for line in output.splitlines())
+    typer.echo(output, nl=False)
 
 
 def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> "Iterator[Text]":
-    """One line per row. A terminal shows what fits of it, the last cell on a line of its own where
-    too little would fit; elsewhere every cell is whole."""
+    """Yield one line per row.
+
+    A terminal shows what fits, with the last cell on a line of its own if too little of it would
+    fit; elsewhere every cell is whole.
+    """
     from rich.cells import cell_len, set_cell_size
     from rich.text import Text
 
@@ -109,7 +119,8 @@ def _escaped(match: re.Match[str]) -> str:
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
-    """What Service methods take as `progress`: a function of done, total, and what is done."""
+    """Yield the function that Service methods take as `progress`: of done, total, and what is
+    done."""
     out = console(err=True)
     if not out.is_terminal:
         yield _progress_lines()
@@ -138,29 +149,29 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
 
 
 def _progress_lines() -> Callable[[int, int, str], None]:
-    told = time.monotonic()
+    printed_at = time.monotonic()
 
     def report(done: int, total: int, what: str) -> None:
-        nonlocal told
-        if time.monotonic() - told >= LINE_SECONDS:
-            told = time.monotonic()
+        nonlocal printed_at
+        if time.monotonic() - printed_at >= LINE_SECONDS:
+            printed_at = time.monotonic()
             typer.echo(f"{what}: {done} of {total}", err=True)
 
     return report
 
 
 class Refused(KinmemError):
-    """What was asked could be done but should not be."""
+    """Something that could be done but should not be."""
 
     code = "refused"
 
 
 def report(error: Exception, *, as_json: bool) -> int:
-    """Say on stderr what went wrong; the exit code for it."""
+    """Print an error to stderr, and return its exit code."""
     code, message, retry = _described(error)
     if as_json:
-        told = {"error": {"code": code, "message": message, "retry": retry}}
-        typer.echo(json_text(told), err=True)
+        details = {"error": {"code": code, "message": message, "retry": retry}}
+        typer.echo(json_text(details), err=True)
     else:
         typer.echo(f"{code}: {safe(message)}", err=True)
     if code == "internal" and os.environ.get("KINMEM_LOG_LEVEL") == "DEBUG":
@@ -169,7 +180,7 @@ def report(error: Exception, *, as_json: bool) -> int:
 
 
 def exit_code(code: str) -> int:
-    """The exit code for an error's code; see the table in kinmem.cli."""
+    """Return the exit code for an error's code; see the table in kinmem.cli."""
     if code == "usage":
         return 2
     return 3 if code in REFUSED_CODES else 1

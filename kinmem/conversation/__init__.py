@@ -1,1 +1,1 @@
-"""A conversation as it passes by: turns in, notes out, and long talk kept short."""
+"""A running conversation: turns come in, notes go out, and long conversations are kept short."""

@@ -1,4 +1,5 @@
-"""The block that a session is shown: how a memory is told, and how a block is known again."""
+"""The block of notes shown to a session: how memories are written, and how blocks are
+recognised."""
 
 import re
 from collections import defaultdict
@@ -15,7 +16,7 @@ NAME = "kinmem-notes"
 OPENING, CLOSING = f"<{NAME}>", f"</{NAME}>"
 STAR, FULL, RING, EMPTY = "★", "●", "◎", "○"
 GROUP, GONE = "▸", "✗"
-# The seeds' numbers: importance from which a memory is starred, and the parts of the best score.
+# The seeds' numbers: the importance from which a memory is starred, and shares of the best score.
 STARRED = 7
 FULL_FROM, RING_FROM = 0.7, 0.4
 GROUPED_ABOVE = 3
@@ -53,37 +54,38 @@ HEADINGS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A memory that is to be shown."""
+    """A memory to be shown."""
 
     memory: Memory
     text: str
-    """Its content, or the part of it that fits."""
+    """Its content, or the part that fits."""
     share: float | None = None
-    """Its score as a part of the best; None: nothing was asked."""
+    """Its score as a share of the best score; None if nothing was asked."""
     changed: bool = False
     """Whether the session was shown an older version."""
     newer: str | None = None
-    """The id of a newer memory that may have taken its place."""
+    """Id of a newer memory that may have superseded it."""
     elsewhere: bool = False
-    """Whether it comes from another project than the one at hand."""
+    """Whether it comes from another project than the current one."""
 
 
 def block(lines: Sequence[str], *, first: bool) -> str:
-    """The lines between delimiters; the first block of a session explains itself."""
+    """Put the lines between delimiters. The first block of a session explains itself."""
     return "\n".join([*head(first), *lines, CLOSING])
 
 
 def head(first: bool) -> list[str]:
-    """What stands before the notes."""
+    """Return the lines before the notes."""
     return [OPENING, *(GUIDANCE if first else (BRIEF,))]
 
 
 def told_lines(told: Sequence[Told], kin: str, now: datetime) -> list[str]:
-    """One line each; above three in groups, each under its heading.
+    """Write each memory as a line; more than three are grouped under headings.
 
-    By subject if three in five have one: the largest group first, those without last, within a
-    group by importance. Else by category, in the order given. What may be out of date stands
-    behind what is newer, whatever its group.
+    They are grouped by subject if three in five have one: the largest group first, memories without
+    a subject last, and by importance within a group. Otherwise they are grouped by category, in the
+    order given. A memory that may be out of date comes after everything else if the newer one is
+    listed.
     """
     ids = {one.memory.id for one in told}
     doubtful = [one for one in told if one.newer in ids]
@@ -135,7 +137,8 @@ def _by_category(told: Sequence[Told]) -> Iterator[tuple[str, list[Told]]]:
 
 
 def line(one: Told, kin: str, now: datetime, *, grouped_by_subject: bool = False) -> str:
-    """- ★ ● changed [fact] *[shared by bob]* content (subject: Ana) [context: at work] — 3d ago"""
+    """Write a memory as a line:
+    - ★ ● changed [fact] *[shared by bob]* content (subject: Ana) [context: at work] — 3d ago"""
     memory = one.memory
     starred = memory.importance is not None and memory.importance >= STARRED
     parts = ["-", STAR * starred, sign(one.share), "changed" * one.changed, f"[{memory.category}]"]
@@ -157,20 +160,20 @@ def line(one: Told, kin: str, now: datetime, *, grouped_by_subject: bool = False
 
 
 def sign(share: float | None) -> str:
-    """How well it fits; nothing where nothing was asked."""
+    """Return the sign for how well it fits; empty if nothing was asked."""
     if share is None:
         return ""
     return FULL if share >= FULL_FROM else RING if share >= RING_FROM else EMPTY
 
 
 def age(memory: Memory, now: datetime) -> str:
-    """Since it happened, else since it was written; a date for what is to come."""
+    """Return the time since it happened, or else since it was written; for the future, a date."""
     then = memory.occurred_at or memory.content_updated_at
     return spoken_date(then) if then > now else age_in_words(then, now)
 
 
 def gone_line(memory: Memory) -> str:
-    """What a session was shown and may not rely on any more."""
+    """Write that a memory the session was shown no longer holds."""
     what = FORGOTTEN if memory.state == "deleted" else OUTDATED
     return f"- {GONE} {what}: {disarmed(memory.content, EXCERPT_LENGTH)}"
 
@@ -179,7 +182,7 @@ _LT, _GT = r"(?:<|&lt;|\\u003c|＜)", r"(?:>|&gt;|\\u003e|＞)"
 _OPEN = re.compile(rf"{_LT}\s{{0,3}}{NAME}\b[^<>&\n]{{0,100}}(?:{_GT}|$)", re.I | re.M)
 _CLOSE = re.compile(rf"{_LT}\s{{0,3}}[/\\]{{1,2}}\s{{0,3}}{NAME}\s{{0,3}}(?:{_GT}|$)", re.I | re.M)
 _SIGNS = f"[{STAR}{FULL}{RING}{EMPTY}]"
-# However it was quoted, bulleted or dashed on its way back.
+# What may precede a line that comes back quoted, bulleted or with a dash.
 _QUOTED = r"[^\w\n\[]{0,16}"
 _LABEL = rf"(?:changed\s)?\[(?:{'|'.join(CATEGORIES)})\]\s"
 _AGE = r"(?:just now|\d+\w+ ago|\d{1,2} \w+ \d{4})"
@@ -193,10 +196,10 @@ _BEGUN = re.compile(rf"{_QUOTED}(?:-\s)?(?:{_SIGNS}|changed\b|\[|{GROUP}|{GONE})
 
 
 def strip_blocks(text: str) -> str:
-    """The text without blocks of ours: whole, nested, cut off at either end, or quoted.
+    """Remove our own blocks from a text: whole, nested, cut off at either end, or quoted.
 
-    Lines of ours that stand without delimiters go too, as far as they can be recognised. A text
-    without any comes back as it is.
+    Our lines without delimiters are removed too, as far as they can be recognised. A text without
+    any is returned unchanged.
     """
     tags = [(found.start(), found.end(), 1) for found in _OPEN.finditer(text)]
     tags += [(found.start(), found.end(), -1) for found in _CLOSE.finditer(text)]
@@ -208,7 +211,10 @@ def strip_blocks(text: str) -> str:
 
 
 def _without_ours(lines: Sequence[str]) -> Iterator[str]:
-    """A heading is ours if a line of ours follows: others list with that sign too."""
+    """Yield the lines that are not ours.
+
+    A heading is ours only if a line of ours follows, since other lists use that sign too.
+    """
     for told, following in zip(lines, [*lines[1:], ""], strict=True):
         is_heading = _HEADING.fullmatch(told) and _LINE.fullmatch(following)
         if not _LINE.fullmatch(told) and not is_heading:
@@ -216,7 +222,10 @@ def _without_ours(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _outside(text: str, tags: list[tuple[int, int, int]]) -> str:
-    """What no pair of delimiters encloses; an unpaired one takes the lines like ours beside it."""
+    """Return what is outside of all delimiters.
+
+    An unpaired delimiter also removes lines like ours next to it.
+    """
     parts: list[str] = []
     depth = at = 0
     for start, end, step in tags:
@@ -243,6 +252,7 @@ def _without_last_lines(text: str) -> str:
 
 
 def _is_ours(told: str) -> bool:
-    """Of a block that was cut: its last line may be short of its end."""
+    """Return whether a line belongs to a block that was cut off; the last line may be
+    incomplete."""
     known = any(whole.startswith(told.strip()) for whole in (BRIEF, *GUIDANCE))
     return known or bool(_LINE.fullmatch(told) or _BEGUN.fullmatch(told))

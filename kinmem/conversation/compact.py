@@ -1,4 +1,4 @@
-"""A long conversation becomes short: spill, reduce, then summarise and fold (summarize_turns)."""
+"""Keeps long conversations short: spill, reduce, then summarise and fold (summarize_turns)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,12 +15,15 @@ from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.turns import Message, Snapshot
 
+# Attempts to read a session while another process summarises it.
 READINGS = 5
-"""Tries to read a session while another process summarises it."""
 
 
 class Compact:
-    """Keeps the sessions of one Kin short. Repeating a step, also in two processes, is harmless."""
+    """Keeps the sessions of one Kin short.
+
+    Repeating a step, even in two processes, does no harm.
+    """
 
     def __init__(
         self, store: Store, model: ChatModel | None, settings: Settings, clock: Clock
@@ -36,24 +39,24 @@ class Compact:
         self._spill = Spill(Path(settings.home), settings.general.kin, settings.compact)
 
     def spill(self, message: Message) -> Message:
-        """The message with a preview in place of a long output, which goes to a file."""
+        """Move a long output to a file, and return the message with a preview in its place."""
         return self._spill(message, self._clock())
 
     def sweep(self) -> int:
-        """Delete outputs whose time is over; how many."""
+        """Delete expired outputs, and return how many."""
         return self._spill.sweep(self._clock())
 
     def reduced(self, session: str) -> Counter[str]:
-        """How many messages the context of a session shows shorter than they were."""
+        """Count the messages that the context of a session shows shorter than they are."""
         messages = self._turns.messages(session, uncompacted=True)
         pairs = zip(messages, reduce(messages, self._settings), strict=True)
         return Counter(messages=sum(was.text != now.text for was, now in pairs))
 
     def summarise(self, session: str, counts: Counter[str] | None = None) -> Counter[str]:
-        """Summarise old turns while any are due; what was made, added to `counts`.
+        """Summarise old turns while any are due, and add what was made to `counts`.
 
-        Raises ModelError: what was done before stays done, and is counted; the rest is due again
-        the next time.
+        Raises ModelError. What was done before that stays done and is counted; the rest is due
+        again the next time.
         """
         counts = Counter() if counts is None else counts
         self._fold(session, counts)
@@ -61,7 +64,7 @@ class Compact:
         turns = turns_of(messages)
         while count := due(turns, self._settings):
             if not self._summarised(session, turns[:count], messages[-1].id):
-                break  # another process has done it, and goes on
+                break  # another process has summarised them, and carries on
             turns = turns[count:]
             counts["snapshots"] += 1
             counts["turns"] += count
@@ -69,11 +72,14 @@ class Compact:
         return counts
 
     def context(self, session: str, *, exact: bool = True) -> str:
-        """See Service.context. The same bytes as long as nothing was said, shown or summarised."""
+        """See Service.context.
+
+        The bytes stay the same as long as nothing is said, shown or summarised.
+        """
         return rendered(self._talk(session, exact), self._settings, exact=exact)
 
     def _messages(self, session: str, but: Snapshot | None = None) -> list[Message]:
-        """What no summary stands for, `but` that one, in order; in local time."""
+        """Return the messages that no summary replaces (except `but`), in order, in local time."""
         id = but.id if but else None
         return [
             replace(message, said_at=message.said_at.astimezone(self._zone))
@@ -81,8 +87,10 @@ class Compact:
         ]
 
     def _talk(self, session: str, exact: bool) -> Talk:
-        """All of a session as it was at one time, though it takes several readings. Unless it is
-        `exact`, what was summarised last may still be there as it was said; see held_back."""
+        """Read all of a session as it was at one time, although that takes several queries.
+
+        Unless `exact`, what was summarised last may still appear in full; see held_back.
+        """
         snapshots = self._snapshots.of(session)
         for _ in range(READINGS):
             held = None if exact else held_back(snapshots, self._settings)
@@ -100,10 +108,10 @@ class Compact:
         return Talk(snapshots, messages, notes, _without(shown, beside))
 
     def _summarised(self, session: str, turns: Sequence[Turn], seen: int) -> bool:
-        """Whether these turns have a summary now that was made here.
+        """Summarise these turns. Returns False if another process has done it first.
 
-        The model is asked first; then the summary and what it stands for are stored together, or
-        not at all.
+        The model is asked first; then the summary and the fact that it replaces the turns are
+        stored together or not at all.
         """
         ids = sorted(message.id for turn in turns for message in turn)
         earlier = self._snapshots.of(session)
@@ -121,7 +129,7 @@ class Compact:
         return self._snapshots.compact(made, ids) is not None
 
     def _fold(self, session: str, counts: Counter[str]) -> None:
-        """Let the two oldest summaries become one while there are too many."""
+        """Merge the two oldest summaries while there are too many."""
         while len(snapshots := self._snapshots.of(session)) > self._settings.max_snapshots:
             older, newer = snapshots[:2]
             made = Snapshot(
@@ -136,12 +144,13 @@ class Compact:
                 created_at=self._clock(),
             )
             if self._snapshots.fold(made, [older.id, newer.id]) is None:
-                break  # another process has done it
+                break  # another process has folded them
             counts["folded"] += 1
 
 
 def _without(texts: Sequence[str], others: Counter[str]) -> list[str]:
-    """The texts that are not among the others, each as often as it is there more."""
+    """Return the texts that are not among the others; a text that occurs more often here is kept
+    that many times."""
     left = Counter(texts) - others
     kept = []
     for text in texts:

@@ -1,8 +1,9 @@
 """A conversation as a model can be given it: summaries, then the turns after them. Pure.
 
-Tool results that are cut as they age would change what stands before the latest message, and a
-provider's cache with it. So they are cut at certain messages only, the epochs; what comes after is
-whole until the next. Every process finds the same epochs, since the messages alone tell them.
+Cutting tool results as they age would change text before the latest message, and so invalidate a
+provider's cache. They are therefore cut at certain messages only, the epochs; results after an
+epoch stay whole until the next. Every process finds the same epochs, since only the messages
+decide.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,34 +19,35 @@ from kinmem.turns import CLIENT, Message, Snapshot
 EARLIER = "# Earlier in this conversation, summarised"
 TOLD = "# Notes from before"
 LATELY = "# The conversation"
+# Most tokens of notes that were shown beside turns that are summarised now; the latest are kept.
 MOST_TOLD = 1500
-"""Tokens of notes that stood beside turns which are summarised now; the latest stay."""
 DAY = estimated_tokens("[2026-06-15]\n")
 
+# A context that is too long even when cut may grow by a quarter before the next epoch.
 GROWTH = 1.25
-"""What is too long even when cut grows by a quarter before the next epoch."""
+# Share of the budget that an overfull context is cut down to, so that not every message drops
+# another.
 ROOM = 0.75
-"""Share of a budget that is left of an overfull context, so that not each message drops another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """Everything that is known of one session, read at one time."""
+    """Everything known of one session, as it was at one time."""
 
     snapshots: Sequence[Snapshot]
     messages: Sequence[Message]
-    """What no snapshot stands for; days are told in the zone of their times."""
+    """The messages that no snapshot replaces. Days are shown in the zone of their times."""
     notes: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """By turn: what was shown beside its prompt."""
+    """By turn: the notes shown beside its prompt."""
     others: Sequence[str] = ()
-    """What else was shown: at the session's start, and beside turns that are summarised now."""
+    """Other notes: those shown at the session's start, and beside turns that are summarised now."""
 
 
 def rendered(talk: Talk, settings: CompactSettings, *, exact: bool) -> str:
-    """The text; empty for an empty conversation.
+    """Return the context as text; empty for an empty conversation.
 
-    `exact` reduces tool results as of now. Otherwise they are reduced as of the latest epoch, and
-    what came after is whole: so the text only grows until the next epoch.
+    With `exact`, tool results are reduced as of now. Otherwise they are reduced as of the latest
+    epoch and those after it stay whole, so that the text only grows until the next epoch.
     """
     messages = talk.messages
     seen = max((snapshot.seen for snapshot in talk.snapshots), default=0)
@@ -70,7 +72,8 @@ def rendered(talk: Talk, settings: CompactSettings, *, exact: bool) -> str:
 
 
 def _head(talk: Talk, budget: int) -> list[str]:
-    """What stands before the conversation, in half of the budget: the oldest go first."""
+    """Return what comes before the conversation, within half of the budget; the oldest is dropped
+    first."""
     summaries = [f"## {_title(one)}\n\n  {indented(one.summary)}\n" for one in talk.snapshots]
     told = _latest([f"{text}\n" for text in talk.others], MOST_TOLD)
     if budget:
@@ -85,7 +88,7 @@ def _title(snapshot: Snapshot) -> str:
 
 
 def _latest(texts: Sequence[str], room: int) -> list[str]:
-    """Without the oldest, as far as they do not fit."""
+    """Drop the oldest texts that do not fit."""
     first = len(texts)
     while first and (room := room - estimated_tokens(texts[first - 1])) >= 0:
         first -= 1
@@ -93,7 +96,7 @@ def _latest(texts: Sequence[str], room: int) -> list[str]:
 
 
 def _entries(messages: Sequence[Message], notes: Mapping[str, Sequence[str]]) -> list[str]:
-    """What each message says, the notes of a turn below the first that its person says."""
+    """Write each message, with a turn's notes below the first message of its person."""
     entries = []
     told = set()
     for message in messages:
@@ -106,7 +109,7 @@ def _entries(messages: Sequence[Message], notes: Mapping[str, Sequence[str]]) ->
 
 
 def _dated(entries: Sequence[str], days: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Each with whether its day is another than that of the one before."""
+    """Yield each entry with whether its day differs from that of the previous one."""
     before = ""
     for entry, day in zip(entries, days, strict=True):
         yield entry, day != before
@@ -114,9 +117,11 @@ def _dated(entries: Sequence[str], days: Sequence[str]) -> Iterator[tuple[str, b
 
 
 def held_back(snapshots: Sequence[Snapshot], settings: CompactSettings) -> Snapshot | None:
-    """The summary that is not told yet: every other one, as each costs all that is cached behind
-    it. Two are told at once, and until then their turns stay as they were said. None where there
-    is a budget for the whole."""
+    """Return the summary that is not shown yet; None if there is a budget for the whole.
+
+    Each new summary invalidates everything cached after it, so summaries are shown in pairs. Until
+    then the turns of the first stay as they were said.
+    """
     ours = [snapshot for snapshot in snapshots if snapshot.model != CLIENT]
     batches = sum(snapshot.turns for snapshot in ours) // batch_and_keep(settings)[0]
     if not batches % 2 or ours[-1].depth or settings.history_tokens:
@@ -125,17 +130,17 @@ def held_back(snapshots: Sequence[Snapshot], settings: CompactSettings) -> Snaps
 
 
 def is_long(messages: Sequence[Message], settings: CompactSettings) -> bool:
-    """Whether they are more than a context takes."""
+    """Return whether the messages exceed what a context takes."""
     limit = threshold(settings)
     return bool(limit) and tokens(reduce(messages, settings)) > limit
 
 
 def settled(messages: Sequence[Message], seen: int, settings: CompactSettings) -> int:
-    """How many of the messages, from the first on, are reduced as of the latest epoch.
+    """Return how many of the messages, from the first on, are reduced as of the latest epoch.
 
-    An epoch is the latest summary, when `seen` was the latest message; then each message that
-    begins one group of tool calls more than the zones hold, or brings the tokens above the
-    threshold.
+    The first epoch is the latest summary, when `seen` was the latest message. Each message that
+    begins one group of tool calls more than the zones hold, or raises the tokens above the
+    threshold, is another.
     """
     at = sum(message.id <= seen for message in messages)
     if not settings.window:
@@ -155,10 +160,11 @@ def settled(messages: Sequence[Message], seen: int, settings: CompactSettings) -
 
 
 def first_kept(sizes: Sequence[int], settled: int, budget: int) -> int:
-    """Place of the first message that fits with all after it; the last always does.
+    """Return the position of the first message that fits together with all after it; the last
+    always fits.
 
-    As of the epoch as many are kept as the budget takes. Whenever those after it overfill it, the
-    oldest go until a part of it is free again.
+    At the epoch as many are kept as the budget allows. Whenever later messages exceed it, the
+    oldest are dropped until a part of it is free again.
     """
     first = _fitting(sizes, 0, settled, budget)
     used = sum(sizes[first:settled])

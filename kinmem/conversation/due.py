@@ -1,4 +1,4 @@
-"""Messages as turns, and how many of the oldest are due to be summarised. Pure."""
+"""Group messages into turns, and decide how many of the oldest are due to be summarised. Pure."""
 
 from collections.abc import Sequence
 
@@ -11,10 +11,11 @@ Turn = list[Message]
 
 
 def turns_of(messages: Sequence[Message]) -> list[Turn]:
-    """What a person says and everything until they speak again, in order.
+    """Group messages into turns, in order: what a person says and everything until they speak
+    again.
 
-    Messages that share a turn id belong together, also where another turn came between them; what
-    belongs to no prompt stands with the turn before.
+    Messages with the same turn id belong together, even if another turn came between them. Messages
+    that belong to no prompt join the turn before.
     """
     turns: list[Turn] = []
     known: dict[str, Turn] = {}
@@ -29,7 +30,10 @@ def turns_of(messages: Sequence[Message]) -> list[Turn]:
 
 
 def batch_and_keep(settings: CompactSettings) -> tuple[int, int]:
-    """How many turns a summary stands for, and how many stay; a Kin's threshold splits alike."""
+    """Return how many turns a summary replaces and how many stay.
+
+    A Kin's threshold is split in the same proportion.
+    """
     batch, keep = settings.batch_turns, settings.min_keep_turns
     if settings.turn_threshold is None:
         return batch, keep
@@ -38,12 +42,13 @@ def batch_and_keep(settings: CompactSettings) -> tuple[int, int]:
 
 
 def due(turns: Sequence[Turn], settings: CompactSettings) -> int:
-    """How many of the oldest turns one summary shall stand for now; 0 if it is not time.
+    """Return how many of the oldest turns to summarise now; 0 if none are due.
 
-    More turns than a batch and those that stay: the batch. More tokens than the threshold, also
-    when tool results are reduced: as many turns as bring them down to the same share of it, a batch
-    at most, and never the latest. Brought down to just the threshold, each further turn would need
-    a summary.
+    With more turns than a batch and those that stay, that is the batch. With more tokens than the
+    threshold, even with reduced tool results, it is as many turns as bring the tokens down to the
+    share of the threshold that the turns to keep are of all turns; at most a batch, and never the
+    latest turn. If they were brought down to just the threshold, every further turn would need a
+    summary.
     """
     batch, keep = batch_and_keep(settings)
     if len(turns) > batch + keep:
@@ -63,18 +68,18 @@ def due(turns: Sequence[Turn], settings: CompactSettings) -> int:
 
 
 def threshold(settings: CompactSettings) -> int:
-    """Tokens above which a context is too long; 0: never."""
+    """Return the number of tokens above which a context is too long; 0: never."""
     return settings.context_window * settings.threshold_percent // 100
 
 
 def tokens(turn: Sequence[Message]) -> int:
-    """About how many a model reads of it."""
+    """Estimate how many tokens of the turn a model reads."""
     return sum(estimated_tokens(message.text) for message in turn)
 
 
 def _sizes(turns: Sequence[Turn], settings: CompactSettings) -> list[int]:
-    """Tokens of each turn once its tool results are reduced."""
-    messages = sorted((one for turn in turns for one in turn), key=lambda one: one.id)
+    """Return the tokens of each turn with reduced tool results."""
+    messages = sorted((message for turn in turns for message in turn), key=lambda one: one.id)
     shorter = reduce(messages, settings)
     of = {id(was): estimated_tokens(now.text) for was, now in zip(messages, shorter, strict=True)}
-    return [sum(of[id(one)] for one in turn) for turn in turns]
+    return [sum(of[id(message)] for message in turn) for turn in turns]

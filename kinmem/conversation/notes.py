@@ -1,9 +1,10 @@
-"""What a turn and a session are given. Appends only: what was shown is never written again.
+"""Notes for a prompt and for the start of a session. Append-only: what was shown is never
+rewritten.
 
-To somebody who has not asked only what is worth it is told. recall gives its best ten whatever is
-asked, so the answer as a whole must fit first: its best hit is judged by nearness, by the prompt's
-words in it, and by whether it is about who is named. Measured on LoCoMo and BEAM
-(docs/benchmarks.md).
+Somebody who has not asked is told only what is worth it. recall returns its best ten for any
+question, so the answer as a whole has to fit first: its best hit is judged by similarity, by the
+share of the prompt's words in it, and by whether it is about the person named. Measured on LoCoMo
+and BEAM (docs/benchmarks.md).
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -19,24 +20,24 @@ from kinmem.store.sessions import ShownNotes
 from kinmem.text import estimated_tokens, words
 from kinmem.turns import Snapshot
 
-# Fit of a hit: nearness (0 at the embedder's noise, 1 at the same text) + 0.3 x the share of the
-# prompt's words in it + 0.15 if it is about the one named. LoCoMo, three conversations: an answer
-# of which the best fits by 0.40 keeps 94 % of the evidence and is given to 6 % of unrelated
-# prompts (0.35: 97 and 9, 0.45: 89 and 3); on the two held back 90 and 4, on BEAM 94 and 1.
+# Fit of a hit: similarity (0 at the embedder's noise, 1 for the same text) + 0.3 x the share of the
+# prompt's words in it + 0.15 if it is about the person named. On three conversations of LoCoMo, a
+# threshold of 0.40 for the best hit keeps 94 % of the evidence and gives notes to 6 % of unrelated
+# prompts (0.35: 97 and 9, 0.45: 89 and 3); on the two held out 90 and 4, on BEAM 94 and 1.
 WORDS_SHARE = 0.3
 NAMED = 0.15
 FITS = 0.40
-# Its other hits need no more than this (costs under 1 % of the evidence, 0.2 costs 3).
+# The other hits need only this much, which costs under 1 % of the evidence (0.2 costs 3).
 BESIDE = 0.15
-# Without vectors the share of words alone must carry it (LoCoMo 93 and 9, held back 90 and 6; BEAM,
-# whose questions are worded otherwise than their answers, only 81 and 6).
+# Without vectors the share of words alone has to suffice (LoCoMo 93 and 9, held out 90 and 6; BEAM,
+# whose questions use other words than their answers, only 81 and 6).
 FITS_BY_WORDS = 0.60
 NAMED_BY_WORDS = 0.2
 BESIDE_BY_WORDS = 0.2
+# Chance from which the judge, if it has read a hit, has it left out.
 UNRELATED = 0.5
-"""Chance from which the judge of language, where it has read a hit, has it left out."""
+# A single shared word counts half, since it may mean something else.
 ENOUGH_WORDS = 2
-"""One shared word counts half: it may mean something else."""
 
 SMALL_TALK = frozenset(
     """
@@ -53,7 +54,7 @@ SMALL_TALK = frozenset(
 
 
 def told_of(answer: Answer) -> list[Hit]:
-    """What answers a prompt, then what else it touches."""
+    """Return the hits that answer a prompt, then what else it touches."""
     hits = fitting(answer)
     known = {hit.memory.id for hit in hits}
     hits += [hit for hit in answer.touched if hit.memory.id not in known]
@@ -61,7 +62,7 @@ def told_of(answer: Answer) -> list[Hit]:
 
 
 def fitting(answer: Answer) -> list[Hit]:
-    """The hits that are worth telling, best first; none if the best does not fit."""
+    """Return the hits that are worth showing, best first; none if the best does not fit."""
     if not set(answer.words) - SMALL_TALK:
         return []
     by_words = not {"embedding", "pending"}.isdisjoint(answer.degraded)
@@ -75,7 +76,7 @@ def fitting(answer: Answer) -> list[Hit]:
 
 
 def _fit(hit: Hit, answer: Answer, by_words: bool) -> tuple[float, float, float]:
-    """How well it fits, what the best must reach and what the others."""
+    """Return how well the hit fits, and the thresholds for the best hit and for the others."""
     named = hit.reasons.named is not None
     shared = _shared(answer.words, hit)
     nearness = (_nearness(hit.reasons) - answer.noise) / (1 - answer.noise)
@@ -85,21 +86,21 @@ def _fit(hit: Hit, answer: Answer, by_words: bool) -> tuple[float, float, float]
 
 
 def _nearness(reasons: Reasons) -> float:
-    """As the profile in force tells it; 0 where the words alone have found it."""
+    """Return the similarity as the ranking profile reports it; 0 if words alone found the hit."""
     return (reasons.meaning if reasons.cosine is None else reasons.cosine) or 0.0
 
 
 def _shared(asked: Sequence[str], hit: Hit) -> float:
-    """The share of the words asked for that the memory has, 0 to 1."""
+    """Return the share of the prompt's words that the memory contains, 0 to 1."""
     memory = hit.memory
     wanted = {_stem(word) for word in asked}
-    told = " ".join(filter(None, (memory.content, memory.subject, memory.speaker)))
-    common = wanted & {_stem(word) for word in words(told)}
+    text = " ".join(filter(None, (memory.content, memory.subject, memory.speaker)))
+    common = wanted & {_stem(word) for word in words(text)}
     return len(common) / max(1, len(wanted)) * min(1.0, len(common) / ENOUGH_WORDS)
 
 
 def _stem(word: str) -> str:
-    """Without a plural's, person's or time's ending."""
+    """Strip endings of plurals, persons and tenses."""
     for ending in ("ing", "ed", "es", "s"):
         if word.endswith(ending) and len(word) > len(ending) + 2:
             word = word.removesuffix(ending)
@@ -110,7 +111,10 @@ def _stem(word: str) -> str:
 def within_budget(
     lines: Sequence[str], worth: Sequence[float], header: int, budget: int
 ) -> Set[int]:
-    """Which lines fit: the most worth first until one is too much; one always fits. 0: all."""
+    """Return which lines fit: the most valuable first, until one does not fit; at least one.
+
+    A budget of 0 takes all.
+    """
     if budget <= 0:
         return set(range(len(lines)))
     order = sorted(range(len(lines)), key=lambda at: -worth[at])
@@ -124,32 +128,32 @@ def within_budget(
     return kept
 
 
-# Of the tokens of an opening; the rest is for memories.
+# Share of an opening's tokens for the summary; the rest is for memories.
 SUMMARY_SHARE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a session has been told since its context was last compacted."""
+    """What a session has been shown since its context was last compacted."""
 
     versions: Mapping[str, int]
     texts: Sequence[str]
-    """In which memories were told that have changed since."""
+    """Blocks that showed memories that have changed since."""
     is_first: bool
-    """Whether it was told nothing."""
+    """Whether nothing has been shown yet."""
 
     def news(self, memory: Memory) -> bool | None:
-        """None if the session knows it; else whether it knows an older wording."""
+        """Return None if the session knows the memory, else whether it knows an older wording."""
         version = self.versions.get(memory.id)
         if version is None:
             return False
-        told = f" {disarmed(memory.content)} "
-        same = version == memory.version or any(told in text for text in self.texts)
+        content = f" {disarmed(memory.content)} "
+        same = version == memory.version or any(content in text for text in self.texts)
         return None if same else True
 
 
 class Inject:
-    """Tells the sessions of one Kin what fits, once."""
+    """Shows the sessions of one Kin what fits, once."""
 
     def __init__(self, shown: ShownNotes, settings: Settings, clock: Clock) -> None:
         self._shown = shown
@@ -166,13 +170,15 @@ class Inject:
         rules: Sequence[Memory] = (),
         here: Sequence[str] | None = None,
     ) -> str:
-        """A block with the hits that fit and that the session has not seen as they are; else ''.
+        """Return a block with the hits that fit and that the session has not seen in this version,
+        else ''.
 
-        `rules` are told with them to a session that was told nothing yet, whatever it asks. `here`
-        is the project at hand, if that is known.
+        A session that was shown nothing yet also gets `rules`, whatever it asks. `here` is the
+        current project, if known.
 
-        `now` has memories that were shown lately as they are today: what has changed is told again,
-        what no longer holds is said to be so, each once. Asked again for a turn, it repeats itself.
+        `now` holds the current state of memories that were shown lately: changed ones are shown
+        again, and those that no longer hold are marked, each once. Asked again for the same turn,
+        it returns the same block.
         """
         if not self._settings.inject.inject:
             return ""
@@ -209,9 +215,11 @@ class Inject:
         kin: str,
         newer: Mapping[str, str] | None = None,
     ) -> str:
-        """A block for the start: the last summary, then as many memories as fit, in their order.
+        """Return a block for the start: the last summary, then as many memories as fit, in their
+        order.
 
-        `newer`: of memories that may be out of date the id of what may have taken their place.
+        `newer` maps memories that may be out of date to the ids of those that may have superseded
+        them.
         """
         budget = self._settings.inject.opening_tokens
         if not self._settings.inject.inject or not budget:
@@ -232,7 +240,7 @@ class Inject:
         return self._show(session, "", chosen, [], known.is_first, kin, extra)
 
     def _standing(self, rules: Sequence[Memory], told: Set[str], kin: str) -> list[Told]:
-        """The rules that are not among what is told, as far as an opening has room for them."""
+        """Return the rules that are not shown already, as far as an opening has room for them."""
         fresh = [Told(rule, rule.content) for rule in rules if rule.id not in told]
         lines = [line(one, kin, self._clock()) for one in fresh]
         worth = [-float(at) for at in range(len(lines))]
@@ -240,7 +248,10 @@ class Inject:
         return [one for at, one in enumerate(fresh) if at in kept]
 
     def _known(self, session: str, memories: Iterable[Memory]) -> Known:
-        """What the session knows; texts are read only of memories that have changed since."""
+        """Return what the session knows.
+
+        Texts are read only for memories that have changed since.
+        """
         versions = self._shown.versions(session)
         changed = {one.id for one in memories if versions.get(one.id, one.version) != one.version}
         texts = self._shown.texts_with(session, changed)
@@ -250,7 +261,7 @@ class Inject:
     def _outdated(
         self, known: Known, now: Mapping[str, Memory], told: set[str]
     ) -> list[tuple[Memory, str]]:
-        """Lines for what was shown and is gone or worded otherwise since."""
+        """Return lines for memories that were shown and are gone or reworded since."""
         found = []
         for id, version in known.versions.items():
             memory = now.get(id)
@@ -275,11 +286,11 @@ class Inject:
     def _summed_up(self, summary: Snapshot | None, session: str, tokens: int) -> list[str]:
         if summary is None:
             return []
-        told = disarmed(summary.summary, max(200, 4 * tokens))
-        if any(told in text for text in self._shown.of(session, "").texts):
+        text = disarmed(summary.summary, max(200, 4 * tokens))
+        if any(text in shown for shown in self._shown.of(session, "").texts):
             return []
         when = age_in_words(summary.created_at, self._clock())
-        return [f"{GROUP} {SUMMARY}, {when}: {told}"]
+        return [f"{GROUP} {SUMMARY}, {when}: {text}"]
 
     def _show(
         self,

@@ -1,5 +1,5 @@
-"""A conversation as it passes by: each turn is stored before anything else, and the memories that
-fit it are told. Learning from it is the cycle's."""
+"""A running conversation: each message is stored before anything else, then notes are given for it.
+Learning from it is left to the cycle."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -23,40 +23,41 @@ from kinmem.text import VISIBLE, clean, storable
 from kinmem.turns import CLIENT, ROLE_OF, Happening, Message, Observed, Snapshot
 from kinmem.validation import checked_subject, checked_time
 
+# Bytes of one message. Of a longer one both ends are kept.
 TEXT_BYTES = 8 * 1024 * 1024
-"""Of one thing said; of a longer one its two ends."""
 NAME_BYTES = 256
+# Of a longer prompt both ends are searched for: what is wanted comes first or last.
 QUERY_CHARACTERS = 2000
-"""Of a long prompt its two ends are asked about: what is wanted stands first or last."""
+# The same words again within this time are the same prompt, reported by another client's hook;
+# later, or after an answer, the person has repeated them. Applies only if one of the two has no id.
 SAME_PROMPT = timedelta(seconds=10)
-"""Within this time the same words again are the same prompt, heard through another client's hook;
-later, or behind an answer, somebody says them again. Only where one of the two gives no id."""
+# Within this time after its answer a prompt may arrive `again`, from a hook that was late.
 REPEATED = timedelta(minutes=5)
-"""Within this time behind its answer a prompt may come `again`, by a hook that was late."""
+# The name that kinmem gives to a turn without a client's id.
 NO_ID = re.compile("[0-9a-f]{24}")
-"""The name of a turn to which its client gave none."""
+# Number of messages that may explain a follow-up (KinBot).
 RECENT = 4
-"""Messages that may explain a follow-up (KinBot)."""
+# Messages after a prompt that are searched for its answer: tool outputs come before it.
 FOLLOWING = 100
-"""Messages behind a prompt among which its answer is looked for: tools' outputs come before it."""
+# A session whose last message is no older than this is still going on.
 GOES_ON = timedelta(minutes=10)
+# Seconds for the models that help to find notes for a prompt: a hook waits a second for the answer.
 MODEL_SECONDS = 0.8
-"""For the models that help to find what fits a prompt: a hook waits a second for the answer."""
+# Number of the latest blocks for which kinmem checks whether their memories still hold. Older
+# blocks have been compacted by the client or are no longer read.
 CHECKED = 100
-"""Of the last so many blocks it is looked whether what they told still holds; what stands further
-back a client has compacted, or its model reads it no more."""
 
 
 Recent = Callable[[], Sequence[Message]]
+# Returns a tool's message with a preview instead of a long output.
 Spilled = Callable[[Message], Message]
-"""A tool's message with a preview in place of a long output."""
+# Finds what fits a prompt, given the prompt, what was said before it, the seconds that models may
+# take, and filters for what may be shown where it was asked.
 Fitting = Callable[[str, Recent, float, Filters], Answer]
-"""What fits a prompt among what may be told where it was asked, given what was said before it and
-the seconds that models may take."""
 
 
 class Conversation:
-    """What one Kin hears and is told in its sessions."""
+    """What one Kin hears and is shown in its sessions."""
 
     def __init__(
         self,
@@ -93,7 +94,7 @@ class Conversation:
         tell: bool = True,
         again: bool = False,
     ) -> Observed:
-        """Store one thing said; for a prompt also tell what is remembered. See Service.observe."""
+        """Store one message; for a prompt also return notes. See Service.observe."""
         if event not in ROLE_OF:
             raise InvalidInput(f"event {event!r} is none of {', '.join(ROLE_OF)}")
         session = _name(session, "session")
@@ -117,10 +118,12 @@ class Conversation:
         return self._stored(replace(message, turn=self._turn_of(message, again)), tell)
 
     def opening(self, session: str, *, place: str | None = None) -> str:
-        """What a session is told at its start: pinned, most important, the last summary.
+        """Return what a session is shown at its start: pinned and important memories, and the last
+        summary.
 
-        The same again until something is said in the session: whoever asks twice has not heard it.
-        A hook gives up on a server that is slow, and asks for the opening in its own process.
+        Until something is said in the session, the same opening is returned again, since a caller
+        that asks twice has not received it: a hook gives up on a slow server and asks again in its
+        own process.
         """
         session = _name(session, "session")
         if not self._settings.inject.inject or not self._settings.inject.opening_tokens:
@@ -137,17 +140,20 @@ class Conversation:
         told = self._inject.opening(session, memories, last, self._store.kin, newer)
         after = self._shown.of(session, "").memories.keys()
         self._store.count_use(after - before, self._clock())
-        return told or self._unheard(session)  # told by the slow server meanwhile
+        return told or self._unheard(session)  # the slow server has stored it meanwhile
 
     def _unheard(self, session: str) -> str:
-        """The opening of a session in which nobody has said anything yet."""
+        """Return the opening of a session in which nothing has been said yet."""
         if self._turns.latest(session, "user") is not None:
             return ""
         return "\n".join(self._shown.of(session, "", latest=1).texts)
 
     def _allowed(self, folder: str | None) -> Filters:
-        """What may be told to who works in a folder: outside of every project nothing of one. Where
-        nobody knows the folder, all."""
+        """Return which memories may be shown to somebody who works in a folder.
+
+        Outside of projects, memories of a project are left out. If the folder is not known, all may
+        be shown.
+        """
         if not folder:
             return Filters()
         project = place_of(folder)
@@ -157,8 +163,11 @@ class Conversation:
         return Filters(here=tuple({project, *same}), only_here=True)
 
     def _standing(self, session: str, place: str | None) -> Snapshot | None:
-        """The last summary, with what was said since; of the session's own what it may have lost:
-        a client's summary stands in its context, and so do the latest turns."""
+        """Return the last summary, completed by what was said since.
+
+        A summary of the session itself is left out if its client made it, since it is still in its
+        context. The latest turns are not added to it either.
+        """
         last = self._snapshots.last(place)
         if last is None or last.session == session:
             return None if last and last.model == CLIENT else last
@@ -167,13 +176,15 @@ class Conversation:
         return replace(last, summary=where_it_stood(last, after, limit))
 
     def compacted(self, session: str) -> None:
-        """The client has compacted its context: what it was told is no longer in it."""
+        """Note that the client has compacted its context, so that nothing shown before is in it any
+        more."""
         self._shown.forget(_name(session, "session"))
 
     def recent(self, session: str | None = None) -> list[Message]:
-        """The last messages of a session, in order; if none is named, of the only one that goes on.
+        """Return the last messages of a session, in order. Without a name, of the only session that
+        goes on.
 
-        Of several nobody knows which is meant.
+        If several go on, nothing is returned, since it is not known which is meant.
         """
         if session is None:
             now = self._clock()
@@ -185,12 +196,12 @@ class Conversation:
         return [*self._turns.before(last, RECENT), last, *self._turns.after(last, RECENT)]
 
     def _before(self, prompt: Message) -> list[Message]:
-        """What was said before a prompt that has been stored."""
+        """Return what was said before a stored prompt."""
         stored = self._turns.latest(prompt.session, "user")
         return self._turns.before(stored, RECENT) if stored else []
 
     def nameless(self, session: str, answer: str) -> str:
-        """A name for a turn that has none and whose prompt was not kept."""
+        """Return a name for a turn that has none and whose prompt was not kept."""
         last = self._turns.latest(session, "user")
         return _digest(session, answer, str(last.id if last else 0), "no prompt")
 
@@ -208,8 +219,11 @@ class Conversation:
         return Observed("stored" if new else "known", message.turn, notes)
 
     def _summed_up(self, message: Message) -> None:
-        """A client's summary is one of the session's: it reaches as far as has been said by then,
-        and stands for no message but its own, as ours may say what it leaves out."""
+        """Store a client's summary as one of the session's.
+
+        It covers everything said so far, but replaces only its own message, because our summaries
+        may hold what it leaves out.
+        """
         stored = self._turns.stored(message)
         if stored is None or stored.snapshot is not None:
             return
@@ -226,14 +240,15 @@ class Conversation:
         self._snapshots.compact(made, [stored.id])
 
     def _is_another(self, message: Message) -> bool:
-        """Whether a client that does not number answers and outputs has sent a second one."""
+        """Return whether a client that does not number answers and outputs has sent a second
+        one."""
         if message.role == "user" or message.part:
             return False
         last = self._turns.latest(message.session, message.role)
         return last is not None and last.turn == message.turn and last.text != message.text
 
     def _notes(self, message: Message) -> str:
-        """What the memory says to a prompt; the same again if it was told already."""
+        """Return the notes for a prompt; the same again if they were given already."""
         if not self._settings.inject.inject:
             return ""
         session = message.session
@@ -242,28 +257,29 @@ class Conversation:
         told = self._store.memories(self._shown.versions(session, latest=CHECKED))
         recent = partial(self._before, message)
         allowed = self._allowed(message.place)
-        answer = self._recall(_asked(message.text), recent, MODEL_SECONDS, allowed)
+        answer = self._recall(_query(message.text), recent, MODEL_SECONDS, allowed)
         ruling = () if told else rules(self._store, allowed)
         notes = self._inject.for_prompt(
             session, message.turn, answer, self._store.kin, told, ruling, allowed.here
         )
         if notes:
             used = self._shown.of(session, message.turn).memories
-            self._store.count_use(used, self._clock())  # being told counts as use
+            self._store.count_use(used, self._clock())  # being shown counts as use
             return notes
-        return "\n".join(self._shown.of(session, message.turn).texts)  # told meanwhile
+        return "\n".join(self._shown.of(session, message.turn).texts)  # given meanwhile
 
     def _has_begun_anew(self, session: str) -> bool:
-        """Whether an opening was the last thing told: Claude Code sends its summary after that."""
+        """Return whether an opening was shown last: Claude Code sends its summary after the
+        opening."""
         openings = self._shown.of(session, "", latest=1).texts
         return bool(openings) and self._shown.of(session, latest=1).texts == openings
 
     def _turn_of(self, message: Message, again: bool) -> str:
-        """The turn a message belongs to: an answer's is its prompt's, by the client's id for it, or
-        the last.
+        """Return the turn that a message belongs to. An answer belongs to its prompt's turn, by the
+        client's id for it, or else to the last turn.
 
-        Another text by the id of a prompt is another turn, of which what follows by that id is a
-        part.
+        A different text with a prompt's id begins another turn, which later messages with that id
+        join.
         """
         last = self._turns.latest(message.session, "user")
         id = message.turn
@@ -284,7 +300,7 @@ class Conversation:
         return id if prompt else last.turn
 
     def _is_same(self, prompt: Message, last: Message, again: bool) -> bool:
-        """Whether the last prompt is heard once more, where not both have an id."""
+        """Return whether the last prompt is reported once more, if not both have an id."""
         if prompt.turn and not NO_ID.fullmatch(last.turn) or not _alike(prompt, last):
             return False
         following = self._turns.after(last, FOLLOWING)
@@ -295,7 +311,7 @@ class Conversation:
 
 
 def _fit_to_keep(text: str) -> str | None:
-    """Without kinmem's own notes, what is marked private, and secrets; None if nothing is left."""
+    """Remove kinmem's own notes, private parts and secrets; None if nothing is left."""
     if not isinstance(text, str):
         raise InvalidInput("text must be text")
     if not VISIBLE.search(text):
@@ -305,7 +321,7 @@ def _fit_to_keep(text: str) -> str | None:
 
 
 def _ends(text: str) -> str:
-    """The text, or its head and its tail if it is too long to be kept."""
+    """Keep only the head and the tail of a text that is too long."""
     data = text.encode("utf-8")
     if len(data) <= TEXT_BYTES:
         return text
@@ -319,11 +335,12 @@ def _alike(one: Message, other: Message) -> bool:
 
 
 def _revised(id: str, text: str = "") -> str:
-    """The turn in which a client's id stands for another text; without a text how it begins."""
+    """Return the name of the turn in which a client's id stands for another text; without a text,
+    its prefix."""
     return f"{id[: NAME_BYTES // 2]}~{_digest(text)[:8] if text else ''}"
 
 
-def _asked(text: str) -> str:
+def _query(text: str) -> str:
     if len(text) <= QUERY_CHARACTERS:
         return text
     half = QUERY_CHARACTERS // 2

@@ -1,8 +1,10 @@
-"""What a session is told at its start: the rules at hand, and where the last conversation stood.
+"""What a session is shown at its start: the rules that apply, and where the last conversation
+stopped.
 
-No likeness of words tells that an allergy matters in a restaurant; whoever reads both does. So what
-fits is told at the start, once: rules, decisions and preferences first, then what is important, and
-the rest where all of it fits. The first prompt of a session that had no opening brings the rules.
+No similarity of words tells that an allergy matters in a restaurant, but a reader of both sees it.
+So the start shows what applies, once: rules, decisions and preferences first, then what is
+important, and the rest if all of it fits. A session without an opening gets the rules with its
+first prompt.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,25 +21,26 @@ from kinmem.turns import Message, Snapshot
 CANDIDATES = 20
 RULES: tuple[Category, ...] = ("decision", "preference")
 MOST_RULES = 60
+# Importance from which KinBot's block shows a star.
 IMPORTANT = 7
-"""From here KinBot's block has a star."""
+# Memories with a lower importance are shown only when they fit a prompt.
 MUNDANE = 4
-"""What somebody rated lower is told where it fits a prompt only."""
 SHORT_LIVED = frozenset({"ephemeral", "context"})
+# Tokens of a line besides the memory itself.
 LINE_TOKENS = 15
-"""Of what a line has around a memory."""
 
+# Latest turns to look at, among those that no summary replaces.
 LATEST = 10
-"""Turns that are looked at, of those that no summary stands for."""
+# How a line of an extract begins; without it, nothing worth showing was said.
 LINE = "- ["
-"""How a line of an extract begins; without, nothing was said that tells anything."""
+# The beginning of a summary that is too long, where it says what it is about, gets a third of the
+# room.
 BEGINNING = 3
-"""Of a summary that is too long a third of the room is its beginning's: what it is about."""
 
 
 def worth_telling(store: Store, allowed: Filters, tokens: int) -> list[Memory]:
-    """For an opening, in the order in which they matter: pinned ones, rules, what is important; all
-    there is if it fits."""
+    """Return the memories for an opening by how much they matter: pinned ones, rules, important
+    ones; all memories if they fit."""
     ranked = store.page(allowed, "importance", CANDIDATES).memories
     important = [one for one in ranked if (one.importance or 0) >= IMPORTANT]
     told = _once([*_pinned(store, allowed), *_ruling(store, allowed), *important])
@@ -48,8 +51,8 @@ def worth_telling(store: Store, allowed: Filters, tokens: int) -> list[Memory]:
 
 
 def rules(store: Store, allowed: Filters) -> list[Memory]:
-    """For a session that was told nothing yet: what is pinned, what binds the project at hand, and
-    what somebody wants every time."""
+    """Return the rules for a session that was shown nothing yet: what is pinned, what applies to
+    the current project, and what somebody wants every time."""
     ruling = (
         one
         for one in _ruling(store, allowed)
@@ -63,7 +66,7 @@ def _pinned(store: Store, allowed: Filters) -> list[Memory]:
 
 
 def _ruling(store: Store, allowed: Filters) -> list[Memory]:
-    """Those of the project first, then by importance."""
+    """Return decisions and preferences, those of the project first, then by importance."""
     pages = (
         store.page(replace(allowed, category=category), "importance", MOST_RULES).memories
         for category in RULES
@@ -78,7 +81,7 @@ def _lasts(memory: Memory) -> bool:
 
 
 def _once(memories: Iterable[Memory]) -> list[Memory]:
-    """Each statement, though what holds everywhere may stand in a project as well."""
+    """Return each statement once, even if it is stored both for everywhere and for a project."""
     found: dict[tuple[str | None, ...], Memory] = {}
     for memory in memories:
         found.setdefault((memory.content_hash, memory.speaker, memory.subject), memory)
@@ -90,9 +93,10 @@ def _tokens(memory: Memory) -> int:
 
 
 def where_it_stood(last: Snapshot, after: Sequence[Message], limit: int) -> str:
-    """In at most `limit` tokens the last summary, then the most telling of the turns after it.
+    """Return the last summary, then the most informative of the turns after it, in at most `limit`
+    tokens.
 
-    Each has half of the room, and what the other leaves.
+    Each gets half of the room, and what the other leaves.
     """
     spare = max(0, limit // 2 - estimated_tokens(last.summary))
     lately = _lately(turns_of(after)[-LATEST:], limit // 2 + spare)
@@ -100,15 +104,15 @@ def where_it_stood(last: Snapshot, after: Sequence[Message], limit: int) -> str:
 
 
 def _lately(turns: Sequence[Turn], room: int) -> str:
-    """What was said in the latest turns, as many of them as fit."""
-    from kinmem.conversation.summarize_turns import extracted  # late: 25 ms, here only
+    """Return what was said in the latest turns, as many as fit."""
+    from kinmem.conversation.summarize_turns import extracted  # late: takes 25 ms, used only here
 
     told = [lines for turn in turns[::-1] if (lines := extracted([turn], room)).startswith(LINE)]
     return "\n".join(_fitting(told, room)[::-1])
 
 
 def _ends(text: str, room: int) -> str:
-    """The text, without sentences in its middle if it is too long: the latest stand last."""
+    """Drop sentences from the middle of a text that is too long: the latest come last."""
     if estimated_tokens(text) <= room:
         return text
     parts = sentences(text)
@@ -119,7 +123,7 @@ def _ends(text: str, room: int) -> str:
 
 
 def _fitting(parts: Sequence[str], room: int) -> list[str]:
-    """The first of the parts, as far as they fit."""
+    """Return the first parts, as many as fit."""
     kept: list[str] = []
     for part in parts:
         room -= estimated_tokens(part)

@@ -1,7 +1,7 @@
-"""Texts made harmless before they are shown: no markup, no role, no delimiter of ours.
+"""Makes texts harmless before they are shown: no markup, no role, no delimiter of ours.
 
-`disarmed` makes one line of a memory for a block; `indented` keeps a text of several lines apart
-from the ones below it.
+`disarmed` writes a memory as one line of a block; `indented` separates a text of several lines from
+what follows it.
 """
 
 import re
@@ -10,21 +10,21 @@ import unicodedata
 from kinmem.models import ROLES
 from kinmem.turns import Message
 
+# Characters of one memory in a block; recall shows all of it.
 LONGEST = 600
-"""Characters of one memory in a block; recall shows the whole."""
-# A joiner inside a word of another script (Persian) or between emoji means something.
+# A joiner has a meaning inside words of some scripts (Persian) and between emoji.
 _JOINERS = "\u200c\u200d"
 _EMOJI_STYLE = "\ufe0f"
-# Unicode's Default_Ignorable_Code_Point, as far as category Cf does not say so already.
+# Unicode's Default_Ignorable_Code_Point, as far as it is not in category Cf.
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
     "\U000e0000-\U000e0fff]"
 )
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,300})\]\(\s{0,5}([^()\s]{1,500})[^()\n]{0,200}\)")
-# A link whose address has brackets in it, a reference, its definition.
+# A link whose address contains brackets, a reference, or its definition.
 _LINKS = re.compile(r"\]([(\[:])")
 _TAG_LIKE = re.compile(r"<(?=[\w!?|<:$%&]|\s{0,3}/)")
-# What our own lines consist of, and what models' templates mark roles with.
+# What our own lines consist of, and what model templates mark roles with.
 _OURS = re.compile(
     r"\[(?=\s{0,3}/?(?:inst|system|sys|user|assistant|context\s{0,3}:|shared\s+by\b|tool\b))", re.I
 )
@@ -34,7 +34,7 @@ _SHAPES = re.compile("[★●◎○▸✗]")
 _BEGINS = re.compile(r"(?:#{1,6}\s+|>+\s+|[=-]{3,}\s*)+")
 
 
-# Everything that str.splitlines or a model takes for the end of a line.
+# Everything that str.splitlines or a model reads as the end of a line.
 LINE_END = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 DELIMITER = re.compile(r"(?:<|&lt;|\\u003c|＜)(?=\s{0,3}[/\\]{0,2}\s{0,3}kinmem)", re.IGNORECASE)
 NOT_A_NAME = ROLES | {"human", "developer"}
@@ -42,12 +42,12 @@ LONGEST_NAME = 80
 
 
 def disarmed(text: str, longest: int = LONGEST) -> str:
-    """One line of at most `longest` characters that cannot open, close or begin anything.
+    """Return one line of at most `longest` characters that cannot open, close or begin anything.
 
-    Characters that are not seen, bidirectional controls among them, are gone; `<` before a name and
-    `[` before a role look alike but are no markup; images and links keep their text and show their
-    address broken, references lead nowhere; fences, headings and our own signs are taken away. An
-    address that is written out stays as it is: it hides nothing, and users keep addresses.
+    Invisible characters, bidirectional controls included, are removed. `<` before a name and `[`
+    before a role are replaced by look-alikes. Images and links keep their text, with a broken
+    address; references lead nowhere. Fences, headings and our own signs are removed. An address
+    written out is kept: it hides nothing, and users store addresses.
     """
     line = " ".join(_visible(text[: 8 * longest]).split())
     line = line.replace("＜", "<").replace("＞", ">").replace("［", "[").replace("］", "]")
@@ -80,12 +80,15 @@ def _visible(text: str) -> str:
 
 
 def _takes_a_style(sign: str) -> bool:
-    """A heart, a keycap's digit; anywhere else the selector would only hide something."""
+    """Return whether an emoji style may follow: after a heart or the digit of a keycap.
+
+    Elsewhere the selector would only hide something.
+    """
     return sign in "#*0123456789" or unicodedata.category(sign) in ("So", "Sk", "Sm", "Po")
 
 
 def _joins(text: str, at: int) -> bool:
-    """Whether it stands between two signs that are no Latin letters."""
+    """Return whether it stands between two characters that are not Latin letters."""
     around = text[at - 1 : at] + text[at + 1 : at + 2]
     return len(around) == 2 and all(ord(sign) > 0x2FF and sign not in _JOINERS for sign in around)
 
@@ -96,7 +99,7 @@ def _broken(link: re.Match[str]) -> str:
 
 
 def _cut(line: str, longest: int) -> str:
-    """At the end of a word, with an ellipsis."""
+    """Cut at the end of a word, with an ellipsis."""
     if len(line) <= longest:
         return line
     head = line[: longest - 1]
@@ -104,17 +107,18 @@ def _cut(line: str, longest: int) -> str:
 
 
 def indented(text: str) -> str:
-    """The text with its further lines indented and our delimiters broken."""
+    """Indent all lines but the first, and break our delimiters."""
     return LINE_END.sub("\n  ", without_delimiters(text))
 
 
 def without_delimiters(text: str) -> str:
-    """As it was, but `<kinmem-notes>` and its like open and close nothing."""
+    """Break `<kinmem-notes>` and the like, so that they open and close nothing."""
     return DELIMITER.sub("‹", text)
 
 
 def who(message: Message) -> str:
-    """A person's name unless it poses as a role, else the role; a tool's beside the role."""
+    """Return the speaker's name unless it poses as a role, else the role; for a tool its name as
+    well."""
     if message.role == "tool":
         return f"tool {_name(message.tool or '')}".strip()
     name = _name(message.speaker or "")
@@ -122,6 +126,7 @@ def who(message: Message) -> str:
 
 
 def _name(text: str) -> str:
-    """On one line, without what is not seen and what could begin or end the part before a text."""
+    """Put the name on one line, without invisible characters and those that could end or begin a
+    text."""
     seen = "".join(c for c in text if unicodedata.category(c)[0] != "C" or c in "\n\t")
     return " ".join(re.sub(r"[:：<>\[\]#`]", " ", seen).split())[:LONGEST_NAME]

@@ -1,8 +1,7 @@
-"""Old turns become a summary: by a model, or from their most telling sentences.
+"""Summarises old turns: by a model, or by their most informative sentences.
 
-What is telling is judged as learning judges it (language/talk/talk.py), the same every time.
-Nothing is reworded: a line is what somebody said, with who and when; relative days have their date
-beside them.
+Sentences are judged as in learning (language/talk/talk.py), always with the same result. Nothing is
+reworded: a line is what somebody said, with who and when, and with dates beside relative days.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,40 +24,42 @@ from kinmem.text import clean, estimated_tokens
 from kinmem.turns import Message, Snapshot
 
 LEAST_TOKENS = 1500
+# A summary has at most this fraction (1/50) of the model's window, but may have LEAST_TOKENS.
 SHARE_OF_WINDOW = 50
-"""A summary has at most a fiftieth of the model's window, or LEAST_TOKENS."""
+# The turns to summarise take at most half of the window.
 SHARE_READ = 2
-"""The turns it is made from take at most half of the window."""
+# Characters of a tool's result that the model is shown; KinBot's number.
 RESULT = 500
-"""Characters of a tool's result that the model is shown; KinBot's number."""
+# Most characters per message, tried in this order until the turns fit.
 SHORTER = (20_000, 4_000, 1_000, 200)
-"""Characters of each message, tried in this order until the turns fit."""
 EXTRACTIVE = "extractive"
 
+# Share of what was said, in characters.
 SHARE = 0.15
-"""Of what was said, in characters."""
 LEAST_CHARACTERS = 300
+# Characters of one sentence.
 LONGEST = 400
-"""Characters of one sentence."""
 PER_TURN = 4
+# Characters of one message that are read; the end of a longer one is left out.
 LOOKED_AT = 20_000
-"""Characters of one message; the end of a longer one is left out."""
 
-# What a telling of 1 is about: four words of one's own, or two and a name or number. A person's
-# words come before an assistant's, and what is still to be done before what is over.
-MOST_TELLING = 3.0  # "Never ..." is more to learning than to a summary
+# A `telling` of 1 stands for about four informative words, or two and a name or number. A person's
+# words rank above an assistant's, and what is still to be done above what is over.
+# "Never ..." matters more to learning than to a summary.
+MOST_TELLING = 3.0
 OF_PERSON = 0.6
-OF_ASSISTANT = 0.6  # times
-WANTED, UNWANTED = 1.0, -2.0  # asked of an assistant it is work; among people it is talk
+OF_ASSISTANT = 0.6  # a factor
+# A question to an assistant is work; among people it is talk.
+WANTED, UNWANTED = 1.0, -2.0
 OPEN = 2.0
 LASTING = {"plan": 0.8, "decision": 0.8, "preference": 0.4, "identity": 0.4}
+# Share of a merged summary that belongs to the newer one.
 NEWER = 0.5
-"""Share of a summary of summaries that belongs to the newer one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One sentence that a summary may have."""
+    """A sentence that may become part of a summary."""
 
     turn: int
     place: int
@@ -69,7 +70,7 @@ class Line:
 def summary_of(
     turns: Sequence[Turn], earlier: Snapshot | None, model: ChatModel | None, window: int
 ) -> str:
-    """What happened in these turns; `earlier` is the summary of those before. Raises ModelError."""
+    """Summarise these turns. `earlier` is the summary of the turns before. Raises ModelError."""
     limit = most_tokens(window)
     if model is None:
         return _checked(extracted(turns, limit), limit)
@@ -83,7 +84,7 @@ def summary_of(
 
 
 def fold(older: Snapshot, newer: Snapshot, model: ChatModel | None, window: int) -> str:
-    """One summary in place of two that follow each other. Raises ModelError."""
+    """Merge two consecutive summaries into one. Raises ModelError."""
     limit = most_tokens(window)
     if model is None:
         return _checked(condensed(older.summary, newer.summary, limit), limit)
@@ -92,35 +93,35 @@ def fold(older: Snapshot, newer: Snapshot, model: ChatModel | None, window: int)
 
 
 def _answered(prompt: str, model: ChatModel) -> str:
-    from kinmem.llm.reply import Summary  # late: pydantic takes 80 ms that a hook does without
+    from kinmem.llm.reply import Summary  # late: pydantic takes 80 ms, which hooks do without
 
     return model.answer(prompt, Summary).summary
 
 
 def most_tokens(window: int) -> int:
-    """How long one summary may be."""
+    """Return how many tokens one summary may have."""
     return max(LEAST_TOKENS, window // SHARE_OF_WINDOW)
 
 
 def _shown(turns: Sequence[Turn], room: int) -> str:
-    """The turns as the model reads them, each message cut so far that all fit in `room` tokens."""
+    """Write the turns for the model, each message cut so far that all fit in `room` tokens."""
     messages = [message for turn in turns for message in turn]
-    said = ""
+    text = ""
     for most in SHORTER:
-        said = "\n".join(_line(message, most) for message in messages)
-        if estimated_tokens(said) <= room:
-            return said
-    return _ends(said, room)  # thousands of messages: the first and the last tell most
+        text = "\n".join(_line(message, most) for message in messages)
+        if estimated_tokens(text) <= room:
+            return text
+    return _ends(text, room)  # of thousands of messages, the first and last say most
 
 
 def _line(message: Message, most: int) -> str:
-    """Further lines are indented, so that none poses as a message."""
+    """Write a message. All lines but the first are indented, so that none poses as a message."""
     text = _ends(message.text, min(most, RESULT) if message.role == "tool" else most)
     return f"[{message.said_at:%Y-%m-%d %H:%M}] {who(message)}: {indented(text)}"
 
 
 def _ends(text: str, most: int) -> str:
-    """The text, without its middle if it is long: what is wanted stands first or last."""
+    """Drop the middle of a text that is too long: what is wanted comes first or last."""
     if len(text) <= most:
         return text
     head, tail = most * 2 // 3, most // 3
@@ -128,7 +129,7 @@ def _ends(text: str, most: int) -> str:
 
 
 def _checked(summary: str, limit: int) -> str:
-    """As it is stored: plain text within the limit, in which nothing is a delimiter of ours."""
+    """Return the summary as it is stored: plain text within the limit, without our delimiters."""
     try:
         plain = clean(summary[: 16 * limit], "the summary", 64 * limit)
     except InvalidInput as error:
@@ -137,7 +138,8 @@ def _checked(summary: str, limit: int) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Whole sentences or lines, up to the limit in tokens; the first cut if it alone is longer."""
+    """Return as many whole sentences or lines as fit in `limit` tokens; the first is cut if it
+    alone is longer."""
     if estimated_tokens(text) <= limit:
         return text
     kept, left = "", limit
@@ -157,16 +159,17 @@ def _beginning(text: str, limit: int) -> str:
 
 
 def extracted(turns: Sequence[Turn], limit: int) -> str:
-    """The most telling sentences in order: the best of each turn first, then the second best ...
+    """Return the most informative sentences in order: the best of each turn first, then the second
+    best.
 
-    About 15 % of what was said and at most `limit` tokens, at least one line. Tools' outputs are no
-    talk; they are left out.
+    They are about 15 % of what was said and at most `limit` tokens, but at least one line. Tool
+    outputs are left out.
     """
     open_ends = _unanswered(turns)
     lines = [line for number, turn in enumerate(turns) for line in _lines(number, turn, open_ends)]
     talked = sum(len(one.text) for turn in turns for one in turn if one.role != "tool")
     room = min(max(LEAST_CHARACTERS, int(SHARE * talked)), 4 * limit)
-    taken: dict[str, Line] = {}  # said twice, told once
+    taken: dict[str, Line] = {}  # by text: a repeated sentence is taken once
     for line in _by_turns(lines):
         if line.text not in taken and (len(line.text) <= room or not taken):
             taken[line.text] = line
@@ -176,9 +179,9 @@ def extracted(turns: Sequence[Turn], limit: int) -> str:
 
 
 def condensed(older: str, newer: str, limit: int) -> str:
-    """Both summaries in one; where they are too long their most telling lines, in order.
+    """Join both summaries; if they are too long, keep their most informative lines, in order.
 
-    Each has half of the room, and what the other leaves.
+    Each gets half of the room, and what the other leaves.
     """
     halves = int(limit * NEWER)
     spare = max(0, halves - estimated_tokens(newer))
@@ -187,7 +190,7 @@ def condensed(older: str, newer: str, limit: int) -> str:
 
 
 def _best_parts(text: str, limit: int) -> str:
-    """The most telling of its sentences and lines that fit in `limit` tokens, in order."""
+    """Return the most informative sentences and lines that fit in `limit` tokens, in order."""
     if estimated_tokens(text) <= limit:
         return text
     parts = sentences(text)
@@ -206,14 +209,14 @@ def _worth_of(part: str) -> float:
 
 
 def _unanswered(turns: Sequence[Turn]) -> set[int]:
-    """Ids of the messages after which nobody else has spoken."""
+    """Return the ids of messages after which nobody else has spoken."""
     talk = [message for turn in turns for message in turn if message.role != "tool"]
     answered = {id(one) for one, after in pairwise(talk) if who(one) != who(after)}
     return {id(message) for message in talk} - answered
 
 
 def _lines(number: int, turn: Turn, open_ends: set[int]) -> Iterator[Line]:
-    """Each sentence of a turn that says something, with its worth."""
+    """Yield the informative sentences of a turn, with their worth."""
     place = 0
     for message in turn:
         if message.role == "tool":
@@ -222,11 +225,11 @@ def _lines(number: int, turn: Turn, open_ends: set[int]) -> Iterator[Line]:
             place += 1
             worth = _worth(one, message, is_open=id(message) in open_ends)
             if worth > 0:
-                yield Line(number, place, worth, _told(message, one.text))
+                yield Line(number, place, worth, _written(message, one.text))
 
 
 def _worth(one: Said, message: Message, *, is_open: bool) -> float:
-    """0: not worth a line."""
+    """Return the worth of a sentence; 0: not worth a line."""
     if message.role != "user":
         return 0.0 if one.asks or is_offer(one.text) else OF_ASSISTANT * one.telling
     if one.asks and is_small(one.text):
@@ -239,8 +242,8 @@ def _worth(one: Said, message: Message, *, is_open: bool) -> float:
     return worth + OF_PERSON + LASTING.get(judge(one.text).category, 0.0)
 
 
-def _told(message: Message, text: str) -> str:
-    """- [2026-06-15] Ana: I leave tomorrow (16 June 2026)."""
+def _written(message: Message, text: str) -> str:
+    """Write a line: - [2026-06-15] Ana: I leave tomorrow (16 June 2026)."""
     text = dated(text, message.said_at)
     if len(text) > LONGEST:
         text = text[:LONGEST].rsplit(" ", 1)[0] + " …"
@@ -248,7 +251,8 @@ def _told(message: Message, text: str) -> str:
 
 
 def _by_turns(lines: Sequence[Line]) -> list[Line]:
-    """The best of every turn, the most telling first; then the second best; PER_TURN at most."""
+    """Order lines so that the best of every turn come first, most informative first, then the
+    second best; at most PER_TURN of each turn."""
     taken: dict[int, int] = {}
     ranked = []
     for line in sorted(lines, key=lambda line: (-line.worth, line.turn, line.place)):
@@ -259,7 +263,7 @@ def _by_turns(lines: Sequence[Line]) -> list[Line]:
 
 
 def _nothing_told(turns: Sequence[Turn]) -> str:
-    """Where no sentence tells anything: how many turns there were, and which tools they used."""
+    """Say how many turns there were, and which tools they used, if no sentence is informative."""
     tools = sorted({one.tool for turn in turns for one in turn if one.tool})
     used = f"; tools used: {', '.join(tools[:10])}" if tools else ""
     return f"{len(turns)} turns in which nothing was said that tells anything{used}."

@@ -1,10 +1,11 @@
-"""Tool results: a long one goes to a file, and all get shorter as they get older, without a model.
+"""Tool results: long ones move to files, and all become shorter as they get older, without a model.
 
-Pure but for the files (Spill): nothing is changed in place. Of a long result a preview stays.
+Pure except for the files (Spill); messages are not changed in place. A preview replaces a long
+result.
 
-The latest groups of tool calls stay whole (TOOL_RESULT_MASK_KEEP_LAST), those before are cut
-(OBSERVATION_COMPACTION_WINDOW of them, to OBSERVATION_MAX_CHARS), still older ones become a line.
-A group is what the tools of one turn gave in a row. The zones are KinBot's.
+The latest groups of tool calls stay whole (TOOL_RESULT_MASK_KEEP_LAST), the groups before them are
+cut (OBSERVATION_COMPACTION_WINDOW of them, to OBSERVATION_MAX_CHARS), and older ones become a line.
+A group is the consecutive results of one turn. The zones are KinBot's.
 """
 
 import hashlib
@@ -25,22 +26,22 @@ from kinmem.settings import CompactSettings
 from kinmem.turns import Message
 
 TRUNCATED = " [truncated]"
+# Characters of a message other than a tool's in the zone of cut results, and in that of lines.
+# Longer ones are squeezed, then cut.
 LONG_TEXT, LONG_OLD_TEXT = 2000, 500
-"""Characters of a text that is not a tool's, before the zone of cut results and before that of
-lines; longer ones are squeezed, then cut."""
 LONG_VALUE = 100
 KEYS = 5
+# Keys that a collapsed result keeps, because they say where to get it again.
 NAMED = ("path", "file_path", "filePath", "file", "filename", "url", "uri")
-"""What a collapsed result keeps: where it can be had again."""
 FILE_TOOL = re.compile(r"(?i)read|write|edit|file|image|fetch|download|open|browse|notebook|url")
 PLACE = re.compile(r"https?://[^\s\"'<>]+|(?:[A-Za-z]:\\|~?/|\.{1,2}/)[^\s\"'<>:,;]+")
 LONGEST_PLACE = 200
+# Characters of a text that are searched for a file's path: tools name it first.
 LOOKED_AT = 500
-"""Characters of a text in which a file's place is looked for: tools name it first."""
 
 
 def reduce(messages: Sequence[Message], settings: CompactSettings) -> list[Message]:
-    """The same messages, shorter where they are old; all as they are if the window is 0."""
+    """Return the messages with old ones shortened; all unchanged if the window is 0."""
     if not settings.window:
         return list(messages)
     groups = groups_of(messages)
@@ -50,7 +51,8 @@ def reduce(messages: Sequence[Message], settings: CompactSettings) -> list[Messa
     shorter = {at: _collapsed(messages[at]) for group in collapsed for at in group}
     shorter |= {at: _result_cut(messages[at], settings.max_chars) for group in cut for at in group}
     old = collapsed[-1][-1] if collapsed else -1
-    ageing = cut[0][0] if cut else len(messages) - 2 * kept  # as if each group had a question
+    # Without tool calls, as if each question had a group of them.
+    ageing = cut[0][0] if cut else len(messages) - 2 * kept
     return [
         shorter.get(at, message) if message.role == "tool" else _squeezed(message, at, old, ageing)
         for at, message in enumerate(messages)
@@ -58,7 +60,7 @@ def reduce(messages: Sequence[Message], settings: CompactSettings) -> list[Messa
 
 
 def groups_of(messages: Sequence[Message]) -> list[list[int]]:
-    """Places of the tool results that stand in a row in one turn, group by group."""
+    """Return the positions of consecutive tool results of one turn, group by group."""
     groups: list[list[int]] = []
     for at, message in enumerate(messages):
         if begins_group(messages, at):
@@ -69,7 +71,7 @@ def groups_of(messages: Sequence[Message]) -> list[list[int]]:
 
 
 def begins_group(messages: Sequence[Message], at: int) -> bool:
-    """Whether it is a tool's result and none of the same turn stands before it."""
+    """Return whether it is a tool's result that follows no other of the same turn."""
     message, before = messages[at], messages[at - 1] if at else None
     if message.role != "tool":
         return False
@@ -77,7 +79,7 @@ def begins_group(messages: Sequence[Message], at: int) -> bool:
 
 
 def _result_cut(message: Message, characters: int) -> Message:
-    """A spilled one keeps the name of its file, which stands at its end."""
+    """Cut a result. A spilled one keeps the name of its file, which stands at its end."""
     shorter = _cut(message, characters)
     if message.spill and shorter is not message:
         return replace(shorter, text=f"{shorter.text} [whole: {message.spill}]")
@@ -91,7 +93,7 @@ def _cut(message: Message, characters: int) -> Message:
 
 
 def _squeezed(message: Message, at: int, old: int, ageing: int) -> Message:
-    """Texts before the boundary lose blank lines, runs of blanks and what is beyond the limit."""
+    """Remove blank lines and runs of blanks from an old text, and cut it at the limit."""
     limit = LONG_OLD_TEXT if at <= old else LONG_TEXT
     if at >= ageing or len(message.text) <= limit:
         return message
@@ -100,7 +102,10 @@ def _squeezed(message: Message, at: int, old: int, ageing: int) -> Message:
 
 
 def _collapsed(message: Message) -> Message:
-    """[grep, 12,345 characters: list of 40]; what is a short line anyway stays as it is."""
+    """Write a result as [grep, 12,345 characters: list of 40].
+
+    A result of one short line is kept.
+    """
     text = message.text
     if len(text) <= LONG_VALUE and "\n" not in text:
         return message
@@ -117,7 +122,7 @@ def _tool(message: Message) -> str:
 
 
 def _text(message: Message) -> str:
-    """Short ones in a line; of a long one that it is text, for file tools which file's."""
+    """Describe a text: a short one by itself, a long one of a file tool by the file's path."""
     line = " ".join(message.text.split())
     if len(line) <= LONG_VALUE:
         return line
@@ -126,7 +131,8 @@ def _text(message: Message) -> str:
 
 
 def _value(value: Any) -> str:
-    """In a line: lists by their length, objects by their first keys, long texts by their length."""
+    """Describe a value in one line: lists by length, objects by their first keys, long texts by
+    length."""
     if isinstance(value, list):
         return f"list of {len(value):,}"
     if isinstance(value, dict):
@@ -139,7 +145,10 @@ def _value(value: Any) -> str:
 
 
 def _inner(value: Any, whole: bool = False) -> str:
-    """A value in an object; `whole`: a place, which is of use only as it is."""
+    """Describe a value inside an object.
+
+    `whole` marks a path, which is useless unless it is complete.
+    """
     if isinstance(value, list):
         return f"list of {len(value):,}"
     if isinstance(value, dict):
@@ -153,13 +162,14 @@ def _inner(value: Any, whole: bool = False) -> str:
 
 logger = logging.getLogger(__name__)
 
+# Limits the preview beside its 200 lines, since a tool that escapes line ends writes a single line.
+# KinBot's later fix.
 PREVIEW_CHARACTERS = 4000
-"""200 lines can be a book: a tool that escapes its line ends gives one line. KinBot's later fix."""
 OURS = re.compile(r"output-[0-9a-f]{32}(?:\.txt|-[0-9a-f]+-[0-9a-f]+\.part)")
 
 
 class Spill:
-    """The files of one Kin, in a folder of its own below the home folder."""
+    """Writes long outputs of one Kin to files in a folder of its own below the home folder."""
 
     def __init__(self, home: Path, kin: str, settings: CompactSettings) -> None:
         self._home = home
@@ -167,7 +177,7 @@ class Spill:
         self._settings = settings
 
     def __call__(self, message: Message, now: datetime) -> Message:
-        """The message with a preview if its text is long; as it is if it is short."""
+        """Return the message with a preview if its text is long, otherwise unchanged."""
         limit = self._settings.spill_threshold
         if not limit or message.spill or 4 * len(message.text) <= limit:
             return message
@@ -183,7 +193,7 @@ class Spill:
         return replace(message, text=preview, spill=name)
 
     def sweep(self, now: datetime) -> int:
-        """Delete files that are older than their time; how many. Others' files and links stay."""
+        """Delete expired files and return how many. Other files and links stay."""
         if not self._settings.ttl_hours or self._folder.is_symlink():
             return 0
         oldest = now.timestamp() - self._settings.ttl_hours * 3600
@@ -194,7 +204,7 @@ class Spill:
         return gone
 
     def _where(self, name: str | None) -> str:
-        """How to read the rest."""
+        """Say how to read the rest."""
         if name is None:
             return "the rest was not kept"
         hours = f", for {self._settings.ttl_hours:g} hours" if self._settings.ttl_hours else ""
@@ -205,9 +215,9 @@ class Spill:
         return "\n".join(text[:PREVIEW_CHARACTERS].split("\n", most)[:most])
 
     def _written(self, data: bytes, now: datetime) -> str | None:
-        """The file's name below the home folder; None if it cannot be written.
+        """Return the file's name below the home folder; None if it cannot be written.
 
-        It is named by what is in it: the same output again only makes the file young again.
+        The name is a hash of the content, so that the same output again only renews the file.
         """
         path = self._folder / f"output-{hashlib.sha256(data).hexdigest()[:32]}.txt"
         try:
@@ -224,7 +234,7 @@ class Spill:
 
 
 def _made_young(path: Path, size: int, now: datetime) -> bool:
-    """Whether the file was there, whole; its time begins anew then."""
+    """Renew the file's time and return True if the file exists and is complete."""
     with suppress(FileNotFoundError):
         status = path.lstat()
         if stat.S_ISREG(status.st_mode) and status.st_size == size:
@@ -234,7 +244,10 @@ def _made_young(path: Path, size: int, now: datetime) -> bool:
 
 
 def _write(path: Path, data: bytes, now: datetime) -> None:
-    """All of it or nothing: what a crash leaves has another name, which sweep knows."""
+    """Write all of the data or nothing.
+
+    What a crash leaves behind has another name, which sweep knows.
+    """
     part = path.with_name(f"{path.stem}-{os.getpid():x}-{time.time_ns():x}.part")
     file = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
@@ -249,7 +262,10 @@ def _write(path: Path, data: bytes, now: datetime) -> None:
 
 
 def _deleted(path: Path, oldest: float) -> bool:
-    """Whether it was a file of that age and is gone now; another process may have been first."""
+    """Delete the file if it is older than that, and return whether it was.
+
+    Another process may be first.
+    """
     with suppress(OSError):
         status = path.lstat()
         if stat.S_ISREG(status.st_mode) and status.st_mtime < oldest:

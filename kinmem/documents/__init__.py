@@ -1,1 +1,2 @@
-"""A file becomes a memory: it is read, cut into chunks and stored; pipeline.py has the order."""
+"""Documents: a file is read, cut into chunks and stored as one memory. pipeline.py has the
+order."""

@@ -1,4 +1,4 @@
-"""Stage 2a: a text as blocks: headings, code, tables, list items and paragraphs."""
+"""Stage 2a: split a text into blocks: headings, code, tables, list items and paragraphs."""
 
 import re
 from bisect import bisect_right
@@ -11,27 +11,30 @@ FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 CLOSER = re.compile(r" {0,3}(?:`{3,}|~{3,})\s*\Z")
 ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+\S")
 UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*")
+# Characters of a heading. A longer one is a paragraph that looks like a heading.
 LONGEST_TITLE = 200
-"""Characters of a heading; what is longer is a paragraph that looks like one."""
 
+# Most lines between two fences.
 LONGEST_CODE = 2_000
-"""Lines between two fences."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A span of the text that belongs together, with the white space behind it."""
+    """A span of text that belongs together, including the white space after it."""
 
     start: int
     end: int
     kind: Literal["heading", "code", "table", "item", "paragraph"]
     level: int = 0
     title: str = ""
-    """Of a heading."""
+    """The text of a heading."""
 
 
 def blocks(text: str, *, marked: bool) -> Iterator[Block]:
-    """The whole text in consecutive blocks. `marked`: it is Markdown, else paragraphs and items."""
+    """Yield the whole text as consecutive blocks.
+
+    `marked` says that it is Markdown; otherwise it has only paragraphs and list items.
+    """
     lines = text.splitlines(keepends=True) if marked else text.split("\n")
     if not marked:
         lines = [line + "\n" for line in lines[:-1]] + lines[-1:]
@@ -50,7 +53,7 @@ _Kind = tuple[int, Literal["heading", "code", "table", "item", "paragraph"], int
 
 
 def _block(lines: list[str], closers: Sequence[int], place: int, *, marked: bool) -> _Kind:
-    """How many lines it has, what it is, and of a heading its level and title."""
+    """Return the number of lines, the kind, and for a heading its level and title."""
     line = lines[place].rstrip("\r\n")
     if marked and (fence := FENCE.match(line)):
         return _fenced(lines, closers, place, fence[1]), "code", 0, ""
@@ -81,7 +84,7 @@ def _run(lines: list[str], place: int, goes_on: Callable[[str], bool]) -> int:
 
 
 def _fenced(lines: list[str], closers: Sequence[int], place: int, fence: str) -> int:
-    """Up to the fence that closes it; one that none closes is a line of its own."""
+    """Return the number of lines up to the closing fence; 1 if no fence closes it."""
     for at in range(bisect_right(closers, place), len(closers)):
         if closers[at] - place >= LONGEST_CODE:
             break
@@ -103,6 +106,6 @@ def _is_underlined(lines: list[str], place: int) -> bool:
 
 
 def _bare(title: str) -> str:
-    """Without marks for emphasis, code and links."""
+    """Remove the marks of emphasis, code and links."""
     title = re.sub(r"!?\[([^\]]{0,200})\]\([^)]{0,500}\)", r"\1", title)
     return " ".join(re.sub(r"[*`]|(?<!\w)_|_(?!\w)", "", title).split())

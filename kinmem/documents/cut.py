@@ -1,9 +1,9 @@
-"""Stage 2: a text becomes chunks that an embedder reads whole, each knowing where it stands.
+"""Stage 2: cut a text into chunks that an embedder reads whole, each with its position.
 
-Chunks follow each other without a gap: all of them together are the text. Each ends with a sentence
-and begins with one; headings begin chunks, list items are cut between them, code and tables are
-cut between lines and only where they are too long. What reads like an instruction to a model is a
-chunk of its own, which is held back; what stands beside it is not.
+Chunks have no gaps between them: together they are the text. Each begins and ends with a sentence.
+A heading begins a chunk, list items are cut between each other, code and tables between lines and
+only if they are too long. Text that reads like an instruction to a model becomes a chunk of its
+own, which is held back; the text beside it is not.
 """
 
 import re
@@ -21,18 +21,18 @@ from kinmem.llm.pieces import Window, before_letter
 from kinmem.models import Chunks, Memory, Passage, Progress
 
 SIZE = 1200
+# Kybernesis' chunk size for documents, in characters; the overlap consists of whole sentences.
 OVERLAP = 120
-"""Kybernesis' sizes for documents, in characters; the overlap in whole sentences."""
+# The position after a sentence. Unlike in conversations, a line may break within a sentence.
 SENTENCE = re.compile(r"""(?<=[.!?…])["'”’)\]]*\s+|(?<=[。！？])\s*""")
-"""Behind the end of one; other than in talk, a line may break within a sentence."""
 LINE = re.compile(r"\n+")
 SPACE = re.compile(r"\s+")
 MOST_HEADINGS = 6
+# Characters.
 LONGEST_PATH = 300
-"""Characters."""
 
+# Number of sentences that may together give an order that none of them gives alone.
 TOGETHER = 3
-"""Sentences in which an order may be worded that none of them alone gives."""
 WRAP = re.compile(r"(?<=\S)[ \t]*\n[ \t]*(?=\S)")
 
 
@@ -46,30 +46,30 @@ class Told:
 
     @property
     def flowing(self) -> str:
-        """As one reads it, over the ends of lines."""
+        """The text as one reads it, across line ends."""
         return WRAP.sub(" ", self.text) if self.is_prose else self.text
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """What is not cut any further."""
+    """A span that is not cut any further."""
 
     start: int
     end: int
     tokens: int
     path: str
     opens: bool
-    """Whether it is a heading: the chunk before ends here."""
+    """Whether it is a heading, so that the previous chunk ends before it."""
     prose: bool
     """Whether the next chunk may repeat it."""
     page: int | None
-    """From 1; a chunk is on one page."""
+    """From 1. A chunk lies on one page."""
     held: str = ""
     """Why it is held back; empty: it is not."""
 
 
 def chunked(document: Document, embedder: Embedder, progress: Progress | None = None) -> Chunks:
-    """The chunks of a document, without vectors; `progress` is told in characters."""
+    """Cut a document into chunks without vectors. `progress` counts characters."""
     window = embedder.window(SIZE, OVERLAP)
     text, pages = document.text, document.pages
     marked = document.kind in ("markdown", "html")
@@ -82,16 +82,18 @@ def chunked(document: Document, embedder: Embedder, progress: Progress | None = 
     texts, passages = [], []
     for group in _grouped(units, window):
         start, end = group[0].start, group[-1].end
-        said = text[start:end]
+        content = text[start:end]
         first = next((unit for unit in group if not unit.opens), group[0])
-        texts.append(said)
+        texts.append(content)
         passages.append(Passage(start=start, heading=first.path, page=first.page, held=first.held))
     return Chunks(tuple(texts), places=tuple(passages))
 
 
 def chunked_again(text: str, memory: Memory, embedder: Embedder) -> Chunks:
-    """The chunks of a document that said this when its memory was as it is told here; nothing is
-    held back of one that was trusted or released."""
+    """Cut a document again as it was cut for its memory.
+
+    Nothing is held back if the document was trusted or released.
+    """
     kind = memory.metadata.get("type", "text")
     pages = tuple(memory.ingest_metadata.get("page_starts", ()))
     chunks = chunked(Document(kind=kind, text=text, size=0, pages=pages), embedder)
@@ -99,14 +101,17 @@ def chunked_again(text: str, memory: Memory, embedder: Embedder) -> Chunks:
 
 
 def freed(chunks: Chunks) -> Chunks:
-    """With nothing held back."""
+    """Return the chunks with nothing held back."""
     return replace(chunks, places=tuple(replace(place, held="") for place in chunks.places))
 
 
 def _judged(text: str, units: Sequence[_Unit]) -> list[_Unit]:
-    """With what is held back. A heading goes with what it stands over; places tell it as well."""
-    told = [Told(text[unit.start : unit.end], unit.prose) for unit in units]
-    reasons = orders(told)
+    """Mark what is held back.
+
+    A heading is held back with the text below it. A heading that is an order itself is also removed
+    from the chunks' positions.
+    """
+    reasons = orders([Told(text[unit.start : unit.end], unit.prose) for unit in units])
     paths = {unit.path: "" if suspicious(unit.path) else unit.path for unit in units}
     for place in range(len(units) - 2, -1, -1):
         if units[place].opens:
@@ -121,15 +126,15 @@ def _units(text: str, pages: Sequence[int], window: Window, *, marked: bool) -> 
     path: list[tuple[int, str]] = []
     for block in blocks(text, marked=marked):
         if block.kind == "heading":
-            path = [one for one in path if one[0] < block.level][: MOST_HEADINGS - 1]
+            path = [heading for heading in path if heading[0] < block.level][: MOST_HEADINGS - 1]
             path.append((block.level, block.title))
-        told = " > ".join(title for _, title in path if title)[:LONGEST_PATH]
+        headings = " > ".join(title for _, title in path if title)[:LONGEST_PATH]
         for start, end in _spans(text, block, window):
             yield _Unit(
                 start,
                 end,
                 window.count(text[start:end]),
-                told,
+                headings,
                 opens=block.kind == "heading",
                 prose=block.kind in ("paragraph", "item"),
                 page=bisect_right(pages, start) if pages else None,
@@ -137,7 +142,7 @@ def _units(text: str, pages: Sequence[int], window: Window, *, marked: bool) -> 
 
 
 def _spans(text: str, block: Block, window: Window) -> Iterator[tuple[int, int]]:
-    """The block as a whole or, if it is too long or prose, its sentences or lines."""
+    """Yield the whole block; for prose or a block that is too long, its sentences or lines."""
     is_prose = block.kind in ("paragraph", "item")
     if not is_prose and window.holds(text[block.start : block.end]):
         yield block.start, block.end
@@ -153,7 +158,7 @@ def _spans(text: str, block: Block, window: Window) -> Iterator[tuple[int, int]]
 
 
 def _fitting(text: str, start: int, end: int, window: Window) -> Iterator[tuple[int, int]]:
-    """What the window holds is one; longer runs end at a space, if there is one to end at."""
+    """Cut a span into parts that the window holds, at a space if there is one."""
     while start < end:
         length = min(end - start, window.characters)
         while (count := window.count(text[start : start + length])) > window.tokens and length > 1:
@@ -167,21 +172,20 @@ def _fitting(text: str, start: int, end: int, window: Window) -> Iterator[tuple[
 
 
 def _before_letter(text: str, start: int, stop: int) -> int:
-    """A place to cut near `stop` that parts no letter from its accents."""
+    """Return a position near `stop` that separates no letter from its accents."""
     return start + before_letter(text[start : stop + 1], stop - start)
 
 
 def _grouped(units: Sequence[_Unit], window: Window) -> Iterator[list[_Unit]]:
-    """Neighbours as long as the window holds them; headings and pages begin new chunks, and so does
-    what is held back, and what is not behind it.
+    """Group neighbouring units while the window holds them.
 
-    What follows in one section begins with the last sentences of the chunk before, as far as they
-    fit into the overlap.
+    A heading, a page, and a change between held back and not begin a new group. A group within a
+    section begins with the last sentences of the previous one, as far as they fit into the overlap.
     """
     group: list[_Unit] = []
     for unit in units:
         fits = not group or _holds([*group, unit], window)
-        begins = unit.opens and not all(one.opens for one in group)
+        begins = unit.opens and not all(other.opens for other in group)
         is_other = bool(group) and (unit.page, unit.held) != (group[-1].page, group[-1].held)
         if group and (begins or not fits or is_other):
             yield group
@@ -194,11 +198,11 @@ def _grouped(units: Sequence[_Unit], window: Window) -> Iterator[list[_Unit]]:
 
 def _holds(group: Sequence[_Unit], window: Window) -> bool:
     length = group[-1].end - group[0].start
-    return length <= window.characters and sum(one.tokens for one in group) <= window.tokens
+    return length <= window.characters and sum(unit.tokens for unit in group) <= window.tokens
 
 
 def _repeated(group: Sequence[_Unit], unit: _Unit, window: Window) -> list[_Unit]:
-    """The last sentences of a chunk that the next one repeats; never all of it."""
+    """Return the last sentences of a group that the next one repeats; never the whole group."""
     repeated: list[_Unit] = []
     for one in reversed(group[1:]):
         wanted = [one, *repeated]
@@ -210,33 +214,40 @@ def _repeated(group: Sequence[_Unit], unit: _Unit, window: Window) -> list[_Unit
 
 
 def orders(told: Sequence[Told]) -> list[str]:
-    """Of each of these consecutive sentences why it is held back; empty: it is not.
+    """Return for each of these consecutive sentences why it is held back; empty if it is not.
 
-    As little as possible is: one sentence of many, or the few that only together give an order.
+    As little as possible is held back: one sentence of many, or the few that give an order
+    together.
     """
     found = [hints(one.flowing) for one in told]
     reasons: list[str] = []
     while (first := len(reasons)) < len(told):
         few = slice(first, first + TOGETHER)
-        told_of = reduce(or_, found[few])
-        if may_be_suspicious(told_of) and (why := _reason(told[few], told_of)):
-            reasons += _smallest(told[few], why, told_of)
+        given_hints = reduce(or_, found[few])
+        if may_be_suspicious(given_hints) and (why := _reason(told[few], given_hints)):
+            reasons += _smallest(told[few], why, given_hints)
         else:
             reasons.append("")
     return reasons
 
 
-def _smallest(few: Sequence[Told], why: str, told_of: int) -> list[str]:
-    """Reasons of these, up to the first order among them, which is as short as there is one."""
+def _smallest(few: Sequence[Told], why: str, given_hints: int) -> list[str]:
+    """Return the reasons for these sentences up to the first order, which is cut as short as
+    possible."""
     for count in range(1, len(few)):
         for first in range(len(few) - count + 1):
-            if found := _reason(few[first : first + count], told_of):
+            if found := _reason(few[first : first + count], given_hints):
                 return [""] * first + [found] * count
     return [why] * len(few)
 
 
-def _reason(told: Sequence[Told], told_of: int) -> str | None:
-    """`told_of`: hints of these, and maybe of more."""
-    said = "".join(one.text for one in told)
-    read = "".join(one.flowing for one in told)
-    return suspicious(said, told_of) or (suspicious(read, told_of) if read != said else None)
+def _reason(told: Sequence[Told], given_hints: int) -> str | None:
+    """Return why these sentences read like an order.
+
+    `given_hints` are their hints, and maybe those of other sentences.
+    """
+    text = "".join(part.text for part in told)
+    flowing = "".join(part.flowing for part in told)
+    if found := suspicious(text, given_hints):
+        return found
+    return suspicious(flowing, given_hints) if flowing != text else None

@@ -1,6 +1,6 @@
-"""What is handed over, and what is read of it: the records that the stages pass on, and the files.
+"""The records that the stages of reading a document pass on, and the files to read.
 
-Every file is read by itself: one that cannot be read is told, and the others are read all the same.
+Every file is read by itself: one that cannot be read is reported, and the others are still read.
 """
 
 import os
@@ -17,21 +17,22 @@ from kinmem.validation import CONTENT_BYTES
 
 Kind = Literal["markdown", "text", "html", "pdf"]
 
+# Bytes of text that one document may have.
 TEXT_BYTES = 8 * 1024 * 1024
-"""Of text that one document may have."""
+# Bytes of a file, which may hold less text than that: a PDF with pictures, a page with scripts.
 FILE_BYTES = 64 * 1024 * 1024
-"""Of a file whose text is less than that: a PDF with pictures, a page with scripts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """A document as somebody hands it over, before it is read."""
+    """A document as it was handed over, not read yet."""
 
     data: bytes | str
     name: str = ""
-    """Its file name; the ending tells what it is where the content does not."""
+    """File name. Its extension decides the kind if the content does not."""
     source_ref: str | None = None
-    """Where it comes from, a path or an address; the same again is a new version of it."""
+    """Where it comes from, a path or an address. A document from the same source is a new
+    version."""
     source: Literal["upload", "tool", "connector", "import"] = "upload"
     title: str | None = None
     description: str | None = None
@@ -44,33 +45,33 @@ class Given:
     occurred_at: str | datetime | None = None
     expires: str | datetime | None = None
     speaker: str | None = None
-    """Who says what it says, if it is not known from elsewhere."""
+    """Who says what it says, if that is not known from elsewhere."""
     place: str | None = None
     """Path of the project in which it holds; None: everywhere."""
     client: str | None = None
     channel: Literal["import", "explicit"] = "import"
     trusted: bool = False
-    """Whether passages that read like instructions to a model may be recalled as well."""
+    """Whether passages that read like instructions to a model may be recalled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """What was read of it."""
+    """What was read of a document."""
 
     kind: Kind
     text: str
     size: int
-    """Bytes as they were handed over."""
+    """Bytes as it was handed over."""
     title: str = ""
     description: str = ""
     pages: tuple[int, ...] = ()
-    """Where in the text each page begins; none where there are no pages."""
+    """Where in the text each page begins; empty if there are no pages."""
     notes: Mapping[str, int | str] = field(default_factory=dict)
-    """What was met with on the way: the encoding, pages without text."""
+    """What reading came across: the encoding, pages without text."""
 
 
 def is_document(content: object) -> bool:
-    """Whether a text is too long for one statement."""
+    """Return whether a text is too long for one statement."""
     return isinstance(content, str) and (
         len(content) > CONTENT_BYTES
         or 4 * len(content) > CONTENT_BYTES
@@ -79,7 +80,7 @@ def is_document(content: object) -> bool:
 
 
 def as_given(note: Note) -> Given:
-    """What somebody tells to remember, which is long."""
+    """Wrap a long text that somebody wants remembered."""
     return Given(
         data=note.content,
         source="tool",
@@ -98,18 +99,20 @@ def as_given(note: Note) -> Given:
     )
 
 
+# Extensions of the files that are read from a folder. A file named by the caller is tried whatever
+# its extension.
 READ = frozenset(
     """.md .markdown .mdown .mkd .mdx .qmd .txt .text .rst .org .adoc .asciidoc .tex .log .html .htm
     .xhtml .pdf""".split()
 )
-"""Endings of what is taken out of a folder; what is named itself is tried whatever it is called."""
 MOST_FILES = 10_000
 
 
 def files_of(names: Sequence[str], *, recursive: bool) -> list[Path]:
-    """The files that are meant, each once, folders by name. Raises InvalidInput.
+    """Return the files that the names stand for, each once, those of folders in order of name.
 
-    Of folders those that end like documents; hidden ones, and links to folders, are left out.
+    From folders only files with a document's extension are taken; hidden ones and links to folders
+    are left out. Raises InvalidInput.
     """
     files: dict[Path, None] = {}
     for name in names:
@@ -137,7 +140,7 @@ def _within(folder: Path) -> Iterator[Path]:
 
 
 def from_file(path: Path, **details: object) -> Given:
-    """The file as a document that comes from its path. Raises Unreadable or TooLarge."""
+    """Read the file as a document whose source is its path. Raises Unreadable or TooLarge."""
     what = str(path)
     try:
         about = path.stat()

@@ -1,8 +1,8 @@
-"""Stage 1a: a web page becomes Markdown, without what a reader of the page does not read.
+"""Stage 1a: turn a web page into Markdown, without what a reader of the page does not see.
 
-What styles hide is left out as far as that is plainly said: by `style` attributes, a few older
-ones, and rules of the page's own `style` elements for a tag, a class or an id. Style sheets
-that are fetched, scripts and other rules are not seen.
+Text hidden by styles is left out if that is plainly declared: in `style` attributes, a few older
+attributes, and rules for a tag, a class or an id in the page's own `style` elements. Fetched style
+sheets, scripts and other rules are not evaluated.
 """
 
 import re
@@ -16,22 +16,22 @@ from kinmem.errors import Unreadable
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+# Programs, forms, pictures, and navigation to other pages.
 UNREAD = frozenset(
     """script style noscript template head nav footer aside menu form button select option textarea
     svg math canvas iframe object embed audio video map dialog""".split()
 )
-"""Programs, forms, pictures, and the ways to other pages."""
 UNREAD_ROLES = frozenset("navigation menu menubar search banner contentinfo complementary".split())
 BLOCKS = frozenset(
     """address article blockquote body dd div dl dt fieldset figcaption figure header hr html main
     ol p section summary table tbody thead tfoot ul details caption center""".split()
 )
 TAG = re.compile(r"<(/?)([a-zA-Z][^\s/<>]{0,40})([^<>]*)")
+# Elements that need no closing tag.
 VOID = frozenset(
     """area base br col embed hr img input link meta param source track wbr li p td tr th dt
     dd""".split()
 )
-"""Elements that nothing needs to close."""
 MOST_DEPTH, MOST_ATTRIBUTES = 2_000, 1_000
 SPACE = re.compile(r"\s+")
 ENDS = re.compile(r"[ \t]+\n")
@@ -39,11 +39,11 @@ BLANKS = re.compile(r"[ \t]*\n[ \t]*(?:\n[ \t]*)+")
 
 
 Style = Mapping[str, str]
+# Red, green and blue, 0-255, and opacity, 0-1.
 Colour = tuple[float, ...]
-"""Red, green and blue, 0-255, and how opaque it is, 0-1."""
 
+# Characters of a page's style elements that are read.
 LONGEST = 500_000
-"""Characters of the style elements of one page; what is more is not read."""
 COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 ESCAPE = re.compile(r"\\([0-9a-f]{1,6})\s?|\\(.)", re.IGNORECASE)
 PLAIN = re.compile(r"([a-z][a-z0-9]*)?(?:([.#])([\w-]+))?")
@@ -51,8 +51,8 @@ NUMBER = re.compile(r"(-?\d{0,9}\.?\d{1,9})(px|pt|em|rem|%|ch|vw|vh|)")
 CLIPPED = re.compile(r"rect\(\s*[01](?:px)?[\s,]|inset\(\s*(?:[5-9]\d|100)%|circle\(\s*0")
 MOVED = re.compile(r"scale[xy]?\(\s*0(?:\.0+)?\s*[,)]|translate[xy]?\([^)]{0,20}-\d{3}")
 PLACES = "left right top bottom margin margin-left margin-top margin-right text-indent".split()
+# The smallest readable font size, by unit.
 LEAST = {"px": 3.0, "pt": 2.5, "em": 0.2, "rem": 0.2, "%": 20.0, "": 3.0}
-"""By unit the smallest letters that one can read."""
 FAR = {
     "px": -500.0,
     "pt": -400.0,
@@ -70,10 +70,10 @@ NAMES: Mapping[str, Colour] = {
     "yellow": (255, 255, 0, 1), "navy": (0, 0, 128, 1),
 }  # fmt: skip
 WHITE = NAMES["white"]
+# Largest difference in each part of two colours that is invisible.
 NEAR = 12.0
-"""Difference of two colours, in each part, that nobody sees."""
+# Largest opacity that is invisible.
 FAINT = 0.1
-"""Opacity of what nobody sees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Look:
     ground: Colour | None
 
     def with_style(self, style: Style) -> "Look":
-        """Of what stands within."""
+        """Return the look of text inside an element of this style."""
         colour, ground = self.colour, self.ground
         if "color" in style:
             colour = _colour(style["color"])
@@ -104,10 +104,10 @@ class Look:
 
 
 class Rules:
-    """What the page's own style elements say of tags, classes and ids."""
+    """What the page's own style elements declare for tags, classes and ids."""
 
     def __init__(self, css: str, *, others: bool) -> None:
-        """`others`: there are style sheets elsewhere, which may say more."""
+        """`others` says that there are style sheets elsewhere, which may declare more."""
         self._plain = defaultdict[str, dict[str, str]](dict)
         for heads, said in _plain_rules(COMMENT.sub(" ", css[:LONGEST])):
             style = read_style(said)
@@ -118,10 +118,11 @@ class Rules:
                 others = others or not found and "background" in said
         page = Look(None, None if others else WHITE)
         self.page = page.with_style(self._plain.get("html", {}))
-        """How text is shown of which nothing is said."""
+        """How text is shown for which nothing is declared."""
 
     def of(self, tag: str, attributes: Mapping[str, str | None]) -> Style:
-        """The more a rule says of whom it is about, the more it counts; its own style most."""
+        """Return the style of an element: the more specific a rule, the higher its precedence; the
+        element's own style comes first."""
         if not attributes and not self._plain:
             return {}
         style: dict[str, str] = {}
@@ -142,14 +143,17 @@ class Rules:
 
 
 def read_html(source: str, what: str) -> tuple[str, str, str]:
-    """(text, title, description) of a page. Raises Unreadable for one that is built to hang."""
+    """Return (text, title, description) of a page.
+
+    Raises Unreadable for a page that is built to hang.
+    """
     _check(source, what)
     from selectolax.lexbor import LexborHTMLParser  # late: a server starts without it
 
     page = LexborHTMLParser(source)
     title, meta = page.css_first("title"), page.css_first('meta[name="description" i]')
     told = meta.attributes.get("content") if meta is not None else None
-    text = "".join(_told(page.body, _rules(page))) if page.body is not None else ""
+    text = "".join(_visible_text(page.body, _rules(page))) if page.body is not None else ""
     text = BLANKS.sub("\n\n", ENDS.sub("\n", text)).strip()
     return text, _line(title.text() if title is not None else ""), _line(told or "")
 
@@ -160,7 +164,8 @@ def _rules(page: "LexborHTMLParser") -> Rules:
 
 
 def _check(source: str, what: str) -> None:
-    """Parsers take time by the square of the depth, and of the attributes of one tag."""
+    """Refuse pages on which a parser would hang: its time grows with the square of the depth and of
+    the number of attributes of a tag."""
     depth = 0
     for found in TAG.finditer(source):
         depth += -1 if found[1] else found[2].lower() not in VOID
@@ -175,8 +180,8 @@ def _line(text: str) -> str:
     return SPACE.sub(" ", text).strip()
 
 
-def _told(body: "LexborNode", rules: Rules) -> Iterator[str]:
-    """The text of what is seen, with Markdown's marks. No recursion: pages nest without limit."""
+def _visible_text(body: "LexborNode", rules: Rules) -> Iterator[str]:
+    """Yield the visible text with Markdown marks. No recursion, since pages nest without limit."""
     node: LexborNode | None = body
     fenced = 0
     looks = [rules.page]
@@ -187,7 +192,8 @@ def _told(body: "LexborNode", rules: Rules) -> Iterator[str]:
                 yield said if fenced else SPACE.sub(" ", said)
         elif node.is_element_node and not _is_unread(node):
             style = rules.of(node.tag or "", node.attributes)
-            if node is body or not hides(style):  # a program may show all of a page at last
+            # A script may show a hidden body in the end.
+            if node is body or not hides(style):
                 fenced += node.tag == "pre"
                 yield _opening(node.tag or "")
                 if node.child is not None:
@@ -250,7 +256,7 @@ def _closing(tag: str) -> str:
 
 
 def _plain_rules(css: str) -> Iterator[tuple[str, str]]:
-    """(whom it is about, what it says) of the rules that hold always."""
+    """Yield (selectors, declarations) of the rules that apply unconditionally."""
     depth = 0
     for part in css.split("}"):
         depth += part.count("{")
@@ -261,7 +267,7 @@ def _plain_rules(css: str) -> Iterator[tuple[str, str]]:
 
 
 def read_style(said: str) -> dict[str, str]:
-    """What is declared, in lower case, the last of each."""
+    """Return the declarations in lower case; the last one wins for each name."""
     said = ESCAPE.sub(_unescaped, COMMENT.sub("", said)).lower()
     pairs = (one.partition(":") for one in said.split(";"))
     return {
@@ -270,7 +276,7 @@ def read_style(said: str) -> dict[str, str]:
 
 
 def hides(style: Style) -> bool:
-    """Whether nothing is seen of what stands in an element of this style."""
+    """Return whether an element of this style shows nothing of what it contains."""
     size = style.get("font-size") or next(
         iter(style.get("font", "").partition("/")[0].split()[-1:]), ""
     )
@@ -308,7 +314,7 @@ def _is_far(told: str) -> bool:
 
 
 def _colour(told: str) -> Colour | None:
-    """None for what is no plain colour: a picture, a gradient, a variable."""
+    """Parse a plain colour; None for pictures, gradients and variables."""
     told = told.strip()
     if told in NAMES:
         return NAMES[told]

@@ -1,4 +1,5 @@
-"""A document becomes a memory: read, cut, compare, store. Each line of `plan` is a stage."""
+"""The order in which a document becomes a memory: read, cut, compare, store. Each line of `plan` is
+a stage."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -34,11 +35,11 @@ from kinmem.validation import (
 
 DESCRIPTION_BYTES = 2048
 SOURCE_BYTES = 2048
+# As in learn/prepare.py: an imported file is trusted less than what somebody states.
 TRUST: Mapping[Channel, float] = {"import": 0.3, "explicit": 0.8}
-"""As learn/prepare.py has it: a file that is imported is believed less than what somebody tells."""
+# Share of its text and of its chunks, from which a document that reads like instructions to a model
+# is quarantined as a whole.
 MOSTLY = 0.5
-"""Share of its text, and of its chunks, that reads like instructions to a model from which a
-document is quarantined as a whole."""
 
 
 Secrets = Literal["refuse", "redact", "allow"]
@@ -51,13 +52,13 @@ class Planned:
 
     draft: Draft
     known: str | None
-    """The memory that says just this already."""
+    """The memory that already has this text."""
     replaces: Memory | None
-    """The own document that came from the same place and says something else."""
+    """The Kin's own document from the same source, if its text differs."""
     held: int
-    """Chunks that will never be recalled, since they read like instructions to a model."""
+    """Number of chunks that are never recalled, since they read like instructions to a model."""
     trusted: bool = False
-    """Whether somebody says that they may be."""
+    """Whether somebody has said that they may be recalled."""
 
 
 class Documents:
@@ -70,9 +71,10 @@ class Documents:
         self._clock = clock
 
     def plan(self, given: Given, progress: Progress | None = None) -> Planned:
-        """Read a document and look what is known of it; nothing is stored.
+        """Read a document and look up what is known of it. Nothing is stored.
 
-        Raises InvalidInput: Unreadable, TooLarge, or for details that cannot be meant.
+        Raises InvalidInput (Unreadable and TooLarge included) for a document or details that are
+        not valid.
         """
         document = _unsecret(read(given), self._settings.learn.secrets)
         draft, held = self._draft(document, given, progress)
@@ -85,9 +87,9 @@ class Documents:
     def add(
         self, given: Given, batch: str | None = None, progress: Progress | None = None
     ) -> Stored:
-        """Store a document, or the new version of one; its vectors are made in the background.
+        """Store a document or its new version. Its vectors are made in the background.
 
-        Raises InvalidInput as plan does.
+        Raises InvalidInput like plan.
         """
         return self.carry_out(self.plan(given, progress), batch)
 
@@ -115,7 +117,7 @@ class Documents:
         return Stored("created", id, reason if planned.held else None)
 
     def _trusted(self, planned: Planned, batch: str | None) -> str | None:
-        """What was held back of an own document that is known may be recalled if it is trusted."""
+        """Release what is held back of the Kin's own known document if it is trusted now."""
         known = self._store.get(planned.known or "")
         if not planned.trusted or not known.holds_back or known.kin != self._store.kin:
             return None
@@ -129,18 +131,18 @@ class Documents:
         return "what was held back of it may be recalled now"
 
     def rewritten(self, old: Memory, text: str) -> tuple[dict[str, Any], Chunks]:
-        """A memory's fields and chunks if this were its text from now on. Raises InvalidInput."""
+        """Return a memory's fields and chunks for a new text. Raises InvalidInput."""
         given = Given(data=text, name=old.title or "", title=old.title)
         kind = old.metadata.get("type", "text")
         document = _unsecret(read(given), self._settings.learn.secrets)
         document = replace(document, kind="markdown" if kind == "html" else kind)
         draft, _ = self._draft(document, given)
-        return _said(draft.memory), draft.chunks
+        return _fields_of_text(draft.memory), draft.chunks
 
     def _draft(
         self, document: Document, given: Given, progress: Progress | None = None
     ) -> tuple[Draft, int]:
-        """The memory with its chunks, and how many of these are held back."""
+        """Return the memory with its chunks, and the number of chunks that are held back."""
         now, zone = self._clock(), self._settings.general.zone
         chunks = chunked(document, self._embedder, progress)
         if given.trusted:
@@ -182,73 +184,77 @@ class Documents:
 
 
 def is_mostly_held(chunks: Chunks) -> bool:
-    """Whether too little is left of a document that may be recalled."""
-    told = list(zip(chunks.texts, chunks.places, strict=True))
-    held = [len(text.strip()) for text, place in told if place.held]
-    all = [len(text.strip()) for text, _ in told]
+    """Return whether too little of a document is left to be recalled."""
+    placed = list(zip(chunks.texts, chunks.places, strict=True))
+    held = [len(text.strip()) for text, place in placed if place.held]
+    all = [len(text.strip()) for text, _ in placed]
     return len(held) > MOSTLY * len(all) and sum(held) > MOSTLY * sum(all)
 
 
 def _as_text_alone(draft: Draft) -> Draft:
-    """The same text is known, whatever else is said of it."""
+    """Drop subject and speaker, so that the same text counts as known whatever else is said of
+    it."""
     return replace(draft, memory=replace(draft.memory, subject=None, speaker=None))
 
 
-def _said(memory: Memory) -> dict[str, Any]:
-    """The fields that follow from the text."""
+def _fields_of_text(memory: Memory) -> dict[str, Any]:
+    """Return the fields that depend on the text."""
     names = ("content", "content_hash", "metadata", "ingest_metadata", "status")
     return {name: getattr(memory, name) for name in names}
 
 
 def _version(new: Memory, old: Memory) -> dict[str, Any]:
-    """What changes in a document with a new version of it; what it was given by hand stays."""
+    """Return the fields that change with a new version.
+
+    What the document was given by hand stays.
+    """
     tags = old.manual_tags + tuple(tag for tag in new.manual_tags if tag not in old.manual_tags)
     state = {"state": new.state} if State.QUARANTINED in (new.state, old.state) else {}
-    return _said(new) | state | {"title": new.title, "manual_tags": tags}
+    return _fields_of_text(new) | state | {"title": new.title, "manual_tags": tags}
 
 
 def _metadata(document: Document, parts: int, quarantine: str | None) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    metadata: dict[str, Any] = {
         "type": document.kind,
         "bytes": document.size,
         "characters": len(document.text),
         "parts": parts,
     }
     if document.pages:
-        told["pages"] = len(document.pages)
+        metadata["pages"] = len(document.pages)
     if quarantine:
-        told["quarantine"] = quarantine
-    return told
+        metadata["quarantine"] = quarantine
+    return metadata
 
 
 def _ingested(document: Document, held: int) -> dict[str, Any]:
-    told: dict[str, Any] = dict(document.notes)
+    metadata: dict[str, Any] = dict(document.notes)
     if document.pages:
-        told["page_starts"] = list(document.pages)
+        metadata["page_starts"] = list(document.pages)
     if held:
-        told[HELD_BACK] = held
-    return told
+        metadata[HELD_BACK] = held
+    return metadata
 
 
 def _described(document: Document, given: Given) -> str | None:
-    told = given.description or document.description
-    if not told or not told.strip():
+    text = given.description or document.description
+    if not text or not text.strip():
         return None
-    if given.description is None and not given.trusted and suspicious(told):
+    if given.description is None and not given.trusted and suspicious(text):
         return None
     if given.description is None:
-        told = shortened(told, 300)
-    return " ".join(clean(told, "description", DESCRIPTION_BYTES).split())
+        text = shortened(text, 300)
+    return " ".join(clean(text, "description", DESCRIPTION_BYTES).split())
 
 
 def _opening(chunks: Chunks) -> str:
-    """How it begins, without what is held back."""
-    told = (text for text, place in zip(chunks.texts, chunks.places, strict=True) if not place.held)
-    return opening(next(told, HELD))
+    """Return how the document begins, without what is held back."""
+    free = (text for text, place in zip(chunks.texts, chunks.places, strict=True) if not place.held)
+    return opening(next(free, HELD))
 
 
 def _unsecret(document: Document, secrets: Secrets) -> Document:
-    """As far as it may be stored, each page where it is then. Raises InvalidInput."""
+    """Return the document as it may be stored, with adjusted page starts. Raises InvalidInput."""
     text = allowed(document.text, secrets)
     if text is document.text:
         return document
@@ -264,7 +270,10 @@ def _unsecret(document: Document, secrets: Secrets) -> Document:
 
 
 def allowed(text: str, secrets: Secrets) -> str:
-    """The text, or without its secrets. Raises InvalidInput, which never repeats a secret."""
+    """Return the text, without its secrets if they are to be redacted.
+
+    Raises InvalidInput, which never repeats a secret.
+    """
     if secrets == "allow" or not (kinds := keys_in(text)):
         return text
     if secrets == "redact":

@@ -1,6 +1,6 @@
-"""Stage 1: a file becomes a text with a title. What it is its content says, then its name.
+"""Stage 1: read a file as text with a title. Its content decides its kind, then its name.
 
-Bytes become text here, whatever wrote them, those of a PDF page by page; of web pages see html.py.
+Bytes are decoded here, PDFs page by page; for web pages see html.py.
 """
 
 import codecs
@@ -33,18 +33,18 @@ FORMATS = {
     b"\xd0\xcf\x11\xe0": "it is an old office file; save it as PDF, HTML or text",
     b"{\\rtf": "it is RTF; save it as PDF, HTML or text",
 }
+# Bytes within which a PDF declares itself; some begin with something else.
 PDF_WITHIN = 1024
-"""Bytes in which a PDF says that it is one; some begin with something else."""
 FRONT_MATTER = re.compile(r"\A---\n(.{0,20000}?)\n(?:---|\.\.\.)(?:\n|\Z)", re.DOTALL)
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+# Characters.
 LONGEST_TITLE = 120
-"""Characters."""
 UNTITLED = "(untitled)"
 HEADED = ("markdown", "html")
 
 
 def read(given: Given) -> Document:
-    """What the document says. Raises Unreadable or TooLarge, naming the file."""
+    """Read the document. Raises Unreadable or TooLarge, naming the file."""
     what = given.name or "content"
     size = len(
         given.data if isinstance(given.data, bytes) else given.data.encode("utf-8", "replace")
@@ -106,7 +106,7 @@ def _kind(text: str, name: str) -> Kind:
 
 
 def _without_front_matter(text: str) -> tuple[str, str]:
-    """The text behind the lines that describe it, and the title these give."""
+    """Return the text after the front matter, and the title given there."""
     found = FRONT_MATTER.match(text)
     if found is None:
         return text, ""
@@ -115,7 +115,7 @@ def _without_front_matter(text: str) -> tuple[str, str]:
 
 
 def _heading(text: str, kind: Kind) -> str:
-    """The first heading, if the text has headings."""
+    """Return the first heading if this kind of text has headings."""
     if kind not in HEADED:
         return ""
     found = (block.title for block in blocks(text, marked=True) if block.title)
@@ -123,8 +123,8 @@ def _heading(text: str, kind: Kind) -> str:
 
 
 def title_of(document: Document, given: Given) -> str:
-    """As given, as the document says, as the file is called, or its first line; the first of them
-    that does not read like an order to a model."""
+    """Return the title given by the caller, else the first of these that does not read like an
+    order to a model: the document's own title, the file name, its first line."""
     named = PurePath(given.name).name if given.name != "-" else ""
     first = next((line.strip() for line in document.text.split("\n") if line.strip()), "")
     told = (" ".join(plain(one).split()) for one in (document.title, named, first))
@@ -139,14 +139,14 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+# Bytes by which a file is judged.
 LOOKED_AT = 8192
-"""Bytes by which a file is judged."""
 BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+# Largest share of control characters in a text file.
 MOST_BINARY = 0.02
-"""Share of control characters that no text has."""
+# Share of zeros among every second byte in UTF-16 text of a Western language.
 ZEROS = 0.3
-"""Share of every second byte that is 0 in UTF-16 of a Western language."""
-# Nobody sees them. They can hide an order to a model within a text, or part a word so that no
+# Invisible characters. They can hide an order to a model within a text, or split a word so that no
 # search finds it. Joiners (200c, 200d) and direction marks (200e, 200f) belong to scripts.
 UNSEEN = re.compile(
     "[\u00ad\u180e\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -154,7 +154,7 @@ UNSEEN = re.compile(
 
 
 def decoded(data: bytes, what: str) -> tuple[str, str]:
-    """The text and the name of its encoding. Raises Unreadable for what is no text."""
+    """Return the text and the name of its encoding. Raises Unreadable for what is not text."""
     for mark, encoding in MARKS:
         if data.startswith(mark):
             return _strictly(data, encoding, what), encoding
@@ -170,7 +170,7 @@ def decoded(data: bytes, what: str) -> tuple[str, str]:
 
 
 def plain(text: str) -> str:
-    """As it is stored: NFC, lines that end alike, without what is not seen."""
+    """Return the text as it is stored: NFC, LF line ends, without invisible characters."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
     if not (text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()):
         text = LONE_SURROGATES.sub("\ufffd", UNSEEN.sub("", CONTROLS.sub("", text)))
@@ -186,7 +186,7 @@ def _strictly(data: bytes, encoding: str, what: str) -> str:
 
 
 def _wide(data: bytes) -> str | None:
-    """UTF-16 that does not say so."""
+    """Return the UTF-16 encoding of data without a byte order mark, or None."""
     head = data[:LOOKED_AT]
     if len(head) < 4 or len(data) % 2:
         return None
@@ -196,16 +196,19 @@ def _wide(data: bytes) -> str | None:
     return "utf-16-be" if low > ZEROS and high < ZEROS / 10 else None
 
 
+# Seconds that reading a PDF may take: some files are built to take forever.
 MOST_SECONDS = 120.0
-"""That reading may take: some files are built to take forever."""
 MOST_PAGES = 10_000
+# A word that is hyphenated at the end of a line.
 SPLIT_WORD = re.compile(r"(?<=[^\W\d_])-\n(?=[^\W\d_])")
-"""A word that goes on in the next line."""
 logger = logging.getLogger(__name__)
 
 
 def read_pdf(data: bytes, what: str) -> tuple[str, str, list[int], int]:
-    """(text, title, where each page begins, pages without text). Raises Unreadable or TooLarge."""
+    """Return (text, title, the start of each page, the number of pages without text).
+
+    Raises Unreadable or TooLarge.
+    """
     reader = _opened_pdf(data, what)
     until = time.monotonic() + MOST_SECONDS
     text, pages, empty = "", list[int](), 0
@@ -236,11 +239,11 @@ def read_pdf(data: bytes, what: str) -> tuple[str, str, list[int], int]:
 def _opened_pdf(data: bytes, what: str) -> "PdfReader":
     from pypdf import PdfReader  # late: a server starts without it
 
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it tells every flaw of every file
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it logs every flaw of every file
     try:
         reader = PdfReader(io.BytesIO(data))
         locked = reader.is_encrypted and not reader.decrypt("")
-    except Exception as error:  # pypdf documents no common base of what a damaged file raises
+    except Exception as error:  # pypdf documents no common base for errors of damaged files
         logger.info("pypdf: %s", error)
         if b"/Encrypt" in data:
             raise Unreadable(what, "it is encrypted; save a copy without a password") from error
@@ -263,7 +266,7 @@ def _pdf_pages(reader: "PdfReader", what: str) -> "list[PageObject]":
 
 
 def _page_text(page: "PageObject") -> str:
-    """Empty for a page that cannot be read."""
+    """Return the text of a page; empty if it cannot be read."""
     try:
         return SPLIT_WORD.sub("", plain(page.extract_text())).strip()
     except Exception as error:
@@ -273,7 +276,7 @@ def _page_text(page: "PageObject") -> str:
 
 def _pdf_title(reader: "PdfReader") -> str:
     try:
-        told = reader.metadata
-        return " ".join(plain(str(told.title or "")).split()) if told else ""
+        metadata = reader.metadata
+        return " ".join(plain(str(metadata.title or "")).split()) if metadata else ""
     except Exception:  # a wrong date in it is no reason to refuse the file
         return ""

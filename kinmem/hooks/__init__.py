@@ -1,8 +1,8 @@
-"""`kinmem hook [CLIENT]`: what a client's hook tells goes into the memory, what fits comes back.
+"""`kinmem hook [CLIENT]`: stores what a client's hook reports, and answers with notes that fit.
 
-One JSON object on stdin, one on stdout, exit code 0 whatever happens: a memory must never stand in
-the way of the conversation. What went wrong is one line on stderr. Every prompt waits for this, so
-modules are imported where they are needed, and as few as possible.
+It reads one JSON object from stdin, writes one to stdout, and always exits with 0: a memory must
+never stand in the way of the conversation. Errors are one line on stderr. Every prompt waits for
+this, so modules are imported where they are needed, and as few as possible.
 """
 
 import sys
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from kinmem.hooks.standard_streams import StandardStreams
 
 USAGE = "usage: kinmem hook [claude|codex|gemini|cursor|vscode] [--kin NAME] [--home FOLDER] <JSON"
+# Bytes of input that are read. Of each message both ends are kept, 8 MiB.
 MOST_BYTES = 128 * 1024 * 1024
-"""Of input that is listened to; of what is said in it the ends are kept, 8 MiB."""
+# Seconds after which the client is answered and another process finishes the work. If this process
+# is still computing because the machine is busy, MOST_SECONDS is the limit.
 DEADLINE_SECONDS = 2.0
-"""Then the client is let go, and another process finishes the work; where this one still computes,
-because the machine is busy, at the latest after the next number."""
 MOST_SECONDS = 25.0
 FLAGS = {"--kin": "KINMEM_KIN", "--home": "KINMEM_HOME"}
+# Marks the other process, for whose answer nobody waits.
 LATE = "--late"
-"""Nobody waits for the answer: this is the other process."""
+# Seconds for which that process retries while the memory is locked or the disk is full.
 LATE_SECONDS = 300.0
-"""For which it tries to get at a memory that others keep busy, or for which the disk is full."""
 
 
 def main(words: Sequence[str]) -> int:
-    """Answer one hook: `words` are those after `kinmem hook`. Always 0."""
+    """Answer one hook. `words` are the arguments after `kinmem hook`. Always returns 0."""
     from kinmem.hooks.standard_streams import StandardStreams
 
     streams = StandardStreams(words)
@@ -42,7 +42,7 @@ def main(words: Sequence[str]) -> int:
         streams.complain(_sentence(error))
         if getattr(error, "retry", False) and LATE not in words:
             streams.hand_over()
-    streams.put({})  # unless something was
+    streams.put({})  # does nothing if an answer was put already
     return 0
 
 
@@ -65,13 +65,13 @@ def _attend(streams: "StandardStreams", words: Sequence[str]) -> None:
 
 
 def _sentence(error: BaseException) -> str:
-    """Ours say what to do; of others the kind says most."""
+    """Describe an error: kinmem's own messages say what to do, others need their type."""
     ours = type(error).__module__ == "kinmem.errors"
     return str(error) if ours else f"{type(error).__name__}: {error}"
 
 
 def _understood(words: Sequence[str]) -> tuple[str | None, dict[str, str]]:
-    """The client that is named, and the settings. Unknown words are let be, as everything here."""
+    """Return the client that is named, and the settings. Unknown words are ignored."""
     hint, flags, rest = None, {}, list(words)
     while rest:
         word = rest.pop(0)

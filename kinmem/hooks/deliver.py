@@ -1,9 +1,9 @@
-"""From a hook to the memory: by the server that has it open, else by opening it here.
+"""Delivers a hook to the memory: to the server that has it open, or else by opening it here.
 
-Which memory that is, is found out without kinmem.settings: they take longer to load than all else
-that a hook with a server does. tests/hooks/test_place.py holds both to one answer.
+Which memory that is, is determined without kinmem.settings, which takes longer to load than
+everything else a hook with a server needs. tests/hooks/test_place.py holds both to the same answer.
 
-To a server a hook is a request, and its answer: what was heard is told to the memory there.
+A server receives the hook as a request and answers with the memory's notes.
 """
 
 import os
@@ -19,15 +19,15 @@ from kinmem.hooks.local_socket import ask_local
 if TYPE_CHECKING:
     from kinmem.turns import Happening, Observed
 
+# Version of the requests. A server that was started before an update may use another.
 PROTOCOL = 2
-"""Of requests; a server that was started before an update may speak another."""
 KINDS: Mapping[str, type[Heard]] = {
     kind.__name__: kind for kind in (Said, Opened, Compacted, Ended)
 }
 
 
 class Listener(Protocol):
-    """What hooks need of a Service."""
+    """The part of Service that hooks need."""
 
     def observe(
         self,
@@ -43,22 +43,25 @@ class Listener(Protocol):
         tell: bool = True,
         again: bool = False,
     ) -> "Observed":
-        """Store one thing said; for a prompt also tell what is remembered."""
+        """Store one message; for a prompt also return notes."""
         ...
 
     def opening(self, session: str, *, place: str | None = None) -> str:
-        """What a session is told at its start."""
+        """Return what a session is shown at its start."""
         ...
 
     def compacted(self, session: str) -> None:
-        """What the session was told is gone."""
+        """Note that the session has lost what it was shown."""
         ...
 
 
 def attend(service: Listener, hook: Hook) -> str:
-    """Let the memory know, in order; what it has to say. Raises KinmemError."""
-    told = [_attend(service, one, hook) for one in hook.heard]
-    return "\n".join(filter(None, told))
+    """Pass what the hook reports to the memory, in order, and return its notes.
+
+    Raises KinmemError.
+    """
+    notes = [_attend(service, heard, hook) for heard in hook.heard]
+    return "\n".join(filter(None, notes))
 
 
 def _attend(service: Listener, heard: Heard, hook: Hook) -> str:
@@ -85,13 +88,13 @@ def _attend(service: Listener, heard: Heard, hook: Hook) -> str:
 
 
 def request_of(hook: Hook) -> dict[str, Any]:
-    """The hook as a server is asked about it; see answered."""
-    heard = [[type(one).__name__, one._asdict()] for one in hook.heard]
+    """Return the hook as a request to a server; see answered."""
+    heard = [[type(event).__name__, event._asdict()] for event in hook.heard]
     return {"protocol": PROTOCOL, "client": hook.client, "place": hook.place, "heard": heard}
 
 
 def answered(service: Listener, request: Mapping[str, Any]) -> dict[str, Any]:
-    """What a server answers at its socket: {"notes": text} or {"error": sentence}.
+    """Answer a request at the server's socket: {"notes": text} or {"error": sentence}.
 
     Raises ValueError for a request of another release; its sender then opens the memory itself.
     """
@@ -105,21 +108,21 @@ def answered(service: Listener, request: Mapping[str, Any]) -> dict[str, Any]:
         return {"error": str(error)}
 
 
+# Half of the hook's two seconds, so that what a busy server cannot take is still stored here.
 SERVER_SECONDS = 1.0
-"""Of the hook's two: what the server is too busy for can still be kept here."""
+# Seconds between two attempts, each of which waits five seconds for the file by itself.
 RETRY_SECONDS = 1.0
-"""Between two attempts, of which each waits five seconds for the file by itself."""
 
 
 class Place(NamedTuple):
-    """The folder of all memories, and whose memory in it."""
+    """The folder of all memories, and the Kin."""
 
     home: str
     kin: str
 
 
 def place_of(flags: Mapping[str, str], environment: Mapping[str, str]) -> Place:
-    """From flags, else the environment, else config.toml, else the defaults.
+    """Return the place given by flags, else the environment, else config.toml, else the defaults.
 
     Raises OSError or ValueError if config.toml cannot be read.
     """
@@ -137,7 +140,7 @@ def _configured(home: str) -> str | None:
         return None
     if b"KINMEM_KIN" not in content:
         return None
-    from tomllib import loads  # late: 10 ms
+    from tomllib import loads  # late: takes 10 ms
 
     kin = loads(content.decode("utf-8")).get("KINMEM_KIN")
     return kin if isinstance(kin, str) else None
@@ -149,29 +152,32 @@ def deliver(
     tell: Callable[[str], None],
     asking: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> None:
-    """Pass on what was heard and tell what the memory has to say. A server is asked `asking`.
+    """Pass on what was heard, and call `tell` with the notes. A server is asked inside `asking`.
 
-    Somebody must learn from it afterwards, and answer the next hook sooner: the server, and without
-    one a process of its own. At the end of a session in any case, as its server may be told to stop
-    at the same moment.
+    Something has to learn from it afterwards, and answer the next hook faster: the server, or
+    without one a worker process. At the end of a session a worker is always started, since the
+    server may be told to stop at the same moment.
     """
     place = place_of(flags, os.environ)
-    if any(isinstance(one, Ended) for one in hook.heard):
+    if any(isinstance(event, Ended) for event in hook.heard):
         tell("")
         _start_worker(place, stays=False)
         return
-    if not _asked(hook, place, tell, asking):
+    if not _ask_server(hook, place, tell, asking):
         _open(hook, place, tell)
         _start_worker(place, stays=True)
 
 
 def deliver_late(hook: Hook, flags: Mapping[str, str], patience: float) -> None:
-    """The same when no client waits any more: try for so many seconds to get it stored.
+    """Deliver a hook for which no client waits any more, retrying for `patience` seconds.
 
-    Nothing is told, or the session would count as told what it never saw; it may be stored already.
+    No notes are requested, or the session would count as having seen them. The message may be
+    stored already.
     """
-    kept = [one for one in untold(hook.heard) if not isinstance(one, Opened)]
-    heard = tuple(one._replace(again=True) if isinstance(one, Said) else one for one in kept)
+    kept = [event for event in untold(hook.heard) if not isinstance(event, Opened)]
+    heard = tuple(
+        event._replace(again=True) if isinstance(event, Said) else event for event in kept
+    )
     hook = hook._replace(heard=heard)
     latest = time.monotonic() + patience
     while True:
@@ -185,20 +191,25 @@ def deliver_late(hook: Hook, flags: Mapping[str, str], patience: float) -> None:
 
 
 def _start_worker(place: Place, *, stays: bool) -> None:
-    """subprocess takes 10 ms to load, which most calls can do without."""
+    """Start a worker.
+
+    Imported late, since subprocess takes 10 ms that most hooks can do without.
+    """
     from kinmem.hooks.worker import start_worker
 
     start_worker(place, stays=stays)
 
 
-def _asked(
+def _ask_server(
     hook: Hook,
     place: Place,
     tell: Callable[[str], None],
     asking: Callable[[], AbstractContextManager[None]],
 ) -> bool:
-    """Whether a server has taken it. One that could not is no reason to lose it: here it may fit,
-    and if not, what is wrong is told better."""
+    """Return whether a server has taken the hook.
+
+    If it failed, the hook is delivered here: it may work, and if not, the error is clearer.
+    """
     with asking():
         answer = ask_local(place.home, place.kin, request_of(hook), SERVER_SECONDS)
     if answer is None or "error" in answer:
@@ -208,7 +219,10 @@ def _asked(
 
 
 def _open(hook: Hook, place: Place, tell: Callable[[str], None]) -> None:
-    """Without a server: words find what fits, as no model is loaded for one prompt."""
+    """Deliver without a server.
+
+    Notes are found by words, since no model is loaded for one prompt.
+    """
     import logging
 
     from kinmem.settings import load

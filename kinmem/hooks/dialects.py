@@ -1,4 +1,4 @@
-"""Whose hook is calling, and what it says: the events and answers of each client.
+"""The dialects of the clients: which client calls, what its events mean, and how it is answered.
 
 The hooks of Codex and VS Code are modelled on Claude Code's; Gemini CLI and Cursor have their own.
 """
@@ -26,28 +26,28 @@ from kinmem.hooks.events import (
 )
 from kinmem.language.talk.speech import is_users
 
+# Events that only Gemini CLI has.
 GEMINI_EVENTS = frozenset({"BeforeAgent", "AfterAgent", "AfterTool", "PreCompress"})
-"""Those that no other client has."""
 PLACE_CHARACTERS = 4096
 
 
 class Dialect(Protocol):
-    """How one client speaks."""
+    """The hook format of one client."""
 
     client: str
-    """Its name, as it is stored beside what was said."""
+    """The client's name, stored beside what was said."""
 
     def hear(self, event: str, fields: Fields) -> list[Heard]:
-        """What this call says; nothing for events that kinmem has no use for."""
+        """Return what this call reports; nothing for events that kinmem does not use."""
 
     def tell(self, event: str, notes: str) -> Reply:
-        """The answer that this client understands; notes may be empty."""
+        """Return the answer in the client's format. The notes may be empty."""
 
 
 def heard(given: object, hint: str | None = None) -> Hook:
-    """One hook's input, understood. `hint` names the client where the input could be of several.
+    """Parse one hook's input. `hint` names the client in case the input could come from several.
 
-    Whatever is not a hook of the main agent is IGNORED: sub-agents say nothing of their own.
+    Anything that is not a hook of the main agent is IGNORED, sub-agents included.
     """
     if not isinstance(given, dict):
         return IGNORED
@@ -64,12 +64,12 @@ def heard(given: object, hint: str | None = None) -> Hook:
 
 
 def reply(hook: Hook, notes: str) -> Reply:
-    """The answer in the client's dialect."""
+    """Return the answer in the client's dialect."""
     return DIALECTS[hook.dialect].tell(hook.event, notes) if hook.dialect else {}
 
 
 def recognised(event: str, given: Mapping[str, Any], hint: str | None) -> str:
-    """The client that sends such an input: by what only it sends, then by the hint."""
+    """Return the client that sends such input, by what only it sends, or else by the hint."""
     if "conversation_id" in given or "cursor_version" in given or event[:1].islower():
         return "cursor"
     if "hookEventName" in given or "sessionId" in given:
@@ -80,7 +80,7 @@ def recognised(event: str, given: Mapping[str, Any], hint: str | None) -> str:
         return "gemini"
     if "prompt_id" in given:
         return "claude"
-    if "timestamp" in given:  # Gemini CLI's, or VS Code's in names of one kind
+    if "timestamp" in given:  # Gemini CLI's, or VS Code's in snake case
         if hint in ("gemini", "vscode"):
             return hint
         return "vscode" if given.get("source") == "new" or "prompt" in given else "gemini"
@@ -88,8 +88,10 @@ def recognised(event: str, given: Mapping[str, Any], hint: str | None) -> str:
 
 
 def _is_subagents(fields: Fields) -> bool:
-    """An id of any kind is one, a number too. Claude Code's own helpers, those that compact for
-    instance, have an empty agent_type."""
+    """Return whether a sub-agent is calling: it has an id of any type.
+
+    Claude Code's own helpers, such as the one that compacts, have an empty agent_type.
+    """
     ids = [fields.given.get(name) for name in ("agent_id", "agentId")]
     types = [fields.given.get(name) for name in ("agent_type", "agentType")]
     return "" in types or any(
@@ -101,57 +103,60 @@ def _first_root(roots: object) -> str | None:
     return Fields({"root": roots[0]}).text("root") if isinstance(roots, list) and roots else None
 
 
+# Sources of a SessionStart with an empty context.
 EMPTIED = ("compact", "clear")
-"""Sources of a SessionStart whose context holds nothing of what was told before."""
 CLAUDE_TOLD = ("SessionStart", "UserPromptSubmit")
 
 
 class ClaudeCode:
-    """Notes go in as additional context at the start of a session and with a prompt."""
+    """Takes notes as additional context, at the start of a session and with a prompt."""
 
     client = "claude-code"
 
     def hear(self, event: str, fields: Fields) -> list[Heard]:
-        """What a call says; prompt_id names the turn, and is absent before the first prompt."""
+        """See Dialect. prompt_id names the turn; it is missing before the first prompt."""
         session = fields.name("session_id")
         return _claude_events(event, fields, session, fields.name("prompt_id")) if session else []
 
     def tell(self, event: str, notes: str) -> Reply:
-        """As additional context. Never on Stop: there it would make the agent go on."""
+        """See Dialect. Never on Stop, where additional context would make the agent continue."""
         if not notes or event not in CLAUDE_TOLD:
             return {}
         return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": notes}}
 
 
 class Codex(ClaudeCode):
-    """Claude Code's events, with turn_id. A reply with a key it does not know is refused; those of
-    Claude Code's replies are in its schemas."""
+    """Claude Code's events, with turn_id.
+
+    Codex refuses a reply with an unknown key; its schemas have the keys of Claude Code's replies.
+    """
 
     client = "codex"
 
     def hear(self, event: str, fields: Fields) -> list[Heard]:
-        """What a call says; SessionStart and SessionEnd belong to no turn."""
+        """See Dialect. SessionStart and SessionEnd belong to no turn."""
         session = fields.name("session_id")
         return _claude_events(event, fields, session, fields.name("turn_id")) if session else []
 
 
 class VSCode(ClaudeCode):
-    """Claude Code's events with sessionId, no id for a turn, no message in Stop."""
+    """Claude Code's events, with sessionId, without an id of the turn, and without a message in
+    Stop."""
 
     client = "vscode"
 
     def hear(self, event: str, fields: Fields) -> list[Heard]:
-        """What a call says; an answer is read from the transcript, if there is one."""
+        """See Dialect. An answer is read from the transcript, if there is one."""
         session = fields.name("sessionId", "session_id")
         return untold(_claude_events(event, fields, session, None)) if session else []
 
     def tell(self, event: str, notes: str) -> Reply:
-        """Context is read at the start of a session only."""
+        """See Dialect. VS Code reads context at the start of a session only."""
         return super().tell(event, notes) if event == "SessionStart" else {}
 
 
 def _claude_events(event: str, fields: Fields, session: str, turn: str | None) -> list[Heard]:
-    """The events that Claude Code, Codex and VS Code share."""
+    """Return the events that Claude Code, Codex and VS Code share."""
     match event:
         case "SessionStart":
             gone = fields.text("source") in EMPTIED
@@ -175,15 +180,20 @@ def _claude_events(event: str, fields: Fields, session: str, turn: str | None) -
 
 
 def _summary(fields: Fields) -> str | None:
-    """What the agent was asked for as a <summary>, without the <analysis> before it. Its prompt_id
-    is that of /compact, which is no turn."""
+    """Return the content of <summary>, without the <analysis> before it.
+
+    Its prompt_id is that of /compact, which is no turn.
+    """
     whole = fields.text("compact_summary")
     _, _, inside = (whole or "").partition("<summary>")
     return inside.rpartition("</summary>")[0].strip() or whole
 
 
 def _last_message(fields: Fields) -> str | None:
-    """Older versions leave the field out; an empty one means that nothing was said."""
+    """Return the last message.
+
+    Older versions leave the field out; an empty one means that nothing was said.
+    """
     if "last_assistant_message" in fields:
         return fields.text("last_assistant_message")
     path = fields.text("transcript_path")
@@ -191,22 +201,22 @@ def _last_message(fields: Fields) -> str | None:
 
 
 GEMINI_TOLD = ("SessionStart", "BeforeAgent")
+# Gemini's own words for an agent that said nothing.
 NO_RESPONSE = "[no response text]"
-"""Gemini's own words when its agent said nothing."""
 
 HOOK_CONTEXT = r"<hook_context>(?:(?!</?hook_context>).)*</hook_context>"
+# What hooks (ours or others') have added and Gemini has put before or after a prompt. Not compiled,
+# since the hooks of other clients need not wait for that.
 WRAPPED = rf"\A(?:\s*{HOOK_CONTEXT})+|(?:{HOOK_CONTEXT}\s*)+\Z"
-"""What hooks have told, ours or others', and Gemini has put before or behind a prompt. No Pattern:
-the hooks of other clients need not wait for it to be compiled."""
 
 
 class GeminiCLI:
-    """Events and names of its own, no id for a turn."""
+    """Has its own events and names, without an id of the turn."""
 
     client = "gemini-cli"
 
     def hear(self, event: str, fields: Fields) -> list[Heard]:
-        """AfterAgent repeats the prompt: BeforeAgent may not be among the hooks."""
+        """See Dialect. AfterAgent repeats the prompt, in case BeforeAgent is not configured."""
         session = fields.name("session_id")
         if not session:
             return []
@@ -221,7 +231,7 @@ class GeminiCLI:
             case "AfterAgent":
                 text = fields.text("prompt_response")
                 said = answer(fields, session, None, None if text == NO_RESPONSE else text)
-                return [*_asked(fields, session), *said]
+                return [*_answered_prompt(fields, session), *said]
             case "AfterTool":
                 return [*tool_output(fields, session, None, "tool_response")]
             case "PreCompress":
@@ -231,19 +241,20 @@ class GeminiCLI:
         return []
 
     def tell(self, event: str, notes: str) -> Reply:
-        """Notes go in as additional context; Gemini reads nothing but JSON."""
+        """See Dialect. Notes go in as additional context; Gemini reads nothing but JSON."""
         if not notes or event not in GEMINI_TOLD:
             return {}
         return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": notes}}
 
 
 def _gemini_prompt(fields: Fields) -> str:
-    """What was said, without what hooks have added to it."""
+    """Return the prompt without what hooks have added to it."""
     return re.sub(WRAPPED, "", fields.text("prompt") or "", flags=re.DOTALL).strip()
 
 
-def _asked(fields: Fields, session: str) -> list[Said]:
-    """The prompt that has been answered; it was heard before if a hook made the agent go on."""
+def _answered_prompt(fields: Fields, session: str) -> list[Said]:
+    """Return the prompt that was answered; nothing if a hook made the agent continue, since it was
+    reported before."""
     prompt = _gemini_prompt(fields)
     if not prompt or not is_users(prompt) or fields.given.get("stop_hook_active") is True:
         return []
@@ -251,13 +262,16 @@ def _asked(fields: Fields, session: str) -> list[Said]:
 
 
 class Cursor:
-    """It runs Claude Code's hooks as well, with its own input under either name of an event."""
+    """Runs Claude Code's hooks too, with its own input under either name of an event."""
 
     client = "cursor"
 
     def hear(self, event: str, fields: Fields) -> list[Heard]:
-        """What a call says. `stop` carries no text: afterAgentResponse has brought each answer, of
-        which a turn may have several."""
+        """See Dialect.
+
+        `stop` carries no text: each answer, of which a turn may have several, has come with
+        afterAgentResponse.
+        """
         session = fields.name("conversation_id", "session_id")
         turn = fields.name("generation_id")
         if not session:
@@ -281,7 +295,10 @@ class Cursor:
         return []
 
     def tell(self, event: str, notes: str) -> Reply:
-        """Context is read at the start of a session only; a prompt is to be let through."""
+        """See Dialect.
+
+        Cursor reads context at the start of a session only; a prompt has to be let through.
+        """
         match _cursor_event(event):
             case "sessionStart" if notes:
                 return {"additional_context": notes}

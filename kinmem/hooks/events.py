@@ -1,6 +1,7 @@
-"""What a client's hook tells: its fields, read tolerantly, and the events that they stand for.
+"""What a client's hook reports: its fields, read tolerantly, and the events that they stand for.
 
-Named tuples instead of dataclasses here and beside: those would load inspect, 5 ms of every prompt.
+Named tuples are used here and in the modules beside it, because dataclasses would load inspect,
+which costs every prompt 5 ms.
 """
 
 import json
@@ -10,53 +11,53 @@ import stat
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+# One JSON object in the client's format; empty if there is nothing to say.
 Reply: TypeAlias = dict[str, Any]
-"""One JSON object, as the client wants it; empty: nothing to say."""
 PLACEHOLDER = re.compile(r"\$\{[^{}]*\}")
 SURROGATES = re.compile("[\ud800-\udfff]")
+# The rest of a longer id is replaced by its digest.
 NAME_CHARACTERS = 200
-"""Of a longer id the rest is replaced by its digest."""
 OUR_TOOLS = re.compile(
     r"(?:^|[^a-z0-9])kinmem(?:[^a-z0-9]|$)|^MCP:(?:recall|memorize|forget)$", re.I
 )
+# Characters of a tool's output that are kept; in UTF-8 they stay below Service's 8 MiB.
 MOST_OF_TOOL = 2_000_000
-"""Characters of a tool's output that are kept; in UTF-8 they stay below Service's 8 MiB."""
+# Bytes at the end of a transcript that are searched for its last answer.
 TAIL_BYTES = 512 * 1024
-"""Of a transcript, in which its last answer is looked for."""
+# Keys in which a line of a transcript may hold the message.
 ENVELOPES = ("message", "data", "payload")
-"""Where a line of a transcript may hold what was said."""
 
 
 class Said(NamedTuple):
-    """Something was said in a session; the fields are those of Service.observe."""
+    """Something was said in a session. The fields are those of Service.observe."""
 
     event: Literal["prompt", "answer", "tool", "summary"]
     session: str
     turn: str | None
-    """The client's id of the turn; None: it gives none."""
+    """The client's id of the turn; None if it gives none."""
     text: str
     part: str = ""
     tool: str | None = None
     tell: bool = True
-    """Whether the client passes on to its model what the memory says to a prompt."""
+    """Whether the client passes notes for a prompt on to its model."""
     again: bool = False
-    """Whether a prompt without an id is told once more, behind its answer."""
+    """Whether a prompt without an id may be reported a second time, after its answer."""
 
 
 class Opened(NamedTuple):
-    """A session has begun, or goes on with an emptied context."""
+    """A session has begun, or continues with an emptied context."""
 
     session: str
 
 
 class Compacted(NamedTuple):
-    """The client shortens its context: what the session was told of the memory is gone."""
+    """The client compacts its context, so that the notes shown to the session are lost."""
 
     session: str
 
 
 class Ended(NamedTuple):
-    """A session is over, and with it perhaps the server that would have learned from it."""
+    """A session is over, and perhaps the server that would have learned from it as well."""
 
     session: str
 
@@ -65,21 +66,21 @@ Heard: TypeAlias = Said | Opened | Compacted | Ended
 
 
 def untold(heard: Iterable[Heard]) -> list[Heard]:
-    """The same, from a client that passes nothing on to its model."""
-    return [one._replace(tell=False) if isinstance(one, Said) else one for one in heard]
+    """Return the events as those of a client that passes no notes on to its model."""
+    return [event._replace(tell=False) if isinstance(event, Said) else event for event in heard]
 
 
 class Hook(NamedTuple):
-    """One call of a hook, understood."""
+    """One call of a hook, parsed."""
 
     dialect: str
     """Key of dialects.DIALECTS."""
     client: str
-    """The client's name, as it is stored beside what was said."""
+    """The client's name, stored beside what was said."""
     event: str
     """The client's own name for it."""
     place: str | None
-    """Folder in which the session works."""
+    """The folder in which the session works."""
     heard: tuple[Heard, ...]
 
 
@@ -96,11 +97,11 @@ class Fields:
         return name in self.given
 
     def text(self, *names: str) -> str | None:
-        """The first of these fields that says something."""
+        """Return the first of these fields that holds text."""
         return next((said for name in names if (said := filled(self.given.get(name)))), None)
 
     def name(self, *names: str) -> str | None:
-        """The same for ids, which are short and of one line."""
+        """Return the first of these fields that holds an id, shortened and on one line."""
         found = self.text(*names)
         if found is None:
             return None
@@ -108,13 +109,13 @@ class Fields:
         return found if len(found) <= NAME_CHARACTERS and found.isascii() else digest(found)
 
     def object(self, name: str) -> "Fields":
-        """The object in that field; empty if it holds none."""
+        """Return the object in that field; empty if there is none."""
         value = self.given.get(name)
         return Fields(value if isinstance(value, dict) else {})
 
 
 def filled(value: object) -> str | None:
-    """The text, if a client has put any there: some leave `${prompt_id}` as it stands."""
+    """Return the text if the client has filled it in: some send `${prompt_id}` as it stands."""
     if not isinstance(value, str):
         return None
     value = SURROGATES.sub("\ufffd", value.replace("\0", ""))
@@ -122,19 +123,22 @@ def filled(value: object) -> str | None:
 
 
 def digest(*texts: str) -> str:
-    """A short name for texts, the same in every process."""
-    from hashlib import blake2b  # late: most hooks need none, and it loads OpenSSL
+    """Return a short name for the texts, the same in every process."""
+    from hashlib import blake2b  # late: it loads OpenSSL, and most hooks do not need it
 
     return blake2b("\0".join(texts).encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
 def is_ours(tool: str, server: str | None = None) -> bool:
-    """Whether it is a tool of kinmem, under whatever name the client gives it."""
+    """Return whether it is a tool of kinmem, whatever name the client gives it."""
     return server == "kinmem" or bool(OUR_TOOLS.search(tool))
 
 
 def answer(fields: Fields, session: str, turn: str | None, text: str | None) -> list[Said]:
-    """An agent's answer. One that a hook made the agent continue is another part of the turn."""
+    """Return an agent's answer.
+
+    If a hook made the agent continue, it is another part of the turn.
+    """
     if text is None:
         return []
     part = digest(text) if fields.given.get("stop_hook_active") is True else ""
@@ -142,7 +146,7 @@ def answer(fields: Fields, session: str, turn: str | None, text: str | None) -> 
 
 
 def tool_output(fields: Fields, session: str, turn: str | None, output: str) -> list[Said]:
-    """What a tool has answered; `output` is the field it stands in."""
+    """Return the output of a tool; `output` names the field that holds it."""
     tool = fields.name("tool_name", "toolName")
     server = fields.object("mcp_server").name("name")
     text = as_text(fields.given.get(output)).strip()[:MOST_OF_TOOL]
@@ -153,7 +157,8 @@ def tool_output(fields: Fields, session: str, turn: str | None, output: str) -> 
 
 
 def as_text(value: Any) -> str:
-    """A tool's output as a person would read it: MCP's content, a shell's streams, else JSON."""
+    """Return a tool's output as a person would read it: MCP's content, a shell's streams, else
+    JSON."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, list) and value and all(isinstance(block, dict) for block in value):
@@ -173,12 +178,12 @@ def as_text(value: Any) -> str:
 
 
 def last_answer(path: str) -> str | None:
-    """What the agent said last, by a client's transcript, unless the user has spoken since; None if
-    that cannot be told.
+    """Return what the agent said last in a client's transcript; None if the user has spoken since,
+    or if that cannot be found out.
 
-    Transcripts are no interface: each client has a format of its own and changes it. So this looks
-    for what all have in common, one JSON object a line with a role and a text, and finds nothing
-    rather than the wrong thing.
+    Transcripts are no interface: each client has its own format and changes it. So this looks for
+    what all have in common, one JSON object per line with a role and a text, and prefers to find
+    nothing over the wrong thing.
     """
     for line in reversed(_last_lines(path)):
         role, text = _spoken(_parsed(line))
@@ -190,7 +195,7 @@ def last_answer(path: str) -> str | None:
 
 
 def _last_lines(path: str) -> list[bytes]:
-    """The whole lines at the end of a regular file; never waits for a pipe."""
+    """Return the whole lines at the end of a regular file. Never waits for a pipe."""
     try:
         file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError):
@@ -208,13 +213,14 @@ def _last_lines(path: str) -> list[bytes]:
 def _parsed(line: bytes) -> dict[str, Any]:
     try:
         parsed = json.loads(line)
-    except (ValueError, RecursionError):  # cut off in the middle, or not meant for us
+    except (ValueError, RecursionError):  # cut off in the middle, or not a transcript
         return {}
     return parsed if isinstance(parsed, dict) else {}
 
 
 def _spoken(line: dict[str, Any]) -> tuple[str | None, str]:
-    """Role and text of a line; a side chain is a sub-agent's, a meta line nobody's."""
+    """Return role and text of a line; nothing for a side chain, which is a sub-agent's, or a meta
+    line."""
     if line.get("isSidechain") or line.get("isMeta") or line.get("isApiErrorMessage"):
         return None, ""
     inner = next((line[key] for key in ENVELOPES if isinstance(line.get(key), dict)), line)

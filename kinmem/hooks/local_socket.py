@@ -1,7 +1,7 @@
-"""A socket beside the memory, by which a hook asks the server that has it open already.
+"""The local socket on which a hook asks the server that already has the memory open.
 
-One line of JSON in, one out, on $KINMEM_HOME/run/<kin>.sock; only the same user can reach it. Where
-there are no Unix sockets nothing is served, and a hook opens the memory itself.
+One line of JSON in, one out, on $KINMEM_HOME/run/<kin>.sock, which only the same user can reach. On
+systems without Unix sockets nothing is served, and a hook opens the memory itself.
 """
 
 import json
@@ -19,29 +19,30 @@ if TYPE_CHECKING:
 Request: TypeAlias = dict[str, Any]
 Answer: TypeAlias = Callable[[Request], dict[str, Any]]
 
+# Most bytes of a line, in or out. A hook that needs more opens the memory itself.
 MOST_BYTES = 2 * 1024 * 1024
-"""Of a line, in or out; what is longer goes the long way."""
+# Most bytes of an address. The kernel's limit is 108 on Linux and 104 on macOS, NUL included.
 PATH_BYTES = 100
-"""Of an address; the kernel's limit is 108 on Linux and 104 on macOS, with the NUL."""
+# Where Linux lists open folders under short names, through which their files have short names as
+# well.
 OPEN_FOLDERS = "/proc/self/fd"
-"""Where Linux shows each open folder under a short name, by which its files have one as well."""
 
 
 class Closeable(Protocol):
-    """Something that is open until it is closed."""
+    """Something that can be closed."""
 
     def close(self) -> None:
-        """Close it; closing it again does nothing."""
+        """Close it. Closing it again does nothing."""
         ...
 
 
 def serve_local(home: "Path | str", kin: str, answer: Answer) -> Closeable:
-    """Answer hooks of this Kin until closed; called from several threads at once.
+    """Answer hooks of this Kin until closed. `answer` is called from several threads at once.
 
-    While another server answers for the same Kin this one waits, and takes over when that is gone.
-    Never raises: a memory without this socket is only slower for hooks.
+    While another server answers for the same Kin, this one waits and takes over when the other is
+    gone. Never raises: without this socket hooks are only slower.
     """
-    from kinmem.hooks.socket_server import SocketServer  # late: hooks only ask, and need no threads
+    from kinmem.hooks.socket_server import SocketServer  # late: a hook that asks needs no server
 
     return SocketServer(socket_path(home, kin), answer)
 
@@ -49,7 +50,8 @@ def serve_local(home: "Path | str", kin: str, answer: Answer) -> Closeable:
 def ask_local(
     home: "Path | str", kin: str, request: Request, timeout: float
 ) -> dict[str, Any] | None:
-    """The answer of the server that serves this Kin; None if none does, or not within `timeout`."""
+    """Return the answer of the server for this Kin; None if there is none, or it takes over
+    `timeout` seconds."""
     path = socket_path(home, kin)
     line = json.dumps(request).encode("ascii") + b"\n"
     if path is None or len(line) > MOST_BYTES:
@@ -63,8 +65,8 @@ def ask_local(
             if not is_same_user(client):
                 return None
             client.sendall(line)
-            told = line_from(client, latest)
-            parsed = json.loads(told) if told else None
+            answer = line_from(client, latest)
+            parsed = json.loads(answer) if answer else None
     except (OSError, ValueError):
         return None
     return parsed if isinstance(parsed, dict) else None
@@ -72,7 +74,7 @@ def ask_local(
 
 @contextmanager
 def address_of(path: str) -> Iterator[str]:
-    """What to bind or connect a socket at that path to: no longer than the kernel allows."""
+    """Yield an address for the socket at that path, no longer than the kernel allows."""
     if len(os.fsencode(path)) <= PATH_BYTES:
         yield path
         return
@@ -84,7 +86,8 @@ def address_of(path: str) -> Iterator[str]:
 
 
 def socket_path(home: "Path | str", kin: str) -> str | None:
-    """Where the socket of that Kin is; None if the system, or so long a path, allows none."""
+    """Return the path of the Kin's socket; None if the system has no sockets, or the path is too
+    long."""
     if not hasattr(socket, "AF_UNIX"):
         return None
     folder = os.path.join(home, "run")  # noqa: PTH118  (pathlib would cost a hook 3 ms)
@@ -96,22 +99,25 @@ def socket_path(home: "Path | str", kin: str) -> str | None:
 
 
 def _short(kin: str) -> str:
-    from hashlib import blake2b  # late: names are rarely too long
+    from hashlib import blake2b  # late: few names are too long
 
     return blake2b(kin.encode("utf-8", "replace"), digest_size=5).hexdigest()
 
 
 def is_same_user(peer: socket.socket) -> bool:
-    """Whether our own user is at the other end; where none can ask, the folder is closed enough."""
+    """Return whether our own user is at the other end.
+
+    If the system cannot say, the folder's permissions suffice.
+    """
     if not hasattr(socket, "SO_PEERCRED"):
         return True
-    told = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    _, uid, _ = struct.unpack("3i", told)
+    credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    _, uid, _ = struct.unpack("3i", credentials)
     return bool(uid == os.getuid())
 
 
 def line_from(peer: socket.socket, latest: float) -> bytes | None:
-    """What comes before the first line end; None if that is too long, too late or never comes."""
+    """Return what comes before the first line end; None if it is too long, late, or never comes."""
     parts: list[bytes] = []
     size = 0
     while size <= MOST_BYTES:

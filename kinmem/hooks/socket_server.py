@@ -1,8 +1,8 @@
-"""The server's side of the socket that hooks ask at; see kinmem.hooks.local_socket.
+"""The server's side of the local socket; see kinmem.hooks.local_socket.
 
-The lock beside the socket belongs to whichever server answers, and is free again when that process
-ends, however it ends: so a socket without a server is told from one that is busy, and two servers
-never share one.
+The server that answers holds the lock beside the socket, which is free again when that process
+ends, however it ends. The lock tells a socket without a server from one whose server is busy, and
+keeps two servers from sharing one.
 """
 
 import json
@@ -15,17 +15,17 @@ from pathlib import Path
 
 from kinmem.hooks.local_socket import MOST_BYTES, Answer, address_of, is_same_user, line_from
 
+# Seconds a client has to send its line, and to receive the answer.
 PATIENCE_SECONDS = 5.0
-"""For a client to send its line, and to take the answer."""
+# Seconds between a waiting server's checks whether the first is gone.
 TAKEOVER_SECONDS = 1.0
-"""How often a server that came second looks whether the first is gone."""
 MOST_CLIENTS = 16
+# Seconds until a closing server notices that, if connecting to it fails.
 ACCEPT_SECONDS = 2.0
-"""How soon it is noticed that a server closes, if connecting to it fails."""
 
 
 class SocketServer:
-    """The socket of one Kin in one process: waiting for it, or answering at it."""
+    """The socket of one Kin in one process, which waits for it or answers on it."""
 
     def __init__(self, path: str | None, answer: Answer) -> None:
         self._path = path
@@ -50,7 +50,7 @@ class SocketServer:
         if self._path is None or self._thread is None or not self._thread.is_alive():
             return
         if self._answering:
-            _connect_once(self._path)  # it waits for the next client; be that
+            _connect_once(self._path)  # wakes the thread, which waits for a client
         self._thread.join(timeout=ACCEPT_SECONDS)
 
     def _run(self, path: str, opened: "_Opened | None") -> None:
@@ -67,18 +67,18 @@ class SocketServer:
                 opened.close()
 
     def _open(self, path: str) -> "_Opened | None":
-        """The listening socket, if nobody else holds the lock."""
+        """Open the listening socket if no other process holds the lock."""
         lock = _locked(path)
         if lock is None:
             return None
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             with suppress(FileNotFoundError):
-                os.unlink(path)  # noqa: PTH108  of a server that was killed: we have its lock
+                os.unlink(path)  # noqa: PTH108  left by a killed server, whose lock is ours now
             with address_of(path) as address:
                 listener.bind(address)
             os.chmod(path, 0o600)  # noqa: PTH101
-            listener.listen(128)  # who finds no place among them is refused at once
+            listener.listen(128)  # clients beyond that are refused at once
             listener.settimeout(ACCEPT_SECONDS)
         except BaseException:
             listener.close()
@@ -92,15 +92,15 @@ class SocketServer:
                 client, _ = listener.accept()
             except TimeoutError:
                 continue
-            except OSError:  # too many open files: some will be closed
+            except OSError:  # too many open files; wait until some are closed
                 self._closing.wait(ACCEPT_SECONDS)
                 continue
             if not self._places.acquire(blocking=False):
-                client.close()  # it asks elsewhere, sooner than it would wait here
+                client.close()  # opening the memory itself is faster than waiting here
                 continue
             try:
                 self._start(client)
-            except RuntimeError:  # no more threads: as if there were no place
+            except RuntimeError:  # no more threads
                 client.close()
                 self._places.release()
 
@@ -110,32 +110,32 @@ class SocketServer:
         ).start()
 
     def _serve(self, client: socket.socket) -> None:
-        """Answer one line; whatever is wrong with a client ends with its connection."""
+        """Answer one line. Any error of a client only ends its connection."""
         try:
             with client, suppress(OSError):
                 if not is_same_user(client):
                     return
                 line = line_from(client, time.monotonic() + PATIENCE_SECONDS)
-                told = self._told(line) if line else None
-                if told is not None:
+                answer = self._answer_line(line) if line else None
+                if answer is not None:
                     client.settimeout(PATIENCE_SECONDS)
-                    client.sendall(told)
+                    client.sendall(answer)
         finally:
             self._places.release()
 
-    def _told(self, line: bytes) -> bytes | None:
+    def _answer_line(self, line: bytes) -> bytes | None:
         try:
             request = json.loads(line)
             if not isinstance(request, dict):
                 return None
-            told = json.dumps(self._answer(request)).encode("ascii") + b"\n"
-        except Exception:  # the client asks elsewhere, and hears there what is wrong
+            answer = json.dumps(self._answer(request)).encode("ascii") + b"\n"
+        except Exception:  # the client opens the memory itself, and meets the error there
             return None
-        return told if len(told) <= MOST_BYTES else None
+        return answer if len(answer) <= MOST_BYTES else None
 
 
 class _Opened:
-    """A socket that hooks can reach, and the right to have it."""
+    """A listening socket and the lock that goes with it."""
 
     def __init__(self, path: str, listener: socket.socket, lock: int) -> None:
         self._path = path
@@ -143,7 +143,7 @@ class _Opened:
         self._lock = lock
 
     def close(self) -> None:
-        """First the name, then the right to it: the next server may come at once."""
+        """Remove the socket, then release the lock: the next server may come at once."""
         with suppress(OSError):
             os.unlink(self._path)  # noqa: PTH108
         self.listener.close()
@@ -158,8 +158,9 @@ def _connect_once(path: str) -> None:
 
 
 def _locked(path: str) -> int | None:
-    """A lock beside the socket, as long as the file is open; None if another process has it."""
-    import fcntl  # late: not on Windows, where nothing is served
+    """Lock the file beside the socket, for as long as the descriptor is open; None if another
+    process has the lock."""
+    import fcntl  # late: does not exist on Windows, where nothing is served
 
     folder = Path(path).parent
     for made in (folder.parent, folder):

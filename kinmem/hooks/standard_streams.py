@@ -11,17 +11,17 @@ from typing import Any
 
 COMPLAINT_CHARACTERS = 300
 LOOK_SECONDS = 0.25
+# Processor seconds during a look. Less means that the process waits for a file or a disk, unless it
+# waits for the processor.
 WORKED_SECONDS = 0.01
-"""Of processor time in between: less is waiting, for a file or a disk, unless it is the processor
-that is waited for."""
 
 
 class StandardStreams:
-    """Puts one answer on stdout, and only that: whatever else is printed goes to stderr."""
+    """Writes a single answer to stdout; everything else that is printed goes to stderr."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self._words = words
-        self._unanswered = _thread.allocate_lock()  # free until the answer is put
+        self._unanswered = _thread.allocate_lock()  # free until an answer is put
         self._asks = False
         self._heard: bytes | None = None
         try:
@@ -31,8 +31,11 @@ class StandardStreams:
             self._out = os.open(os.devnull, os.O_WRONLY)
 
     def hear(self, limit: int) -> bytes:
-        """All of stdin. More than `limit` is read to its end, so that nobody gets stuck writing it,
-        and refused with ValueError."""
+        """Return all of stdin.
+
+        Raises ValueError if there are more than `limit` bytes, after reading all of them so that
+        the client does not get stuck writing.
+        """
         given = sys.stdin.buffer.read(limit + 1)
         if len(given) <= limit:
             self._heard = given
@@ -43,7 +46,8 @@ class StandardStreams:
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """While a server is asked, which has a time limit of its own: this is no standstill."""
+        """Mark the time in which a server is asked, which has its own limit and does not count as a
+        standstill."""
         self._asks = True
         try:
             yield
@@ -51,39 +55,40 @@ class StandardStreams:
             self._asks = False
 
     def put(self, answer: dict[str, Any]) -> None:
-        """The answer, the first time; nobody waits for a second."""
+        """Write the answer. Only the first call writes anything."""
         if not self._unanswered.acquire(blocking=False):
             return
         left = json.dumps(answer).encode("ascii") + b"\n"
-        with suppress(OSError):  # who hung up needs no answer
+        with suppress(OSError):  # the client has hung up
             while left:
                 left = left[os.write(self._out, left) :]
         with suppress(OSError):
             os.close(self._out)
 
     def complain(self, what: str) -> None:
-        """One line on stderr."""
+        """Write one line to stderr."""
         line = " ".join(what.split())[:COMPLAINT_CHARACTERS]
         with suppress(OSError):
             os.write(2, f"kinmem hook: {line}\n".encode("utf-8", "backslashreplace"))
 
     def watch(self, seconds: float, most: float) -> None:
-        """End the process after that time, or as soon as it waits, but after `most` even if it does
-        not: a busy machine is no locked file. If it has not answered by then, hand over."""
-        _thread.start_new_thread(self._end_after, (seconds, most))  # threading takes 3 ms to load
+        """End the process after `seconds`, or as soon as it waits after that, and after `most` in
+        any case: a busy machine is not a locked file. If there was no answer by then, hand over."""
+        # Not the threading module, which takes 3 ms to load.
+        _thread.start_new_thread(self._end_after, (seconds, most))
 
     def hand_over(self) -> None:
         """Let another process do what this one could not, and answer {}."""
         if self._heard is not None:
             from kinmem.hooks.worker import start_late
 
-            with suppress(OSError):  # no room for another process: nothing more can be done
+            with suppress(OSError):  # another process cannot be started
                 start_late(self._words, self._heard)
         self.put({})
 
     def _has_worked(self) -> bool:
-        """Look for a moment whether the process computes or asks, or would if a processor were
-        free, for itself or for whoever has the file locked that it waits for."""
+        """Watch for a moment whether the process computes or asks, or would compute if it, or
+        whoever holds the file it waits for, got a processor."""
         before = time.process_time()
         time.sleep(LOOK_SECONDS)
         worked = time.process_time() - before > WORKED_SECONDS
@@ -105,8 +110,8 @@ class StandardStreams:
 
 
 def _is_crowded() -> bool:
-    """Whether the main thread has waited for a processor longer than it had one, as far as Linux
-    tells. Then a server that is just starting keeps its locks for long as well."""
+    """Return whether the main thread has waited for a processor longer than it had one, if Linux
+    says so. A server that is just starting then holds its locks for long as well."""
     try:
         with open("/proc/self/schedstat", "rb") as file:  # noqa: PTH123
             had, waited, _ = map(int, file.read().split())
@@ -116,7 +121,7 @@ def _is_crowded() -> bool:
 
 
 def _is_runnable() -> bool:
-    """Whether the main thread waits for nothing but a processor, as far as Linux tells."""
+    """Return whether the main thread waits for nothing but a processor, if Linux says so."""
     try:
         with open("/proc/self/stat", "rb") as file:  # noqa: PTH123
             return file.read().rpartition(b")")[2].split()[0] == b"R"

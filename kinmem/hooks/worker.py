@@ -1,8 +1,9 @@
-"""Processes that outlive a hook: the worker, which learns and answers the next, and a late hook.
+"""Processes that outlive a hook: the worker, which learns and answers later hooks, and the late
+hook.
 
-A hook that opens the memory itself loads settings and store each time; asked at the socket it costs
-a tenth of that, and meaning answers as well as words. So where no server runs, the worker stays for
-a while.
+A hook that opens the memory itself loads settings and store each time. Asking a worker at the
+socket costs a tenth of that, and searches by meaning as well as by words. So if no server runs, the
+worker stays for a while.
 """
 
 import os
@@ -19,24 +20,24 @@ import kinmem
 from kinmem.hooks.deliver import Listener, Place, answered
 from kinmem.hooks.local_socket import serve_local, socket_path
 
+# The working directory of the processes: `python -m` would import modules from the current folder.
 ROOT = Path(kinmem.__file__).parent.parent
-"""Where they start: `python -m` would take modules of the folder it starts in for its own."""
+# Seconds between two checks whether the memory still exists.
 LOOK = 30.0
-"""Seconds between two looks whether the memory is still there."""
 
 
 def start_worker(place: Place, *, stays: bool) -> None:
-    """Learn from what was heard; one that stays answers the next hooks.
+    """Start a process that learns from what was heard, and with `stays` answers the next hooks.
 
-    Several at once do no harm: the first has the lease and the socket.
+    Several at once do no harm: only the first has the lease and the socket.
     """
     settings = {"KINMEM_HOME": place.home, "KINMEM_KIN": place.kin}
     _start(["sleep", "--due", "--quiet", *["--linger"] * stays], settings, subprocess.DEVNULL)
 
 
 def start_late(words: Sequence[str], heard: bytes) -> None:
-    """The same hook again, with all the time it needs."""
-    import tempfile  # late: 5 ms that every other hook does without
+    """Run the same hook again in another process, with all the time it needs."""
+    import tempfile  # late: takes 5 ms, which other hooks do not need
 
     with tempfile.TemporaryFile() as file:
         file.write(heard)
@@ -57,7 +58,7 @@ def _start(words: Sequence[str], settings: Mapping[str, str], stdin: int | IO[by
 
 
 class StayingWorker:
-    """Answers hooks of one Kin until nobody has asked for a while."""
+    """Answers hooks of one Kin until none has come for a while."""
 
     def __init__(self, service: Listener, home: str | os.PathLike[str], kin: str) -> None:
         self._asked_at = time.monotonic()
@@ -67,7 +68,10 @@ class StayingWorker:
         self._reachable = socket_path(self._home, kin) is not None
 
     def wait(self, minutes: float) -> None:
-        """Until nobody has asked for so long, or the memory is gone; at once if nobody can ask."""
+        """Wait until no hook has come for so many minutes, or the memory is gone.
+
+        Return at once if no hook can reach the socket.
+        """
         while (left := self._asked_at + 60 * minutes - time.monotonic()) > 0:
             if not self._reachable or not os.path.isdir(self._home):  # noqa: PTH112
                 return

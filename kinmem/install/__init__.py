@@ -1,7 +1,8 @@
-"""`kinmem install CLIENT`: hooks and server into a client's configuration, and out of it again.
+"""`kinmem install CLIENT`: adds hooks and server to a client's configuration, and removes them
+again.
 
-plan and plan_removal only say what would change; write does it. Whatever is not ours stays as it
-is, in its order and its layout.
+plan and plan_removal only return what would change; write does it. Everything that is not kinmem's
+keeps its order and layout.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,20 +24,20 @@ def plan(
     kin: str = "default",
     memory: Path | None = None,
 ) -> list[FileChange]:
-    """What to change so that the client uses kinmem; nothing if it does already.
+    """Return the changes after which the client uses kinmem; nothing if it does already.
 
-    `project`: only there; None: wherever this user works. `command` starts kinmem, given without
-    arguments and best as an absolute path: clients may have another PATH. `memory` is the folder of
-    the memories, None where they usually are.
-    Raises InvalidInput for an unknown client, ConfigError for a file that cannot be changed.
+    With `project`, only in that project; None: wherever this user works. `command` starts kinmem
+    without arguments, best as an absolute path, since clients may have another PATH. `memory` is
+    the folder of the memories; None: the default. Raises InvalidInput for an unknown client,
+    ConfigError for a file that cannot be changed.
     """
     return _changes(client, Wish(home, project, command, kin, memory), _with)
 
 
 def plan_removal(client: str, home: Path, project: Path | None) -> list[FileChange]:
-    """What to change so that nothing of kinmem is left there, whoever added it.
+    """Return the changes that remove everything of kinmem, whoever added it.
 
-    A file that nobody has changed since comes back as it was, to the byte.
+    A file that nobody has changed since is restored byte by byte.
     """
     return _changes(client, Wish(home, project, ["kinmem"], "default"), _without)
 
@@ -68,7 +69,8 @@ def _with(path: Path, before: str | None, wanted: list[Entry]) -> str:
 
 
 def _without(path: Path, before: str | None, wanted: list[Entry]) -> str | None:
-    """The file as it was before kinmem if only kinmem has changed it since, else what is left."""
+    """Return the file as it was before kinmem if only kinmem has changed it since, else what is
+    left of it."""
     if before is None:
         return None
     left = _cleared(before, wanted)

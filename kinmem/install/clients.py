@@ -1,6 +1,6 @@
-"""What each client's configuration gets: its hooks, the server for its tools, and their command.
+"""What each client's configuration needs: its hooks, the server for its tools, and their command.
 
-The command is how this very kinmem is started, as a client can do it from anywhere and at any time.
+The command starts this very installation of kinmem, from anywhere and at any time.
 """
 
 import json
@@ -18,60 +18,66 @@ from urllib.parse import unquote, urlsplit
 
 from kinmem.errors import ConfigError, InvalidInput
 
+# The timeout of a hook. A hook answers in a tenth of a second; it ends after two seconds, on a busy
+# machine after 20.
 SECONDS = 30
-"""A hook answers in a tenth of a second. It ends after two, on a busy machine after 20."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing in one file."""
+    """One entry in one file."""
 
     path: Path
     keys: tuple[str, ...]
     value: Any
     listed: bool = False
-    """Whether it is an item of the list at `keys`, else it is what stands there."""
+    """Whether `value` is an item of the list at `keys`, rather than what stands there."""
     unset: Mapping[str, Any] = field(default_factory=dict)
-    """What stands there besides, where nobody has set it."""
+    """Further keys, set only if the user has not set them."""
     frame: bool = False
-    """Only there because the client asks for it (`version`); nobody's own."""
+    """Whether it is there only because the client requires it (`version`), and belongs to
+    nobody."""
 
 
 @dataclass(frozen=True)
 class Wish:
-    """Where a client is to be set up, and for whom."""
+    """Where to set up a client, and for which Kin."""
 
     home: Path
     project: Path | None
-    """None: for all of the user's projects."""
+    """None: all of the user's projects."""
     command: Sequence[str]
-    """How kinmem is started, without its arguments."""
+    """Starts kinmem; without arguments."""
     kin: str
     memory: Path | None = None
-    """Where the memories are; None: where they usually are."""
+    """The folder of the memories; None: the default."""
 
     def hook(self, client: str) -> list[str]:
-        """The command of a hook."""
+        """Return the command of a hook."""
         return [*self.command, "hook", client, *self._whose]
 
     def server(self) -> dict[str, Any]:
-        """The command that serves, as most clients write it."""
+        """Return the command of the server, as most clients write it."""
         return {"command": self.command[0], "args": [*self.command[1:], "serve", *self._whose]}
 
     def folder(self, name: str) -> Path:
-        """A client's own folder, in the project or the user's home."""
+        """Return a client's own folder, in the project or in the user's home."""
         return (self.project or self.home) / name
 
     @property
     def _whose(self) -> list[str]:
-        """Clients do not pass on this shell's environment; some do to hooks, but not to servers."""
+        """The options that choose the memory: clients do not pass on this shell's environment; some
+        do to hooks, but not to servers."""
         kin = [] if self.kin == "default" else ["--kin", self.kin]
         return [*kin, *(["--home", str(self.memory)] if self.memory else [])]
 
 
 def claude_code(wish: Wish) -> list[Entry]:
-    """Commands throughout. A hook that calls the server's own tool waits for a server that starts
-    cold with the session, and the first prompt would be lost to its time-out."""
+    """Use commands for all hooks.
+
+    A hook that calls the server's own tool would wait for a server that starts with the session,
+    and the first prompt would be lost to its timeout.
+    """
     settings = wish.folder(".claude") / "settings.json"
     first, *rest = wish.hook("claude")
     command = {"type": "command", "command": first, "args": rest, "timeout": SECONDS}
@@ -84,11 +90,11 @@ def claude_code(wish: Wish) -> list[Entry]:
 
 
 def codex(wish: Wish) -> list[Entry]:
-    """Its server stands in config.toml; its first turn waits for a server that is required."""
+    """Put the server into config.toml. Since it is required, the first turn waits for it."""
     folder = wish.folder(".codex")
     command = {"type": "command", "command": _line(wish.hook("codex")), "timeout": SECONDS}
     events = "SessionStart UserPromptSubmit Stop PreCompact PostCompact".split()
-    ends = {**command, "timeout": 3}  # Codex waits no longer there
+    ends = {**command, "timeout": 3}  # Codex waits no longer at the end of a session
     return [
         *_groups(folder / "hooks.json", {**dict.fromkeys(events, command), "SessionEnd": ends}),
         Entry(
@@ -101,7 +107,7 @@ def codex(wish: Wish) -> list[Entry]:
 
 
 def gemini(wish: Wish) -> list[Entry]:
-    """One file for both; times are in milliseconds."""
+    """Put everything into one file. Times are in milliseconds."""
     settings = wish.folder(".gemini") / "settings.json"
     command = {
         "name": "kinmem",
@@ -117,7 +123,7 @@ def gemini(wish: Wish) -> list[Entry]:
 
 
 def cursor(wish: Wish) -> list[Entry]:
-    """Flat lists, and a version."""
+    """Use flat lists and a version."""
     folder = wish.folder(".cursor")
     command = {"command": _line(wish.hook("cursor")), "timeout": SECONDS}
     events = "sessionStart beforeSubmitPrompt afterAgentResponse preCompact sessionEnd".split()
@@ -129,7 +135,7 @@ def cursor(wish: Wish) -> list[Entry]:
 
 
 def vscode(wish: Wish) -> list[Entry]:
-    """Hooks in a file of our own, which the agent finds by its folder."""
+    """Put the hooks into a file of our own, which the agent finds by its folder."""
     if wish.project:
         hooks, servers = wish.project / ".github", wish.project / ".vscode"
     else:
@@ -144,7 +150,7 @@ def vscode(wish: Wish) -> list[Entry]:
 
 
 def claude_desktop(wish: Wish) -> list[Entry]:
-    """It has no hooks, and no settings of a project."""
+    """Add the server only: there are no hooks, and no settings of a project."""
     if wish.project:
         raise InvalidInput("claude-desktop has no settings of a project; leave out --project")
     path = _applications_folder(wish.home) / "Claude" / "claude_desktop_config.json"
@@ -159,6 +165,7 @@ CLIENTS: Mapping[str, Callable[[Wish], list[Entry]]] = {
     "cursor": cursor,
     "vscode": vscode,
 }
+# What the user has to know or do next.
 ADVICE: Mapping[str, str] = {
     "claude-code": "Start a new session; /hooks and /mcp show what was added.",
     "claude-desktop": "Quit Claude Desktop and start it again. Without hooks its agent must ask.",
@@ -167,21 +174,20 @@ ADVICE: Mapping[str, str] = {
     "cursor": "Cursor takes notes at the start of a session only; later its agent must ask.",
     "vscode": "Hooks are a preview in VS Code; it takes notes at the start of a session only.",
 }
-"""What the user has to know or do next."""
 
 
 def entries(client: str, wish: Wish) -> list[Entry]:
-    """Everything the client gets. Raises InvalidInput for a client that kinmem does not know."""
+    """Return everything the client needs. Raises InvalidInput for an unknown client."""
     if client not in CLIENTS:
         raise InvalidInput(f"no client is called {client!r}; there are {', '.join(CLIENTS)}")
     return CLIENTS[client](wish)
 
 
 def is_ours(value: Any) -> bool:
-    """Whether a hook is one that kinmem has added, for whichever Kin and from wherever."""
+    """Return whether kinmem has added the hook, for any Kin and from any place."""
     if not isinstance(value, dict):
         return False
-    if value.get("type") == "mcp_tool":  # of earlier releases
+    if value.get("type") == "mcp_tool":  # the hook of earlier releases
         return (value.get("server"), value.get("tool")) == ("kinmem", "observe")
     command, args = value.get("command"), value.get("args", [])
     if not isinstance(command, str) or not isinstance(args, list):
@@ -198,12 +204,12 @@ def _groups(path: Path, handlers: Mapping[str, dict[str, Any]]) -> list[Entry]:
 
 
 def _line(words: Sequence[str]) -> str:
-    """The command as a shell reads it."""
+    """Return the command as a shell reads it."""
     return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
 def _applications_folder(home: Path) -> Path:
-    """Where programs with windows keep their settings."""
+    """Return the folder in which desktop programs keep their settings."""
     if os.name == "nt":
         return home / "AppData" / "Roaming"
     if sys.platform == "darwin":
@@ -211,17 +217,18 @@ def _applications_folder(home: Path) -> Path:
     return home / ".config"
 
 
+# The file that marks a folder as a cache; uv's cache has it, wherever it is.
 CACHE_TAG = "CACHEDIR.TAG"
-"""The file by which a folder says that it may be emptied; uv's cache has it, wherever it is."""
+# Folders in which pipx keeps what it runs temporarily; what it installs is in `venvs`.
 PIPX_RUN = (".cache", "pipx")
-"""Folders in which pipx keeps what it runs in passing; what it installs is in `venvs`."""
 
 
 def started_by() -> list[str]:
-    """The command without arguments. What uvx or pipx runs in passing is started by them again,
-    from where they took it.
+    """Return the command that starts kinmem, without arguments.
 
-    Raises ConfigError if kinmem lies in a cache and nobody knows how it came there.
+    If uvx or `pipx run` started it temporarily, the command starts it the same way, from the same
+    source. Raises ConfigError if kinmem lies in a cache and the program that put it there is
+    missing.
     """
     folder = Path(sys.prefix)
     if not is_in_passing(folder):
@@ -239,8 +246,8 @@ def started_by() -> list[str]:
 
 
 def is_in_passing(folder: Path) -> bool:
-    """Whether an environment lies in a cache, as those of uvx and `pipx run` do."""
-    return _is_of_pipx(folder) or any((one / CACHE_TAG).exists() for one in folder.parents)
+    """Return whether an environment lies in a cache, as those of uvx and `pipx run` do."""
+    return _is_of_pipx(folder) or any((above / CACHE_TAG).exists() for above in folder.parents)
 
 
 def _is_of_pipx(folder: Path) -> bool:
@@ -248,16 +255,18 @@ def _is_of_pipx(folder: Path) -> bool:
 
 
 def _source() -> str | None:
-    """What it was installed from, as --from takes it; None for a package index."""
+    """Return what kinmem was installed from, in the form that --from takes; None for a package
+    index."""
     try:
-        told = distribution("kinmem").read_text("direct_url.json")
+        origin = distribution("kinmem").read_text("direct_url.json")
     except PackageNotFoundError:
         return None
-    return source_of(json.loads(told)) if told else None
+    return source_of(json.loads(origin)) if origin else None
 
 
 def source_of(direct: dict[str, Any]) -> str:
-    """The source that a direct_url.json names: https://packaging.python.org/specifications/direct-url"""
+    """Return the source in a direct_url.json:
+    https://packaging.python.org/specifications/direct-url"""
     url = str(direct["url"])
     if version_control := direct.get("vcs_info"):
         revision = version_control.get("requested_revision")

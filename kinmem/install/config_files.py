@@ -1,4 +1,4 @@
-"""Reading and writing a client's configuration, so that nothing is lost on the way."""
+"""Reads and writes a client's configuration files so that nothing is lost."""
 
 import os
 import tempfile
@@ -9,36 +9,39 @@ from pathlib import Path
 
 from kinmem.errors import ConfigError
 
+# Suffix of the copy beside a changed file.
 BACKUP = ".before-kinmem"
-"""Ends the name of the copy beside a changed file."""
 
 
 @dataclass(frozen=True)
 class FileChange:
-    """What a file holds, and what it shall hold; None: there is no such file."""
+    """The old and the new content of a file; None: no such file."""
 
     path: Path
     before: str | None
     after: str | None
     root: Path
-    """The user's home or the project: above it no folder is kinmem's."""
+    """The user's home or the project. Folders above it are never removed."""
     has_ours: bool = False
-    """Whether there is something of kinmem in `before`, which then is no copy to go back to."""
+    """Whether `before` already contains something of kinmem, so that it is not worth a copy."""
 
 
 def backup_of(path: Path) -> Path:
-    """Where the copy of a file lies, as it was before kinmem."""
+    """Return the path of the copy of a file as it was before kinmem."""
     path = _real(path)
     return path.with_name(path.name + BACKUP)
 
 
 def _real(path: Path) -> Path:
-    """What a link in a home folder leads to."""
+    """Resolve links, which home folders may contain."""
     return Path(os.path.realpath(path))
 
 
 def content(path: Path) -> str | None:
-    """The file's text, its line ends as they are; None if there is none. Raises ConfigError."""
+    """Return the file's text with its line ends, or None if there is no file.
+
+    Raises ConfigError.
+    """
     try:
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
@@ -48,12 +51,13 @@ def content(path: Path) -> str | None:
 
 
 def write(changes: Sequence[FileChange]) -> None:
-    """Make the changes, each file at once, with a copy of the one without kinmem beside it.
+    """Make the changes, each file atomically, with a copy beside it of the file without kinmem.
 
-    A file that is as it was again needs no copy, and folders that are empty then go.
+    A file that is as it was again needs no copy, and folders that become empty are removed.
 
-    Raises ConfigError before anything is written if a file is no longer as it was planned from, and
-    if one cannot be written; those before it are then changed, and say so by their copies.
+    Raises ConfigError before anything is written if a file has changed since it was planned. Raises
+    it also if a file cannot be written; the files before it are changed by then, as their copies
+    show.
     """
     for change in changes:
         if content(change.path) != change.before:
@@ -81,15 +85,15 @@ def _write(change: FileChange) -> None:
 
 
 def _remove_empty(folder: Path, root: Path) -> None:
-    """The folder and those above it, as far as they are empty and below the root."""
-    with suppress(OSError):  # not empty, or somebody else's
+    """Remove the folder and those above it, as long as they are empty and below the root."""
+    with suppress(OSError):  # not empty, or not ours
         while _real(root) in folder.parents:
             folder.rmdir()
             folder = folder.parent
 
 
 def _put(path: Path, text: str, mode: int) -> None:
-    """The whole file or the old one, never a part of it."""
+    """Write the file atomically."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -105,7 +109,7 @@ def _put(path: Path, text: str, mode: int) -> None:
 
 
 def _umask() -> int:
-    """It can only be read by setting it."""
+    """Return the umask, which can only be read by setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

@@ -1,8 +1,8 @@
-"""A client's JSON file with what kinmem needs in it, or without anything of kinmem.
+"""Adds kinmem to a client's JSON file and removes it, without changing anything else.
 
-Parsing and dumping would lay out the whole file anew. So the text is read with the position of each
-part, and one member or item at a time is put in or taken out: what is not ours keeps its order and
-its layout.
+Parsing and dumping would lay out the whole file anew. So the text is parsed with the position of
+each part, and one member or item at a time is inserted or removed: everything else keeps its order
+and layout.
 """
 
 import json
@@ -21,10 +21,10 @@ Keys = Sequence[str]
 
 
 def with_entries(text: str, wanted: Sequence[Entry]) -> str:
-    """The text with all entries, each once; unchanged if they are there.
+    """Return the text with all entries, each once; unchanged if they are there.
 
-    Older ones of kinmem's own go. What a user has added to the server's entry, say `env`, stays.
-    Raises NotPlainJson for comments and whatever else could not be kept.
+    Older entries of kinmem are removed. What a user has added to the server's entry, such as `env`,
+    stays. Raises NotPlainJson for comments and anything else that could not be kept.
     """
     if not text.strip():
         text = "{}\n"
@@ -45,7 +45,7 @@ def with_entries(text: str, wanted: Sequence[Entry]) -> str:
 
 
 def without_entries(text: str, wanted: Sequence[Entry]) -> str | None:
-    """The text without what kinmem has added; None if nothing else was in it."""
+    """Return the text without what kinmem has added; None if nothing else was in it."""
     if not text.strip():
         return text
     parsed(text)
@@ -77,7 +77,8 @@ def _without_hooks(text: str) -> str:
 
 
 def _ours(text: str) -> Iterator[tuple[str | int, ...]]:
-    """Where hooks of kinmem stand: as an item of an event, or in a group of such an item."""
+    """Yield where hooks of kinmem stand: as an item of an event, or in the group of such an
+    item."""
     hooks = value_at(text, ["hooks"])
     for event, groups in hooks.items() if isinstance(hooks, dict) else ():
         for number, group in enumerate(groups if isinstance(groups, list) else ()):
@@ -97,7 +98,7 @@ def _ours_in(group: Any, inner: Any) -> Iterator[tuple[str | int, ...]]:
 
 
 class NotPlainJson(ValueError):
-    """The text is no JSON, or more than that."""
+    """The text is not JSON, or is an extension of it."""
 
 
 @dataclass
@@ -107,21 +108,21 @@ class Part:
     start: int
     end: int = 0
     kind: str = ""
-    """The character it begins with."""
+    """Its first character."""
     keys: list[str] = field(default_factory=list)
-    """Of an object: the names of its members."""
+    """For an object, the names of its members."""
     starts: list[int] = field(default_factory=list)
-    """Where each member or item begins, name included."""
+    """Where each member or item begins, the name included."""
     values: list["Part"] = field(default_factory=list)
 
     def member(self, key: str) -> "Part | None":
-        """The value of that name; the last one if there are several, as JSON readers take it."""
+        """Return the value of that name; of several the last, as JSON readers do."""
         found = [value for name, value in zip(self.keys, self.values, strict=False) if name == key]
         return found[-1] if found else None
 
 
 def parsed(text: str) -> Part:
-    """The whole text as parts. Raises NotPlainJson, saying where and why."""
+    """Parse the whole text into parts. Raises NotPlainJson, saying where and why."""
     at = 1 if text.startswith("\ufeff") else 0
     part, at = _value(text, _skip(text, at))
     if _skip(text, at) != len(text):
@@ -130,7 +131,7 @@ def parsed(text: str) -> Part:
 
 
 def with_member(text: str, keys: Keys, value: Any) -> str:
-    """The text with a member of that path set; objects on the way are made."""
+    """Return the text with the member at that path set, creating objects on the way."""
     part, depth, missing = _deepest(parsed(text), keys)
     if not missing:
         return text[: part.start] + _laid_out(text, value, part.start, depth) + text[part.end :]
@@ -140,7 +141,7 @@ def with_member(text: str, keys: Keys, value: Any) -> str:
 
 
 def with_item(text: str, keys: Keys, value: Any) -> str:
-    """The text with one more item in the array of that path, which is made if it is not there."""
+    """Return the text with one more item in the array at that path, which is created if missing."""
     part, depth, missing = _deepest(parsed(text), keys)
     if missing:
         return with_member(text, keys, [value])
@@ -150,7 +151,8 @@ def with_item(text: str, keys: Keys, value: Any) -> str:
 
 
 def without(text: str, keys: Sequence[str | int]) -> str:
-    """The text without the member or item of that path, and without what is left empty by that."""
+    """Return the text without the member or item at that path, and without parents that become
+    empty."""
     whole = parsed(text)
     trail = [whole]
     for key in keys:
@@ -164,13 +166,13 @@ def without(text: str, keys: Sequence[str | int]) -> str:
 
 
 def items(text: str, keys: Keys) -> list[Any]:
-    """The array of that path as values; empty if there is none."""
+    """Return the array at that path as values; empty if there is none."""
     value = value_at(text, keys)
     return value if isinstance(value, list) else []
 
 
 def value_at(text: str, keys: Keys) -> Any:
-    """What that path leads to; None for nothing."""
+    """Return the value at that path; None if there is none."""
     value = json.loads(text.removeprefix("\ufeff"))
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
@@ -178,7 +180,8 @@ def value_at(text: str, keys: Keys) -> Any:
 
 
 def _deepest(part: Part, keys: Keys) -> tuple[Part, int, list[str]]:
-    """How far the path leads: the last part there is, its depth, and the keys that remain."""
+    """Follow the path as far as it exists: return the last part, its depth, and the remaining
+    keys."""
     for depth, key in enumerate(keys):
         inner = part.member(key)
         if inner is None:
@@ -190,7 +193,7 @@ def _deepest(part: Part, keys: Keys) -> tuple[Part, int, list[str]]:
 
 
 def _with_last(text: str, part: Part, depth: int, name: str, value: Any) -> str:
-    """One more member or item at the end, laid out as the one before it."""
+    """Append a member or item, laid out like the one before it."""
     line_end = "\r\n" if "\r\n" in text else "\n"
     unit = _unit(text)
     if part.values:
@@ -211,7 +214,7 @@ def _laid_out(text: str, value: Any, start: int, depth: int) -> str:
 
 
 def _dumped(text: str, value: Any, indent: str) -> str:
-    """A value whose first line is indented like that already."""
+    """Dump a value whose first line is indented already."""
     lines = json.dumps(value, indent=_unit(text), ensure_ascii=False).split("\n")
     return ("\r\n" if "\r\n" in text else "\n").join(
         [lines[0], *(indent + line for line in lines[1:])]
@@ -229,7 +232,7 @@ def _indent_of_line(text: str, at: int) -> str:
 
 
 def _without_value(text: str, outer: Part, value: Part) -> str:
-    """The text without that part, its name and the comma that goes with it."""
+    """Return the text without that part, its name, and the comma that goes with it."""
     number = outer.values.index(value)
     if len(outer.values) == 1:
         return text[: outer.start + 1] + text[outer.end - 1 :]
@@ -253,7 +256,7 @@ def _value(text: str, at: int) -> tuple[Part, int]:
 
 
 def _inside(text: str, part: Part) -> int:
-    """Read members or items; where the object or array ends."""
+    """Read the members or items, and return where the object or array ends."""
     closing = "}" if part.kind == "{" else "]"
     at = _skip(text, part.start + 1)
     if text[at : at + 1] == closing:

@@ -1,6 +1,6 @@
-"""Codex' config.toml with kinmem's server in it, or without.
+"""Adds kinmem's server to Codex' config.toml and removes it.
 
-A table is put in and taken out as a block of lines; all else stays as it is.
+A table is inserted or removed as a block of lines; everything else stays as it is.
 """
 
 import json
@@ -11,12 +11,12 @@ from typing import Any
 
 from kinmem.install.clients import Entry
 
+# The line that begins a table.
 HEADER = re.compile(r"^\s*\[")
-"""A line that begins a table."""
 
 
 def with_entries(text: str, wanted: Sequence[Entry]) -> str:
-    """The text with each entry as a table; what a user has added to it stays."""
+    """Return the text with each entry as a table; keys that a user has added to it stay."""
     for entry in wanted:
         name = ".".join(entry.keys)
         there = table_in(text, name)
@@ -29,7 +29,7 @@ def with_entries(text: str, wanted: Sequence[Entry]) -> str:
 
 
 def without_entries(text: str, wanted: Sequence[Entry]) -> str | None:
-    """The text without those tables; None if nothing else was in it."""
+    """Return the text without those tables; None if nothing else was in it."""
     left = text
     for entry in wanted:
         left = without_table(left, ".".join(entry.keys))
@@ -37,11 +37,11 @@ def without_entries(text: str, wanted: Sequence[Entry]) -> str | None:
 
 
 class NotOurTable(ValueError):
-    """The table is written in a way that cannot be changed by lines."""
+    """The table is written in a way that cannot be changed line by line."""
 
 
 def with_table(text: str, name: str, table: Mapping[str, Any]) -> str:
-    """The text with these keys of the table `a.b` set; one that is not there comes at the end."""
+    """Return the text with these keys of the table `a.b` set; a new table is added at the end."""
     there = table_in(text, name)
     found = _block(text, name)
     if found:
@@ -65,7 +65,7 @@ def _with_block(text: str, name: str, table: Mapping[str, Any]) -> str:
 
 
 def _with_keys(block: str, table: Mapping[str, Any]) -> str:
-    """Lines of the block replaced, or added below its header."""
+    """Replace lines of the block, or add them below its header."""
     header, newline, rest = block.partition("\n")
     for key, value in reversed(list(table.items())):
         line = f"{key} = {_written(value)}"
@@ -83,7 +83,7 @@ def _line_end(text: str) -> str:
 
 
 def without_table(text: str, name: str) -> str:
-    """The text without the table and the empty line before it."""
+    """Return the text without the table and the empty line before it."""
     found = _block(text, name)
     if not found:
         return text
@@ -97,7 +97,8 @@ def without_table(text: str, name: str) -> str:
 
 
 def _block(text: str, name: str) -> tuple[int, int] | None:
-    """From its header to its last line with a value; tables below it (`a.b.env`) belong to it."""
+    """Return the span from the table's header to its last line with a value, subtables (`a.b.env`)
+    included."""
     ours = re.compile(rf"^\s*\[{re.escape(name)}(?:\.[^\[\]]+)?\]\s*(?:#.*)?$")
     start = end = None
     at = 0
@@ -116,7 +117,7 @@ def _block(text: str, name: str) -> tuple[int, int] | None:
 
 
 def table_in(text: str, name: str) -> Any:
-    """What the table `a.b` holds; None if there is none."""
+    """Return what the table `a.b` holds; None if there is none."""
     value: Any = _loaded(text)
     for key in name.split("."):
         value = value.get(key) if isinstance(value, dict) else None
@@ -124,7 +125,7 @@ def table_in(text: str, name: str) -> Any:
 
 
 def _others(text: str, name: str) -> dict[str, Any]:
-    """Everything but that table."""
+    """Return everything but that table."""
     document = _loaded(text)
     *path, last = name.split(".")
     outer = document
@@ -143,5 +144,5 @@ def _loaded(text: str) -> dict[str, Any]:
 
 
 def _written(value: str | int | list[str]) -> str:
-    """A text or a list of texts: JSON's strings are TOML's, but for one character."""
+    """Write a text or a list of texts: JSON's strings are TOML's, except for one character."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

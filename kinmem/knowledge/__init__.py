@@ -1,1 +1,1 @@
-"""What is known of people and things: who they are, how they belong together, and since when."""
+"""What is known of people and things: who they are, how they relate, and since when."""

@@ -1,4 +1,4 @@
-"""What a memory is connected with: its links, what it replaced or contradicts; the graph of all."""
+"""Connections of memories: links, supersession, contradictions, and the graph of them all."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
@@ -15,21 +15,22 @@ UNSEEN = (State.DELETED, State.QUARANTINED)
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """One end of a link, seen from the other."""
+    """A link as seen from one of its ends."""
 
     memory: Memory
-    """What stands at the other end."""
+    """The memory at the other end."""
     relation: str
-    """What it is to this memory: see links.RELATIONS, and INVERSE for the other direction."""
+    """How that memory relates to this one: see links.RELATIONS, and INVERSE for the other
+    direction."""
     weight: float = 1.0
     confidence: float = 1.0
     is_automatic: bool = False
 
 
 def connections(store: Store, ids: Collection[str]) -> dict[str, list[Connection]]:
-    """Of each of these memories, as far as it has any, those with links first.
+    """Return the connections of each of these memories that has any, stored links first.
 
-    What follows from the memories themselves (superseded, open contradictions) is among them.
+    They include what follows from the memories themselves (superseded, open contradictions).
     """
     links = store.links.of(ids)
     implied = _implied(store, ids)
@@ -39,20 +40,20 @@ def connections(store: Store, ids: Collection[str]) -> dict[str, list[Connection
     known = store.memories(ends)
     found = defaultdict(list)
     for id in ids:
-        told = set()
-        for one in (*links.get(id, ()), *implied.get(id, ())):
-            other, relation = known.get(one.other(id)), one.seen_from(id)
-            if other is None or other.state in UNSEEN or (other.id, relation) in told:
+        seen = set()
+        for link in (*links.get(id, ()), *implied.get(id, ())):
+            other, relation = known.get(link.other(id)), link.seen_from(id)
+            if other is None or other.state in UNSEEN or (other.id, relation) in seen:
                 continue
-            told.add((other.id, relation))
+            seen.add((other.id, relation))
             found[id].append(
-                Connection(other, relation, one.weight, one.confidence, one.origin == AUTO)
+                Connection(other, relation, link.weight, link.confidence, link.origin == AUTO)
             )
     return dict(found)
 
 
 def _implied(store: Store, ids: Collection[str]) -> dict[str, list[Link]]:
-    """Links that nobody stores, since the memories and open conflicts say so already."""
+    """Return links that are not stored because memories and open conflicts already imply them."""
     found = defaultdict(list)
     for id, memory in store.memories(ids).items():
         if memory.superseded_by:
@@ -66,32 +67,36 @@ def _implied(store: Store, ids: Collection[str]) -> dict[str, list[Link]]:
     return found
 
 
-# The memory as a graph that can be drawn: some hundred nodes, and the edges between them.
+# The graph that can be drawn: a few hundred nodes, and the edges between them.
 MOST_ENTITIES = 200
 MOST_EDGES = 5000
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What is drawn. Every end of an edge is among the memories, or among the entities."""
+    """The nodes and edges to draw.
+
+    Both ends of every edge are among the memories or the entities.
+    """
 
     memories: list[Memory]
-    """The best connected first."""
+    """Best connected first."""
     links: list[Link]
-    """The weightiest first."""
+    """Heaviest first."""
     entities: list[Known]
     """Those that most of the memories are about first."""
     about: Mapping[Key, Collection[str]]
-    """Ids of the memories about each of them."""
+    """Ids of the memories about each entity."""
     relations: list[Edge]
-    """Between the entities."""
+    """Relations between the entities."""
     is_cut: bool
-    """Whether there is more than this."""
+    """Whether more exists than is listed."""
 
 
 def picture(store: Store, limit: int) -> Picture:
-    """At most `limit` live memories, those with the most links and then the highest priority; whom
-    two or more of them are about, 200 at most; and what joins them, 5,000 links at most."""
+    """Return at most `limit` live memories, those with the most links first, then by priority; the
+    entities that two or more of them are about, at most 200; and the edges between them, at most
+    5,000 links."""
     ids = store.links.densest(limit)
     known = store.memories(ids)
     memories = [known[id] for id in ids if id in known]
@@ -105,16 +110,16 @@ def picture(store: Store, limit: int) -> Picture:
         if edge.source in entities and edge.target in entities
     ]
     is_cut = len(ids) == limit or len(links) > MOST_EDGES or len(common) > MOST_ENTITIES
-    told = [entities[key] for key in common if key in entities]
-    return Picture(memories, links[:MOST_EDGES], told, about, relations, is_cut)
+    listed = [entities[key] for key in common if key in entities]
+    return Picture(memories, links[:MOST_EDGES], listed, about, relations, is_cut)
 
 
 def _links_between(store: Store, memories: Collection[str]) -> list[Link]:
-    """Those between the memories, each once."""
+    """Return the links between the memories, each once, heaviest first."""
     links = {
         (link.source, link.target, link.relation): link
         for some in store.links.of(memories).values()
         for link in some
         if link.ends <= set(memories)
     }
-    return sorted(links.values(), key=lambda one: (-one.weight, one.source, one.target))
+    return sorted(links.values(), key=lambda link: (-link.weight, link.source, link.target))

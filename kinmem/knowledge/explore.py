@@ -1,6 +1,7 @@
-"""What is known of somebody or something: names, relations, memories, ways between two; a timeline.
+"""Exploring what is known of an entity: names, relations, memories, paths to another; and
+timelines.
 
-Everything here follows from memories that the Kin sees, as they are now.
+Everything here is derived from the memories that the Kin can see, as they are now.
 """
 
 import difflib
@@ -18,82 +19,83 @@ from kinmem.validation import checked_subject, checked_time
 
 MOST_RELATIONS = 20
 MOST_MEMORIES = 10
+# Similar names to suggest for an unknown one.
 MOST_LIKE = 3
-"""Names that are offered for one that is not known, """
+# Entities to search for similar names, those with the most memories first.
 MOST_LOOKED_AT = 1000
-"""of so many, the most told of."""
 PAST = (State.SUPERSEDED, State.ARCHIVED)
+# Most steps in a path between two entities (Keyoku).
 MOST_HOPS = 5
-"""Of a way between two (Keyoku)."""
+# Most entities to visit in search of a path.
 MOST_VISITED = 100
-"""Entities that are looked at for a way."""
+# Strength that a relation needs to be part of a path, or to lead to a neighbour (Keyoku).
 STRONG = 0.3
-"""Strength that a relation needs to be part of a way, or to lead to a neighbour (Keyoku)."""
+# Words by which people name the user whose memory this is.
 SELF = frozenset({"i", "me", "myself", "user", "ich", "moi", "yo", "io", "eu"})
-"""What people call the one whose memory this is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relation as it is read from one end."""
+    """A relation as read from one of its ends."""
 
     of: str
-    """Whose it is."""
+    """The name at this end."""
     relation: str
     to: str
     type: str
-    """Of the other end."""
+    """Type of the entity at the other end."""
     strength: float
     memories: tuple[str, ...]
-    """Ids of those that say so."""
+    """Ids of the memories that state it."""
     ended: datetime | None = None
-    """Since when it holds no more; None: it holds."""
+    """When it ceased to hold; None: it holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """An entity, or a subject that is none."""
+    """What is known of an entity, or of a subject that is no entity."""
 
     name: str
     type: str
-    """Of the entity; subject for what memories are only filed under."""
+    """Type of the entity; "subject" for a name that memories are only filed under."""
     aliases: tuple[str, ...]
-    """Other names, which were merged into this one; the most frequent first."""
+    """Other names that were merged into this one, the most frequent first."""
     salience: float
     memories: int
-    """How many are about it. If it is past, so are they."""
+    """Number of memories about it; past ones only if the card is past."""
     first: datetime | None
     last: datetime | None
     relations: list[Relation]
-    """Its own, what holds first and the strongest first; 20 at most."""
+    """Its own relations: those that hold first, then the strongest; at most 20."""
     latest: list[Memory]
-    """Of the memories about it, ten at most."""
+    """The latest memories about it; at most ten."""
     neighbours: list[Relation] = field(default_factory=list)
-    """Those of the entities it is related to."""
+    """Relations of the entities it is related to."""
     also: tuple[str, ...] = ()
-    """Others that are called so, with their types."""
+    """Other entities of that name, with their types."""
     called: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """By each alias the ids of the memories that call it so, the latest first."""
+    """For each alias the ids of the memories that use it, the latest first."""
     is_past: bool = False
-    """Whether only superseded and archived memories are about it: nothing told here holds now."""
+    """Whether only superseded and archived memories are about it, so that nothing on the card holds
+    now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How one entity leads to another."""
+    """A path from one entity to another."""
 
     source: str
     target: str
     steps: list[Relation]
-    """In order; none where no way of five steps is known."""
+    """In order; empty if no path of at most five steps is known."""
 
 
 def explore(store: Store, name: str, now: datetime, *, depth: int = 1) -> Card:
-    """What is known about the entity of that name or alias, else about the subject.
+    """Return what is known about the entity with that name or alias, else about the subject.
 
-    `depth` 2 tells the relations of those it is related to as well, 20 relations in all. Of several
-    entities the one that most memories are about. What nothing in use is about any more is told as
-    past. Raises EntityNotFound.
+    With `depth` 2 the relations of its neighbours are added, up to 20 relations in all. Of several
+    entities the one with the most memories is taken. If nothing in use is about it any more, the
+    card shows the past. Raises EntityNotFound.
     """
     if depth not in (1, 2):
         raise InvalidInput(f"depth {depth} is neither 1 nor 2")
@@ -112,7 +114,7 @@ def explore(store: Store, name: str, now: datetime, *, depth: int = 1) -> Card:
 def _card(
     store: Store, found: Sequence[Known], now: datetime, reach: Reach, depth: int = 1
 ) -> Card:
-    """Of the first; `reach` is how far back its relations are told."""
+    """Build the card of the first entity found. `reach` is how far back its relations go."""
     known, *others = found
     is_past = reach == "ever"
     shown: Reach = "ever" if is_past else "now"
@@ -137,8 +139,8 @@ def _card(
 
 
 def way(store: Store, source: str, target: str, now: datetime) -> Way:
-    """The shortest way from one to the other over relations of a strength of 0.3 or more, of five
-    steps and a hundred entities at most. Raises EntityNotFound."""
+    """Return the shortest path between two entities over relations of strength 0.3 or more, with at
+    most five steps and a hundred visited entities. Raises EntityNotFound."""
     start, goal = _entity(store, source), _entity(store, target)
     came: dict[Key, Edge | None] = {start.key: None}
     frontier = [start.key]
@@ -158,7 +160,7 @@ def way(store: Store, source: str, target: str, now: datetime) -> Way:
 def _further(
     store: Store, frontier: Collection[Key], came: dict[Key, Edge | None], now: datetime
 ) -> list[Key]:
-    """The entities one step away that are new; strong relations lead there first."""
+    """Return the new entities one step away, those with strong relations first."""
     reached = []
     edges = store.graph.edges(frontier)
     for edge in sorted(edges, key=lambda one: -one.strength(now)):
@@ -186,7 +188,7 @@ def _entity(store: Store, name: str) -> Known:
 
 
 def _subject(store: Store, name: str, states: tuple[State, ...] | None = None) -> Card | None:
-    """What is filed under the name, in one of these states; None: what is in use."""
+    """Return a card of the memories filed under the name in these states; None: those in use."""
     memories = store.page(Filters(subject=name, states=states), "newest", MOST_MEMORIES).memories
     if not memories:
         return None
@@ -206,7 +208,7 @@ def _subject(store: Store, name: str, states: tuple[State, ...] | None = None) -
 
 
 def _like(store: Store, name: str) -> list[str]:
-    """Known names that have a word of this one, or are spelt nearly so; three at most."""
+    """Return known names that share a word with this one or are spelt similarly; at most three."""
     wanted = folded(name)
     known = {one.key.folded: one.name for one in store.graph.most_told(MOST_LOOKED_AT)}
     words = set(wanted.split())
@@ -222,10 +224,12 @@ def _neighbours(store: Store, key: Key, now: datetime) -> list[Relation]:
 
 
 def _seen(keys: Collection[Key], edges: Collection[Edge], now: datetime) -> list[Relation]:
-    """From the end that is among the keys; what holds first, the strongest first."""
-    told = [_relation(one.source if one.source in keys else one.target, one, now) for one in edges]
+    """Return the relations as seen from the given entities: those that hold first, then the
+    strongest."""
+    ends = [(edge.source if edge.source in keys else edge.target, edge) for edge in edges]
     return sorted(
-        told, key=lambda one: (one.ended is not None, -one.strength, one.relation, one.to)
+        (_relation(key, edge, now) for key, edge in ends),
+        key=lambda seen: (seen.ended is not None, -seen.strength, seen.relation, seen.to),
     )
 
 
@@ -248,9 +252,9 @@ def _latest(store: Store, ids: Collection[str]) -> list[Memory]:
     return [found[id] for id in ids if id in found]
 
 
-# A timeline: what happened, in order: of a subject, of a day, a month or a year, or of both.
+# Timelines: what happened, in order, to a subject, on a day, in a month or year, or both.
+# What once held is part of what happened. Its valid_to says until when.
 TIMELINE_STATES = (*LIVE, State.ARCHIVED, State.SUPERSEDED)
-"""What was so once is part of what happened; its valid_to says until when."""
 MOST_ON_PAGE = 200
 
 
@@ -264,10 +268,11 @@ def timeline(
     limit: int = 50,
     cursor: str | None = None,
 ) -> Page:
-    """One page of what is visible, by the time when it happened or was said, the earliest first.
+    """Return one page of visible memories by the time they happened or were said, the earliest
+    first.
 
-    Of a subject is what has it, and what is about somebody or something called so. `day` is a date,
-    a month (2026-05), a year, or yesterday; what was superseded since is there as well.
+    `subject` finds memories that have it and memories about an entity of that name. `day` is a
+    date, a month (2026-05), a year, or yesterday. Memories superseded since then are included.
     """
     if not 1 <= limit <= MOST_ON_PAGE:
         raise InvalidInput(f"limit {limit} is not between 1 and {MOST_ON_PAGE}")
@@ -283,6 +288,6 @@ def timeline(
 
 
 def _names(store: Store, subject: str) -> tuple[str, ...]:
-    """By which an entity that may be called so is known."""
+    """Return the folded names of entities that the subject may mean."""
     found = {one.key.folded for one in store.graph.find([subject])}
     return tuple(sorted({folded(subject), *found}))

@@ -16,10 +16,10 @@ from kinmem.learn.reconcile import Keep, Merge, Outdated, Skip, Verdict
 from kinmem.learn.verdicts import Verdicts
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import Naming
-from kinmem.models import Chunks, Draft, Memory, Note, Scope, Stored, Vector
+from kinmem.models import Chunks, Draft, Memory, Note, Stored, Vector
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.turns import Batch, Change, Conflict, Repetition
+from kinmem.turns import Batch, Change
 
 READS_AS_QUESTION = "this reads as a question; recall answers questions"
 MOST_COMPARED = 20_000
@@ -66,7 +66,7 @@ class Memorize:
         batch: str | None = None,
         progress: Callable[[int], None] = lambda done: None,
     ) -> list[Stored]:
-        """Compare by words only and store without vectors, in one transaction per scope.
+        """Compare by words only and store without vectors, in one transaction.
 
         What became of each note, in order. One that cannot be stored is refused alone. Vectors are
         made in the background (upkeep/embed.py); settle compares by meaning when they are there.
@@ -149,7 +149,9 @@ class Memorize:
                 changes.append(_outdated(new, done, by))
         try:
             name = f"settle {new.id}"
-            self._apply(new.scope, (), changes, done.conflicts, name, done.repeated)
+            self._store.apply(
+                Batch(changes=changes, conflicts=done.conflicts, repeated=done.repeated, name=name)
+            )
         except (VersionConflict, MemoryNotFound):
             return False  # changed meanwhile: review finds the pair
         return not changes
@@ -177,31 +179,13 @@ class Memorize:
         chunks = self._verdicts.merged_chunks(verdict, draft)
         done = deeds(verdict, draft.memory, chunks, self._verdicts.mode, self._naming)
         drafts = [] if done.memory is None else [replace(draft, memory=done.memory)]
-        ids = self._apply(
-            draft.memory.scope, drafts, done.changes, done.conflicts, repeated=done.repeated
+        batch = Batch(
+            drafts=drafts, changes=done.changes, conflicts=done.conflicts, repeated=done.repeated
         )
+        ids = self._store.apply(batch) or []
         if drafts and ids[0] != draft.memory.id:
             return Stored("duplicate_of", ids[0])
         return done.told
-
-    def _apply(
-        self,
-        scope: Scope,
-        drafts: Sequence[Draft],
-        changes: Sequence[Change],
-        conflicts: Sequence[Conflict],
-        name: str | None = None,
-        repeated: Sequence[Repetition] = (),
-    ) -> list[str]:
-        """In one transaction; what is one's own about a shared memory in a second."""
-        own = Batch(conflicts=conflicts, repeated=repeated)
-        if scope == "private":
-            return self._store.apply(replace(own, drafts=drafts, changes=changes, name=name)) or []
-        batch = Batch(scope=scope, drafts=drafts, changes=changes, name=name)
-        ids = self._store.apply(batch) or []
-        if conflicts or repeated:
-            self._store.apply(own)
-        return ids
 
     def _draft(self, note: Note, now: datetime, *, fresh: bool = False) -> Draft:
         zone = self._settings.general.zone

@@ -1,1 +1,1 @@
-"""Models: what kinmem asks of them (base) and the ways to reach them."""
+"""Models: the interfaces kinmem uses (base), and the ways to run or reach models."""

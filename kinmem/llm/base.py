@@ -1,4 +1,4 @@
-"""What kinmem asks of a model, whoever provides it."""
+"""The interfaces that kinmem needs of a model, whoever provides it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,46 +8,49 @@ from kinmem.errors import ModelError
 from kinmem.llm.pieces import Window
 from kinmem.models import Entity, Vectors
 
-if TYPE_CHECKING:  # 80 ms, and a hook asks no model
+if TYPE_CHECKING:  # importing pydantic takes 80 ms, and a hook asks no model
     from pydantic import BaseModel
 
     from kinmem.llm.vectors import Axis
 
 Shape = TypeVar("Shape", bound="BaseModel")
 
+# What a text is embedded for. Some models place a question near its answers, not near similar
+# questions.
 Purpose = Literal["memory", "question"]
-"""What a text is embedded for: some models put a question near its answers, not near its likes."""
 
 
+# The scale on which recall compares questions with memories: that of the built-in embedder.
 NOISE, NEAR = 0.2, 0.85
-"""Of the scale that recall compares questions with memories on: the built-in model's own."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What similarity means to one embedder; 0.7 of one model is not 0.7 of another.
+    """What cosines mean for one embedder: 0.7 of one model is not 0.7 of another.
 
-    The first three are of memories compared with memories, `unrelated` is of questions compared
-    with memories: a model may embed the two differently.
+    `noise`, `duplicate` and `near` hold for memories compared with memories, `unrelated` for
+    questions compared with memories: a model may embed the two differently.
     """
 
     noise: float
-    """Cosine that 99 of 100 unrelated pairs stay under; below it nearness says nothing."""
+    """Cosine that 99 of 100 unrelated pairs stay below; a cosine below it means nothing."""
     duplicate: float
     """Cosine from which two texts may be the same statement (their atoms must agree as well)."""
     near: float
-    """Cosine from which two texts are worth comparing at all."""
+    """Cosine from which two texts are worth comparing."""
     cluster: float = 0.85
-    """Cosine from which memories may belong into one text; a model is asked whether they do."""
+    """Cosine from which memories may belong into one text. A model is then asked whether they
+    do."""
     measured: bool = True
-    """Whether these numbers were measured for this model; else they are a careful guess."""
+    """Whether the numbers were measured for this model rather than being a careful guess."""
     unrelated: float = NOISE
-    """Cosine that nine of ten questions stay under with memories about something else."""
+    """Cosine that nine of ten questions stay below with memories about something else."""
     orders: "Axis | None" = field(default=None, compare=False, repr=False)
     """What tells orders from statements, if that was measured."""
 
     def scaled(self, cosine: float) -> float:
-        """A question's cosine with a memory on the one scale: `unrelated` at NOISE, 1 at 1."""
+        """Convert the cosine of a question and a memory to the shared scale, linearly: `unrelated`
+        becomes NOISE, and 1 stays 1."""
         return NOISE + (1 - NOISE) * (cosine - self.unrelated) / (1 - self.unrelated)
 
 
@@ -55,149 +58,158 @@ class Embedder(Protocol):
     """Turns texts into unit vectors. One instance may be used by many threads."""
 
     name: str
-    """Stored beside every vector it makes, e.g. "builtin/all-MiniLM-L6-v2-int8"."""
+    """Stored beside every vector, e.g. "builtin/all-MiniLM-L6-v2-int8"."""
     calibration: Calibration
 
     @property
     def dimension(self) -> int:
-        """Width of its vectors. Raises ModelError if it must ask the provider and cannot."""
+        """The width of the vectors.
+
+        Raises ModelError if it must ask the provider for it and cannot.
+        """
         ...
 
     @property
     def ready(self) -> bool:
-        """Whether embed answers without first loading something for a noticeable time."""
+        """Whether embed can answer without a noticeable load time first."""
         ...
 
     def warm(self) -> None:
-        """Load what embed needs, now; called on a background thread. Never raises."""
+        """Load what embed needs. Called on a background thread. Never raises."""
         ...
 
     def window(self, limit: int, overlap: int = 0) -> Window:
-        """What of a text it reads at once, of at most `limit` characters; see pieces."""
+        """Return how much of a text the model reads at once, up to `limit` characters; see
+        pieces."""
         ...
 
     def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
-        """Consecutive parts of a text, at most `limit` characters each, that the model reads whole.
+        """Cut a text into consecutive parts of at most `limit` characters that the model reads
+        whole.
 
-        A part may repeat whole sentences of the one before, up to `overlap` characters.
+        A part may repeat whole sentences of the previous one, up to `overlap` characters.
         """
         ...
 
     def embed(
         self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
     ) -> Vectors:
-        """One row per text, in order: float32, unit length, finite. No texts: shape (0, dimension).
+        """Return one row per text, in order: float32, unit length, finite. For no texts: shape (0,
+        dimension).
 
-        `deadline` is a bound in seconds on the whole call, retries included.
+        `deadline` limits the whole call, retries included, in seconds.
         Raises ModelError if the model is missing, late, or returns anything else.
         """
         ...
 
 
 class ChatModel(Protocol):
-    """Answers questions in a given shape. One instance may be used by many threads."""
+    """Answers prompts in a given shape. One instance may be used by many threads."""
 
     name: str
-    """As it is stored beside what it wrote, e.g. "ollama/llama3.1"."""
+    """Stored beside what the model wrote, e.g. "ollama/llama3.1"."""
 
     def answer(self, prompt: str, shape: type[Shape], *, deadline: float | None = None) -> Shape:
-        """The reply, validated; one that is not of that shape may be mended once.
+        """Return the validated reply. A reply of the wrong shape may be corrected once.
 
-        `deadline` is a bound in seconds on all of it, retries and mending included.
-        Raises ModelError if the model is missing, late, or still answers anything else.
+        `deadline` limits the whole call, retries and correction included, in seconds. Raises
+        ModelError if the model is missing, late, or its corrected reply still has the wrong shape.
         """
         ...
 
 
 class Reranker(Protocol):
-    """Reads a question and texts together. One instance may be used by many threads."""
+    """Scores texts by reading each together with the question.
+
+    One instance may be used by many threads.
+    """
 
     name: str
 
     def scores(
         self, question: str, texts: Sequence[str], *, deadline: float | None = None
     ) -> list[float]:
-        """How well each text answers the question, in order, 0 to 1.
+        """Return how well each text answers the question, in order, 0 to 1.
 
-        One that the model left out scores half of the worst of the others. `deadline`: see
-        ChatModel.
-        Raises ModelError if the model is missing, late, or scores none of them.
+        A text that the model left out gets half of the lowest score. For `deadline`, see ChatModel.
+        Raises ModelError if the model is missing, late, or scores none of the texts.
         """
         ...
 
 
 class Relation(NamedTuple):
-    """What a new statement is to a stored one: five chances that add up to 1."""
+    """How a new statement relates to a stored one: five chances that add up to 1."""
 
     same: float
-    """It says the same in other words."""
+    """Both say the same, perhaps in other words."""
     replaces: float
-    """It is so now, and the stored one no longer."""
+    """The new one holds now, and the stored one no longer."""
     contradicts: float
-    """Both cannot be so, and nothing says which is the newer one."""
+    """They cannot both hold, and nothing says which is newer."""
     adds: float
-    """It is about the same, and both are so."""
+    """They are about the same thing, and both hold."""
     unrelated: float
 
 
 class Answering(NamedTuple):
-    """What a memory is to a question: three chances that add up to 1."""
+    """How a memory relates to a question: three chances that add up to 1."""
 
     answers: float
     """It answers the question, or helps with the command."""
     about: float
-    """It is about the same, and does not help."""
+    """It is about the same thing, but does not help."""
     unrelated: float
 
 
 class Judge(Protocol):
     """Judges language. One instance may be used by many threads.
 
-    All chances are 0 to 1 and calibrated: of the verdicts given with .8, eight in ten hold.
-    `deadline`: seconds for the whole call, loading included. All raise ModelError if the judge
-    cannot be loaded, or is late.
+    Chances are between 0 and 1 and calibrated: of the verdicts given with 0.8, eight in ten are
+    right. `deadline` is in seconds for the whole call, loading included. Every method raises
+    ModelError if the judge cannot be loaded or is late.
     """
 
     name: str
 
     @property
     def ready(self) -> bool:
-        """Whether it answers without first loading something for a noticeable time."""
+        """Whether it can answer without a noticeable load time first."""
         ...
 
     def relations(
         self, stored: Sequence[str], new: str, *, deadline: float | None = None
     ) -> list[Relation]:
-        """What `new`, said later, is to each of the stored statements, in order."""
+        """Return how `new`, which was said later, relates to each stored statement, in order."""
         ...
 
     def answers(
         self, question: str, memories: Sequence[str], *, deadline: float | None = None
     ) -> list[Answering]:
-        """What each memory is to the question or command, in order."""
+        """Return how each memory relates to the question or command, in order."""
         ...
 
     def kinds(
         self, sentence: str, around: str = "", *, deadline: float | None = None
     ) -> Mapping[str, float]:
-        """The chance of each kind of talk (docs/judge.md) for a sentence of a message.
+        """Return the chance of each kind of talk (docs/judge.md) for a sentence of a message.
 
-        `around`: what it stands in, as `asked | before | after` (learn/worth.py).
+        `around` is the sentence's context, written as `asked | before | after` (learn/worth.py).
         """
         ...
 
     def commands(self, text: str, *, deadline: float | None = None) -> float:
-        """The chance that a text wants to command the assistant that reads it."""
+        """Return the chance that a text tries to give commands to the assistant that reads it."""
         ...
 
     def names(self, text: str, *, deadline: float | None = None) -> tuple[Entity, ...]:
-        """Whom and what the first 2,000 characters of a text surely name, in order."""
+        """Return the entities that the first 2,000 characters of a text name with certainty, in
+        order."""
         ...
 
 
 @dataclass(frozen=True)
 class ChatModels:
-    """Who is asked for what; None: rules."""
+    """The models by purpose; None: rules do the work."""
 
     extraction: ChatModel | None = None
     compacting: ChatModel | None = None
@@ -212,7 +224,7 @@ class ChatModels:
 
     @property
     def expands(self) -> bool:
-        """Whether anybody thinks of other wordings of a question."""
+        """Whether a model proposes other wordings of a question."""
         return self.multi_query is not None or self.hyde is not None
 
     @property
@@ -221,14 +233,18 @@ class ChatModels:
 
 
 def warm(model: ChatModel | Reranker | Judge) -> None:
-    """Load what it needs for its first answer, if that takes a noticeable time. Asks nobody."""
+    """Load what the model needs for its first answer, if that takes a noticeable time.
+
+    Asks no provider.
+    """
     load = getattr(model, "warm", None)
     if load is not None:
         load()
 
 
 class NoEmbedder:
-    """Implements Embedder and is never ready: words have to do where nobody waits."""
+    """Implements Embedder but is never ready, so that words alone are searched where nobody may
+    wait."""
 
     name = "none"
     calibration = Calibration(noise=0.0, duplicate=1.0, near=1.0)
@@ -236,11 +252,11 @@ class NoEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Raises ModelError: it makes no vectors."""
+        """Raises ModelError: this embedder makes no vectors."""
         raise ModelError("there is no embedder here; words alone are searched")
 
     def warm(self) -> None:
-        """Nothing to load."""
+        """Do nothing: there is nothing to load."""
 
     def window(self, limit: int, overlap: int = 0) -> Window:
         return Window(limit, limit, len, overlap)

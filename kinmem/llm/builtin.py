@@ -1,6 +1,6 @@
-"""The embedder that comes with kinmem: two models in one space, in 8 bits, run on one thread.
+"""The embedder in the package: two 8-bit models with one vector space, run on one thread.
 
-English is read by all-MiniLM-L6-v2, all else by multilingual-e5-small (Languages).
+all-MiniLM-L6-v2 reads English, multilingual-e5-small everything else (see Languages).
 
 Measured on one core of a Xeon with VNNI, onnxruntime 1.31, in ms per English text: 0.8 for 12
 words, 3 for 60 word pieces, 6.3 for the longest; each text alone (embed_onnx.py says why). Other
@@ -32,21 +32,22 @@ from kinmem.models import Vector, Vectors
 # carries the other languages over: a Spanish question is compared with German and English memories
 # alike, and an English text keeps the vector of the English model.
 OPENINGS: dict[Purpose, str] = {"memory": "passage: ", "question": "query: "}
+# The order of the maps in map.npy.
 MAPS: tuple[Purpose, ...] = ("memory", "question")
-"""As they stand in map.npy."""
+# Positions of the multilingual network, in word pieces; more than the English model's longest part.
 PLACES = 160
-"""Word pieces that the network has places for; more than the parts that the English model reads."""
+# Units of evidence per nat in foreign.npy.
 PER_NAT = 20
-"""What foreign.npy counts in."""
+# Evidence from which a text counts as not English: odds of three to one. In doubt it is English.
 FOREIGN = 34
-"""Evidence from which a text is not English: three to one. In doubt it is English."""
+# Least evidence per word piece. In BEAM, three of 2,913 long English texts with code in them have
+# up to 1.3; of texts in other languages, 98 of 100 have 9 or more.
 A_PIECE = 3
-"""At least so much of it a word piece. Of long English texts with code in them three of 2,913 in
-BEAM have up to 1.3, of other languages 98 of 100 have 9 and more."""
 
 
 class Languages:
-    """The second half of the built-in embedder; 22 MB more, once it is needed."""
+    """The second half of the built-in embedder, for other languages; loads 22 MB when first
+    needed."""
 
     def __init__(self, name: str, advice: str, folder: Path = E5) -> None:
         self._name, self._advice = name, advice
@@ -58,23 +59,26 @@ class Languages:
         return self._parts.made
 
     def is_foreign(self, ids: Sequence[int], time: Deadline) -> bool:
-        """See below. Raises ModelError."""
+        """Return whether the text is not English; see the function is_foreign.
+
+        Raises ModelError.
+        """
         return is_foreign(ids, self._loaded(self._evidence, time))
 
     def count(self, word: str) -> int:
-        """Word pieces of a word. Raises ModelError."""
+        """Return the number of word pieces in a word. Raises ModelError."""
         return int(self._loaded(self._parts, Deadline(None)).count(word))
 
     def load(self, time: Deadline) -> None:
-        """Raises ModelError if it cannot be loaded, or not in time."""
+        """Load the models. Raises ModelError if they cannot be loaded, or not in time."""
         self._loaded(self._parts, time)
 
     def vector(self, text: str, purpose: Purpose) -> Vector:
-        """In the English space, not of unit length. Raises ModelError."""
+        """Return the text's vector in the English space, not of unit length. Raises ModelError."""
         parts = self._loaded(self._parts, Deadline(None))
         try:
             made: Vector = parts.vector(text, purpose)
-        except Exception as error:  # neither tokenizers nor onnxruntime has a base of its errors
+        except Exception as error:  # tokenizers and onnxruntime have no common base for errors
             raise ModelError(f"{self._name} gave no vector: {reason(error)}") from error
         return made
 
@@ -84,17 +88,17 @@ class Languages:
         except ModelError:
             raise
         except Exception as error:  # as above
-            told = f"{self._name} cannot be loaded ({reason(error)}); {self._advice}"
-            raise ModelError(told) from error
+            message = f"{self._name} cannot be loaded ({reason(error)}); {self._advice}"
+            raise ModelError(message) from error
 
 
 def is_foreign(ids: Sequence[int], evidence: np.ndarray) -> bool:
-    """Whether a text of these word pieces of the English model is not English.
+    """Return whether a text is not English, given its word pieces in the English model.
 
-    Each piece has its own log odds, as foreign.npy holds them.
+    Adds up the log odds that foreign.npy holds for each piece.
     """
-    told = int(evidence[ids].sum(dtype=np.int64))
-    return told > max(FOREIGN, A_PIECE * len(ids))
+    total = int(evidence[ids].sum(dtype=np.int64))
+    return total > max(FOREIGN, A_PIECE * len(ids))
 
 
 class _Parts:
@@ -120,25 +124,26 @@ class _Parts:
 
 FOLDER = Path(__file__).parent / "minilm"
 NAME = "builtin/all-MiniLM-L6-v2-e5-small-int8"
+# Name stored beside vectors that were made before other languages had a model. Vectors of English
+# texts are the same.
 ENGLISH = "builtin/all-MiniLM-L6-v2-int8"
-"""Who made the vectors of a store before other languages were read; English ones are the same."""
 WIDTH = 384
+# Word pieces of a text that are read; with the two special tokens, the 128 it was trained with.
 WINDOW = 126
-"""Word pieces of a text it reads; with the two marks around them the 128 it was trained with."""
 ADVICE = "reinstall kinmem with its dependencies, or name another model in MEMORY_EMBEDDING_MODEL"
 
 
 class EnglishEmbedder(OnnxEmbedder):
-    """Reads everything as if it were English."""
+    """Reads every text as English."""
 
-    # noise: made-up words stay below 0.2 with any text; real questions whose answer shares no word
-    # with them reach 0.25-0.35. duplicate: with the atoms agreeing, precision on SICK and STS-B is
-    # the same from 0.85 up (1.00 and .98 on its halves), and 0.95 would miss 39 % of harmless
-    # rewordings, 0.90 15 % (docs/benchmarks.md). These are English. Of notes in de, fr, es, it, pt,
-    # zh (in brackets: read by the English model) nine of ten questions stay under .27 .26 .31 .29
-    # .25 .35 (.42 .50 .54 .49 .50 .64) with something else, 99 of 100 unrelated pairs under .48 .50
-    # .51 .55 .47 .59 (.53 .57 .60 .60 .59 .76); of pairs that only add to each other at most 5 %
-    # reach 0.9 (42 % in zh), of contradictions at most 12 %.
+    # noise: made-up words stay below 0.2 with any text; real questions that share no word with
+    # their answer reach 0.25-0.35. duplicate: if the atoms agree, precision on SICK and STS-B is
+    # the same from 0.85 up (1.00 and .98 on its halves); 0.95 would miss 39 % of harmless
+    # rewordings, 0.90 misses 15 % (docs/benchmarks.md). These are English. For notes in de, fr, es,
+    # it, pt, zh (in brackets: as read by the English model) nine of ten questions stay below .27
+    # .26 .31 .29 .25 .35 (.42 .50 .54 .49 .50 .64) with unrelated notes, and 99 of 100 unrelated
+    # pairs below .48 .50 .51 .55 .47 .59 (.53 .57 .60 .60 .59 .76). Of pairs that only add to each
+    # other at most 5 % reach 0.9 (42 % in zh), of contradictions at most 12 %.
     calibration = Calibration(
         noise=NOISE,
         duplicate=0.9,
@@ -163,18 +168,22 @@ class BuiltinEmbedder(EnglishEmbedder):
 
     @property
     def english(self) -> EnglishEmbedder:
-        """The English half by itself, as it was before."""
+        """The English model alone, as it was before other languages had one."""
         return EnglishEmbedder(self._model)
 
     def counter(self, text: str) -> Callable[[str], int]:
-        """Counts the word pieces of a word as the model has them that reads this text."""
+        """Return a function that counts the word pieces of a word in the model that reads this
+        text."""
         if self.languages.is_foreign(self._tokens(text), Deadline(None)):
             return self.languages.count
         return lambda word: len(self._tokens(word))
 
     def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
-        """See Embedder. Whatever of a foreign text is read by either model is read whole: the
-        English one takes a Thai word of any length for one piece."""
+        """See Embedder.
+
+        Parts of a foreign text fit both models, because the English one takes a Thai word of any
+        length for one piece.
+        """
         window = self.window(limit, overlap)
         try:
             if not self.languages.is_foreign(self._tokens(text), Deadline(None)):

@@ -1,4 +1,4 @@
-"""Chat models of the providers litellm knows."""
+"""Chat models of the providers that litellm knows."""
 
 import json
 import logging
@@ -17,29 +17,30 @@ from kinmem.text import estimated_tokens
 
 logger = logging.getLogger(__name__)
 
+# Most bytes of one answer, thinking included. The longest that current models write is about a
+# quarter of it.
 LARGEST = 2 * 1024 * 1024
-"""Bytes of one answer, thoughts included; the longest models write today is about a quarter."""
+# Characters of a reply of the wrong shape that the model is shown again.
 QUOTED = 20_000
-"""Characters of an unfit reply that the model is shown again."""
+# Context sizes to request. Ollama cuts off the beginning of a prompt that exceeds its window, which
+# is 4,096 by default. Each change of size makes it load the model again, so there are few sizes.
 OLLAMA_WINDOWS = (8_192, 16_384, 32_768, 65_536, 131_072)
-"""Ollama cuts the beginning off what exceeds its window, 4,096 unless told; a window that changes
-makes it load the model again, so there are few."""
+# Tokens of the context window reserved for the answer.
 ROOM = 4_096
-"""Tokens of a window that are left for the answer."""
 
+# Comes first because it is always the same: providers charge less for a cached beginning.
 FORMAT = """\
 Answer with one JSON value that fits this schema, and with nothing else:
 {schema}
 
 """
-"""Stands first, since it is the same each time: providers read a known beginning for less."""
 
 MEND = """\
 That answer cannot be used: {fault}.
 Answer once more, with the whole JSON value that fits the schema and with nothing else."""
 
+# Matches the complaint of a provider that does not support the response format.
 OF_FORMAT = re.compile(r"response.?format|json.?schema|json.?object|schema", re.IGNORECASE)
-"""What a provider complains of that does not take the format."""
 
 Messages = list[dict[str, str]]
 
@@ -48,8 +49,8 @@ class LitellmChat:
     """Implements ChatModel for a model by litellm's name, e.g. ollama/llama3.1.
 
     Without `api_base` and `api_key` litellm takes the provider's own from the environment. Each
-    request is tried `attempts` times at most. Three failures in a row close the way to the provider
-    for a while, see Breaker; an answer that is of no use is no such failure.
+    request is tried at most `attempts` times. After three failures in a row the provider is not
+    asked for a while (see Breaker); a useless answer does not count as a failure.
     """
 
     def __init__(
@@ -62,11 +63,11 @@ class LitellmChat:
         deadline_seconds: float = 60.0,
         attempts: int = 2,
     ) -> None:
-        """`name`: what the user calls it. Raises ConfigError for a compromised litellm."""
+        """`name` is what the user calls the model. Raises ConfigError for a compromised litellm."""
         self.name = name or model
         self._model = model
         self._formats: list[str] | None = None
-        """Those not refused yet, the strictest first; None: nobody knows what it takes."""
+        """Formats not refused yet, the strictest first; None: not known yet."""
         self._client = LitellmClient(
             self.name,
             "completion",
@@ -79,22 +80,22 @@ class LitellmChat:
         )
 
     def warm(self) -> None:
-        """Imports litellm, which takes seconds; asks the provider nothing."""
+        """Import litellm, which takes seconds. Asks the provider nothing."""
         self._client.warm()
 
     def answer(self, prompt: str, shape: type[Shape], *, deadline: float | None = None) -> Shape:
-        """See ChatModel. Without a deadline of its own the call has `deadline_seconds`."""
+        """See ChatModel. `deadline` defaults to `deadline_seconds`."""
         return self._client.go(deadline, lambda limit: self._answer(prompt, shape, limit))
 
     def _answer(self, prompt: str, shape: type[Shape], limit: Deadline) -> Shape:
-        question = _said("user", FORMAT.format(schema=schema_of(shape)) + prompt)
+        question = _message("user", FORMAT.format(schema=schema_of(shape)) + prompt)
         reply = self._reply([question], shape, limit)
         try:
             return fitted(reply, shape)
         except Unfit as unfit:
             fault = str(unfit)
         logger.info("%s is asked to mend its answer, which is no %s", self.name, shape.__name__)
-        again = [_said("assistant", reply[:QUOTED]), _said("user", MEND.format(fault=fault))]
+        again = [_message("assistant", reply[:QUOTED]), _message("user", MEND.format(fault=fault))]
         mended = self._reply([question, *again], shape, limit)
         try:
             return fitted(mended, shape)
@@ -105,9 +106,9 @@ class LitellmChat:
             ) from None
 
     def _reply(self, messages: Messages, shape: type[BaseModel], limit: Deadline) -> str:
-        """What it says. Raises Unusable if that is nothing, not all, or a refusal."""
+        """Return the text of the reply. Raises Unusable if it is empty, cut short, or a refusal."""
         answer = self._formatted(messages, shape, limit)
-        text, end, refusal = _parts(answer)
+        text, end, refusal = _reply_parts(answer)
         if refusal or end == "content_filter":
             raise Unusable(f"{self.name} refused to answer")
         if end == "length":
@@ -117,7 +118,8 @@ class LitellmChat:
         return text
 
     def _formatted(self, messages: Messages, shape: type[BaseModel], limit: Deadline) -> Any:
-        """The answer in the strictest format that the provider takes; found out once."""
+        """Ask for the answer in the strictest format that the provider accepts, and remember that
+        format."""
         if self._formats is None:
             schemas = self._client.takes_schemas(limit)
             self._formats = ["json_schema", "json_object"] if schemas else ["json_object"]
@@ -138,7 +140,10 @@ class LitellmChat:
 
 
 def _format(kind: str | None, shape: type[BaseModel]) -> dict[str, Any]:
-    """Not strict: that would make every field of the shape a required one."""
+    """Return the response format.
+
+    It is not strict, which would make every field of the shape required.
+    """
     if kind is None:
         return {}
     if kind == "json_object":
@@ -147,12 +152,12 @@ def _format(kind: str | None, shape: type[BaseModel]) -> dict[str, Any]:
     return {"response_format": {"type": kind, "json_schema": schema}}
 
 
-def _said(role: str, content: str) -> dict[str, str]:
+def _message(role: str, content: str) -> dict[str, str]:
     return {"role": role, "content": content}
 
 
-def _parts(answer: Any) -> tuple[str, str, str]:
-    """The text, why it ends, and the words of a refusal."""
+def _reply_parts(answer: Any) -> tuple[str, str, str]:
+    """Return the text, the reason why it ended, and the refusal, if any."""
     try:
         choice = answer.choices[0]
         message = choice.message
@@ -164,7 +169,7 @@ def _parts(answer: Any) -> tuple[str, str, str]:
 
 
 def _window(model: str, messages: Messages) -> Mapping[str, int]:
-    """Ollama alone has to be told how much it is to read."""
+    """Return the context size to request. Only Ollama needs to be told."""
     if not model.startswith(("ollama/", "ollama_chat/")):
         return {}
     needed = ROOM + sum(estimated_tokens(message["content"]) for message in messages)

@@ -1,7 +1,7 @@
-"""What one request may take: time limits, a breaker for a provider that is down, and an exchange;
-of models that are asked for one answer, those that fail are left out.
+"""Limits of a request to a model: deadlines, a circuit breaker, and what one exchange saw.
 
-Limits hold whatever the work is doing meanwhile, however deep in a library the request is made.
+Deadlines hold whatever the work is doing, however deep in a library the request is made. At the
+end, Attempts shares out one deadline among several models and leaves out those that fail.
 """
 
 import logging
@@ -21,17 +21,17 @@ logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 FAILURES = 3
+# Seconds. FAILURES and PAUSE are goal R16 of the reference.
 PAUSE = 30.0
-"""Seconds. Both numbers are goal R16 of the reference."""
+# A caller with more than this many times the seconds that were waited in vain may still ask.
 PATIENT = 2.0
-"""Who has more than so many times as long as was waited in vain may still get an answer."""
 
 
 class Breaker:
-    """Opens after FAILURES in a row, for PAUSE; then one call at a time may try.
+    """A circuit breaker. Opens for PAUSE after FAILURES in a row; then one call at a time may try.
 
-    A try that never reports back counts as failed after another PAUSE. Where all that failed was
-    that nothing came in time, it stays open to those who have PATIENT times that time.
+    A try that never reports back counts as failed after another PAUSE. If all failures were
+    timeouts, callers that have more than PATIENT times as long are still let through.
     """
 
     def __init__(self, model: str, now: Callable[[], float] = time.monotonic) -> None:
@@ -44,8 +44,8 @@ class Breaker:
         self._reason = ""
 
     def admit(self, seconds: float = 0.0) -> None:
-        """Raises ModelError with the last failure's reason while it is open to those who have so
-        many seconds."""
+        """Raise ModelError with the reason of the last failure if the breaker is open to callers
+        that have this many seconds."""
         with self._lock:
             if self._failures < FAILURES or seconds > PATIENT * self._waited:
                 return
@@ -63,7 +63,7 @@ class Breaker:
             self._waited = 0.0
 
     def failed(self, reason: str, waited: float = math.inf) -> None:
-        """`waited`: the seconds in which nothing came, if that is what failed."""
+        """Record a failure. `waited` is the number of seconds waited, if it was a timeout."""
         with self._lock:
             self._failures += 1
             self._waited = max(self._waited, waited)
@@ -71,12 +71,12 @@ class Breaker:
             self._reason = reason
 
 
+# Most bytes of one answer. 64 vectors of 4,096 numbers, written out, take about 6 million.
 LARGEST = 32 * 1024 * 1024
-"""Bytes of one answer; 64 vectors of 4,096 numbers, written out, are about 6 million."""
 
 
 class Deadline:
-    """A moment, `seconds` from now; None is never."""
+    """A moment `seconds` from now; None means never."""
 
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
@@ -84,11 +84,11 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """Seconds until then, not below 0."""
+        """Seconds until then, never below 0."""
         return max(0.0, self._moment - time.monotonic())
 
     def check(self, what: str) -> None:
-        """Raises ModelError, naming what was to be done, once the moment has passed."""
+        """Raise ModelError, naming what was to be done, if the moment has passed."""
         if not self.left:
             raise self.missed(what)
 
@@ -97,17 +97,19 @@ class Deadline:
 
 
 def within(deadline: Deadline, what: str, work: Callable[[], Result]) -> Result:
-    """What `work` returns or raises; ModelError if it is not ready in time.
+    """Return or raise what `work` returns or raises; raise ModelError if it is not done in time.
 
-    Python cannot stop a thread: late work goes on unseen until it notices by itself.
+    Python cannot stop a thread, so late work goes on in the background until it notices the
+    deadline itself.
     """
     return awaited(deadline, what, started(work))
 
 
 class Once(Generic[Result]):
-    """Something slow to make: whoever asks first starts it, all wait for it, failing is final.
+    """Something slow to make: the first caller starts it, all callers wait for it, and failure is
+    final.
 
-    `again`: seconds from its beginning until one that failed is tried once more, None for never.
+    `again` is the number of seconds after which making it is tried again if it failed; None: never.
     """
 
     def __init__(self, what: str, make: Callable[[], Result], again: float | None = None) -> None:
@@ -124,7 +126,11 @@ class Once(Generic[Result]):
         return future is not None and future.done() and future.exception() is None
 
     def get(self, deadline: Deadline | None = None) -> Result:
-        """Raises ModelError if it could not be made, or not in time (it may be the next time)."""
+        """Return what was made.
+
+        Raises ModelError if making it failed or is not done in time; it may be done by the next
+        call.
+        """
         with self._lock:
             if self._future is None or (self._failed and not self._next.left):
                 self._next = Deadline(self._again)
@@ -139,7 +145,7 @@ class Once(Generic[Result]):
 
 
 def started(work: Callable[[], Result]) -> Future[Result]:
-    """The same as `within`, in two steps: begun here, on a thread of its own."""
+    """Start the work on a thread of its own. With `awaited`, this is `within` in two steps."""
     future: Future[Result] = Future()
 
     def run() -> None:
@@ -148,13 +154,13 @@ def started(work: Callable[[], Result]) -> Future[Result]:
         except BaseException as error:
             future.set_exception(error)
 
-    # Daemon: a process that wants to end does not wait for a provider.
+    # A daemon thread, so that a process that wants to end does not wait for a provider.
     Thread(target=run, name="kinmem-model", daemon=True).start()
     return future
 
 
 def awaited(deadline: Deadline, what: str, future: Future[Result]) -> Result:
-    """What came of it, or raises it; ModelError if it is not there in time."""
+    """Return or raise the work's result; raise ModelError if there is none in time."""
     try:
         failure = future.exception(deadline.left)
     except TimeoutError:
@@ -172,35 +178,36 @@ class Exchange:
 
     deadline: Deadline
     largest: int = LARGEST
-    """Bytes of the answer that are read."""
+    """Most bytes of the answer to read."""
     key: str | None = None
-    """The key the settings name for it; None: whatever the library takes."""
+    """The key that the settings name for the request; None: whatever the library takes."""
     of_numbers: bool = False
-    """Whether lists in the answer have to be of numbers, or of what holds them."""
+    """Whether lists in the answer may contain numbers only, or what contains numbers."""
     sent: bool = False
     status: int | None = None
-    """HTTP status; None before there was an answer."""
+    """HTTP status; None before there is an answer."""
     retry_after: float | None = None
-    """Seconds the provider asks to wait."""
+    """Seconds that the provider asks to wait."""
     failure: str | None = None
     """Why no answer came: refused, reset, late, not to be trusted."""
     problem: str | None = None
-    """Why the answer that came was not let through."""
+    """Why the answer that came was rejected."""
 
 
+# The exchange of this thread.
 current: ContextVar[Exchange | None] = ContextVar("exchange", default=None)
-"""The exchange of this thread."""
 
 
+# Seconds that a model leaves for embedding the texts it proposes.
 FOR_VECTORS = 0.5
-"""Seconds that whoever thinks leaves of the time for the vectors of what was thought of."""
+# Seconds reserved for each model asked later. If there is less time, all models and the embedding
+# get equal shares.
 FOR_A_MODEL = 2.5
-"""Seconds that are left for each model which is asked later. Where there are not so many, all have
-an equal share, and so have the vectors."""
 
 
 class Attempts:
-    """The one time within which models are asked for an answer, and those of them that failed."""
+    """The deadline that several models share while they work on one answer, and which of them
+    failed."""
 
     def __init__(self, seconds: float) -> None:
         self.time = Deadline(seconds)
@@ -212,12 +219,12 @@ class Attempts:
         return tuple(self._failed)
 
     def share(self, later: int) -> float:
-        """Seconds for whoever thinks now, with so many models to be asked `later`."""
+        """Return the seconds for the current model if `later` models are still to be asked."""
         left = self.time.left
         return max(left - FOR_VECTORS - FOR_A_MODEL * later, left / (later + 2))
 
     def tried(self, stage: str, work: Callable[[], Result]) -> Result | None:
-        """What the work returns; None, and noted, where a model fails."""
+        """Return what the work returns, or None if a model fails, which is noted."""
         try:
             return work()
         except ModelError as error:
@@ -226,5 +233,5 @@ class Attempts:
             return None
 
     def note(self, stages: Iterable[str]) -> None:
-        """That nothing came of these."""
+        """Note these stages as failed."""
         self._failed.update(dict.fromkeys(stages))

@@ -1,4 +1,4 @@
-"""Embeddings of the providers litellm knows."""
+"""Embedding models of the providers that litellm knows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,24 +13,24 @@ from kinmem.llm.pieces import Window, pieces
 from kinmem.llm.vectors import unit_rows
 from kinmem.models import Vectors
 
+# Tokens that OpenAI's models read. A token has at least one character.
 WINDOW = 8191
-"""Tokens that OpenAI's models read; a token has at least one character."""
 
+# For models that have not been measured, which so far means all of them.
 CAREFUL = Calibration(noise=0.5, duplicate=0.95, near=0.85, measured=False)
-"""For models nobody here has measured: which means all of them, so far."""
 
 
 @dataclass(frozen=True)
 class Manner:
-    """What a provider is told of texts, by their purpose."""
+    """How a provider is told the purpose of texts."""
 
     fields: Mapping[Purpose, Mapping[str, Any]] = field(default_factory=dict)
-    """Beside them, in the request."""
+    """Additional fields of the request."""
     opening: Mapping[Purpose, str] = field(default_factory=dict)
-    """What each of them begins with."""
+    """What each text begins with."""
 
     def said(self, texts: Sequence[str], purpose: Purpose) -> dict[str, Any]:
-        """The part of the request that depends on the texts."""
+        """Return the part of the request that depends on the texts."""
         opening = self.opening.get(purpose, "")
         return {"input": [_text(opening + text) for text in texts], **self.fields.get(purpose, {})}
 
@@ -41,8 +41,8 @@ PLAIN = Manner()
 class LitellmEmbedder:
     """Implements Embedder for a model by litellm's name, e.g. ollama/nomic-embed-text.
 
-    Without `api_base` and `api_key` litellm takes the provider's own from the environment. Three
-    failures in a row close the way to the provider for a while, see Breaker.
+    Without `api_base` and `api_key` litellm takes the provider's own from the environment. After
+    three failures in a row the provider is not asked for a while (see Breaker).
     """
 
     calibration = CAREFUL
@@ -61,7 +61,8 @@ class LitellmEmbedder:
         batch: int = 64,
         attempts: int = 2,
     ) -> None:
-        """`name` is stored beside the vectors. `dimension` is asked for; `width` is known without.
+        """`name` is stored beside the vectors. `dimension` is requested from the provider; `width`
+        is the known width if none is requested.
 
         Raises ConfigError if the installed litellm is one of the compromised releases.
         """
@@ -92,7 +93,7 @@ class LitellmEmbedder:
         return self._client.ready
 
     def warm(self) -> None:
-        """Imports litellm, which takes seconds; asks the provider nothing."""
+        """Import litellm, which takes seconds. Asks the provider nothing."""
         self._client.warm()
 
     def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
@@ -100,13 +101,16 @@ class LitellmEmbedder:
         return pieces(text, self.window(limit, overlap))
 
     def window(self, limit: int, overlap: int = 0) -> Window:
-        """See Embedder. Whatever the model's tokenizer, no token is shorter than a character."""
+        """See Embedder.
+
+        It counts characters, since no token of any tokenizer is shorter than one.
+        """
         return Window(min(limit, WINDOW), WINDOW, len, overlap)
 
     def embed(
         self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
     ) -> Vectors:
-        """See Embedder. Without a deadline of its own the call has `deadline_seconds`."""
+        """See Embedder. `deadline` defaults to `deadline_seconds`."""
         if not texts:
             return np.empty((0, self.dimension), np.float32)
         vectors = self._client.go(deadline, lambda limit: self._embed(texts, purpose, limit))
@@ -124,14 +128,17 @@ class LitellmEmbedder:
 
 
 def _text(text: str) -> str:
-    """For Cohere and Jina litellm makes a picture of a text that looks like a data: address."""
+    """Put a space before text that looks like a data: address, which litellm would send to Cohere
+    and Jina as a picture."""
     return f" {text}" if text.startswith("data:") else text
 
 
 def _in_order(answer: Any) -> list[Any]:
-    """The vectors in the order of the texts: a provider may number them and answer in another.
+    """Return the vectors in the order of the texts, which the provider may number and return in
+    another.
 
-    None if it gives a number twice or leaves one out, unless all are 0: then it does not number.
+    Empty if a number occurs twice or is missing, unless all are 0: then the provider does not
+    number.
     """
     try:
         numbers = [int(item["index"]) for item in answer.data]

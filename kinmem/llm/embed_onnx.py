@@ -1,10 +1,10 @@
-"""What all embedders have in common that are run in this process, the built-in one among them.
+"""What all embedders that run in this process have in common, the built-in one included.
 
-Texts are embedded one at a time. Batches of 8 texts of like length would save 8 to 13 % (the
-built-in model, onnxruntime 1.31), but an 8-bit model scales its activations by all that is in a
-batch: the same text among others came out at cosines down to 0.977 to itself, too much beside a
-limit for duplicates of 0.95. Alone it is the same vector every time, as near to the unquantised
-model, and needs half the memory.
+Texts are embedded one at a time. Batches of 8 texts of similar length would save 8 to 13 % (the
+built-in model, onnxruntime 1.31), but an 8-bit model scales its activations by everything in the
+batch: the same text among others came out at cosines down to 0.977 to itself, too far off for a
+duplicate threshold of 0.95. Alone, a text always gets the same vector, as close to that of the
+unquantised model, with half the memory.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,10 +22,11 @@ from kinmem.llm.pieces import Window, pieces
 from kinmem.llm.vectors import unit_rows
 from kinmem.models import Vector, Vectors
 
+# Texts whose vectors are cached: a conversation asks the same thing several times.
 REMEMBERED = 256
-"""Texts whose vectors are kept; a conversation asks the same thing several times."""
+# Letters that any model reads whole, however short its word pieces: 128 less two special tokens.
 UNREAD = 126
-"""Letters that a model reads whole, however short its word pieces; its marks take two of 128."""
+# Ways to make one vector from those of a text's word pieces. There is no padding.
 POOLINGS: dict[str, Callable[[Any], Any]] = {
     "mean": lambda words: words.mean(0),
     "cls": lambda words: words[0],
@@ -33,11 +34,10 @@ POOLINGS: dict[str, Callable[[Any], Any]] = {
     "last": lambda words: words[-1],
     "lasttoken": lambda words: words[-1],
 }
-"""One vector for all word pieces of a text; none of them is padding."""
 
 
 class OnnxEmbedder:
-    """Implements Embedder for a model in files; `width` is demanded where it is given."""
+    """Implements Embedder for a model in files. If `width` is given, vectors must have it."""
 
     calibration: Calibration
 
@@ -59,7 +59,7 @@ class OnnxEmbedder:
         return self._model.loaded
 
     def warm(self) -> None:
-        with suppress(ModelError):  # embed says why, to whoever asks
+        with suppress(ModelError):  # the next call of embed reports the reason
             self._load(Deadline(None))
 
     def pieces(self, text: str, limit: int, overlap: int = 0) -> list[str]:
@@ -67,7 +67,7 @@ class OnnxEmbedder:
         return pieces(text, self.window(limit, overlap))
 
     def window(self, limit: int, overlap: int = 0) -> Window:
-        """See Embedder. Without its tokenizer it takes each letter for a word piece."""
+        """See Embedder. If there is no tokenizer, each letter counts as a word piece."""
         try:
             room = self._room(self._model.marks())
         except ModelError:
@@ -77,7 +77,7 @@ class OnnxEmbedder:
     def embed(
         self, texts: Sequence[str], *, purpose: Purpose = "memory", deadline: float | None = None
     ) -> Vectors:
-        """See Embedder. Of a text too long for it only the beginning is read: see pieces."""
+        """See Embedder. Only the beginning is read of a text that is too long: see pieces."""
         if not texts:
             return np.empty((0, self.dimension), np.float32)
         time = Deadline(deadline)
@@ -103,7 +103,8 @@ class OnnxEmbedder:
         return ids
 
     def _room(self, marks: int) -> int:
-        """Word pieces of a text that it reads, beside its marks and the longest opening."""
+        """Return the word pieces left for a text beside the special tokens and the longest
+        opening."""
         files = self._model.files
         openings = {len(self._tokens(opening)) for opening in files.openings.values()}
         return files.length - marks - max(openings, default=0)

@@ -1,7 +1,7 @@
-"""From a model's name in the settings to the address, key and name it is asked by.
+"""Turns a model's name in the settings into the address, key and name with which to ask it.
 
-No key reaches anybody but the provider it is named for: a key that is needed and not set is an
-error, and an address of one's own gets no key but the one that is named beside it.
+A key is sent to no provider but the one it is named for: a key that is needed and missing is an
+error, and a user's own address gets no key but the one named beside it.
 """
 
 import re
@@ -12,36 +12,37 @@ from kinmem.errors import ConfigError
 from kinmem.llm.providers import NAMED, Provider, Use, provider_of
 from kinmem.settings.loading import Provider as Table
 
+# For a user's own address without a key. litellm requires a key, and would otherwise send the one
+# in OPENAI_API_KEY.
 NO_KEY = "none"
-"""For an address of one's own without a key: litellm insists on one, and would send what is in
-OPENAI_API_KEY."""
 VERSIONS = ("/v1", "/v2")
+# Paths that are appended to addresses. An address copied from a provider's page may end with one.
 ENDS = re.compile(
     r"(/embeddings|/embedding/text|/rerank|/chat/completions|/api/(embed|embeddings|chat|generate)"
     r"|(?<=/v[12])/(embed|chat))$"
 )
-"""What is added behind addresses; those of a provider's pages may have it already."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A model as litellm is told of it."""
+    """A model as litellm addresses it."""
 
     name: str
-    """As it is stored beside what it made: the same however the settings spell it."""
+    """Stored beside what the model made; the same however the settings spell it."""
     model: str
     api_base: str | None
     api_key: str | None
     provider: Provider | None
-    """None: one that only litellm knows."""
+    """None for a provider that only litellm knows."""
     own: str
-    """What the provider calls it."""
+    """The provider's name for the model."""
 
 
 def endpoint_of(
     name: str, use: Use, tables: Mapping[str, Table], environment: Mapping[str, str]
 ) -> Endpoint:
-    """The model of that name: providerId:modelId of `tables`, then of providers.py, or litellm's.
+    """Find the model of that name: providerId:modelId with a provider of `tables` or of
+    providers.py, else litellm's name.
 
     Raises ConfigError if its key is not set.
     """
@@ -70,7 +71,7 @@ def _of_table(
     model = model.removeprefix(f"{provider.prefix if provider else table.type}/")
     name = f"{id}:{model}"
     if key is None and table.base_url:
-        key = NO_KEY  # else litellm would send the provider's own, which is not for this address
+        key = NO_KEY  # or litellm would send the provider's key to this address
     if provider is None:
         return Endpoint(name, f"{table.type}/{model}", table.base_url, key, None, model)
     if key is None and not table.base_url:
@@ -83,13 +84,16 @@ def _of_table(
 def _of(
     provider: Provider, name: str, model: str, use: Use, base: str | None, key: str | None
 ) -> Endpoint:
-    """Without an address of one's own litellm knows best, where it knows at all."""
+    """Build the endpoint.
+
+    Without an address of the user's own, litellm's is used where it has one.
+    """
     base = ENDS.sub("", base.rstrip("/")) if base else None
     if base and use in provider.paths:
         base = next((base.removesuffix(end) for end in VERSIONS if base.endswith(end)), base)
         base += provider.paths[use]
     if base and provider.guarded:
-        base = base.removesuffix("/v1")  # where it is asked as OpenAI is, and else is not
+        base = base.removesuffix("/v1")  # added again below if it is asked like OpenAI
     prefix = provider.prefix
     if use == "embedding":
         base = base or provider.address
@@ -115,9 +119,9 @@ def _first(names: tuple[str, ...], environment: Mapping[str, str]) -> str | None
 
 
 def widths(endpoint: Endpoint, dimension: int | None) -> tuple[int | None, int | None]:
-    """The width to ask for, None if nothing need be said; and the one to expect, None if any.
+    """Return the width to request (None: request none) and the width to expect (None: any).
 
-    Raises ConfigError for a width that the model is known not to have.
+    Raises ConfigError for a width that the model is known not to offer.
     """
     if endpoint.provider is None:
         return dimension, dimension

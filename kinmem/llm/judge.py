@@ -1,7 +1,7 @@
-"""kinmem's own judge of language: a small cross-encoder over one text or two, in seven languages.
+"""The built-in judge: a small cross-encoder over one text or two, in seven languages.
 
-One encoder with five heads (docs/judge.md). Each pair is judged alone, since an 8-bit model scales
-its activations by all that is in a batch (embed_onnx.py).
+One encoder has five heads (docs/judge.md). Pairs are judged one at a time, since an 8-bit model
+scales its activations by everything in a batch (embed_onnx.py).
 """
 
 import json
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from tokenizers import Encoding
 
 NAME = "builtin/judge"
+# Word pieces of both texts, special tokens included; the length it was trained with.
 MOST_PIECES = 112
-"""Word pieces of both texts with their marks; it was trained with as many."""
 MARKS_OF_TWO = 4
+# Characters that are searched for names. What comes later is seldom what a text is about.
 NAMED = 2000
-"""Characters in which names are looked for; what comes later is seldom what a text is about."""
+# Verdicts that are cached: upkeep looks at the same pairs again.
 REMEMBERED = 4096
-"""Verdicts that are kept; upkeep looks at the same pairs again."""
 ADVICE = "reinstall kinmem with its dependencies, or set KINMEM_JUDGE=off"
 
 
 class BuiltinJudge:
-    """Implements Judge with the model that comes with kinmem; needs about 75 MB."""
+    """Implements Judge with the model in the package; needs about 75 MB."""
 
     name = NAME
 
@@ -48,11 +48,11 @@ class BuiltinJudge:
 
     @property
     def ready(self) -> bool:
-        """Whether it answers without first loading something for a noticeable time."""
+        """Whether it can answer without a noticeable load time first."""
         return self._parts.made
 
     def warm(self) -> None:
-        """Load it, now. What is wrong with it is told by whoever asks it."""
+        """Load it. If that fails, the next call reports the reason."""
         with suppress(ModelError):
             self._loaded(Deadline(None))
 
@@ -89,7 +89,7 @@ class BuiltinJudge:
     def found(
         self, text: str, deadline: float | None = None, sure: float = SURE
     ) -> Iterator[tuple[str, list[Found]]]:
-        """The parts of a text that are read at once, and the names in each. Raises ModelError."""
+        """Yield the parts in which a text is read, each with the names in it. Raises ModelError."""
         time = Deadline(deadline)
         parts = self._loaded(time)
         try:
@@ -117,11 +117,11 @@ class BuiltinJudge:
             return self._parts.get(time)
         except ModelError:
             raise
-        except Exception as error:  # neither tokenizers nor onnxruntime has a base of its errors
+        except Exception as error:  # tokenizers and onnxruntime have no common base for errors
             raise ModelError(f"the judge cannot be loaded ({reason(error)}); {ADVICE}") from error
 
     def chances(self, head: str, first: str, second: str | None) -> dict[str, float]:
-        """The chance of each label of a head. Waits for the model. Raises ModelError."""
+        """Return the chance of each label of a head. Waits for the model. Raises ModelError."""
         parts = self._loaded(Deadline(None))
         try:
             logits = parts.run(head, first, second)
@@ -133,31 +133,31 @@ class BuiltinJudge:
 
 
 class _Parts:
-    """What is loaded: the tokenizer, the matrix of words and the network.
+    """The loaded parts: tokenizer, word matrix and network.
 
-    e5/judge.json names for each head its labels in order, and the temperature that its logits are
-    divided by, which was fitted on batches that training did not see.
+    e5/judge.json names the labels of each head in order, and the temperature by which its logits
+    are divided, which was fitted on batches that training did not see.
     """
 
     def __init__(self, folder: Path) -> None:
-        told = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
-        self.labels: Mapping[str, Sequence[str]] = told["labels"]
-        self.temperatures: Mapping[str, float] = told["temperatures"]
+        heads = json.loads((folder / "judge.json").read_text(encoding="utf-8"))
+        self.labels: Mapping[str, Sequence[str]] = heads["labels"]
+        self.temperatures: Mapping[str, float] = heads["temperatures"]
         self._words = words_of(folder)
         self._tokenizer = self._words.tokenizer
         self._session = session_of(folder / "judge.onnx")
 
     def run(self, head: str, first: str, second: str | None) -> Any:
-        """Logits of a head, float32, one for each of its labels."""
+        """Return the logits of a head, float32, one per label."""
         return self._run(head, self._read(first, second).ids)
 
     def tags(self, text: str) -> tuple[list[tuple[int, int]], Any]:
-        """Of each piece where it stands and the logits of its tags."""
+        """Return where each piece stands, and the logits of its tags."""
         read = self._read(text, None)
         return read.offsets, self._run("names", read.ids)
 
     def cut(self, text: str) -> list[str]:
-        """Into parts that are read whole."""
+        """Cut the text into parts that are read whole."""
         return pieces(text, Window(len(text), MOST_PIECES - MARKS_OF_TWO, self._count))
 
     def _count(self, text: str) -> int:
@@ -167,7 +167,7 @@ class _Parts:
         return self._session.run([output], {"words": self._words.vectors(ids)})[0]
 
     def _read(self, first: str, second: str | None) -> "Encoding":
-        """Of two texts that are too long together the longer one is cut."""
+        """Encode one text or two. If two texts together are too long, the longer one is cut."""
         one = self._tokenizer.encode(first, add_special_tokens=False)
         if second is None:
             one.truncate(MOST_PIECES - MARKS_OF_TWO)

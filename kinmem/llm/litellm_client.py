@@ -1,8 +1,8 @@
-"""The client for the providers that litellm knows, so that no fault of theirs becomes ours.
+"""The client for the providers that litellm knows, which keeps their faults out of kinmem.
 
-What the embedder and the chat model share: litellm is loaded late and without its habits, each
-request has a deadline and an end, what may pass is tried again, a dead provider is left alone for a
-while, and nothing that may be a key is told.
+The embedder and the chat model share it. litellm is loaded late, with its side effects switched
+off; each request has a deadline and a size limit; transient errors are retried; a provider that is
+down is left alone for a while; and nothing that may be a key is shown or logged.
 """
 
 import atexit
@@ -27,23 +27,24 @@ from kinmem.text import storable
 
 Result = TypeVar("Result")
 
+# Releases that stole credentials (24 March 2026).
 COMPROMISED = ("1.82.7", "1.82.8")
-"""Releases that stole credentials (24 March 2026)."""
 
+# Seconds. The pause before try n+1 is random, up to FIRST_PAUSE * 2**n (full jitter).
 FIRST_PAUSE = 0.5
-"""Seconds; the pause before try n+1 is anything up to FIRST_PAUSE * 2**n (full jitter)."""
 
+# Seconds without an answer that count against the provider rather than the caller. A question asks
+# several models and may leave its last one too little time. A quarter of a model's longest time is
+# enough as well.
 EVIDENCE = 1.0
-"""Seconds without an answer that speak against the provider, and not against who asked: a question
-has several, and what it leaves to its last model may be too little for any. A quarter of what a
-model has at most is enough."""
 
+# The timeout given to litellm, in seconds. The transport enforces the true deadline.
 TOO_LONG = 600.0
-"""Seconds litellm is told to wait; the transport keeps the true deadline."""
 
+# Python's switch interval while litellm is imported, in seconds: a tenth of the default. The import
+# takes three seconds; 95 of 100 recalls meanwhile took 23-36 ms, against 51-74 ms without this, and
+# 7-27 ms before and after.
 SHARE = 0.0005
-"""Seconds, a tenth of Python's own: how soon the import, which takes three, lets others at the
-interpreter. 95 of 100 recalls meanwhile took 23-36 ms, 51-74 without, 7-27 before and after."""
 
 ADVICE = {
     401: "check its key",
@@ -57,15 +58,15 @@ SECRET = re.compile(
     r"|\b[sp]k-[\w*.-]{6,}"
     r"|\b(?=[\w-]*\d)[\w-]*\w{20,}[\w-]*"  # most others: twenty without a break, one a digit
 )
+# The sentence for people in an answer of OpenAI's shape, as litellm quotes it.
 MESSAGE = re.compile(r"""["']message["']: *(["'])(?P<text>.+?)\1 *[,}]""")
-"""The sentence for people in an answer of OpenAI's shape, as litellm quotes it."""
 
+# Recognises a key error: Gemini and others answer 400 where they mean 401.
 OF_KEY = re.compile(r"api.?key|unauthor|authenti|credential|permission", re.IGNORECASE)
-"""Gemini and others answer 400 where they mean 401."""
 
 
 class LitellmClient:
-    """Asks one model. Three failures in a row close the way to it for a while, see Breaker."""
+    """Asks one model. After three failures in a row it is not asked for a while (see Breaker)."""
 
     def __init__(
         self,
@@ -79,7 +80,8 @@ class LitellmClient:
         attempts: int,
         largest: int = LARGEST,
     ) -> None:
-        """`function` of litellm is asked with `request`; `wanted` and `advice` are for its errors.
+        """`function` names the function of litellm to call with `request`; `wanted` and `advice` go
+        into error messages.
 
         Raises ConfigError if the installed litellm is one of the compromised releases.
         """
@@ -99,16 +101,16 @@ class LitellmClient:
         return _litellm.made
 
     def warm(self) -> None:
-        """Imports litellm, which takes seconds; asks the provider nothing."""
-        with suppress(ModelError):  # asking says why, to whoever asks
+        """Import litellm, which takes seconds. Asks the provider nothing."""
+        with suppress(ModelError):  # the next request reports the reason
             _litellm.get()
 
     def go(self, deadline: float | None, work: Callable[[Deadline], Result]) -> Result:
-        """What `work` returns, in `deadline` seconds, at most those it was made with.
+        """Return what `work` returns within `deadline` seconds, or the model's own limit if that is
+        less.
 
-        Without a deadline nobody waits for an answer at once: then litellm is imported first, and
-        the time begins after that. Raises ModelError if it is not done by then, or while the way is
-        closed.
+        Without a deadline the caller is in no hurry: litellm is imported first, and the time starts
+        after that. Raises ModelError if the work is not done in time, or while the breaker is open.
         """
         if deadline is None:
             self.warm()
@@ -124,25 +126,28 @@ class LitellmClient:
         return result
 
     def _note(self, failure: ModelError, limit: Deadline, seconds: float) -> None:
-        """What a failure says of the provider."""
+        """Record what the failure says about the provider."""
         if isinstance(failure, Unusable) or isinstance(failure, _Refused) and failure.of_text:
             self._breaker.succeeded()
         elif not self.ready:
-            pass  # nobody was asked
+            pass  # the provider was never asked
         elif limit.left:
             self._breaker.failed(str(failure))
         elif seconds >= min(EVIDENCE, self._seconds / 4):
             self._breaker.failed(str(failure), seconds)
 
     def ask(self, limit: Deadline, **request: Any) -> Any:
-        """litellm's answer. Asks again what may pass, unless the pause would outlast the limit."""
+        """Return litellm's answer.
+
+        Retries transient errors unless the pause would outlast the deadline.
+        """
         litellm = _litellm.get(limit)
         _introduce(self._request["model"], self._function, litellm)
         for number in range(self._attempts):
             key, of_numbers = self._request.get("api_key"), self._function == "embedding"
             exchange = Exchange(limit, self._largest, key, of_numbers)
             try:
-                return self._asked(litellm, exchange, request)
+                return self._ask_once(litellm, exchange, request)
             except _Refused as refused:
                 pause = max(exchange.retry_after or 0.0, random.uniform(0, FIRST_PAUSE * 2**number))
                 last = number + 1 == self._attempts
@@ -152,28 +157,28 @@ class LitellmClient:
         raise AssertionError("the last try returns or raises")
 
     def takes_schemas(self, limit: Deadline) -> bool:
-        """Whether the model is known to answer in a JSON schema that it is given."""
+        """Return whether the model is known to support a JSON schema for its answer."""
         litellm = _litellm.get(limit)
         if self._request["model"].startswith(("ollama/", "ollama_chat/")):
-            return False  # litellm would ask Ollama itself, and beyond our limits
+            return False  # litellm would ask Ollama, outside of our limits
         try:
             return bool(litellm.supports_response_schema(model=self._request["model"]))
-        except Exception:  # what litellm says of models that it does not know
+        except Exception:  # litellm raises this for models that it does not know
             return False
 
-    def _asked(self, litellm: Any, exchange: Exchange, request: dict[str, Any]) -> Any:
+    def _ask_once(self, litellm: Any, exchange: Exchange, request: dict[str, Any]) -> Any:
         current.set(exchange)
         ask = _function(litellm, self._function, self._request["model"])
         try:
             return ask(**self._request, **request)
-        except Exception as error:  # litellm passes on whatever its providers' clients raise
+        except Exception as error:  # litellm passes on whatever the providers' clients raise
             if not exchange.deadline.left:
                 raise exchange.deadline.missed(f"asking {self.name}") from None
-            why = self._told(exchange, error)
-            # From None: the original's text and its request's headers are not for a log.
+            why = self._explain(exchange, error)
+            # "from None" keeps the original's text and its request's headers out of logs.
             raise _Refused(f"{self.name} gave no {self._wanted}: {why}", exchange) from None
 
-    def _told(self, exchange: Exchange, error: Exception) -> str:
+    def _explain(self, exchange: Exchange, error: Exception) -> str:
         key = self._request.get("api_key")
         if exchange.problem:
             return exchange.problem
@@ -189,7 +194,7 @@ class LitellmClient:
 
 
 class _Refused(ModelError):
-    """The provider did not answer."""
+    """The provider gave no answer."""
 
     def __init__(self, text: str, exchange: Exchange) -> None:
         status = exchange.status
@@ -197,13 +202,14 @@ class _Refused(ModelError):
         self.may_pass = exchange.sent and exchange.problem is None and passing
         of_key = status == 400 and OF_KEY.search(text) is not None
         self.of_text = status in (400, 413, 422) and not of_key
-        # A redirect, a key that is not known, a model that is not there: a setting is to blame.
+        # A redirect, an unknown key or an unknown model means that a setting is wrong.
         self.retry = status is None or (status >= 300 and not self.of_text)
         super().__init__(text)
 
 
 def scrubbed(text: str, key: object = None) -> str:
-    """What it says, in a line of 200 characters at most, without anything that may be a key."""
+    """Return the message in one line of at most 200 characters, without anything that may be a
+    key."""
     message = MESSAGE.search(text)
     text = storable((message["text"] if message else text)[:2000])
     keys = [value for name, value in os.environ.items() if name.endswith(("_KEY", "_TOKEN"))]
@@ -218,7 +224,7 @@ def _refuse_compromised() -> None:
     try:
         installed = version("litellm")
     except PackageNotFoundError:
-        return  # loading it says so
+        return  # the import will report that
     if installed in COMPROMISED:
         raise ConfigError(
             f"litellm {installed} was published by an attacker and steals credentials; uninstall"
@@ -227,8 +233,9 @@ def _refuse_compromised() -> None:
 
 
 def _tamed() -> Any:
-    """litellm, for the whole process without its retries, prints, downloads and .env files."""
-    os.environ.setdefault("DEFAULT_MAX_RETRIES", "0")  # it takes max_retries=0 for unset
+    """Import litellm and switch off its retries, prints, downloads and .env files for the whole
+    process."""
+    os.environ.setdefault("DEFAULT_MAX_RETRIES", "0")  # litellm reads max_retries=0 as unset
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
     os.environ.setdefault("LITELLM_LOG", "ERROR")
@@ -248,22 +255,25 @@ def _tamed() -> Any:
     litellm.telemetry = False
     litellm.turn_off_message_logging = True
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
-        logging.getLogger(name).disabled = True  # it repeats what providers answer; we say why
-    # One line on stderr for each number of an answer that is not a number; it is refused anyway.
+        logging.getLogger(name).disabled = True  # it logs the providers' answers
+    # This warning would print a line for each number of an answer that is not a number. Such
+    # answers are refused anyway.
     warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
-    # Its types are built when first used; pydantic then warns on stderr of how they are written.
+    # litellm builds its types on first use, and pydantic then warns on stderr of how they are
+    # written.
     warnings.filterwarnings("ignore", "Items? '.+' on TypedDict class", UserWarning)
     transport = GuardedTransport()
     atexit.register(transport.close)
-    litellm.sync_transport = transport  # of the clients litellm makes itself
+    litellm.sync_transport = transport  # for the clients that litellm creates itself
     hooks = {"response": [refuse_booleans]}
-    # What it hands to OpenAI's.
+    # The HTTP client that litellm passes to OpenAI's library.
     litellm.client_session = httpx.Client(transport=transport, event_hooks=hooks)
     return litellm
 
 
 def _function(litellm: Any, name: str, model: str) -> Callable[..., Any]:
-    """litellm's function of that name, or our own for whom it does not know."""
+    """Return litellm's function of that name, or our own for a provider that litellm does not
+    know."""
     if name == "embedding" and model.startswith("nomic/"):
         return partial(nomic_embedding, litellm.client_session)
     options = {"timeout": TOO_LONG, "max_retries": 0, "drop_params": True}
@@ -271,7 +281,8 @@ def _function(litellm: Any, name: str, model: str) -> Callable[..., Any]:
 
 
 def _introduce(model: str, function: str, litellm: Any) -> None:
-    """Of a model of Ollama's that it does not know litellm asks localhost, wherever it is."""
+    """Register an Ollama model that litellm does not know, which it would otherwise look up on
+    localhost, wherever the model runs."""
     if model.startswith(("ollama/", "ollama_chat/")):
         free = {"input_cost_per_token": 0.0, "output_cost_per_token": 0.0}
         mode = "embedding" if function == "embedding" else "chat"

@@ -1,6 +1,7 @@
-"""Models of the user's own choice, run here: `local:` and a folder, or a model of the hub.
+"""Models of the user's choice that run in this process: `local:` and a folder, or a model of the
+hub.
 
-The hub is huggingface.co; its own library keeps what it downloads.
+The hub is huggingface.co. Its own library caches what it downloads.
 """
 
 import logging
@@ -24,12 +25,12 @@ from kinmem.llm.vectors import ORDERS, STATEMENTS, Axis
 from kinmem.models import Vectors
 
 PREFIX = "local"
+# Kore's default: 50 languages, 384 wide, 471 MB in full precision.
 DEFAULT = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
-"""Kore's: 50 languages, 384 wide, 471 MB in full precision."""
+# Seconds until the hub is asked again after a failure.
 AGAIN = 60.0
-"""Seconds until the hub is asked once more."""
+# The fingerprint at the end of a folder's stored name.
 STORED = re.compile(r"#[0-9a-f]{8}$")
-"""What our names of a folder end with."""
 ADVICE = (
     "export the model to ONNX, e.g. with optimum-cli export onnx, name a folder that has it"
     " (local:/the/folder) in {variable}, or unset that; then start kinmem again"
@@ -41,9 +42,10 @@ HUB_ADVICE = (
 )
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+# Files to download. Full precision is right on every processor; the hub's 8-bit files are not.
 WANTED = [TOKENIZER, *CONFIGURATION, "model.onnx", "onnx/model.onnx", "*model.onnx_data"]
-"""Full precision: right on every processor, which the 8-bit files of the hub are not."""
 
+# Texts of which no two share a subject, to measure how close a model places unrelated texts.
 UNRELATED = (
     "The dishwasher was repaired in March.",
     "Ana is allergic to peanuts.",
@@ -62,22 +64,21 @@ UNRELATED = (
     "They argued about the price of the boat.",
     "My password manager syncs badly.",
 )
-"""Texts of which no two have a subject in common: how near are such texts to this model?"""
-# As far above the noise as the built-in model's limits are above its own.
+# As far above the noise, in proportion, as the built-in embedder's thresholds.
 NEAR, DUPLICATE = 0.8125, 0.875
+# Noise from which a model cannot tell texts apart, so that nothing can be measured.
 BLIND = 0.98
-"""Noise from which a model does not tell texts apart, and nothing can be measured in it."""
 UNKNOWN = Calibration(noise=0.5, duplicate=0.95, near=0.85, measured=False)
 
+# Lower bound for a logit: below it the sigmoid is 0 to the last digit, and exp would overflow.
 SHORTEST = -30.0
-"""Beyond it the sigmoid is 0 to the last digit, and exp would overflow."""
 
 
 class LocalReranker:
-    """Implements Reranker for a network that makes one number of a question and a text.
+    """Implements Reranker for a network with a single output for a question and a text.
 
-    Each pair is read alone: in a batch it would be filled up to the longest, and an 8-bit model
-    would score it otherwise beside other texts (embed_onnx.py).
+    Each pair is read alone. In a batch it would be padded to the longest, and an 8-bit model would
+    score it differently beside other texts (embed_onnx.py).
     """
 
     def __init__(self, name: str) -> None:
@@ -85,14 +86,14 @@ class LocalReranker:
         self.name = self._model.name
 
     def warm(self) -> None:
-        """Loads it; what is wrong with it is told by scores."""
+        """Load the model. If that fails, scores reports the reason."""
         with suppress(ModelError):
             self._model.load(Deadline(None))
 
     def scores(
         self, question: str, texts: Sequence[str], *, deadline: float | None = None
     ) -> list[float]:
-        """See Reranker. The first call loads it, and may be late for that reason alone."""
+        """See Reranker. The first call loads the model, and may be late for that reason alone."""
         time = Deadline(deadline)
         self._model.load(time)
         scores = []
@@ -102,7 +103,10 @@ class LocalReranker:
         return scores
 
     def _score(self, question: str, text: str) -> float:
-        """A question has half of what the model reads at most, the text what that leaves."""
+        """Score one text.
+
+        The question gets at most half of what the model reads, the text the rest.
+        """
         tokenizer = self._model.tokenizer
         room = self._model.files.length - tokenizer.num_special_tokens_to_add(True)
         asked, read = self._model.tokens(question), self._model.tokens(text)
@@ -110,7 +114,7 @@ class LocalReranker:
         read.truncate(room - len(asked.ids))
         try:
             made = np.ravel(self._model.network.run(tokenizer.post_process(asked, read, True)))
-        except Exception as error:  # onnxruntime documents no common base of its errors
+        except Exception as error:  # onnxruntime documents no common base for its errors
             raise ModelError(f"{self.name} gave no score: {reason(error)}") from error
         if len(made) != 1 or not np.isfinite(made[0]):
             raise ModelError(
@@ -124,10 +128,11 @@ class LocalEmbedder(OnnxEmbedder):
     """Implements Embedder for local:<folder> and local:<model of the hub>."""
 
     def __init__(self, name: str, *, width: int | None = None) -> None:
-        """`width` is what vectors of this name have in the store; None: as the model has it."""
+        """`width` is the width of this model's vectors in the store; None: the model's own
+        width."""
         super().__init__(local_model(name, "MEMORY_EMBEDDING_MODEL"), width)
         self.calibration = UNKNOWN
-        """Measured once the model is loaded."""
+        """Replaced by a measured one once the model is loaded."""
         self._measured = False
 
     @property
@@ -136,7 +141,7 @@ class LocalEmbedder(OnnxEmbedder):
 
     def _load(self, time: Deadline) -> None:
         super()._load(time)
-        if not self._measured:  # two threads that both do it find the same
+        if not self._measured:  # if two threads measure at once, both get the same result
             memories = self._embedded(UNRELATED, "memory", time)
             questions = self._embedded(UNRELATED, "question", time)
             found = calibrated(memories, questions)
@@ -154,16 +159,16 @@ def is_local(name: str) -> bool:
 
 
 def needs_download(name: str) -> bool:
-    """Whether it is the hub's and not on this machine yet."""
+    """Return whether it is a model of the hub that is not on this machine yet."""
     found = _hub_name(name)
     return found is not None and cached(found) is None
 
 
 def local_model(name: str, variable: str) -> OnnxModel:
-    """The model of that name, not loaded yet. `variable`: where it is named.
+    """Return the model of that name, not loaded yet. `variable` is the setting that names it.
 
-    A folder's is stored with a fingerprint of its files: others in their place are another model,
-    whose vectors do not mix with theirs.
+    The stored name of a folder's model contains a fingerprint of its files: other files in the same
+    folder are another model, whose vectors must not mix with these.
     """
     found = _hub_name(name)
     if found is not None:
@@ -177,13 +182,14 @@ def local_model(name: str, variable: str) -> OnnxModel:
 
 
 def _hub_name(name: str) -> str | None:
-    """owner/model; a folder is written with its whole path, or begins with a dot or a tilde."""
+    """Return owner/model, or None for a folder, which is written as an absolute path or begins with
+    a dot or a tilde."""
     place = name.partition(":")[2] or DEFAULT
     return place if HUB_NAME.fullmatch(place) else None
 
 
 def cached(name: str) -> Path | None:
-    """Its folder, if it was downloaded before; asks nobody."""
+    """Return the model's folder if it was downloaded before. Does not use the network."""
     try:
         return _folder(name, cached_only=True)
     except (ImportError, OSError, ValueError):
@@ -191,7 +197,7 @@ def cached(name: str) -> Path | None:
 
 
 def downloaded(name: str) -> Path:
-    """Its folder; what is there already is not asked for again. Raises ModelError."""
+    """Return the model's folder, downloading it if necessary. Raises ModelError."""
     found = cached(name)
     if found is not None:
         return found
@@ -199,7 +205,7 @@ def downloaded(name: str) -> Path:
         return _folder(name, cached_only=False)
     except ImportError as error:
         raise ModelError("huggingface_hub is not installed: pip install 'kinmem[local]'") from error
-    except Exception as error:  # of the library, its HTTP client, or the disk
+    except Exception as error:  # from the library, its HTTP client, or the disk
         first, *_ = str(error).splitlines() or [""]
         raise ModelError(f"{name} is not downloaded, and the hub gave nothing: {first}") from error
 
@@ -214,11 +220,12 @@ def _folder(name: str, *, cached_only: bool) -> Path:
 
 
 def calibrated(memories: Vectors, questions: Vectors) -> Calibration:
-    """What similarity means to a model that gives these vectors to texts without a common subject,
-    embedded as memories and as questions.
+    """Calibrate a model by its vectors of texts without a common subject, embedded both as memories
+    and as questions.
 
-    noise: nine of ten pairs stay under it. The built-in model's, chosen by what recall gains, lies
-    there as well (0.18; its texts in seven languages look alike to an English model).
+    noise: nine of ten pairs stay below it. The noise level of the built-in embedder, which was
+    chosen for the best recall, is the same by this measure (0.18; it counts texts in seven
+    languages, which look alike to an English model).
     """
     noise = _noise([float(a @ b) for a, b in combinations(memories, 2)])
     asked = questions @ memories.T

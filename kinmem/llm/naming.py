@@ -1,8 +1,8 @@
-"""Whom and what a text names, read out of the judge's chances for each of its pieces of words.
+"""Names in a text, read from the judge's chances for each word piece.
 
-The pieces of one word are read together, so that a name begins and ends where words do. Where words
-are written without blanks between them each piece is one. At the end stands what of it is stored
-with a memory (stage 1b of learning): a model's finding and the rules are put together.
+The pieces of a word are read together, so that names begin and end where words do. In scripts
+written without spaces, each piece counts as a word. The last functions put together what is stored
+with a memory (stage 1b of learning): what a model found and what rules found.
 """
 
 import logging
@@ -22,45 +22,48 @@ from kinmem.models import Entity, EntityType, Knowledge, Memory, Note
 logger = logging.getLogger(__name__)
 
 Span = tuple[int, int]
+# Where a name stands, its type, and the least chance of any of its words to be part of it.
 Found = tuple[Span, str, float]
-"""Where a name stands, of what type it is, and the least chance of its words to be part of it."""
 
 TYPES = ("person", "organization", "location", "product", "concept", "event", "project")
 OUTSIDE = "O"
+# The tags of a word piece: outside of names, or the beginning or inside of a name.
 TAGS = (OUTSIDE, *(f"{part}-{type}" for type in TYPES for part in "BI"))
-"""What a piece is: outside of names, or the beginning or the inside of one."""
 STORED: dict[str, EntityType] = {
     **{"person": "person", "organization": "organization", "location": "location"},
     **{"product": "product", "concept": "concept", "event": "event", "project": "other"},
 }
+# Chance from which a name counts. On the validation lines of training/names 86 % of the names found
+# are exact, as with rules alone, and 71 % of all names are found (rules: 36 %); 1.5 % touch no name
+# at all. In texts without capitals it is 86 % and 54 % (rules find none). At 0.8 it would be 84 and
+# 76 %, without capitals 82 and 63 %.
 SURE = 0.9
-"""Chance from which a name counts. On the validation lines of training/names 86 % of what it finds
-is exact, as with rules alone, and it finds 71 % (rules 36 %); 1.5 % touch no name at all. Without
-capitals it is 86 % and 54 % (rules find none). At 0.8: 84 and 76 %, without capitals 82 and 63 %.
-"""
+# The same for a word with a capital inside a sentence. A higher value makes nothing more precise.
 LIKELY = 0.3
-"""The same of what has a capital within a sentence: above it nothing gets more precise."""
+# Share that the likeliest type needs of the chances of all types; below it the type is "other".
 TYPED = 0.5
-"""Share of the chances of all types from which the likeliest is told; otherwise it is "other"."""
+# Seconds for one text. The longest that is read takes a tenth.
 PATIENCE = 1.0
-"""Seconds for a text; the longest that is read takes a tenth."""
 NO_BLANKS = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u2e80-\u9fff\uf900-\ufaff]")
+# The last word of a name and what separates it from the next, if both are one name.
 JOINS = re.compile(r"\w*[ -]$|\w{1,3}\. $|[OoDd]['’]$")
-"""The last word of a name and what stands between it and the next, where both are one name."""
 PUNCTUATION = " \t\n.,;:!?\"'“”‘’«»()[]{}<>*_`。，！？、；：（）《》「」"
 ABBREVIATED = re.compile(r"\b(?:\w\.)+$")
 
 
 class Naming:
-    """Reads whom and what a text is about: relations by rules; names by the judge, where there is
-    one that is ready, otherwise by rules as well."""
+    """Extracts the entities and relations of a text.
+
+    Rules find the relations. The judge finds the names if there is one and it is ready; otherwise
+    rules find them as well.
+    """
 
     def __init__(self, judge: Judge | None = None) -> None:
         self._judge = judge
 
     @property
     def ready(self) -> bool:
-        """Whether the judge names."""
+        """Whether the judge finds the names."""
         return self._judge is not None and self._judge.ready
 
     def __call__(
@@ -83,7 +86,7 @@ RULES = Naming()
 
 
 def words_of(text: str, offsets: Sequence[Span]) -> tuple[list[int], list[Span]]:
-    """Of each piece its word, -1 if it is only white space; and where the words stand."""
+    """Return the word of each piece (-1 for white space alone), and where the words stand."""
     belongs, words = [], list[Span]()
     for start, end in offsets:
         while start < end and text[start].isspace():
@@ -110,8 +113,11 @@ def names_in(
     sure: float = SURE,
     likely: float = LIKELY,
 ) -> list[Found]:
-    """The names of which each word is at least so `sure` to be part; what a capital makes `likely`
-    a name needs less. `logits`: of TAGS, a row for each piece."""
+    """Return the names of which every word is at least `sure` to be part.
+
+    A capital inside a sentence makes a name `likely` enough with less. `logits` has a row of TAGS
+    for each piece.
+    """
     belongs, words = words_of(text, offsets)
     if not words:
         return []
@@ -119,26 +125,27 @@ def names_in(
     found = dict[Span, Found]()
     for start, end in names_by_capitals(text):
         inside = [start < word[1] and word[0] < end for word in words]
-        one = _found((start, end), chances[inside])
+        one = _as_name((start, end), chances[inside])
         if one[2] >= likely:
             found[start, end] = one
     path = np.array(_path(np.log(chances + 1e-12)))
-    for first, last in _joined(text, words, _runs(path)):
-        span = _trimmed(text, words[first][0], words[last - 1][1])
-        one = _found(span, chances[first:last][path[first:last] > 0])
+    for first, last in _join_names(text, words, _runs(path)):
+        span = _trim_name(text, words[first][0], words[last - 1][1])
+        one = _as_name(span, chances[first:last][path[first:last] > 0])
         across = [other for other in found if span[0] < other[1] and other[0] < span[1]]
         is_within = any(other[0] <= span[0] and span[1] <= other[1] for other in across)
         said = {word for start, end in found for word in text[start:end].split()}
-        enough = likely if text[span[0] : span[1]] in said else sure  # a part of a name told before
+        # Part of a name that was found already needs less.
+        enough = likely if text[span[0] : span[1]] in said else sure
         if span[0] < span[1] and not is_within and one[2] >= enough:
             found = {other: known for other, known in found.items() if other not in across}
             found[span] = one
     return [found[span] for span in sorted(found)]
 
 
-def _joined(text: str, words: Sequence[Span], runs: Iterable[Span]) -> list[Span]:
-    """Names with nothing but a blank between them are one, and so are what a hyphen or the point of
-    an abbreviation parts: where a name ends is harder to tell than that there is one."""
+def _join_names(text: str, words: Sequence[Span], runs: Iterable[Span]) -> list[Span]:
+    """Join names that are separated by a blank, a hyphen, or the period of an abbreviation: where a
+    name ends is harder to tell than that there is one."""
     joined = list[Span]()
     for first, last in runs:
         if joined and JOINS.match(text[: words[first][0]], words[joined[-1][1] - 1][0]):
@@ -149,7 +156,7 @@ def _joined(text: str, words: Sequence[Span], runs: Iterable[Span]) -> list[Span
 
 
 def _runs(path: Any) -> Iterator[Span]:
-    """From which word to which a name goes."""
+    """Yield the first word of each name, and the word after its last."""
     at = 0
     while at < len(path):
         end = at + 1
@@ -160,7 +167,7 @@ def _runs(path: Any) -> Iterator[Span]:
         at = end
 
 
-def _found(span: Span, chances: Any) -> Found:
+def _as_name(span: Span, chances: Any) -> Found:
     of_types = chances[:, 1:].reshape(len(chances), len(TYPES), 2).sum((0, 2))
     best = int(of_types.argmax())
     is_clear = of_types[best] >= TYPED * of_types.sum()
@@ -168,7 +175,7 @@ def _found(span: Span, chances: Any) -> Found:
 
 
 def _by_word(belongs: Sequence[int], words: int, logits: Any) -> Any:
-    """Chances of each tag, a row for each word: the geometric mean of its pieces'."""
+    """Return the chances of each tag, a row per word: the geometric mean over its pieces."""
     logits = logits - logits.max(1, keepdims=True)
     logits -= np.log(np.exp(logits).sum(1, keepdims=True))
     total, count = np.zeros((words, logits.shape[1])), np.zeros((words, 1))
@@ -181,7 +188,8 @@ def _by_word(belongs: Sequence[int], words: int, logits: Any) -> Any:
 
 
 def _path(scores: Any) -> list[int]:
-    """The likeliest tags in a row of which each inside follows its own beginning or inside."""
+    """Return the likeliest sequence of tags in which each inside follows its own beginning or
+    inside."""
     best, back = scores[0] + _ALLOWED[0], []
     for row in scores[1:]:
         reached = best[:, None] + _ALLOWED
@@ -193,6 +201,8 @@ def _path(scores: Any) -> list[int]:
     return path[::-1]
 
 
+# 0 where a tag may follow another, else -inf. Beginnings have odd numbers; the inside of the same
+# type has the next one.
 _ALLOWED = np.array(
     [
         [
@@ -202,11 +212,10 @@ _ALLOWED = np.array(
         for before in range(len(TAGS))
     ]
 )
-"""From each tag to each: 0 or impossible. Beginnings have odd numbers; an inside is one more."""
 
 
-def _trimmed(text: str, start: int, end: int) -> Span:
-    """Without punctuation around it, and without the 's of a genitive."""
+def _trim_name(text: str, start: int, end: int) -> Span:
+    """Trim the punctuation around a name, and the 's of a genitive."""
     while start < end and text[start] in PUNCTUATION:
         start += 1
     while start < end and text[end - 1] in PUNCTUATION and not ABBREVIATED.search(text[start:end]):
@@ -217,7 +226,7 @@ def _trimmed(text: str, start: int, end: int) -> Span:
 
 
 def entities(parts: Iterable[tuple[str, Sequence[Found]]]) -> tuple[Entity, ...]:
-    """As they are stored, in order."""
+    """Return the names as they are stored, in order."""
     return tuple(
         Entity(" ".join(part[start:end].split()), STORED.get(type, "other"))
         for part, found in parts
@@ -226,8 +235,11 @@ def entities(parts: Iterable[tuple[str, Sequence[Found]]]) -> tuple[Entity, ...]
 
 
 def knowledge_of(note: Note, memory: Memory, naming: Naming) -> Knowledge:
-    """What a note says of people and things. Of a model's findings the names are taken as they are;
-    rules add the relations whose wording leaves no doubt."""
+    """Return what a note says of people and things.
+
+    The names that a model has found are taken as they are; rules add the relations whose wording
+    leaves no doubt.
+    """
     found = naming(memory.content, memory.speaker, memory.subject)
     if note.model is None:
         by_rules = () if naming.ready else note.entities
@@ -239,7 +251,8 @@ def knowledge_of(note: Note, memory: Memory, naming: Naming) -> Knowledge:
 
 
 def reread(memory: Memory, fields: Mapping[str, Any], naming: Naming) -> Knowledge | None:
-    """What a memory says once these fields are changed; None if its content stays."""
+    """Return what the memory says once these fields are changed; None if its content stays the
+    same."""
     if "content" not in fields:
         return None
     return naming(fields["content"], memory.speaker, fields.get("subject", memory.subject))

@@ -1,6 +1,6 @@
-"""A network in the ONNX format with its tokenizer, as both are run here: one thread, one text.
+"""Networks in the ONNX format with their tokenizers, run on one thread, one text at a time.
 
-The files of a model are laid out as sentence-transformers and the hub lay them out.
+A model's files are laid out as sentence-transformers and the hub lay them out.
 """
 
 import hashlib
@@ -24,14 +24,14 @@ Made = TypeVar("Made")
 
 KINDS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 KNOWN = ("input_ids", "attention_mask", "token_type_ids")
+# Outputs to read if there are several, by preference; never pooler_output before these.
 WANTED = ("sentence_embedding", "last_hidden_state", "token_embeddings", "logits")
-"""The output that is read if there are several, e.g. before pooler_output."""
 
+# Seconds that finding a model's files on this machine may take.
 NEAR = 1.0
-"""Seconds in which files are found that are on this machine."""
 
+# Where to look for the network, in order: full precision before what is derived from it.
 PLACES = ("model.onnx", "onnx/model.onnx", "model*.onnx", "onnx/model*.onnx")
-"""Where its network is, the likeliest first: full precision before what is derived from it."""
 TOKENIZER = "tokenizer.json"
 CONFIGURATION = (
     "config.json",
@@ -41,40 +41,41 @@ CONFIGURATION = (
     "modules.json",
     "1_Pooling/config.json",
 )
+# Word pieces that a model reads if its files do not say, and the most that any model reads.
 LONGEST = 512
-"""Word pieces of a text that a model reads which says nothing about it, and most read at most."""
+# The known steps from a text to a vector. Leaving out any other step would give wrong vectors.
 STEPS = {"Transformer", "Pooling", "Normalize"}
-"""What makes a vector of a text; a model with another step would give others without it."""
+# The known ways to pool the vectors of word pieces into one (embed_onnx.py).
 POOLED = {"mean", "cls", "max", "last", "lasttoken"}
-"""Ways to make one vector of those of its word pieces (embed_onnx.py)."""
+# The names of the purposes in config_sentence_transformers.json.
 PROMPTS: Mapping[Purpose, tuple[str, ...]] = {
     "question": ("query",),
     "memory": ("passage", "document"),
 }
-"""What they are called in config_sentence_transformers.json."""
 SAMPLES, SAMPLE = 64, 4096
 
 
 @dataclass(frozen=True)
 class Files:
-    """A model's network and tokenizer, and what its configuration says of them."""
+    """A model's network and tokenizer, and what its configuration says about them."""
 
     network: Path
     tokenizer: Path
     length: int = LONGEST
-    """Word pieces it reads at once, its own marks among them."""
+    """Word pieces that it reads at once, special tokens included."""
     pooling: str = "mean"
     openings: Mapping[Purpose, str] = field(default_factory=dict)
-    """What a text begins with, by its purpose."""
+    """What a text begins with, by purpose."""
 
 
 class OnnxModel:
-    """Found, opened and loaded by whoever asks first, on a thread of its own; each only once."""
+    """A model that is found and loaded by the first caller that needs it, on a thread of its own,
+    once."""
 
     def __init__(
         self, name: str, files: Callable[[], Files], advice: str, again: float | None = None
     ) -> None:
-        """`advice`: what to do if it cannot be loaded. `again`: see Once."""
+        """`advice` says what to do if it cannot be loaded. For `again`, see Once."""
         self.name = name
         self._advice = advice
         self._files = Once(f"finding the model {name}", lambda: self._made(files), again)
@@ -94,13 +95,13 @@ class OnnxModel:
         return self._network.made and self._tokenizer.made
 
     def load(self, time: Deadline) -> None:
-        """Raises ModelError, with the advice, if it cannot be loaded, or not in time."""
+        """Load the model. Raises ModelError with the advice if that fails or takes too long."""
         self._network.get(time)
         self._tokenizer.get(time)
 
     @property
     def files(self) -> Files:
-        """Waits for them. This and the next two raise ModelError."""
+        """The model's files; waits for them. This and the next two properties raise ModelError."""
         return self._files.get()
 
     @property
@@ -112,12 +113,15 @@ class OnnxModel:
         return self._network.get()
 
     def marks(self) -> int:
-        """How many word pieces stand around a text. Waits for the tokenizer, not for a download."""
+        """Return the number of special tokens around a text.
+
+        Waits for the tokenizer, but for no download.
+        """
         self._files.get(Deadline(NEAR))
         return self.tokenizer.num_special_tokens_to_add(False)
 
     def tokens(self, text: str) -> "Encoding":
-        """Without the marks around a text, and not cut."""
+        """Encode a text without special tokens and without truncating it."""
         return self.tokenizer.encode(text, add_special_tokens=False)
 
     def _made(self, make: Callable[[], Made]) -> Made:
@@ -125,28 +129,28 @@ class OnnxModel:
             return make()
         except Unloadable:
             raise
-        except Exception as error:  # neither tokenizers nor onnxruntime has a base of its errors
+        except Exception as error:  # tokenizers and onnxruntime have no common base for errors
             raise Unloadable(
                 f"the model {self.name} cannot be loaded ({reason(error)}); {self._advice}"
             ) from error
 
 
 class Unloadable(ModelError):
-    """Says what to do."""
+    """A model that cannot be loaded. The message says what to do."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """A loaded network, and what it is fed."""
+    """A loaded network and its inputs."""
 
     session: Any
     inputs: dict[str, Any]
     output: str
 
     def run(self, encoding: "Encoding") -> Any:
-        """What it makes of one text (or pair), without the axis of the batch.
+        """Run the network on one text (or pair) and return the output without the batch axis.
 
-        Raises whatever onnxruntime does, which documents no common base of its errors.
+        Raises whatever onnxruntime raises, which documents no common base for its errors.
         """
         tokens = {
             "input_ids": encoding.ids,
@@ -158,7 +162,7 @@ class Network:
 
 
 def open_network(path: Path) -> Network:
-    """Raises ModelError if it wants to be fed something else than texts."""
+    """Open a network. Raises ModelError if it has inputs other than those of a text."""
     session = session_of(path)
     inputs = {one.name: KINDS.get(one.type) for one in session.get_inputs()}
     strange = [name for name, kind in inputs.items() if name not in KNOWN or kind is None]
@@ -169,30 +173,31 @@ def open_network(path: Path) -> Network:
 
 
 def session_of(path: Path) -> Any:
-    """The network of a file, run on one thread. Raises whatever onnxruntime does."""
-    # From 1.32 on, it reports to its maker what machine it runs on unless this is set before.
+    """Open the network in a file, to run on one thread. Raises whatever onnxruntime raises."""
+    # From 1.32 on, onnxruntime reports the machine it runs on to its maker unless this is set.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime  # type: ignore[import-untyped]
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # Processors without VNNI add products of 8 bits in 16 and cut off what is too large: cosine .99
-    # to the vectors of other machines, and other verdicts. Exact sums cost them half as much again.
+    # Processors without VNNI add 8-bit products in 16 bits and cut off sums that are too large,
+    # which gives cosines of .99 to the vectors of other machines, and other verdicts. Exact sums
+    # take those processors half as long again.
     options.add_session_config_entry("session.x64quantprecision", "1")
     options.log_severity_level = 4
     return onnxruntime.InferenceSession(
         path,
         options,
         providers=["CPUExecutionProvider"],
-        # Its fused kernel takes five times as long as the two it replaces (onnxruntime 1.31):
-        # 10 to 17 % of the whole, whatever the length.
+        # The fused kernel takes five times as long as the two it replaces (onnxruntime 1.31), 10 to
+        # 17 % of the whole at any length.
         disabled_optimizers=["SkipLayerNormFusion"],
     )
 
 
 def open_tokenizer(path: Path) -> "Tokenizer":
-    """It neither cuts nor fills up."""
+    """Open a tokenizer that neither truncates nor pads."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(path))
@@ -203,13 +208,16 @@ def open_tokenizer(path: Path) -> "Tokenizer":
 
 
 def reason(error: Exception) -> str:
-    """One line of it; what we raised ourselves needs no type."""
+    """Return one line about the error, with its type unless we raised it ourselves."""
     first, *_ = str(error).splitlines() or [""]
     return first if isinstance(error, ModelError) else f"{type(error).__name__}: {first}"
 
 
 def files_in(folder: Path) -> Files:
-    """Raises ModelError if something is missing or cannot be followed."""
+    """Find a model's files in a folder.
+
+    Raises ModelError if something is missing or not supported.
+    """
     if not folder.is_dir():
         raise ModelError(f"there is no folder {folder}")
     network = network_in(folder)
@@ -224,7 +232,8 @@ def files_in(folder: Path) -> Files:
 
 
 def network_in(folder: Path) -> Path | None:
-    """Of several that are no model.onnx the smallest."""
+    """Return the network in the folder: model.onnx if there is one, else the smallest file that
+    matches."""
     for place in PLACES:
         found = sorted(folder.glob(place), key=lambda path: path.stat().st_size)
         if found:
@@ -233,9 +242,10 @@ def network_in(folder: Path) -> Path | None:
 
 
 def fingerprint(folder: Path) -> str | None:
-    """Another one for other files, the same for a copy; None if there is no network.
+    """Return a hash of the model's files, which is the same for a copy; None if there is no
+    network.
 
-    Of large files samples are read: 64 of 4 KiB, spread over them, and the size.
+    From each file it reads the size and 64 samples of 4 KiB, spread evenly.
     """
     network = network_in(folder) if folder.is_dir() else None
     if network is None:
@@ -261,22 +271,24 @@ def _sampled(path: Path) -> bytes:
 
 
 def _length(folder: Path) -> int:
-    """The least of what its files say; places beyond it have no meaning to the network."""
+    """Return the least length that the model's files state; later positions mean nothing to the
+    network."""
     config = _read(folder, "config.json", {})
     places = config.get("max_position_embeddings")
     if isinstance(places, int) and "roberta" in str(config.get("model_type")):
-        places -= 2  # its places are counted from behind the padding
-    told = [
+        places -= 2  # RoBERTa counts positions from behind its padding
+    lengths = [
         _read(folder, "sentence_bert_config.json", {}).get("max_seq_length"),
         (_read(folder, TOKENIZER, {}).get("truncation") or {}).get("max_length"),
         _read(folder, "tokenizer_config.json", {}).get("model_max_length"),
         places,
     ]
-    return min([LONGEST, *(one for one in told if isinstance(one, int) and one > 2)])
+    return min([LONGEST, *(length for length in lengths if isinstance(length, int) and length > 2)])
 
 
 def _pooling(folder: Path) -> str:
-    """`pooling_mode_mean_tokens: true` says "mean", `pooling_mode: "cls"` says "cls"."""
+    """Return the pooling: `pooling_mode_mean_tokens: true` means "mean", `pooling_mode: "cls"`
+    "cls"."""
     config = _read(folder, "1_Pooling/config.json", {})
     modes = [
         name.removeprefix("pooling_mode_").removesuffix("_tokens").removesuffix("_token")

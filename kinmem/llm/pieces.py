@@ -1,4 +1,4 @@
-"""Cuts a text into parts that a model reads whole; of what is stored each gets its vector."""
+"""Cuts texts into chunks that a model reads whole. Each chunk of a stored text gets a vector."""
 
 import logging
 import re
@@ -13,13 +13,13 @@ from kinmem.models import Chunks
 from kinmem.sentences import sentences
 from kinmem.text import in_first_person
 
-if TYPE_CHECKING:  # an embedder cuts with this module
+if TYPE_CHECKING:  # llm.base imports this module
     from kinmem.llm.base import Embedder
 
 logger = logging.getLogger(__name__)
 
 WORD = re.compile(r"\S+\s*|\s+")
-# A long run without a space is an address, code, or a script that needs none.
+# A long run without a space is an address, code, or a script that has no spaces.
 PUNCTUATED = re.compile(r"(?<=[!-/:-@\[-`{-~、，；：])")
 ZERO_WIDTH_JOINER = "\u200d"
 LOOK_BACK = 8
@@ -27,25 +27,27 @@ LOOK_BACK = 8
 
 @dataclass(frozen=True)
 class Window:
-    """What a model reads at once: characters as the caller wants it, tokens as the model counts."""
+    """What a model reads at once: characters as the caller limits them, tokens as the model counts
+    them."""
 
     characters: int
     tokens: int
     count: Callable[[str], int]
     overlap: int = 0
-    """Characters that a part may repeat of the one before, in whole sentences."""
+    """Characters of the previous part that a part may repeat, in whole sentences."""
 
     def holds(self, text: str) -> bool:
         return len(text) <= self.characters and self.count(text) <= self.tokens
 
 
 def pieces(text: str, window: Window) -> list[str]:
-    """Consecutive parts that the window holds; only white space between them is lost.
+    """Cut a text into consecutive parts that fit the window. Only white space between parts is
+    lost.
 
-    A text that fits comes back as it is. A part begins with the last sentence of the one before
-    where that is short enough for the window's overlap and leaves room for what follows. Cuts fall
-    behind sentences, where a sentence is too long behind words, and within a word only if it is
-    too long by itself.
+    A text that fits is returned as it is. A part begins with the last sentence of the previous part
+    if that sentence is within the window's overlap and leaves room for what follows. Cuts fall
+    between sentences; in a sentence that is too long, between words; and in a word that is too
+    long, between letters.
     """
     if window.holds(text):
         return [text]
@@ -64,7 +66,7 @@ SPLITS: tuple[Callable[[str], list[str]], ...] = (sentences, _words, _punctuated
 
 
 def _cut(text: str, window: Window, splits: tuple[Callable[[str], list[str]], ...]) -> list[str]:
-    """Each way to split is tried on what the one before left too long; letters are the last."""
+    """Try each way to split on what the previous way left too long; letters come last."""
     if window.holds(text):
         return [text]
     if not splits:
@@ -75,9 +77,9 @@ def _cut(text: str, window: Window, splits: tuple[Callable[[str], list[str]], ..
 
 
 def _grouped(parts: list[str], window: Window, overlap: int) -> list[str]:
-    """Neighbours joined while the sum of their counts fits; a part that does not stays alone.
+    """Join neighbours while the sum of their counts fits. A part that does not fit stays alone.
 
-    The count of a sum may differ from the sum of the counts: whoever uses a group counts it again.
+    The count of a joined text may differ from the sum, so callers have to count it again.
     """
     groups: list[list[str]] = []
     characters = tokens = 0
@@ -98,7 +100,8 @@ def _grouped(parts: list[str], window: Window, overlap: int) -> list[str]:
 
 
 def _prefixes(text: str, window: Window) -> list[str]:
-    """As many letters as the window holds, again and again, without parting a letter's accents."""
+    """Cut off as many letters as the window holds, repeatedly, keeping accents with their
+    letters."""
     parts = []
     while text:
         lengths = range(1, min(len(text), window.characters) + 1)
@@ -110,39 +113,45 @@ def _prefixes(text: str, window: Window) -> list[str]:
 
 
 def before_letter(text: str, end: int) -> int:
-    """The last place to cut, a few letters back at most, that leaves no accent or joiner alone."""
+    """Return the last position up to `end`, at most a few letters back, that separates no accent or
+    joiner from its letter."""
     candidates = range(end, max(0, end - LOOK_BACK), -1)
-    return next((n for n in candidates if not _joined(text, n)), end)
+    return next((n for n in candidates if not _is_joined(text, n)), end)
 
 
-def _joined(text: str, place: int) -> bool:
+def _is_joined(text: str, place: int) -> bool:
     if place >= len(text):
         return False
     before, after = text[place - 1], text[place]
     return ZERO_WIDTH_JOINER in (before, after) or unicodedata.category(after).startswith("M")
 
 
-# Kybernesis' sizes for chat, in characters: parts of at most 800 that repeat up to 80 of the last.
+# Kybernesis' chunk sizes for chat, in characters: parts of up to 800 that repeat up to 80.
 SIZE = 800
 OVERLAP = 80
-# Any window in use takes so much Latin text; counting its word pieces would cost 40 µs.
+# Every window in use holds this much Latin text, so that counting word pieces (40 µs) is
+# unnecessary.
 SURELY_READ = 250
 
 
 def chunks_of(content: str, embedder: "Embedder") -> tuple[str, ...]:
-    """The parts of a text that get a vector each, in order; a short text is its own only part."""
+    """Return the parts of a text that get a vector each, in order.
+
+    A short text is its own only part.
+    """
     if is_surely_one(content):
         return (content,)
     return tuple(embedder.pieces(content, SIZE, OVERLAP))
 
 
 def is_surely_one(content: str) -> bool:
-    """Whether the text is its own only part, whoever embeds it."""
+    """Return whether the text is its own only part with any embedder."""
     return len(content) <= SURELY_READ and content.isascii()
 
 
 def embedded(chunks: Chunks, embedder: "Embedder") -> Chunks:
-    """With vectors; without, where the embedder is not there: the worker fills them in."""
+    """Return the chunks with vectors, or without if the embedder is not ready: the worker adds them
+    later."""
     if not embedder.ready:
         return chunks
     try:

@@ -1,7 +1,7 @@
-"""The providers of KinBot's pages: names, keys, addresses, and how they are asked for vectors.
+"""The providers that KinBot documents: names, keys, addresses, and how to ask them for vectors.
 
-Models and widths are those the pages name, else those litellm lists. None was asked live:
-tests/llm/test_providers.py sends each one's requests to a double on this machine.
+Models and widths are those that KinBot's pages name, else those that litellm lists. None was tried
+against the real service: tests/llm/test_providers.py sends requests to a double on this machine.
 """
 
 import re
@@ -11,55 +11,55 @@ from typing import Any, Literal
 
 from kinmem.llm.base import Purpose
 
+# litellm's functions.
 Use = Literal["embedding", "completion", "rerank"]
-"""litellm's functions."""
 
 
 @dataclass(frozen=True)
 class NomicAnswer:
-    """As litellm's answers are."""
+    """An answer in the form of litellm's."""
 
     data: list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Width:
-    """How many numbers a model's vectors have."""
+    """The width of a model's vectors."""
 
     own: int
     offers: bool = False
-    """Whether other widths can be asked for."""
+    """Whether other widths can be requested."""
 
 
 @dataclass(frozen=True)
 class Provider:
-    """One provider. Of several variables the first that is set counts."""
+    """One provider. Of several variables the first one set counts."""
 
     id: str
-    """Before the colon of providerId:modelId."""
+    """The part before the colon in providerId:modelId."""
     title: str
     prefix: str
-    """Before the slash of litellm's names."""
+    """The part before the slash in litellm's names."""
     keys: tuple[str, ...]
     addresses: tuple[str, ...]
-    """Variables that name another address than the provider's own."""
+    """Variables that replace the provider's address."""
     needs_key: bool = True
     has_route: bool = True
-    """Whether there is a way to ask it for vectors; else it is asked as OpenAI is."""
+    """Whether litellm can ask it for vectors; if not, it is asked like OpenAI."""
     address: str | None = None
-    """Where vectors are asked for; None: litellm knows."""
+    """Where to ask for vectors; None: litellm knows."""
     guarded: str | None = None
-    """Where one is that litellm asks for vectors without the key it is given: with a key it is
-    asked as OpenAI is, there or at an address of one's own."""
+    """The address of a provider that litellm asks for vectors without the key. If there is a key,
+    it is asked like OpenAI, at this address or the user's own."""
     paths: Mapping[Use, str] = field(default_factory=dict)
-    """What litellm wants behind an address of one's own, and does not add by itself."""
+    """What litellm expects at the end of a user's own address and does not append itself."""
     models: Mapping[str, Width] = field(default_factory=dict)
     offers: bool = False
-    """Whether models that are not listed may be asked for other widths."""
+    """Whether other widths may be requested from models that are not listed."""
     fields: Mapping[Purpose, Mapping[str, Any]] = field(default_factory=dict)
-    """What it is told of the texts."""
+    """Additional fields of a request, by purpose of the texts."""
     untold: str = "-"
-    """How the names of models begin that take no such fields."""
+    """Prefix of the names of models that take no such fields."""
 
 
 PROVIDERS = (
@@ -117,7 +117,7 @@ PROVIDERS = (
         "nomic",
         ("NOMIC_API_KEY",),
         ("NOMIC_API_BASE",),
-        address="https://api-atlas.nomic.ai/v1",  # llm/providers.py asks it
+        address="https://api-atlas.nomic.ai/v1",  # nomic_embedding asks it
         models={
             "nomic-embed-text-v1.5": Width(768, offers=True),
             "nomic-embed-text-v1": Width(768),
@@ -227,11 +227,12 @@ PROVIDERS = (
     ),
 )
 
+# The providers by both of their names.
 NAMED: Mapping[str, Provider] = {
     name: provider for provider in PROVIDERS for name in (provider.prefix, provider.id)
 }
-"""By both of its names."""
 
+# Prefixes of model names that identify their provider.
 BARE = {
     "openai": re.compile(r"text-embedding-|gpt-|chatgpt-|o\d(-|$)"),
     "cohere": re.compile(r"embed-(english|multilingual|v\d)|rerank-(english|multilingual|v\d)"),
@@ -242,19 +243,19 @@ BARE = {
     "deepseek": re.compile(r"deepseek-"),
     "xai": re.compile(r"grok-"),
 }
-"""How names begin that say by themselves whose they are."""
 
+# What texts of each purpose begin with, by a part of the model's name. Nomic's own service takes a
+# field instead.
 OPENINGS: Mapping[str, Mapping[Purpose, str]] = {
     "nomic-embed-text": {"memory": "search_document: ", "question": "search_query: "},
 }
-"""What a text of each purpose has to begin with, by a part of the model's name; Nomic's own service
-is told in a field instead."""
 
 
 def provider_of(name: str) -> tuple[Provider, str] | None:
-    """Whose model it is and what they call it: openai:m, openai/m, or m where it says so itself.
+    """Return the provider of a model and the provider's name for it: from openai:m, openai/m, or m
+    if that identifies the provider.
 
-    None: whoever litellm finds. A colon in a model's own name, as in llama3:8b, means nothing.
+    None means that litellm decides. A colon in a model's own name, as in llama3:8b, is left alone.
     """
     for mark in ":/":
         prefix, found, model = name.partition(mark)
@@ -265,31 +266,31 @@ def provider_of(name: str) -> tuple[Provider, str] | None:
 
 
 def opening(provider: Provider | None, model: str) -> Mapping[Purpose, str]:
-    """What texts for that model begin with; nothing for most."""
+    """Return what texts for that model begin with; nothing for most models."""
     if provider is not None and provider.id == "nomic":
         return {}
     return next((words for part, words in OPENINGS.items() if part in model), {})
 
 
 def fields_of(provider: Provider | None, model: str) -> Mapping[Purpose, Mapping[str, Any]]:
-    """What that model is told of texts, by purpose."""
+    """Return the additional fields of a request to that model, by purpose."""
     if provider is None or model.startswith(provider.untold):
         return {}
     return provider.fields
 
 
 def table() -> str:
-    """The table of docs/providers.md."""
+    """Return the table in docs/providers.md."""
     lines = ["| provider | a model, and its width | key | another address |", "| --- " * 4 + "|"]
     for one in PROVIDERS:
         model, width = next(iter(one.models.items()), ("...", None))
-        example = f"`{one.id}:{model}`" + (f", {_told(width)}" if width else "")
+        example = f"`{one.id}:{model}`" + (f", {_width_text(width)}" if width else "")
         key = f"`{one.keys[0]}`" + ("" if one.needs_key else ", if it asks for one")
         lines.append(f"| {one.title} | {example} | {key} | `{one.addresses[0]}` |")
     return "\n".join(lines)
 
 
-def _told(width: Width) -> str:
+def _width_text(width: Width) -> str:
     return f"{width.own} or other" if width.offers else str(width.own)
 
 
@@ -303,9 +304,10 @@ def nomic_embedding(
     task_type: str,
     dimensions: int | None = None,
 ) -> NomicAnswer:
-    """Asked as litellm's function of that name is; `client` is one of httpx, and keeps the limits.
+    """Ask Nomic for vectors in the manner of litellm's function. `client` is an httpx client that
+    keeps the limits.
 
-    Raises whatever httpx raises, and KeyError or ValueError for an answer that is none.
+    Raises whatever httpx raises, and KeyError or ValueError for an answer that is not one.
     """
     name = model.removeprefix("nomic/")
     body: dict[str, Any] = {"model": name, "texts": list(input), "task_type": task_type}

@@ -1,7 +1,9 @@
-"""What follows from the judge's verdict on two statements, and how sure it must be of it.
+"""Decides from the judge's verdict how a statement relates to earlier ones, and how sure it must
+be.
 
-Only what the form of two texts makes certain (language/change/clash.py) is ended, and only where
-the judge agrees; what it finds besides is asked about. What the vetoes forbid is never ended.
+A statement is ended only if the form of both texts makes that certain (language/change/clash.py)
+and the judge agrees. Whatever else the judge finds, a person is asked about. What the vetoes forbid
+is never ended.
 """
 
 import logging
@@ -28,63 +30,69 @@ from kinmem.text import content_words, words
 
 logger = logging.getLogger(__name__)
 
+# Chance that both are about the same thing (same, replaces or contradicts) from which a certain
+# form ends the older statement. The judge alone ends nothing, however sure it is: at .95 it ended
+# two of 500 look-alikes that were held out, but one of six that only say "now". Of 1,780 pairs that
+# may both hold (pairs-2, cards-2, lookalikes, same; now_and_then and updates of benchmarks/own)
+# both together ended 4; rules alone had ended 23.
 AGREES = 0.5
-"""Chance that both are about one thing (the same, replaced or contradicted) from which on what
-their form makes certain ends the older one. The judge alone ends nothing, however sure it is: at
-.95 it ended two of 500 look-alikes that were kept back, but one of six that only say "now". With
-both, of 1,780 pairs that may both be so (pairs-2,
-cards-2, lookalikes, same; now_and_then and updates of benchmarks/own) 4 ended; rules alone had
-ended 23."""
+# Chance of a change from which both stay and a person is asked, if the texts are built alike but
+# for one place: "launch date: 1 September" is no event, and the judge is less sure of it.
 ALIGNED = 0.25
-"""Chance of a change from which on both stay and a person is asked, of texts built alike but for
-one place: "launch date: 1 September" is no event, and the judge is less sure of it."""
+# Chances of `replaces` and of `contradicts` from which a person is asked about any two texts. Of
+# 600 pairs (pairs-2) the first is reached by 88 % of the changes and 8 % of what may hold as well;
+# of 900 that were written to mislead (groups-en-3, groups-mixed) by 72 and 7 %; at .35 by 93 and
+# 11, and by 78 and 10 %.
 ASKS, EXCLUDES = 0.5, 0.7
-"""Chances of `replaces` and of `contradicts` from which on a person is asked about any texts. Of
-600 pairs (pairs-2) the first is reached by 88 % of the changes and 8 % of what may be so as well,
-of 900 written to be mistaken (groups-en-3, groups-mixed) by 72 and 7 %; at .35 by 93 and 11, by 78
-and 10 %."""
+# The first of these if another number or name points to two things, or if the statement is
+# temporary.
 SURE = 0.8
-"""The first of them where another number or name tells of two things, or it is for a time only."""
+# Chance from which it is a duplicate (see Relating.same). It is reached by .3 % of 1,817 pairs that
+# are not the same (pairs-2, groups-en-3, groups-mixed, near-pt, tests/corpora and 140 by another
+# writer), and by 71 % of 1,475 that are; at .9 by .2 and 65 %.
 SAME = 0.82
-"""Chance from which on it is a duplicate, see Relating.same: of 1,817 pairs that are not the same
-(pairs-2, groups-en-3, groups-mixed, near-pt, tests/corpora and 140 by another writer) .3 % reach
-it, of 1,475 that are 71 %; at .9 .2 and 65 %."""
+# In statements with fewer content words than SHORT a single changed word can change the meaning, so
+# they count as duplicates only from SAME_OF_SHORT. Less likely pairs are listed in a review.
 SHORT, SAME_OF_SHORT = 4, 0.95
-"""In statements of fewer content words one changed word can change the meaning, so they count as
-duplicates only from the second on; less likely pairs are listed in a review."""
+# Chance that the new one is the same as the stored one below which the other direction is not
+# asked.
 PERHAPS_SAME = 0.3
-"""Of the new one beside the stored one; below, the other direction is not asked."""
 LEAST_CHANCE = 1e-4
+# Chance from which a review lists a pair: 79 % of those that are the same, 1.4 % of those that are
+# not.
 ALIKE = 0.6
-"""The same, of what a review lists: 79 % of those that are, 1.4 % of those that are not."""
+# "Now" alone does not make a change. Without it, the statement must still exclude the older one
+# with at least EXCLUDED: the server runs Debian; the server is in Frankfurt. At .1, 2 points fewer
+# changes are found, and .3 fewer that are none.
 LEAST, EXCLUDED = 0.3, 0.05
-"""A "now" alone does not make a change: without it the statement must exclude the older one still,
-with so much chance. The server runs Debian, the server is in Frankfurt. At .1 there are 2 points
-fewer changes found, and .3 fewer that are none."""
+# Chance of a change below which nobody is asked about what the form alone suggests.
 DISSENT = 0.15
-"""Chance of any change below which what the form alone would ask about is not asked."""
+# Seconds for all pairs of one statement, loading included. After that nothing is ended.
 PATIENCE = 5.0
-"""Seconds for all pairs of one statement, loading included; then nothing is ended."""
+# The type that products are given: Bosch and Slack are products and organizations, and a sentence
+# need not say which.
 MADE_BY: EntityType = "organization"
-"""What a product counts as: Bosch and Slack name both, and a sentence need not tell which."""
+# Characters. The judge reads about this much of a pair, and a longer text says many things.
 LONGEST = 400
-"""Characters; the judge reads about as many of a pair, and a longer text tells many things."""
 
 
 class Judged(NamedTuple):
-    """What the judge says of a new statement beside stored ones, by their ids. Of those that are
-    not among them it was not asked, or had no answer: nothing ends there."""
+    """The judge's verdicts on a new statement, by the ids of stored ones.
+
+    A stored statement without an entry was not judged, or the judge gave no answer: it is not
+    ended.
+    """
 
     relations: Mapping[str, Relation]
-    """What the later of the two is to the earlier."""
+    """How the later of the two relates to the earlier."""
     same: frozenset[str]
-    """Those that say what it says, no more and no less."""
+    """The statements that say what it says, no more and no less."""
     of_one_kind: Mapping[str, bool]
-    """See Relating.of_one_kind; those of which it says nothing are left out."""
+    """See Relating.of_one_kind; without an entry for those it cannot decide."""
 
 
 class Relating:
-    """Asks the judge, where there is one, what a statement is to others."""
+    """Asks the judge, if there is one, how statements relate."""
 
     def __init__(self, judge: Judge | None) -> None:
         self._judge = judge
@@ -93,7 +101,7 @@ class Relating:
         return self._judge is not None
 
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[Relation | None]:
-        """For each (earlier, later); None where nobody can tell."""
+        """Return the relation of each (earlier, later); None where there is no verdict."""
         if self._judge is None:
             return [None] * len(pairs)
         try:
@@ -103,13 +111,15 @@ class Relating:
             return [None] * len(pairs)
 
     def of(self, earlier: str, later: str) -> Relation | None:
-        """The same of one pair."""
+        """Return the relation of one pair."""
         return self([(earlier, later)])[0]
 
     def same(self, known: str, new: str) -> float:
-        """The chance that the new one says no more and no less than the known one does; 0 where it
-        has an exact part that the known one has not (language/same/exact.py), or names persons in
-        another order: who reviews whose work?"""
+        """Return the chance that the new statement says no more and no less than the known one.
+
+        It is 0 if the new one has an exact part that the known one lacks (language/same/exact.py),
+        or names persons in another order: who reviews whose work?
+        """
         chance, named = self.likeness(known, new), cache(self._named)
         if chance < PERHAPS_SAME or not holds_all(
             known, new, lambda text: _names(text, named(text))
@@ -118,18 +128,19 @@ class Relating:
         ours, theirs = _persons(named(known)), _persons(named(new))
         if [one for one in ours if one in theirs] != [one for one in theirs if one in ours]:
             return 0.0
-        is_short = min(_said(known), _said(new)) < SHORT
+        is_short = min(_count_content_words(known), _count_content_words(new)) < SHORT
         return min(chance, ALIKE) if is_short and chance < SAME_OF_SHORT else chance
 
     def likeness(self, one: str, other: str) -> float:
-        """That chance in the judge's word alone: the mean of both directions, as log odds."""
+        """Return the judge's chance that both are the same: the mean of the log odds of both
+        directions."""
         there, back = self([(one, other), (other, one)])
         if there is None or back is None:
             return 0.0
         return 1 / (1 + exp(-(_log_odds(there.same) + _log_odds(back.same)) / 2))
 
     def _named(self, text: str) -> Sequence[Entity] | None:
-        """None where nobody knows."""
+        """Return the names in a text; None if there is no judge or no answer."""
         if self._judge is None:
             return None
         try:
@@ -139,10 +150,10 @@ class Relating:
             return None
 
     def of_one_kind(self, earlier: str, later: str) -> bool | None:
-        """Whether the names by which two statements differ name things of one type: two places.
+        """Return whether the names in which two statements differ are of one type: two places.
 
-        None where they do not differ in names alone, or the judge does not know what one of them
-        is: Berlin is a place, and Marketing may be anything.
+        None if they do not differ in names alone, or if the judge does not know the type of a name:
+        Berlin is a place, but Marketing may be anything.
         """
         exchanged = names_exchanged(earlier, later)
         if self._judge is None or exchanged is None:
@@ -167,14 +178,15 @@ class Relating:
 
 
 def _names(text: str, named: Sequence[Entity] | None) -> Iterable[str]:
-    """What must stand in both texts; where nobody knows names, what has a capital."""
+    """Yield what must stand in both texts: the names, or words with a capital if names are not
+    known."""
     if named is None:
         return by_capitals(text)
     return [one.name for one in named if one.type != "concept"]
 
 
 def _persons(named: Sequence[Entity] | None) -> list[str]:
-    """Each once, in the order of the text."""
+    """Return each person once, in the order of the text."""
     return list(dict.fromkeys(one.name for one in named or () if one.type == "person"))
 
 
@@ -185,8 +197,11 @@ def _type_of(name: Sequence[str], named: Sequence[Entity]) -> EntityType | None:
 
 
 def shares_words(one: str, other: str) -> bool:
-    """Whether they share a word that says something. Without one the judge takes plain facts about
-    somebody for contradictions: I live in Leeds, I work as a nurse (.8)."""
+    """Return whether they share a content word.
+
+    If they do not, the judge takes plain facts about a person for contradictions: I live in Leeds,
+    I work as a nurse (.8).
+    """
     return not _content(one).isdisjoint(_content(other))
 
 
@@ -194,8 +209,8 @@ def _content(text: str) -> set[str]:
     return {*map(stem, content_words(text)), *UNSPACED.findall(text)}
 
 
-def _said(text: str) -> int:
-    """How many content words it has; two signs make one where no spaces part them."""
+def _count_content_words(text: str) -> int:
+    """Count the content words. In scripts without spaces, two characters count as one word."""
     return len(content_words(text)) + len(UNSPACED.findall(text)) // 2
 
 
@@ -211,11 +226,13 @@ def weighed(
     later: str,
     of_one_kind: bool | None = None,
 ) -> Clash | None:
-    """How the later statement excludes the earlier one, by what is exact and by the judge together.
+    """Return how the later statement excludes the earlier one, from exact rules and the judge
+    together.
 
-    What the texts' form makes certain ends the earlier one where the judge takes both to be about
-    one thing, and where names differ only if it knows them to be `of_one_kind`; where it sees no
-    change at all, nothing is asked, unless one denies the other. Without its verdict nothing ends.
+    What the form of the texts makes certain ends the earlier statement if the judge takes both to
+    be about the same thing and, where names differ, knows the names to be `of_one_kind`. If the
+    judge sees no change at all, nobody is asked, unless one denies the other. Without a verdict
+    nothing is ended.
     """
     if relation is None:
         return found and replace(found, clear=False)

@@ -1,8 +1,8 @@
-"""What a model answers, found amid whatever else it says, and held to the shape that was asked for.
+"""Finds the JSON value in a model's reply, cleans it, and fits it to the requested shape.
 
-Models put JSON in code fences, between sentences, behind what they thought aloud; some repeat the
-schema first. What they write is cleaned as what users write is, and of what nobody sees. Nothing
-here puts the text of a reply into an error: it may end in a log.
+Models put JSON in code fences, between sentences, or after thinking aloud; some repeat the schema
+first. Their texts are cleaned like those of users, and of invisible characters. No error here
+contains text of the reply, since it may end up in a log.
 """
 
 import json
@@ -19,36 +19,36 @@ from kinmem.text import storable
 THINKING = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 OPENING = re.compile(rf"[{{\[]|{THINKING.pattern}", re.IGNORECASE)
 SAYING = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+# Tag characters carry text that nobody sees; direction marks show text in another order.
 UNSEEN = re.compile(
     "(\U0001f3f4[\U000e0030-\U000e007a]{3,6}\U000e007f)"  # a flag, which is written with tags
     "|[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069]"
 )
-"""Tags say what nobody reads; marks of direction show a text in another order than its own."""
+# A comma before a closing bracket. Strings are matched first, so that they stay whole.
 COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*[}\]])', re.DOTALL)
-"""One that stands before a closing bracket; texts are kept whole."""
+# Brackets of a reply that are tried; each try costs reading to where the JSON breaks off.
 MOST_TRIES = 200
-"""Brackets of a reply that are looked behind; each costs reading to where the JSON breaks off."""
+# Faults of a reply that the model is told about.
 TOLD = 5
-"""Faults of a reply that the model is told of."""
 
 
 class Unfit(Exception):
-    """No value in the reply has the shape; the text says why, for the model that gave it."""
+    """No value in the reply has the shape. The text says why, for the model that gave it."""
 
 
 def fitted(reply: str, shape: type[Shape]) -> Shape:
-    """The first complete JSON value in the reply that fits. Raises Unfit.
+    """Return the first complete JSON value in the reply that fits the shape. Raises Unfit.
 
-    Where the shape is one list, the list alone will do, and so will one of its items.
+    If the shape's only field is a list, the bare list is accepted, and so is one of its items.
     """
     fault = ""
     for value, is_whole in _values(reply):
         try:
             found = shape.model_validate(_mended(shape, value))
         except ValidationError as error:
-            fault = _in_short(error)  # of the last: the first may be the schema, repeated
+            fault = _in_short(error)  # the last value's: the first may be a repeated schema
             found = None
-        if found is None or not found.model_fields_set:  # some other object; all are missing
+        if found is None or not found.model_fields_set:  # another object: it sets no field
             found = _wrapped(shape, value) if is_whole else None
         if found is not None:
             return found
@@ -56,7 +56,7 @@ def fitted(reply: str, shape: type[Shape]) -> Shape:
 
 
 def _wrapped(shape: type[Shape], value: Any) -> Shape | None:
-    """The list, or its one item, in the only field that the shape has."""
+    """Put a list, or a single item, into the only field of the shape."""
     name, *others = shape.model_fields
     if others or get_origin(shape.model_fields[name].annotation) is not list:
         return None
@@ -71,7 +71,7 @@ def _wrapped(shape: type[Shape], value: Any) -> Shape | None:
 
 
 def _mended(shape: type[BaseModel], value: Any) -> Any:
-    """Without fields that do not fit and that may be missing."""
+    """Drop fields that do not fit, if all of them are optional."""
     try:
         shape.model_validate(value)
     except ValidationError as error:
@@ -88,9 +88,11 @@ def _mended(shape: type[BaseModel], value: Any) -> Any:
 
 
 def fitting(shape: type[BaseModel]) -> Callable[[Any], Any]:
-    """For a field that lists them: drops what is none, and of an entry what does not fit and may
-    be missing, so that one fault does not cost the rest. Where no entry would be left all are
-    kept, and the reply is refused."""
+    """Return a validator for a field that lists such shapes.
+
+    It drops entries that do not fit, and optional fields that do not fit, so that one fault does
+    not cost the rest. If no entry would be left, all are kept, and the reply is refused.
+    """
 
     def fits(value: Any) -> bool:
         try:
@@ -109,18 +111,17 @@ def fitting(shape: type[BaseModel]) -> Callable[[Any], Any]:
 
 
 def schema_of(shape: type[BaseModel]) -> str:
-    """Its JSON schema in one line, without what only programs need."""
+    """Return the shape's JSON schema in one line, without what only programs need."""
     schema = _lean(shape.model_json_schema())
     return json.dumps(schema, ensure_ascii=False, separators=(",", ":"))
 
 
 def _values(reply: str) -> Iterator[tuple[Any, bool]]:
-    """Every complete JSON object or list that is in no other one and was not just thought, and
-    whether nothing broke off before it, of which it may be a part."""
+    """Yield each complete JSON object or list that is not inside another or part of the model's
+    thinking, and whether nothing broke off before it, of which it may be a part."""
     closing = SAYING.search(reply)
-    if closing and not THINKING.search(
-        reply, 0, closing.start()
-    ):  # some servers send this tag only
+    # Some servers send only the closing tag.
+    if closing and not THINKING.search(reply, 0, closing.start()):
         yield from _scanned(reply, closing.end())
     yield from _scanned(reply, 0)
 
@@ -139,7 +140,7 @@ def _scanned(reply: str, at: int) -> Iterator[tuple[Any, bool]]:
         try:
             found, end = _decoded(reply, opening.start())
             value = _cleaned(found)
-        except (ValueError, RecursionError):  # also a number of over 4,300 digits
+        except (ValueError, RecursionError):  # ValueError also for numbers over 4,300 digits
             is_whole = False
             continue
         at = end
@@ -147,7 +148,8 @@ def _scanned(reply: str, at: int) -> Iterator[tuple[Any, bool]]:
 
 
 def _decoded(reply: str, start: int) -> tuple[Any, int]:
-    """The value there and where it ends; a comma before a closing bracket is passed over."""
+    """Decode the value at `start` and return it with its end, skipping commas before closing
+    brackets."""
     try:
         return DECODER.raw_decode(reply, start)
     except ValueError:
@@ -157,7 +159,7 @@ def _decoded(reply: str, start: int) -> tuple[Any, int]:
 
 
 def _cleaned(value: Any) -> Any:
-    """Every text in it; JSON writes lone surrogates, which nothing can store, as escapes."""
+    """Clean every text in the value. JSON can escape lone surrogates, which nothing can store."""
     if isinstance(value, str):
         return value if value.isascii() and value.isprintable() else _seen(value)
     if isinstance(value, list):
@@ -171,20 +173,20 @@ def _seen(text: str) -> str:
     return UNSEEN.sub(lambda match: match[1] or "", storable(text))
 
 
-# Not strict: a line break inside of a string is what was meant. NaN and Infinity are no JSON.
+# Not strict, since a line break inside a string is intended. NaN and Infinity are not JSON.
 DECODER = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
 
 
 def _in_short(error: ValidationError) -> str:
     faults = error.errors(include_url=False, include_context=False, include_input=False)
-    told = [f"{'.'.join(map(str, fault['loc']))[:100]}: {fault['msg']}" for fault in faults[:TOLD]]
+    lines = [f"{'.'.join(map(str, fault['loc']))[:100]}: {fault['msg']}" for fault in faults[:TOLD]]
     if len(faults) > TOLD:
-        told.append(f"and {len(faults) - TOLD} more")
-    return "; ".join(told)
+        lines.append(f"and {len(faults) - TOLD} more")
+    return "; ".join(lines)
 
 
 def _lean(part: Any, named: bool = False) -> Any:
-    """Without titles, defaults and the docstrings of classes; `named`: its keys name fields."""
+    """Drop titles, defaults and class docstrings. With `named`, the keys are names of fields."""
     if isinstance(part, list):
         return [_lean(one) for one in part]
     if not isinstance(part, dict):
@@ -200,7 +202,7 @@ def _lean(part: Any, named: bool = False) -> Any:
 
 
 def _one_type(part: dict[str, Any]) -> dict[str, Any]:
-    """A string or null is one field of two types, not two schemas."""
+    """Write a string or null as one field of two types instead of two schemas."""
     ways = part.get("anyOf", [])
     if not ways or any(set(way) != {"type"} for way in ways):
         return part
@@ -208,7 +210,7 @@ def _one_type(part: dict[str, Any]) -> dict[str, Any]:
     return {"type": [way["type"] for way in ways], **rest}
 
 
-# The shapes of what models answer to recall's questions and when they summarise.
+# The shapes of answers to recall's prompts and of summaries.
 
 
 class Standalone(BaseModel):

@@ -1,6 +1,6 @@
-"""Re-rankers that are asked over a network: cross-encoders, chat models, and one after the other.
+"""Re-rankers asked over the network: cross-encoders, chat models, and one as fallback for another.
 
-What they give is brought to 0 to 1 without a change of order.
+Scores are brought to 0 to 1 without changing their order.
 """
 
 import json
@@ -18,21 +18,23 @@ from kinmem.llm.litellm_client import LitellmClient
 from kinmem.llm.prompts import render, today
 from kinmem.llm.reply import fitting
 
+# Characters of each memory to read: KinBot's 300, and who said it.
 QUOTED = 400
-"""Characters of each memory that are read; KinBot's 300, and who said it."""
+# Share of the lowest mark given to unmarked texts: a model that marks only the answer has said what
+# the others are worth.
 UNMARKED = 0.5
-"""Of the worst mark: a model that marks the answer alone has said what the others are."""
 
+# Largest logit whose sigmoid differs from 1. If any is larger, all are scaled down.
 STEEPEST = 30.0
-"""Logit whose sigmoid can still be told from 1: whatever is beyond makes all of them smaller."""
+# Highest marks: what a chat model is asked for, and what some give instead.
 SCALES = (10.0, 100.0)
-"""Best marks: what a chat model is asked for, and what some give nevertheless."""
 
 
 class FirstThatCan:
-    """Implements Reranker; the next one is asked if one fails, all within one deadline.
+    """Implements Reranker. If one model fails the next is asked, all within one deadline.
 
-    Each has an equal share of what those before it have left: one that hangs leaves the next time.
+    Each model gets an equal share of the time that is left, so that one that hangs leaves time for
+    the next.
     """
 
     def __init__(self, models: Sequence[Reranker]) -> None:
@@ -40,14 +42,14 @@ class FirstThatCan:
         self._models = models
 
     def warm(self) -> None:
-        """Loads what each of them needs."""
+        """Load what each of them needs."""
         for model in self._models:
             warm(model)
 
     def scores(
         self, question: str, texts: Sequence[str], *, deadline: float | None = None
     ) -> list[float]:
-        """See Reranker. Raises the last one's ModelError."""
+        """See Reranker. If all fail, raises the ModelError of the last."""
         limit = Deadline(deadline)
         *others, last = self._models
         for left, model in zip(range(len(self._models), 1, -1), others, strict=True):
@@ -70,23 +72,25 @@ class Scores(BaseModel):
 
 
 class ChatReranker:
-    """Implements Reranker with marks from 0 to 10; those of a model that gives up to 100 instead
-    are taken as such, and beyond that as a fault."""
+    """Implements Reranker by asking a chat model for marks from 0 to 10.
+
+    If the model gives marks up to 100 they are read as such; higher marks are a fault.
+    """
 
     def __init__(self, model: ChatModel, now: Clock = utc_now) -> None:
-        """`now`: in the user's own zone."""
+        """`now` returns the time in the user's zone."""
         self._now = now
         self.name = model.name
         self._model = model
 
     def warm(self) -> None:
-        """Loads what the chat model needs."""
+        """Load what the chat model needs."""
         warm(self._model)
 
     def scores(
         self, question: str, texts: Sequence[str], *, deadline: float | None = None
     ) -> list[float]:
-        """See Reranker. Of marks given twice the first counts; those of unknown ids do not."""
+        """See Reranker. Of two marks for a text the first counts; unknown ids are ignored."""
         lines = [
             json.dumps({"id": number, "text": text[:QUOTED]}, ensure_ascii=False)
             for number, text in enumerate(texts, start=1)
@@ -120,7 +124,7 @@ class CrossEncoder:
         deadline_seconds: float = 10.0,
         attempts: int = 2,
     ) -> None:
-        """`name`: what the user calls it. Raises ConfigError for a compromised litellm."""
+        """`name` is what the user calls the model. Raises ConfigError for a compromised litellm."""
         self.name = name or model
         self._client = LitellmClient(
             self.name,
@@ -133,15 +137,15 @@ class CrossEncoder:
         )
 
     def warm(self) -> None:
-        """Imports litellm, which takes seconds; asks the provider nothing."""
+        """Import litellm, which takes seconds. Asks the provider nothing."""
         self._client.warm()
 
     def scores(
         self, question: str, texts: Sequence[str], *, deadline: float | None = None
     ) -> list[float]:
-        """See Reranker. Of texts scored twice the first counts; unknown ones do not.
+        """See Reranker. Of two scores for a text the first counts; unknown texts are ignored.
 
-        Where a score is not within 0 to 1 all are taken for logits.
+        If any score is not between 0 and 1, all are taken for logits.
         """
         return self._client.go(deadline, lambda limit: self._scores(question, texts, limit))
 
@@ -151,7 +155,7 @@ class CrossEncoder:
             query=question,
             documents=list(texts),
             top_n=len(texts),
-            return_documents=False,  # litellm asks for them all unless it is told
+            return_documents=False,  # litellm's default requests them all
         )
         given: dict[int, float] = {}
         for index, score in _results(answer):
@@ -165,7 +169,7 @@ class CrossEncoder:
 
 
 def _results(answer: Any) -> list[tuple[int, float]]:
-    """(index, relevance) as the provider gives them; those that are none are left out."""
+    """Return (index, relevance) as the provider gives them, leaving out what is not valid."""
     found = []
     for one in getattr(answer, "results", None) or []:
         try:
@@ -178,8 +182,8 @@ def _results(answer: Any) -> list[tuple[int, float]]:
 
 
 def likely(scores: Mapping[int, float]) -> dict[int, float]:
-    """A cross-encoder's scores: as they are if all are within 0 to 1, else they are logits, of
-    which this is the sigmoid."""
+    """Return scores between 0 and 1: unchanged if all are, otherwise they are logits, and their
+    sigmoid is returned."""
     if all(0 <= score <= 1 for score in scores.values()):
         return dict(scores)
     shrunk = STEEPEST / max(STEEPEST, *map(abs, scores.values()))
@@ -187,9 +191,10 @@ def likely(scores: Mapping[int, float]) -> dict[int, float]:
 
 
 def shared_out(marks: Mapping[int, float]) -> dict[int, float] | None:
-    """Marks of 0 to 10 as shares of the best, of 0 to 100 if any is over 10; None: of neither.
+    """Scale marks of 0 to 10, or of 0 to 100 if any is above 10, to 0 to 1; None if they are
+    neither.
 
-    Some mark with -1 what is of no use: what lies below 0 moves the worst mark there.
+    Some models mark useless texts with -1, so the lowest mark below 0 becomes the zero point.
     """
     worst, most = min([0.0, *marks.values()]), max([0.0, *marks.values()])
     best = next((scale for scale in SCALES if most <= scale), None)

@@ -1,4 +1,4 @@
-"""A chat model that says what it is told to: for demonstrations and tests, without a server."""
+"""A chat model with scripted answers, for demonstrations and tests without a server."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -11,27 +11,27 @@ from kinmem.errors import ModelError, Unusable
 from kinmem.llm.base import Shape
 from kinmem.llm.reply import Unfit, fitted
 
+# A reply as the model would write it, or the value that it would mean.
 Reply = str | BaseModel | dict[str, Any] | list[Any]
-"""As a model would write it, or what it would mean by it."""
 Script = Sequence[Reply | Exception] | Callable[[str], Reply]
 
 
 class ScriptedModel:
-    """Implements ChatModel. A list is said line by line, a function is asked with the prompt.
+    """Implements ChatModel. A list is answered item by item; a function is called with the prompt.
 
-    An exception in the list is raised. At the end of the list, and when a reply has not the shape,
-    answer raises ModelError; nothing is mended.
+    An exception in the list is raised. At the end of the list, or if a reply has the wrong shape,
+    answer raises ModelError; replies are not corrected.
     """
 
     def __init__(self, script: Script, name: str = "scripted") -> None:
         self.name = name
         self.prompts: list[str] = []
-        """What it was asked, in order."""
+        """The prompts it was given, in order."""
         self._script = script
         self._lock = Lock()
 
     def answer(self, prompt: str, shape: type[Shape], *, deadline: float | None = None) -> Shape:
-        """See ChatModel. It takes no time, so `deadline` holds."""
+        """See ChatModel. It takes no time, so `deadline` is always kept."""
         with self._lock:
             self.prompts.append(prompt)
             number = len(self.prompts)

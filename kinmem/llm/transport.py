@@ -1,8 +1,8 @@
-"""The way requests to providers take: in time, to where they were sent, and with an end.
+"""The HTTP transport of requests to providers: it enforces deadline, destination and size.
 
-httpx counts a timeout anew for each read, so that a server which drips never runs into one; here
-the exchange's deadline bounds connecting, every read and every write. A redirect is an error, since
-it would carry texts and key to an address nobody configured.
+httpx restarts its timeout with each read, so a server that drips never exceeds it. Here the
+exchange's deadline limits connecting, every read and every write. A redirect is an error, since it
+would carry texts and the key to an address that nobody configured.
 """
 
 import ipaddress
@@ -21,15 +21,15 @@ import httpx
 from kinmem.llm.deadline import Deadline, Exchange, current
 
 IDLE_SECONDS = 60.0
+# A boolean as an item of a list.
 BOOLEAN = re.compile(rb"[\[,]\s*(?:true|false)\s*[,\]]")
-"""One that is an item of a list."""
 
 
 class GuardedTransport(httpx.BaseTransport):
-    """For the client of any library; takes the limits from the exchange of the calling thread.
+    """A transport for the client of any library, with the limits of the calling thread's exchange.
 
-    HTTPS_PROXY, HTTP_PROXY and NO_PROXY are followed, but never to this machine itself. Outside an
-    exchange nothing is bounded but the size.
+    HTTPS_PROXY, HTTP_PROXY and NO_PROXY are followed, except for addresses of this machine. Outside
+    of an exchange only the size is limited.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class GuardedTransport(httpx.BaseTransport):
 def _opened(proxy: str | None) -> httpcore.ConnectionPool:
     options: dict[str, Any] = {
         "ssl_context": httpx.create_ssl_context(),
-        "max_connections": None,  # waiting for a free one would not be bounded by the deadline
+        "max_connections": None,  # the deadline would not limit waiting for a free connection
         "max_keepalive_connections": 10,
         "keepalive_expiry": IDLE_SECONDS,
         "network_backend": _TimedBackend(),
@@ -80,7 +80,7 @@ def _plain(request: httpx.Request) -> httpcore.Request:
     target = httpcore.URL(
         scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
     )
-    # No timeouts of the library that sends it: the deadline is the one there is.
+    # The sending library's timeouts are dropped: the deadline is the only one.
     return httpcore.Request(
         request.method, target, headers=request.headers.raw, content=request.stream
     )
@@ -112,7 +112,8 @@ def _is_here(host: str) -> bool:
 
 
 def _refuse_metadata(host: str, exchange: Exchange) -> None:
-    """Link-local addresses hand out the credentials of cloud machines; no model lives there."""
+    """Refuse link-local addresses, which hand out the credentials of cloud machines and serve no
+    models."""
     try:
         link_local = ipaddress.ip_address(host).is_link_local
     except ValueError:
@@ -123,7 +124,8 @@ def _refuse_metadata(host: str, exchange: Exchange) -> None:
 
 
 def _refuse_foreign_key(request: httpx.Request, exchange: Exchange) -> None:
-    """Where it has no other, OpenAI's client takes OPENAI_API_KEY, whoever it was made to ask."""
+    """Refuse to send OPENAI_API_KEY elsewhere: OpenAI's client uses it for any address if it has no
+    other."""
     key = os.environ.get("OPENAI_API_KEY")
     sent = request.headers.get("authorization", "")
     if key and exchange.key is None and key in sent and request.url.host != "api.openai.com":
@@ -132,7 +134,10 @@ def _refuse_foreign_key(request: httpx.Request, exchange: Exchange) -> None:
 
 
 def refuse_booleans(response: httpx.Response) -> None:
-    """OpenAI's client makes 1.0 of a true among numbers; for a client's event hook."""
+    """Refuse booleans among numbers, since OpenAI's client reads true as 1.0.
+
+    For a client's event hook.
+    """
     exchange = current.get()
     if exchange is not None and exchange.of_numbers and BOOLEAN.search(response.read()):
         exchange.problem = "it answered with true or false among the numbers of a vector"
@@ -140,7 +145,7 @@ def refuse_booleans(response: httpx.Response) -> None:
 
 
 def _seconds(header: str | None) -> float | None:
-    """Retry-After, which is a number of seconds or a date; None if it is neither."""
+    """Parse Retry-After, which is a number of seconds or a date; None if it is neither."""
     if header is None:
         return None
     try:
@@ -155,7 +160,7 @@ def _seconds(header: str | None) -> float | None:
 
 
 class _Bounded(httpx.SyncByteStream):
-    """A body that is read up to the exchange's limit."""
+    """A body that is read up to the exchange's size limit."""
 
     def __init__(self, answer: httpcore.Response, exchange: Exchange) -> None:
         self._answer = answer
@@ -217,7 +222,7 @@ class _TimedStream(httpcore.NetworkStream):
 
 
 def _left() -> float | None:
-    """Seconds this thread's exchange has left; raises once there are none."""
+    """Return the seconds left to this thread's exchange; raise if there are none."""
     exchange = current.get()
     if exchange is None:
         return None

@@ -1,11 +1,11 @@
-"""What every vector must be, and what tells orders from statements among them.
+"""Checks of vectors, and the axis that tells orders from statements.
 
-sqlite-vec takes NaN, infinity and zero without a word, so each vector is checked here.
+sqlite-vec accepts NaN, infinity and zero without an error, so each vector is checked here.
 
-Orders ("always show the unit") lie on one side and statements on the other, whatever they are about
-and, for a model that reads many languages, whatever the language. Of 30 unseen instructions and 120
-statements that share their words, a pair is told apart by the built-in model in 96 of 100 cases, by
-multilingual-e5-small in 99.
+Orders ("always show the unit") lie on one side of the axis and statements on the other, whatever
+they are about and, with a multilingual model, whatever their language. Of 30 unseen instructions
+and 120 statements that share their words, the built-in embedder ranks a pair correctly in 96 of 100
+cases, multilingual-e5-small in 99.
 """
 
 from dataclasses import dataclass
@@ -53,6 +53,7 @@ ORDERS = (
     "Mention opening hours with restaurants.",
     "Be honest when my ideas are bad.",
 )
+# The first half is about the subjects of the orders, so that nothing else tells the two apart.
 STATEMENTS = (
     "I speak Spanish at home.",
     "My list of bullet points was too long.",
@@ -87,32 +88,32 @@ STATEMENTS = (
     "I spend my evenings with old films.",
     "The recipe is from my aunt.",
 )
-"""The first half on the subjects of the orders, so that the two differ in nothing else."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What tells an embedder's orders from its statements."""
+    """The direction that tells orders from statements for one embedder."""
 
     direction: Vector
     low: float
-    """Along it, where three of four statements lie below."""
+    """Position along it below which three of four statements lie."""
     high: float
-    """Along it, where half of the orders lie above."""
+    """Position along it above which half of the orders lie."""
 
     def degree(self, vector: Vector) -> float:
-        """How much of an order it is, 0 to 1."""
+        """Return how much the vector is an order, 0 to 1."""
         share = (float(vector @ self.direction) - self.low) / (self.high - self.low)
         return min(1.0, max(0.0, share))
 
     def towards(self, vector: Vector, share: float) -> Vector:
-        """The vector moved so far towards the orders, of unit length again."""
+        """Return the vector moved by `share` of the direction towards the orders, of unit
+        length."""
         moved: Vector = vector + share * self.direction
         return (moved / np.linalg.norm(moved)).astype(np.float32)
 
     @classmethod
     def between(cls, orders: Vectors, statements: Vectors) -> Self:
-        """As an embedder places ORDERS and STATEMENTS."""
+        """Measure the axis from an embedder's vectors of ORDERS and STATEMENTS."""
         direction = orders.mean(axis=0) - statements.mean(axis=0)
         direction /= np.linalg.norm(direction)
         low = float(np.quantile(statements @ direction, 0.75))
@@ -120,20 +121,20 @@ class Axis:
 
     @classmethod
     def read(cls, file: Path) -> Self:
-        """As `write` has left it."""
+        """Read what `write` has written."""
         *direction, low, high = np.load(file)
         return cls(np.array(direction, np.float32), float(low), float(high))
 
     def write(self, file: Path) -> None:
-        """The direction and its two marks, as one row."""
+        """Write the direction and both positions as one row."""
         np.save(file, np.array([*self.direction, self.low, self.high], np.float32))
 
 
 def unit_rows(rows: object, count: int, width: int | None, model: str) -> Vectors:
-    """The rows as float32, each scaled to length 1; width None takes any.
+    """Return the rows as float32, each scaled to length 1. A `width` of None accepts any.
 
-    Raises ModelError, which names the model, unless they are `count` rows of `width` finite
-    numbers, none of them all zeros.
+    Raises ModelError, naming the model, unless they are `count` rows of `width` finite numbers,
+    none of them all zeros.
     """
     found = _numbers(rows)
     if found is None or found.ndim != 2:
@@ -143,7 +144,7 @@ def unit_rows(rows: object, count: int, width: int | None, model: str) -> Vector
     if found.shape[1] != (width or found.shape[1]) or not found.shape[1]:
         wanted = f" instead of {width}" if width else ""
         raise _fault(model, f"vectors of {found.shape[1]} numbers{wanted}")
-    with np.errstate(over="ignore", invalid="ignore"):  # what is squared may be too large
+    with np.errstate(over="ignore", invalid="ignore"):  # squares may overflow
         lengths = np.linalg.norm(found, axis=1, keepdims=True)
     if not np.isfinite(lengths).all():
         raise _fault(model, "numbers that are infinite, too large, or not numbers")

@@ -1,6 +1,7 @@
-"""The words of multilingual-e5-small, which the judge and the built-in embedder share.
+"""The word vectors of multilingual-e5-small, which the judge and the built-in embedder share.
 
-They are rows of a matrix that is mapped, not read: of 29 MB a server touches what people say.
+The matrix is memory-mapped, so that a server loads only the rows of words that people use, of 29
+MB.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ _LOADING = Lock()
 
 
 class Words:
-    """The tokenizer, and a vector for each of its word pieces."""
+    """The tokenizer, and a vector for each word piece."""
 
     def __init__(self, folder: Path) -> None:
         self.tokenizer: Tokenizer = open_tokenizer(folder / "tokenizer.json")
@@ -30,13 +31,13 @@ class Words:
         self._scales = np.load(folder / "scales.npy")
 
     def vectors(self, ids: Sequence[int]) -> Vectors:
-        """A row for each word piece, not of unit length."""
+        """Return a row per word piece, not of unit length."""
         rows: Vectors = (self._rows[ids] * self._scales[ids, None]).astype(np.float32)
         return rows
 
 
 def words_of(folder: Path) -> Words:
-    """Loaded once per process. Raises whatever tokenizers and numpy do."""
+    """Return the words, loaded once per process. Raises whatever tokenizers and numpy raise."""
     with _LOADING:
         return _loaded(folder)
 

@@ -1,1 +1,1 @@
-"""What MCP clients see: tools, resources, prompts, and the ways messages travel."""
+"""The MCP interface: tools, resources, prompts, and the transports that messages take."""

@@ -1,4 +1,4 @@
-"""Arguments that cannot be meant, told in the words of whoever gave them, and what was meant."""
+"""Explains invalid arguments in the caller's own terms, and suggests what was meant."""
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,11 +8,13 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from typing_extensions import get_type_hints, is_typeddict
 
+# Most faults of one call to report.
 MOST_TOLD = 3
-"""Faults of one call."""
+# Similarity from which a name may be a misspelling of another.
 ALIKE = 0.6
-"""Similarity from which a name may be a slip of another."""
 UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
+# Other names that people and models use for an argument. The first argument of the tool whose list
+# has the name is the one that was meant.
 OTHER_WORDS: Mapping[str, Sequence[str]] = {
     "memory_id": ("id", "memory", "memoryid", "uuid", "key"),
     "id": ("memory_id", "memory", "to", "target"),
@@ -56,7 +58,7 @@ OTHER_WORDS: Mapping[str, Sequence[str]] = {
     "steps": ("only", "tasks", "names"),
     "dry_run": ("preview", "simulate", "check", "test"),
 }
-"""What else people and models call an argument; the first that the tool has is what they meant."""
+# By the beginning of pydantic's error types.
 KINDS = {
     "string": "text",
     "int": "a whole number",
@@ -66,27 +68,27 @@ KINDS = {
     "tuple": "a list",
     "dict": "an object",
 }
-"""By the beginning of pydantic's error types."""
 BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 
 
 def in_short(error: ValidationError, names: Sequence[str], shape: Any = None) -> str:
-    """What is wrong, in one sentence that repeats no values.
+    """Describe what is wrong in one sentence that repeats no values.
 
-    `names` are the valid ones; `shape` is the model they stand in, for those of objects within.
+    `names` are the valid arguments; `shape` is the model they belong to, which also gives the names
+    inside of objects.
     """
     problems = error.errors(include_url=False)
     meant = {_meant(problem, _names_at(problem, names, shape)) for problem in problems}
-    told = [
-        _told(problem, _names_at(problem, names, shape))
+    sentences = [
+        _sentence(problem, _names_at(problem, names, shape))
         for problem in problems
         if not (problem["type"].startswith("missing") and problem["loc"] in meant)
     ]
-    return "; ".join(told[:MOST_TOLD])
+    return "; ".join(sentences[:MOST_TOLD])
 
 
 def nearest(word: str, names: Iterable[str]) -> str | None:
-    """The name that was meant by this word, if any is likely to be."""
+    """Return the name that this word most likely stands for, if any."""
     plain = {_plain(name): name for name in names}
     given = _plain(word)
     if given in plain:
@@ -99,14 +101,14 @@ def nearest(word: str, names: Iterable[str]) -> str | None:
 
 
 def _meant(problem: Any, names: Sequence[str]) -> tuple[Any, ...]:
-    """The place that an unknown argument was meant for; empty for any other problem."""
+    """Return the location that an unknown argument was meant for; empty for any other problem."""
     if problem["type"] not in UNKNOWN:
         return ()
     *above, last = problem["loc"]
     return (*above, nearest(str(last), names))
 
 
-def _told(problem: Any, names: Sequence[str]) -> str:
+def _sentence(problem: Any, names: Sequence[str]) -> str:
     where, kind, context = _place(problem["loc"]), problem["type"], problem.get("ctx", {})
     if kind.startswith("missing"):
         return f"{where} is missing"
@@ -120,9 +122,9 @@ def _told(problem: Any, names: Sequence[str]) -> str:
     for sign, words in BOUNDS.items():
         if sign in context:
             return f"{where} must be {words} {context[sign]:g}"
-    said = KINDS.get(kind.partition("_")[0])
-    if said and not kind.startswith("string_too"):
-        return f"{where} must be {said}, not {_given(problem['input'])}"
+    wanted = KINDS.get(kind.partition("_")[0])
+    if wanted and not kind.startswith("string_too"):
+        return f"{where} must be {wanted}, not {_given(problem['input'])}"
     return f"{where} {problem['msg']}".replace(" Input should", " must").strip()
 
 
@@ -136,7 +138,7 @@ def _unknown(problem: Any, names: Sequence[str]) -> str:
 
 
 def _place(loc: Sequence[str | int]) -> str:
-    """Where in the arguments: items[0].content."""
+    """Return the location within the arguments: items[0].content."""
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc)
     return "".join(parts).lstrip(".")
 
@@ -160,7 +162,8 @@ def _given(value: Any) -> str:
 
 
 def _names_at(problem: Any, names: Sequence[str], shape: Any) -> Sequence[str]:
-    """The valid names where the problem is: those of an object within a list have their own."""
+    """Return the valid names at the location of the problem; an object in a list has names of its
+    own."""
     if len(problem["loc"]) < 2 or not (isinstance(shape, type) and issubclass(shape, BaseModel)):
         return names
     fields = {field.alias or name: field for name, field in shape.model_fields.items()}
@@ -170,7 +173,7 @@ def _names_at(problem: Any, names: Sequence[str], shape: Any) -> Sequence[str]:
 
 
 def object_in(annotation: Any) -> Any:
-    """The typed dictionary somewhere in an annotation."""
+    """Return the typed dictionary somewhere in an annotation."""
     if is_typeddict(annotation):
         return annotation
     inner = (object_in(part) for part in get_args(annotation) if get_origin(annotation))
@@ -178,16 +181,16 @@ def object_in(annotation: Any) -> Any:
 
 
 def _keys(shape: Any) -> list[str]:
-    """Of a typed dictionary, as they are sent."""
+    """Return the keys of a typed dictionary as they are sent."""
     hints = get_type_hints(shape, include_extras=True)
     return [_alias(hint) or name for name, hint in hints.items()]
 
 
 def _alias(hint: Any) -> str | None:
-    told = (part.alias for part in get_args(hint) if isinstance(part, FieldInfo))
-    return next(told, None)
+    aliases = (part.alias for part in get_args(hint) if isinstance(part, FieldInfo))
+    return next(aliases, None)
 
 
 def _plain(word: str) -> str:
-    """Without case, dashes and underscores."""
+    """Drop case, dashes and underscores."""
     return "".join(sign for sign in word.casefold() if sign.isalnum())

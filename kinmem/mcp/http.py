@@ -1,11 +1,12 @@
 """Serving many clients over HTTP: streamable HTTP at /mcp, SSE at /sse and /messages, /health.
 
-Who is served: without tokens, on a loopback address, anybody on this machine as the process' Kin;
-once tokens exist, whoever has one as the token's Kin. Other addresses need a token from the start.
+Without tokens, on a loopback address, any program on this machine is served as the process' Kin.
+Once tokens exist, a request needs one and is served as the token's Kin. Other addresses require
+tokens from the start.
 
-Whatever its route, every request must pass the guard: the right Host, no foreign page, a token. A
-page that a person has open can send requests to their machine, and by DNS rebinding under a name
-of its own; so we serve only names that are known to be ours. There are no CORS headers.
+Every request, whatever its route, has to pass the guard: the right Host, no foreign page, a token.
+A web page that somebody has open can send requests to their machine, and by DNS rebinding under a
+name of its own, so only names known to be ours are served. There are no CORS headers.
 """
 
 import ipaddress
@@ -44,12 +45,13 @@ logger = logging.getLogger(__name__)
 HEALTH = "/health"
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
+# Returns the Kin that a bearer token, or its absence, stands for; None refuses. May raise
+# ConfigError.
 KinOf = Callable[[str | None], str | None]
-"""The Kin that a bearer token, or its absence, speaks for; None refuses. May raise ConfigError."""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine reaches the address."""
+    """Return whether only this machine can reach the address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -57,10 +59,11 @@ def is_loopback(host: str) -> bool:
 
 
 class Guard:
-    """Lets a request through to the app, or answers it with 421, 403, 401 or 503."""
+    """Passes a request on to the app, or answers it with 421, 403, 401 or 503."""
 
     def __init__(self, app: ASGIApp, hosts: Collection[str], kin_of: KinOf) -> None:
-        """`hosts`: names that requests may carry besides the loopback ones, with a port or not."""
+        """`hosts` are host names that requests may carry besides the loopback ones, with or without
+        a port."""
         self._app = app
         self._hosts = LOOPBACK_NAMES | {host.lower() for host in hosts}
         self._kin_of = kin_of
@@ -76,7 +79,8 @@ class Guard:
             await self._app(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> JSONResponse | None:
-        """Why the request goes no further; None if it may, with its Kin noted in the scope."""
+        """Return the refusal of the request; None if it may pass, with its Kin noted in the
+        scope."""
         headers = _Headers(scope)
         hosts = headers.all("host")
         if len(hosts) != 1 or not self._ours(hosts[0]):
@@ -87,11 +91,12 @@ class Guard:
             return _error(403, "requests from other sites are refused")
         given = headers.all("authorization")
         if not given and scope["path"] == HEALTH and scope["method"] in ("GET", "HEAD"):
-            return None  # which tells nothing but that we live
+            return None  # the answer reveals only that the server runs
         return self._unauthorized(scope, given)
 
     def _ours(self, text: str, *, origin: bool = False) -> bool:
-        """By the exact name, not by a prefix; http://localhost:1@evil.example is evil.example's."""
+        """Compare the exact name, not a prefix: http://localhost:1@evil.example belongs to
+        evil.example."""
         parts = _split(text if origin else f"//{text}")
         if parts is None or (origin and parts[0] not in ("http", "https")):
             return False
@@ -112,7 +117,7 @@ class Guard:
             refusal.headers["WWW-Authenticate"] = challenge
             return refusal
         scope[KIN_KEY] = kin
-        if bearer:  # the SDK binds each session to the user that opened it
+        if bearer:  # the SDK binds each session to the user who opened it
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=kin, scopes=[]))
         return None
 
@@ -127,7 +132,7 @@ class _Headers:
 
 
 def _split(url: str) -> tuple[str, str, int | None] | None:
-    """Scheme, name and port of a URL that has nothing else; None if it has, or is none."""
+    """Return scheme, name and port of a URL that has no other parts; None for anything else."""
     if not url.isascii() or any(c in "@\\?#% \t\r\n" or not c.isprintable() for c in url):
         return None
     try:
@@ -146,10 +151,10 @@ def _error(status: int, text: str) -> JSONResponse:
     return JSONResponse({"error": text}, status)
 
 
+# Open sessions, 40 KB each. Another one replaces the session that has been idle for longest.
 MOST_SESSIONS = 250
-"""Open at once, 40 KB each; one more takes the place of the one that has been idle for longest."""
+# Most bytes of a request. A batch of 100 memories of 64 KiB each takes about 7 MB.
 BODY_BYTES = 8 * 1024 * 1024
-"""A batch of 100 memories of 64 KiB each is about 7 MB."""
 SHUTDOWN_SECONDS = 2
 GRACE_SECONDS = 0.8
 
@@ -162,7 +167,7 @@ def serve_http(
 ) -> NoReturn:
     """Serve until a signal comes, then close and end the process with code 0.
 
-    `opened` is called once the address is ours.
+    `opened` is called once the address is bound.
     """
     tokens = Tokens(settings.home)
     refuse_open_door(settings.server.host, tokens)
@@ -184,8 +189,8 @@ def build_app(
     idle_seconds: float,
     most_sessions: int = MOST_SESSIONS,
 ) -> Guard:
-    """The ASGI application for one server: all routes behind one guard."""
-    # The SDK compares prefixes, and nothing at all on other addresses; the guard is stricter.
+    """Return the ASGI application for one server, with all routes behind one guard."""
+    # The SDK compares prefixes, and checks nothing on other addresses; the guard is stricter.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     streamable = server.streamable_http_app(
         max_request_body_size=BODY_BYTES,
@@ -200,7 +205,7 @@ def build_app(
 
 
 class _WithRoom:
-    """The app, with room for a client that opens a session: the SDK refuses it where too many are
+    """The app, with room for a client that opens a session: the SDK would refuse it if too many are
     open, though most of them may have been abandoned."""
 
     def __init__(self, app: ASGIApp, manager: StreamableHTTPSessionManager, most: int) -> None:
@@ -209,7 +214,7 @@ class _WithRoom:
         self._most = most
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        sessions = self._manager._server_instances  # the SDK offers no other way to them
+        sessions = self._manager._server_instances  # the SDK has no public access to them
         if _may_open_session(scope) and len(sessions) >= self._most:
             open_scopes = [one.idle_scope for one in sessions.values() if one.idle_scope]
             idle = [one for one in open_scopes if one.deadline < math.inf and not one.cancel_called]
@@ -227,7 +232,7 @@ def _may_open_session(scope: Scope) -> bool:
 
 
 def refuse_open_door(host: str, tokens: Tokens) -> None:
-    """Raises ConfigError for an address that others reach while there is no token to ask for."""
+    """Raise ConfigError if others can reach the address while there is no token to ask for."""
     if not is_loopback(host) and not tokens.usable():
         raise ConfigError(
             f"KINMEM_HOST {host} can be reached by others, and nobody has a token;"
@@ -251,7 +256,8 @@ def _kin_of(settings: Settings, tokens: Tokens) -> KinOf:
 
 
 def _names(settings: ServerSettings) -> list[str]:
-    """What requests may call us: the address we listen on, and what the settings add."""
+    """Return the host names of this server: the address it listens on, and those in the
+    settings."""
     added = [name.strip() for name in settings.allowed_hosts.split(",") if name.strip()]
     wildcards = ("", "0.0.0.0", "::")
     return added if settings.host in wildcards else [settings.host, *added]
@@ -277,7 +283,7 @@ def _config(app: Guard) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         log_config=None,
-        access_log=False,  # an address may hold a session id
+        access_log=False,  # a URL may contain a session id
         server_header=False,
         proxy_headers=False,  # nobody may claim to be another host
         ws="none",
@@ -288,7 +294,8 @@ def _config(app: Guard) -> uvicorn.Config:
 
 
 class _Uvicorn(uvicorn.Server):
-    """With signals that end it in good order: uvicorn's own end the process with their number."""
+    """Handles signals by an orderly end; uvicorn's own handlers end the process with the signal's
+    number."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

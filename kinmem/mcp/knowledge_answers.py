@@ -1,4 +1,4 @@
-"""What explore, the timeline and the graph answer, as it is sent."""
+"""The answers of explore, timeline and the graph, as they are sent."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Self
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from kinmem.links import Link
     from kinmem.service import Service
 
+# Ids to list of memories that state the same relation.
 MOST_IDS = 5
-"""Of the memories that say the same."""
+# Characters of a memory that a node shows.
 LABEL = 80
-"""Characters of a memory that a node shows."""
 
 
 class Related(Wire):

@@ -64,9 +64,10 @@ def build(
     strict: bool = False,
     middleware: Sequence[ServerMiddleware[Any]] = (),
 ) -> MCPServer[Any]:
-    """The server for any transport. What it offers never changes while it runs.
+    """Build the server for any transport. What it offers never changes while it runs.
 
-    `sets` names tools beyond the six: KINMEM_TOOLS. `strict`: see KINMEM_TOOL_SCHEMAS.
+    `sets` names the sets of tools beyond the six (KINMEM_TOOLS). For `strict` see
+    KINMEM_TOOL_SCHEMAS.
     """
     offered = tools(sets, strict=strict)
     server: MCPServer[Any] = MCPServer(
@@ -141,7 +142,8 @@ def _add_completion(server: MCPServer[Any]) -> None:
         argument: CompletionArgument,
         context: CompletionContext | None,
     ) -> Completion | None:
-        """Known subjects for a prompt, the newest ids or known names for resource templates."""
+        """Return known subjects for a prompt, the newest ids or known names for resource
+        templates."""
         call, typed = current_call(), argument.value
 
         def values() -> list[str]:
@@ -161,7 +163,8 @@ def _add_completion(server: MCPServer[Any]) -> None:
 
 
 def _listing(names: Collection[str]) -> ServerMiddleware[Any]:
-    """What hooks call is in no list: it would cost every session, and a model could call it."""
+    """List only these tools. Those that hooks call are left out: listing them would cost every
+    session, and a model might call them."""
 
     async def only(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         result = await call_next(ctx)
@@ -176,7 +179,8 @@ def _listing(names: Collection[str]) -> ServerMiddleware[Any]:
 async def _refuse_bad_prompts(
     ctx: ServerRequestContext[Any, Any], call_next: CallNext
 ) -> HandlerResult:
-    """mcp 2.3 answers unknown prompts and bad arguments with code 0 or "Internal server error"."""
+    """Answer unknown prompts and bad arguments with INVALID_PARAMS; mcp 2.3 uses code 0 or
+    "Internal server error"."""
     try:
         return await call_next(ctx)
     except ValueError as error:
@@ -189,17 +193,19 @@ async def _refuse_bad_prompts(
 
 JSON = "application/json"
 MARKDOWN = "text/markdown"
+# Limit for a timeline that is read as a resource; the tool has pages.
 MOST_MOMENTS = 200
-"""That a timeline tells at once; the tool has pages."""
 
 
-# What a client may read by its address. By SEP-2164, and mcp 2.3 in either era, what does not exist
-# is -32602, as an argument that cannot be meant is; -32603 is left for what kinmem cannot do now.
+# Resources. By SEP-2164, and in mcp 2.3 under either protocol, a resource that does not exist is
+# error -32602, like an invalid argument; -32603 remains for what kinmem cannot do at the moment.
 def _add_resources(server: MCPServer[Any]) -> None:
-    """Offer all of them."""
+    """Register all resources."""
 
     def offer(address: str, title: str, type: str, read: Callable[..., str]) -> None:
-        server.resource(f"kinmem://{address}", title=title, mime_type=type)(_told(read))
+        server.resource(f"kinmem://{address}", title=title, mime_type=type)(
+            _with_protocol_errors(read)
+        )
 
     offer("memories/{id}", "One memory", JSON, memory)
     offer("memories/{id}/chunks/{number}", "Part of a document", "text/plain", chunk)
@@ -218,7 +224,7 @@ def memory(id: str) -> str:
 
 
 def chunk(id: str, number: str) -> str:
-    """One chunk of a document, by its number from 1."""
+    """One chunk of a document, numbered from 1."""
     if not (number.isascii() and number.isdigit()):
         raise InvalidInput(
             f"a chunk has a whole number from 1 on, as recall names it: {id}/chunks/1"
@@ -235,13 +241,13 @@ def stats() -> str:
 
 
 def entity(name: str) -> str:
-    """Somebody or something: aliases, relations both ways, the latest memories about it."""
+    """A person or thing: aliases, relations in both directions, the latest memories about it."""
     service = current_call().service
     return _sent(Explored.of(*service.explore(name), service))
 
 
 def graph() -> str:
-    """The best connected memories, whom they are about and what joins them, to be drawn."""
+    """The best connected memories, the entities they are about, and their edges, to be drawn."""
     service = current_call().service
     return _sent(Graph.of(service.graph(), service.clock()))
 
@@ -253,12 +259,12 @@ def timeline(day: str) -> str:
 
 
 def latest_context() -> str:
-    """The conversation spoken in last: summaries of old turns, then the latest ones."""
+    """The latest conversation: summaries of old turns, then the latest turns."""
     return current_call().service.context(exact=False)
 
 
 def context(session: str) -> str:
-    """A conversation, compacted: it only grows until old turns are summarised again."""
+    """One conversation, compacted. It only grows until old turns are summarised again."""
     return current_call().service.context(session, exact=False)
 
 
@@ -270,8 +276,8 @@ def _compact(value: Any, default: Callable[[Any], Any] | None = None) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=default)
 
 
-def _told(read: Callable[..., str]) -> Callable[..., str]:
-    """The same, with errors as the protocol has them."""
+def _with_protocol_errors(read: Callable[..., str]) -> Callable[..., str]:
+    """Wrap a function so that its errors become those of the protocol."""
 
     @wraps(read)
     def reading(**given: str) -> str:

@@ -1,4 +1,4 @@
-"""`kinmem serve`: settings -> service -> MCP over the transport that the settings name."""
+"""`kinmem serve`: serves MCP over the transport that the settings name."""
 
 import gc
 import logging
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from kinmem.hooks.local_socket import Closeable
     from kinmem.service import Service
 
+# Seconds that a call waits for the embedder to load; after that words alone are searched.
 PATIENCE = 0.5
-"""Seconds that a call waits for the embedder to load; then words alone have to do."""
+# Seconds to wait, before the process ends, for a service that is just being opened.
 OPENING = 10.0
-"""Seconds that a service which is just being opened is waited for before the process ends."""
+# Seconds after which an answer is surely on its way, so that background work cannot delay it.
 SENT = 0.05
-"""Seconds after which an answer is surely on its way, so that background work cannot delay it."""
+# Seconds after a client's first message. A client that has not listed the tools by then is idle,
+# and unfinished background work continues.
 IDLE = 3.0
-"""Seconds after a client's first message in which it might list the tools; one that does not is
-idle by then, and what was left undone the last time goes on."""
 
 
 def serve(settings: Settings) -> NoReturn:
@@ -40,7 +40,7 @@ def serve(settings: Settings) -> NoReturn:
     Raises ConfigError if the settings do not allow it.
     """
     for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, lambda *_: os._exit(0))  # until something is open that wants closing
+        signal.signal(name, lambda *_: os._exit(0))  # nothing is open yet that must be closed
     log_to_stderr(settings.general.log_level)
     warn_of_unread(settings)
     services = Services(settings)
@@ -50,12 +50,12 @@ def serve(settings: Settings) -> NoReturn:
 
 
 def _serve_stdio(services: "Services") -> NoReturn:
-    gc.disable()  # what is imported now stays; looking for garbage in it slows the start
+    gc.disable()  # nothing imported here is garbage, and looking for it slows the start
     from kinmem.mcp.calls import follow_roots
-    from kinmem.mcp.protocol import build  # late, as all that loads mcp: half a second
+    from kinmem.mcp.protocol import build  # late, like all that loads mcp: takes half a second
     from kinmem.mcp.stdio import serve_stdio
 
-    services.here = at_hand()  # clients start a server in their project's folder
+    services.here = at_hand()  # clients start the server in their project's folder
     server = build(
         services.get,
         sets=services.settings.server.tool_sets,
@@ -83,7 +83,8 @@ def _serve_http(services: "Services") -> NoReturn:
 
 
 def _once_asked(then: Callable[[float], None]) -> "ServerMiddleware[Any]":
-    """A client that starts waits for the list of tools; all else can follow it."""
+    """Return middleware that calls `then` once the client has its list of tools, which it waits for
+    when it starts."""
     begun = False
 
     async def watch(
@@ -102,19 +103,22 @@ def _once_asked(then: Callable[[float], None]) -> "ServerMiddleware[Any]":
 
 
 class Services:
-    """The services of this process: one for each Kin that has called, opened when it is needed."""
+    """The services of this process: one for each Kin that has called, opened when needed."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.here: str | None = None
         self._root: str | None = None
         self._opened: dict[str, Future[Service]] = {}
-        self._doors: list[Closeable] = []
+        self._sockets: list[Closeable] = []
         self._closed = False
         self._lock = threading.Lock()
 
     def get(self, kin: str | None = None) -> "Service":
-        """The Kin's service; None is the process' own. Blocks until it is open or raises why."""
+        """Return the Kin's service; None is the process' own Kin.
+
+        Blocks until it is open, or raises why it cannot be.
+        """
         name = kin or self.settings.general.kin
         with self._lock:
             if self._closed:
@@ -127,7 +131,7 @@ class Services:
         return opened.result()
 
     def work_in(self, root: str | None) -> None:
-        """The one client of this process has told where it works; None: in no repository."""
+        """Note where the only client of this process works; None: in no repository."""
         self._root = root
         with self._lock:
             opened = list(self._opened.values())
@@ -139,21 +143,21 @@ class Services:
         service.root, service.here = self._root, self._root or self.here
 
     def open_soon(self, seconds: float = SENT) -> None:
-        """Open the process' own Kin in the background, and with it begin to load the embedder and
-        to work on what was left undone."""
+        """Open the process' own Kin in the background, load its embedder, and continue unfinished
+        work."""
         later = threading.Timer(seconds, self._open_quietly)
         later.daemon = True
         later.start()
 
     def close(self) -> None:
-        """Close all; whoever asks later is refused."""
+        """Close all services. Later calls are refused."""
         with self._lock:
             self._closed = True
             opened = list(self._opened.values())
-        for door in self._doors:
-            door.close()
+        for local_socket in self._sockets:
+            local_socket.close()
         for service in opened:
-            with suppress(Exception):  # one that could not be opened needs no closing
+            with suppress(Exception):  # a service that could not be opened needs no closing
                 service.result(timeout=OPENING).close()
 
     def _open(self, name: str, opened: "Future[Service]") -> None:
@@ -164,37 +168,38 @@ class Services:
 
             service = open_service(self._settings_of(name), patience=PATIENCE)
             self._place(service)
-            self._doors.append(serve_local(self.settings.home, name, partial(answered, service)))
+            self._sockets.append(serve_local(self.settings.home, name, partial(answered, service)))
             opened.set_result(service)
-            self._place(service)  # the roots may have been told since
+            self._place(service)  # the roots may have arrived since
         except BaseException as error:
             with self._lock:
-                del self._opened[name]  # the next call may have more luck
+                del self._opened[name]  # the next call tries again
             opened.set_exception(error)
 
     def _open_quietly(self) -> None:
         try:
             self.get()
-        except Exception as error:  # no wonder, where the client has gone before it was open
+        except Exception as error:  # to be expected if the client has left already
             level = logging.DEBUG if self._closed else logging.WARNING
             logging.getLogger(__name__).log(level, "the memory could not be opened: %s", error)
 
     def _settings_of(self, name: str) -> Settings:
-        """Another Kin may have its own table in config.toml."""
+        """Return a Kin's settings: another Kin may have its own table in config.toml."""
         if name == self.settings.general.kin:
             return self.settings
         return load({"KINMEM_KIN": name, HOME_VARIABLE: self.settings.home})
 
 
 def warn_of_unread(settings: Settings) -> None:
-    """Say once which variables are set in vain."""
+    """Log once which variables are set without effect."""
     recall = settings.recall
     if names := unread(settings, reads(recall.profile, recall.fusion)):
         logging.getLogger(__name__).warning("set, but without effect: %s", ", ".join(names))
 
 
 def log_to_stderr(level: str) -> None:
-    """Ids and counts, no contents: the SDK's own messages below WARNING repeat what was sent."""
+    """Log ids and counts but no contents: the SDK's own messages below WARNING repeat what was
+    sent."""
     logging.basicConfig(
         level=level, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s", force=True
     )
@@ -205,7 +210,8 @@ def log_to_stderr(level: str) -> None:
 
 
 def _without_values(record: logging.LogRecord) -> bool:
-    """A pydantic error shows the value it refuses, which may be a memory."""
+    """Strip a pydantic error from a log record: it shows the refused value, which may be a
+    memory."""
     error = record.exc_info[1] if record.exc_info else None
     if error is not None and type(error).__name__ == "ValidationError":
         record.exc_info = None

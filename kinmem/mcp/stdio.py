@@ -1,10 +1,10 @@
 """Serving one client over standard input and output.
 
-Ends with code 0 when the input ends or a signal asks for it: calls in hand are finished first.
+Ends with code 0 when the input ends or on a signal, after finishing the calls in hand.
 
-One line of input becomes a message, or the error that answers it. mcp 2.3 drops what it cannot
-parse without an answer, takes a request with an odd id for a notification, and hangs on SIGINT; so
-we read the lines ourselves.
+Each line of input becomes a message, or the error that answers it. mcp 2.3 silently drops what it
+cannot parse, takes a request with an odd id for a notification, and hangs on SIGINT; so the lines
+are read here.
 """
 
 import asyncio
@@ -43,15 +43,15 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
+# A longer line is skipped. A batch of 100 memories of 64 KiB each takes about 7 MB.
 LINE_BYTES = 32 * 1024 * 1024
-"""A longer line is skipped; a batch of 100 memories of 64 KiB each is about 7 MB."""
 
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Refused(Exception):
-    """A line that no message can be made of; the errors to answer it with."""
+    """A line that is not a message, with the errors to answer it with."""
 
     def __init__(self, code: int, message: str, *ids: RequestId | None) -> None:
         super().__init__(message)
@@ -60,7 +60,7 @@ class Refused(Exception):
 
 
 def messages(descriptor: int) -> Iterator[JSONRPCMessage | Refused]:
-    """Every line of the input as its message, or as what answers a line that is none."""
+    """Yield each line of the input as a message, or as the refusal to answer it with."""
     for line in _lines(descriptor):
         try:
             yield line if isinstance(line, Refused) else message(line)
@@ -69,7 +69,8 @@ def messages(descriptor: int) -> Iterator[JSONRPCMessage | Refused]:
 
 
 def _lines(descriptor: int) -> Iterator[bytes | Refused]:
-    """Every line that is not blank, without its end; one that is too long comes as its refusal."""
+    """Yield each line that is not blank, without its end; for a line that is too long, its
+    refusal."""
     pending, skipping, at_end = bytearray(), False, False
     while not at_end:
         chunk = os.read(descriptor, 1 << 16)
@@ -89,9 +90,9 @@ def _lines(descriptor: int) -> Iterator[bytes | Refused]:
 
 
 def message(line: bytes) -> JSONRPCMessage:
-    """The message on the line. Lone surrogates in it become U+FFFD, as they do in memories.
+    """Parse the message on the line. Lone surrogates become U+FFFD, as they do in memories.
 
-    Raises Refused with one answer for each id that can be read, or one without an id.
+    Raises Refused with one answer for each id that can be read, or one answer without an id.
     """
     try:
         given = json.loads(line.removeprefix(BYTE_ORDER_MARK).decode(), parse_constant=_refuse)
@@ -113,7 +114,8 @@ def message(line: bytes) -> JSONRPCMessage:
 def _kind(
     given: dict[str, Any],
 ) -> type[JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError]:
-    """By its members: what has an id and a method wants an answer, however odd the id is."""
+    """Return the kind of message by its members: with an id and a method it is a request, however
+    odd the id is."""
     if "method" in given:
         return JSONRPCRequest if "id" in given else JSONRPCNotification
     if "result" in given:
@@ -122,7 +124,10 @@ def _kind(
 
 
 def _ids(given: Any) -> list[RequestId]:
-    """Usable ids of the requests in it; the id of a response would name a request of our own."""
+    """Return the usable ids of the requests.
+
+    The id of a response would name a request of our own.
+    """
     parts = [
         part for part in (given if isinstance(given, list) else [given]) if isinstance(part, dict)
     ]
@@ -155,12 +160,12 @@ def _refuse(constant: str) -> None:
 
 logger = logging.getLogger(__name__)
 
+# Seconds for calls in hand after the input has ended.
 FINISH_SECONDS = 5.0
-"""How long calls in hand may take once the input has ended."""
+# Seconds for calls in hand after a signal.
 SIGNAL_SECONDS = 2.0
-"""How long they may take after a signal."""
+# Seconds that are then left for closing the files before the process ends regardless.
 GRACE_SECONDS = 0.8
-"""What is then left for closing the files before the process ends regardless."""
 
 Stream = MemoryObjectSendStream[SessionMessage]
 
@@ -168,8 +173,8 @@ Stream = MemoryObjectSendStream[SessionMessage]
 def serve_stdio(server: MCPServer[Any], close: Callable[[], None]) -> NoReturn:
     """Serve until the client or a signal ends it, then close and exit.
 
-    The exit does not wait for threads: one may sit in a read that never returns. What was
-    answered is stored, and a transaction that did not end is as if it had never begun.
+    The exit does not wait for threads, since one may be in a read that never returns. What was
+    answered is stored, and an unfinished transaction leaves no trace.
     """
     code = 0
     try:
@@ -189,7 +194,8 @@ class Pipe:
         self._in_hand: Counter[RequestId | None] = Counter()
         self._deadline = math.inf
         self._signalled = False
-        # Whatever else writes to standard output, here or in a child process, must miss the wire.
+        # Nothing else that writes to standard output, here or in a child process, may reach the
+        # client.
         self._input, self._output = os.dup(0), os.dup(1)
         with Path(os.devnull).open("rb") as nothing:
             os.dup2(nothing.fileno(), 0)
@@ -197,14 +203,14 @@ class Pipe:
         sys.stdout = sys.stderr
 
     async def serve(self) -> None:
-        """Until the input ends, the output breaks, or a signal comes."""
+        """Serve until the input ends, the output breaks, or a signal comes."""
         self._loop = asyncio.get_running_loop()
         self._over = anyio.Event()
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, self._on_signal)
         to_server, from_client = anyio.create_memory_object_stream[Any]()
         to_client, from_server = anyio.create_memory_object_stream[SessionMessage]()
-        core = self._server._lowlevel_server  # the public entry brings its own deaf stdio
+        core = self._server._lowlevel_server  # the public entry uses the SDK's own stdio
         greeting = core.create_initialization_options()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._write, from_server)
@@ -216,7 +222,8 @@ class Pipe:
             to_client.close()
 
     def _start_reading(self, to_server: Stream, to_client: Stream) -> None:
-        """On a thread of its own: a read cannot be cancelled, and must not keep us alive."""
+        """Read on a thread of its own: a read cannot be cancelled, and must not keep the process
+        alive."""
 
         def read() -> None:
             try:
@@ -239,7 +246,7 @@ class Pipe:
                 await to_client.send(SessionMessage(answer))
         elif isinstance(received, JSONRPCRequest):
             self._in_hand[received.id] += 1
-            # A call that its client has cancelled gets no answer.
+            # A cancelled call gets no answer, but it is done.
             metadata = ServerMessageMetadata(on_request_unanswered=partial(self._done, received.id))
             await to_server.send(SessionMessage(received, metadata))
         else:
@@ -249,7 +256,7 @@ class Pipe:
         self._in_hand[id] -= 1
 
     async def _write(self, from_server: AsyncIterable[SessionMessage]) -> None:
-        one_at_a_time = anyio.CapacityLimiter(1)  # not the calls' own: they may be slow
+        one_at_a_time = anyio.CapacityLimiter(1)  # not the limiter of the calls, which may be slow
         async for sent in from_server:
             text = sent.message.model_dump_json(by_alias=True, exclude_unset=True) + "\n"
             write = partial(self._put, text.encode())
@@ -268,7 +275,10 @@ class Pipe:
             left = left[os.write(self._output, left) :]
 
     def _end_within(self, seconds: float) -> None:
-        """Stop; calls in hand may take so long. Soon after that the process is gone in any case."""
+        """Stop.
+
+        Calls in hand have that many seconds; soon after that the process ends in any case.
+        """
         self._deadline = min(self._deadline, time.monotonic() + seconds)
         last = threading.Timer(seconds + GRACE_SECONDS, os._exit, (0,))
         last.daemon = True
@@ -280,9 +290,9 @@ class Pipe:
             await anyio.sleep(0.01)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        """The first one asks for an orderly end, the second gets an immediate one."""
+        """End in good order on the first signal, and at once on the second."""
         if self._signalled:
             os._exit(128 + number)
         self._signalled = True
-        with suppress(RuntimeError):  # the loop has ended: what is left is being closed
+        with suppress(RuntimeError):  # the loop has ended, and files are being closed
             self._loop.call_soon_threadsafe(self._end_within, SIGNAL_SECONDS)

@@ -1,7 +1,7 @@
-"""How a plain function becomes a tool: checked arguments in, a small answer or a short error out.
+"""Turns a plain function into a tool: checked arguments in, a small answer or a short error out.
 
 The SDK's own tools drop unknown arguments, show pydantic's titles and `anyOf null` to the model,
-answer bad arguments with pydantic's three lines per field, and send null for what is not there.
+answer bad arguments with three lines of pydantic per field, and send null for absent values.
 """
 
 import inspect
@@ -35,7 +35,10 @@ logger = logging.getLogger(__name__)
 
 
 class Arguments(ArgModelBase):
-    """What a tool takes. An argument that is null counts as absent, unless null says something."""
+    """The arguments of a tool.
+
+    A null argument counts as absent, unless null has a meaning for it.
+    """
 
     model_config = ConfigDict(extra="forbid", populate_by_name=False)
 
@@ -53,7 +56,7 @@ class Arguments(ArgModelBase):
 
 
 class Answer(BaseModel):
-    """What a tool gives. Fields that are None are left out."""
+    """The answer of a tool. Fields that are None are left out."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -62,14 +65,14 @@ class StrictTool(Tool):
     """A tool whose function gets the call and only those arguments that were given."""
 
     listed: bool = True
-    """Whether clients are told of it; one that is not can be called all the same."""
+    """Whether clients see it in the list. An unlisted tool can still be called."""
     null_is_absent: bool = False
-    """Whether null never clears anything: a caller has to name every argument."""
+    """Whether null never clears anything, because a caller has to name every argument."""
 
     async def run(
         self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
     ) -> Any:
-        """Call the function on a worker thread. Only here do errors become text for a model."""
+        """Call the function on a worker thread. Errors become text for a model only here."""
         try:
             work = partial(self.fn, current_call(), **self._checked(arguments))
             answer = cast(Answer, await anyio.to_thread.run_sync(work))
@@ -106,9 +109,9 @@ def tool(
     always_load: bool = False,
     listed: bool = True,
 ) -> StrictTool:
-    """The function as a tool: its name, docstring, parameters after the call, and answer.
+    """Make a tool of a function: its name, docstring, parameters after the call, and answer.
 
-    One that is not `listed` answers hooks, which read text only.
+    A tool that is not `listed` answers hooks, which read text only.
     """
     arguments = _arguments_of(function)
     answer: type[Answer] = inspect.signature(function).return_annotation
@@ -131,8 +134,8 @@ def tool(
 
 
 def closed(tool: StrictTool) -> StrictTool:
-    """The same tool for programs that allow a model nothing but what its schema names: every
-    argument has to be given, null stands for none, and objects within are spelled out."""
+    """Return the tool for programs that let a model use only what its schema names: every argument
+    is required, null stands for none, and nested objects are spelled out."""
     parameters = dict(tool.parameters)
     parameters["properties"] = {
         name: _spelled_out(schema, tool.fn_metadata.arg_model, name)
@@ -143,7 +146,7 @@ def closed(tool: StrictTool) -> StrictTool:
 
 
 def _spelled_out(schema: Any, model: type[BaseModel], name: str) -> Any:
-    """With the members of the objects in its list, where a short schema only hints at them."""
+    """Add the members of the objects in a list, which a short schema only hints at."""
     inside = schema.get("items", {})
     if inside.get("type") != "object" or "properties" in inside:
         return schema
@@ -154,7 +157,7 @@ def _spelled_out(schema: Any, model: type[BaseModel], name: str) -> Any:
 
 
 def _closed(schema: Any) -> Any:
-    """All members required, those that were not may be null, and no others allowed."""
+    """Require all members, let those that were optional be null, and allow no others."""
     if isinstance(schema, list):
         return [_closed(part) for part in schema]
     if not isinstance(schema, dict):
@@ -181,14 +184,15 @@ def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def without_nulls(given: Any) -> Any:
-    """The object without its null members."""
+    """Return the object without its null members."""
     if not isinstance(given, Mapping):
         return given
     return {name: value for name, value in given.items() if value is not None}
 
 
 def lean(schema: Any) -> Any:
-    """The JSON schema without what only costs: titles, null alternatives, empty defaults."""
+    """Return the JSON schema without parts that only cost tokens: titles, null alternatives, empty
+    defaults."""
     if isinstance(schema, list):
         return [lean(part) for part in schema]
     if not isinstance(schema, dict):
@@ -207,7 +211,8 @@ def lean(schema: Any) -> Any:
 
 
 def _arguments_of(function: Callable[..., Any]) -> type[Arguments]:
-    """A model of the parameters after the first; `**rest: Unpack[Keys]` stands for those keys."""
+    """Return a model of the parameters after the first; `**rest: Unpack[Keys]` stands for those
+    keys."""
     hints = get_type_hints(function, include_extras=True)
     fields: dict[str, Any] = {}
     for parameter in list(inspect.signature(function).parameters.values())[1:]:
@@ -224,14 +229,14 @@ def _arguments_of(function: Callable[..., Any]) -> type[Arguments]:
 
 
 def _is_container(annotation: Any) -> bool:
-    """Whether the annotation, or one of its alternatives, is a list or an object."""
+    """Return whether the annotation, or one of its alternatives, is a list or an object."""
     if any(_is_container(option) for option in get_args(annotation) if get_origin(annotation)):
         return True
     return (get_origin(annotation) or annotation) in (list, tuple, dict)
 
 
 def _unquoted(value: Any) -> Any:
-    """Claude Desktop sends lists and objects as JSON inside a string."""
+    """Parse a list or object in a string: Claude Desktop sends them that way."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
             return json.loads(value)

@@ -1,4 +1,4 @@
-"""Bearer tokens: who may speak over HTTP, and as which Kin.
+"""Bearer tokens: who may use HTTP, and as which Kin.
 
 $KINMEM_HOME/tokens.json holds a digest of each token, never the token. Once it lists any token,
 even a revoked or expired one, every HTTP request needs a valid one; delete the file to go back.
@@ -21,7 +21,7 @@ from kinmem.settings import kin_name
 
 try:
     import fcntl
-except ImportError:  # Windows: two `kinmem token` commands at the same moment are on their own
+except ImportError:  # Windows: two `kinmem token` commands at the same moment may collide
     fcntl = None  # type: ignore[assignment]
 
 FILE = "tokens.json"
@@ -29,7 +29,7 @@ FILE = "tokens.json"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What is kept of a token. Times are ISO 8601 in UTC."""
+    """What is stored of a token. Times are ISO 8601 in UTC."""
 
     id: str
     kin: str
@@ -40,7 +40,7 @@ class Token:
     note: str | None = None
 
     def valid(self, now: datetime) -> bool:
-        """Whether it opens anything at that moment."""
+        """Return whether the token is valid at that moment."""
         return self.revoked_at is None and (
             self.expires_at is None or now < datetime.fromisoformat(self.expires_at)
         )
@@ -59,7 +59,10 @@ class Tokens:
         self._tokens: dict[str, Token] = {}
 
     def add(self, kin: str, note: str | None = None, days: int | None = None) -> str:
-        """A new token for the Kin, valid for so many days or until revoked. Only shown here."""
+        """Make a token for the Kin, valid for `days` or until revoked.
+
+        Its text is returned only here.
+        """
         if days is not None and not 1 <= days <= 36500:
             raise InvalidInput(f"a token cannot last {days} days; use 1 to 36,500")
         id, now = secrets.token_hex(4), self._clock()
@@ -77,7 +80,7 @@ class Tokens:
         return text
 
     def revoke(self, id: str) -> Token:
-        """Close the token with this id for good, at once for running servers too."""
+        """Revoke the token with this id for good, with immediate effect on running servers."""
         with self._locked():
             tokens = self._read()
             if id not in tokens:
@@ -88,16 +91,16 @@ class Tokens:
         return revoked
 
     def tokens(self) -> list[Token]:
-        """All that were ever added, oldest first."""
+        """Return all tokens that were ever added, oldest first."""
         return list(self._read().values())
 
     def usable(self) -> bool:
-        """Whether anybody can get in with a token now."""
+        """Return whether any token is valid now."""
         now = self._clock()
         return any(token.valid(now) for token in self._read().values())
 
     def verify(self, text: str) -> str | None:
-        """The Kin that this token speaks for, None if it is unknown, expired or revoked."""
+        """Return the Kin that the token stands for; None if it is unknown, expired or revoked."""
         parts = text.split("_", 2)
         token = self._read().get(parts[1]) if len(parts) == 3 else None
         expected = token.digest if token else ""
@@ -124,7 +127,7 @@ class Tokens:
         return self._tokens
 
     def _write(self, tokens: dict[str, Token]) -> None:
-        """Replace the file in one step, so that a server never reads half of it."""
+        """Replace the file atomically, so that a server never reads half of it."""
         document = {"version": 1, "tokens": [asdict(token) for token in tokens.values()]}
         draft = self._file.with_name(f"{FILE}.{secrets.token_hex(4)}")
         try:
@@ -141,7 +144,7 @@ class Tokens:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """One writer at a time, in any process."""
+        """Allow one writer at a time, across processes."""
         lock = self._file.with_suffix(".lock")
         try:
             lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -157,5 +160,6 @@ class Tokens:
 
 
 def _digest(text: str) -> str:
-    """A plain digest is enough: nobody guesses 256 random bits, however fast they try."""
+    """Return a plain digest, which is enough: nobody can guess 256 random bits, however fast they
+    try."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

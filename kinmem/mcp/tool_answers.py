@@ -1,4 +1,5 @@
-"""What the tools answer: small flat models with the wire's names; what is None is left out."""
+"""The tools' answers: small flat models with the names on the wire. Fields that are None are left
+out."""
 
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -20,10 +21,11 @@ if TYPE_CHECKING:
 
 LINKED_CHARACTERS = 80
 MOST_LINKED = 20
+# Characters of a memory that list_memories shows; kinmem://memories/{id} shows all of it.
 LISTED_CHARACTERS = 2000
-"""list_memories shows this much of a memory; kinmem://memories/{id} shows all of it."""
+# Most characters of a document that kinmem://memories/{id} shows whole; of a longer one its chunks
+# can be read.
 FULL_CHARACTERS = 64 * 1024
-"""Of a document that kinmem://memories/{id} shows whole; of a longer one its chunks can be read."""
 
 GOING_ON = (
     "The upkeep is not done yet and goes on in the background. Nothing has to be waited for; the"
@@ -33,7 +35,7 @@ ABSTAINED = "Nothing remembered answers this for sure; weak memories are the nea
 
 
 def _plain(number: float | None) -> float | None:
-    """7 rather than 7.0."""
+    """Return 7 rather than 7.0."""
     return int(number) if number is not None and number == int(number) else number
 
 
@@ -114,7 +116,7 @@ class Memory(Wire):
 
     @classmethod
     def brief(cls, memory: "models.Memory", service: "Service", excerpt: str | None = None) -> Self:
-        """As much as a reader of many memories needs."""
+        """Return as much as a reader of many memories needs."""
         zone = service.settings.general.zone
         if memory.is_document and excerpt is None:
             excerpt = memory.content
@@ -141,7 +143,7 @@ class Memory(Wire):
         )._of_turn(memory, zone)
 
     def _of_turn(self, memory: "models.Memory", zone: tzinfo) -> Self:
-        """With who said it, where and when, if it is no memory."""
+        """Add who said it, where and when, if it is a turn rather than a memory."""
         if memory.source == "conversation":
             self.source, self.session, self.speaker = memory.source, memory.session, memory.speaker
             self.occurred_at = moment(memory.said_at, zone)
@@ -149,7 +151,7 @@ class Memory(Wire):
 
     @classmethod
     def listed(cls, memory: "models.Memory", service: "Service") -> Self:
-        """With what one needs to tidy up; a very long content is cut."""
+        """Return what is needed to tidy up; a very long content is cut."""
         long = len(memory.content) > LISTED_CHARACTERS and not memory.is_document
         excerpt = memory.content[:LISTED_CHARACTERS] + "…" if long else None
         view = cls.brief(memory, service, excerpt)
@@ -159,7 +161,7 @@ class Memory(Wire):
 
     @classmethod
     def whole(cls, memory: "models.Memory", service: "Service") -> Self:
-        """Everything a caller may change, with the version to change it from."""
+        """Return everything that a caller may change, with the version to change it from."""
         view = cls.listed(memory, service)
         if not memory.is_document:
             view.content, view.excerpt, view.truncated = memory.content, None, None
@@ -172,7 +174,8 @@ class Memory(Wire):
 
     @classmethod
     def full(cls, memory: "models.Memory", service: "Service") -> Self:
-        """The same with all of the text, unless it is a document longer than most can read."""
+        """Return the same with all of the text, unless it is a document longer than most readers
+        can take."""
         if memory.source == "conversation":
             return cls.brief(memory, service)
         view = cls.whole(memory, service)
@@ -204,7 +207,7 @@ class Recalled(Wire):
         summaries = service.store.summaries.of([hit.memory.id for hit in answer.hits])
 
         def told(hit: "models.Hit") -> Memory:
-            view = _found(hit, service, explain)
+            view = _hit_view(hit, service, explain)
             view.summary = summaries.get(view.id)
             return view
 
@@ -217,7 +220,7 @@ class Recalled(Wire):
         )
 
 
-def _found(hit: "models.Hit", service: "Service", explain: bool) -> Memory:
+def _hit_view(hit: "models.Hit", service: "Service", explain: bool) -> Memory:
     view = Memory.brief(hit.memory, service, hit.excerpt)
     view.newer = hit.newer
     if hit.part is not None:
@@ -234,13 +237,13 @@ def _found(hit: "models.Hit", service: "Service", explain: bool) -> Memory:
 
 
 def _is_elsewhere(memory: "models.Memory", service: "Service") -> bool:
-    """Whether it holds in another project than the one at hand, if that is known."""
+    """Return whether it holds in another project than the current one, if that is known."""
     place, here = memory.place, service.here
     return place is not None and here is not None and not same_place(place, here)
 
 
 def linked(memory: "models.Memory", service: "Service") -> list[Linked] | None:
-    """What it is connected with; None: nothing."""
+    """Return the connections of a memory; None if there are none."""
     found = service.links(memory.id).get(memory.id, [])
     return [Linked.of(one) for one in found[:MOST_LINKED]] or None
 
@@ -422,7 +425,7 @@ class Slept(Wire):
 
     @classmethod
     def later(cls, service: "Service") -> Self:
-        """Of a run that has not ended yet."""
+        """Return the answer for a run that has not ended yet."""
         return cls(
             started_at=moment(service.clock(), service.settings.general.zone),
             steps=[],
@@ -431,7 +434,7 @@ class Slept(Wire):
 
 
 def stamp(when: datetime | None, zone: tzinfo) -> str | None:
-    """ISO 8601 in the zone; a local midnight is written as the date it stands for."""
+    """Format a time as ISO 8601 in the zone; a local midnight is written as its date."""
     if when is None:
         return None
     local = when.astimezone(zone)
@@ -441,5 +444,5 @@ def stamp(when: datetime | None, zone: tzinfo) -> str | None:
 
 
 def as_json(answer: Wire) -> dict[str, Any]:
-    """The answer as it is sent."""
+    """Return the answer as it is sent."""
     return answer.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -1,4 +1,4 @@
-"""What kinmem does for one Kin, once, for every way in: tools, command line, Python."""
+"""The service: everything kinmem does for one Kin, for tools, command line and Python alike."""
 
 from kinmem.service.care import Care
 from kinmem.service.conversations import Conversations
@@ -12,6 +12,6 @@ class Service(Memories, Conversations, Views, Care):
     """One Kin's memory. Every method may be called from any thread.
 
     Times are aware datetimes or ISO 8601 text, read in KINMEM_TZ. All methods raise InvalidInput
-    for arguments that cannot be meant, and StoreError when the database cannot do it.
-    Opened by kinmem.open or wiring; close it, or use it in a with statement.
+    for arguments that are not valid, and StoreError if the database operation fails. Opened by
+    kinmem.open or wiring; close it, or use it in a with statement.
     """

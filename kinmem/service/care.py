@@ -1,4 +1,4 @@
-"""Service: what looks after the memory."""
+"""Service: maintenance of the memory: restore, undo, sleep, and background work."""
 
 from collections.abc import Iterable
 
@@ -19,10 +19,10 @@ from kinmem.validation import checked_count
 
 
 class Care(Parts):
-    """What is brought back, and what is otherwise done in the background."""
+    """Restoring, undoing, and the work that is otherwise done in the background."""
 
     def restore(self, memory_id: str) -> Memory:
-        """Bring back a forgotten, archived or superseded memory of one's own."""
+        """Bring back one of the Kin's own memories that is forgotten, archived or superseded."""
         memory = self.store.get(memory_id)
         if memory.state in LIVE:
             return self.store.update(memory_id, {})
@@ -39,8 +39,8 @@ class Care(Parts):
         cascade: bool = False,
         dry_run: bool = False,
     ) -> Undone:
-        """Take back what was done: a write by its number, a batch by its name, the last change of a
-        memory by its id, or the `last` things done on purpose. See kinmem.undo.undo.Undo."""
+        """Take back a write by its number, a batch by its name, the last change of a memory by its
+        id, or the `last` deliberate changes. See kinmem.undo.undo.Undo."""
         self._background.await_ready()
         what = storable(what) if isinstance(what, str) else what
         undone = self._undo(what, last=last, cascade=cascade, dry_run=dry_run)
@@ -58,9 +58,10 @@ class Care(Parts):
         compress: bool | None = None,
         progress: Progress | None = None,
     ) -> Run:
-        """Do the background work now, all of it or the steps named (upkeep/steps); what was done.
+        """Do the background work now, all steps or those named (upkeep/steps), and return what was
+        done.
 
-        A dry run counts what would be, and changes nothing. `compress`: merge without a model.
+        A dry run counts what would be done and changes nothing. `compress` merges without a model.
         """
         names = chosen(steps)
         self._background.await_ready()
@@ -75,17 +76,17 @@ class Care(Parts):
         )
 
     def sleep_if_due(self) -> Run | None:
-        """Learn what waits, and do what is left of the sleep cycle if it is time for one."""
+        """Learn what waits, and finish the sleep cycle if one is due."""
         self._background.await_ready()
         return self._cycle.sleep_if_due(lambda: self._background.closing)
 
     def runs(self, limit: int = 20) -> list[Run]:
-        """Reports of what was done in the background, the latest first."""
+        """Return the reports of background work, the latest first."""
         return self.store.jobs.runs(checked_count(limit, "limit", 1, MOST_LISTED))
 
     def summarize(self, ids: Iterable[str] = (), progress: Progress | None = None) -> int:
-        """Make the summaries of these own memories anew; of all that lack one if none is named.
-        How many were made."""
+        """Make new summaries of these memories of the Kin, or of all that lack one if none is
+        named. Returns how many were made."""
         model = self._summary_model
         waiting = list(ids) or self.store.summaries.due(None)
         made = 0
@@ -96,15 +97,15 @@ class Care(Parts):
         return made
 
     def reembed(self, progress: Progress | None = None) -> int:
-        """Make the vectors of the configured embedder that are missing, now; how many were made.
+        """Make the missing vectors of the configured embedder now, and return how many were made.
 
-        Raises ModelError when the embedder fails; what was done stays done, a second call goes on.
+        Raises ModelError if the embedder fails. What was done stays done; another call continues.
         """
         return self._indexing.all(progress)
 
     def settle(self, timeout: float | None = None) -> bool:
         """Wait until the background work is done: vectors made, duplicates among them settled.
 
-        False if it is not done after `timeout` seconds, or cannot be (the embedder fails).
+        Returns False if it is not done after `timeout` seconds, or cannot be (the embedder fails).
         """
         return self._background.settle(timeout)

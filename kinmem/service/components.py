@@ -1,4 +1,4 @@
-"""What a Kin's memory consists of, put together."""
+"""The components of a Kin's memory, put together."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -35,8 +35,8 @@ from kinmem.upkeep.schedule import Schedule
 from kinmem.upkeep.summarize_memories import summarize_these
 from kinmem.upkeep.tag import tag_these
 
+# Characters. Summarising a longer text by rules takes over 5 ms.
 AT_ONCE = 4000
-"""Characters; the summary by rules of what is longer takes over 5 ms."""
 QUERY_BYTES = 8 * 1024
 NO_MODELS = ChatModels()
 
@@ -44,7 +44,7 @@ Time = str | datetime
 
 
 class Parts:
-    """What the ways in of Service share, and its beginning and end."""
+    """What the interfaces of Service share, and how it is opened and closed."""
 
     def __init__(
         self,
@@ -57,10 +57,12 @@ class Parts:
         patience: float | None = None,
         resident: bool = True,
     ) -> None:
-        """`embedders`: the configured one, then those that answer while its vectors are being made.
+        """`embedders` are the configured one, then those that answer while its vectors are being
+        made.
 
-        `patience` bounds the seconds that a call waits for the embedder to load; None waits.
-        Without `resident` nothing is loaded and no background work is done: words answer.
+        `patience` limits the seconds that a call waits for the embedder to load; None: no limit.
+        Without `resident` no model is loaded and no background work is done, and words alone are
+        searched.
         """
         self.store = store
         self._here: str | None = None
@@ -101,7 +103,7 @@ class Parts:
         self._background.start()
 
     def _cycle_of(self, embedder: Embedder, models: ChatModels) -> Cycle:
-        """What is done after each turn, and in the night."""
+        """Put together the work after each turn and in the sleep cycle."""
         store, settings, clock = self.store, self.settings, self.clock
         learn = Learn(
             store,
@@ -125,7 +127,7 @@ class Parts:
 
     @property
     def kin(self) -> str:
-        """Whose memory this is."""
+        """The Kin whose memory this is."""
         return self.store.kin
 
     @property
@@ -136,6 +138,8 @@ class Parts:
 
     @here.setter
     def here(self, place: str | None) -> None:
+        """The project of the current call, else the one that this process was started in, if any;
+        see places.py."""
         self._here = place
 
     @property
@@ -146,10 +150,14 @@ class Parts:
 
     @root.setter
     def root(self, place: str | None) -> None:
+        """The project that the client has named, which is then `here` as well.
+
+        Messages belong to it unless they name another.
+        """
         self._root = place
 
     def close(self) -> None:
-        """Stop background work, close the files. What is pending goes on at the next opening."""
+        """Stop background work and close the files. Pending work continues at the next opening."""
         self._background.close()
         self.store.close()
 
@@ -169,23 +177,26 @@ class Parts:
         self.close()
 
     def _renewed(self, memory_id: str) -> Memory:
-        """With the priority, and if it must not wait the tier, that follow from a change."""
+        """Return the memory with its priority recomputed after a change, and its tier if that must
+        not wait."""
         self.store.life.renew([memory_id])
         return self.store.get(memory_id)
 
     def _told_anew(self, ids: Iterable[str], *, tags: bool = True) -> None:
-        """Make what is told of changed texts, as far as nobody has to wait for it; upkeep does the
-        rest. No `tags` where sleep had given none yet."""
+        """Tag and summarise changed texts again, as far as that takes no noticeable time; upkeep
+        does the rest. Without `tags` if sleep had given none yet."""
         found = self.store.memories(list(ids)).values()
-        rewritten = [one for one in found if one.kin == self.kin and one.tagged_at is None]
+        rewritten = [
+            memory for memory in found if memory.kin == self.kin and memory.tagged_at is None
+        ]
         if tags:
             tag_these(self.store, rewritten, self.clock)
         if self._summary_model is None:
-            long = [one.id for one in rewritten if SHORT < len(one.content) <= AT_ONCE]
+            long = [memory.id for memory in rewritten if SHORT < len(memory.content) <= AT_ONCE]
             summarize_these(self.store, long, None)
 
     def _fitting(self, query: str, recent: Recent, seconds: float, allowed: Filters) -> Answer:
-        """What a prompt brings to mind; use is counted for what is then told."""
+        """Find what fits a prompt. Use is counted later, for what is shown."""
         self._background.await_ready()
         limit = self.settings.recall.max_relevant
         query = query.encode("utf-8", "ignore")[:QUERY_BYTES].decode("utf-8", "ignore")

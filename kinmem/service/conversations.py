@@ -1,4 +1,4 @@
-"""Service: turns in, notes out."""
+"""Service: conversations: turns in, notes out."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -10,7 +10,7 @@ from kinmem.validation import checked_count
 
 
 class Conversations(Parts):
-    """What is said is kept, shortened and learned from."""
+    """Stores, shortens and learns from what is said."""
 
     def observe(
         self,
@@ -29,13 +29,13 @@ class Conversations(Parts):
         tell: bool = True,
         again: bool = False,
     ) -> Observed:
-        """Keep one thing said, durably; learn from it later. A prompt is answered with notes,
-        unless `tell` is false.
+        """Store one message durably; learning from it comes later. For a prompt, return notes
+        unless `tell` is False.
 
         `event` is prompt, answer, tool (its name in `tool`, the call's id in `part`) or summary (a
-        client's own of what it drops). The same said again in one turn is kept once. What a
-        sub-agent says (`agent`) is ignored. `place` is the folder the session works in. `again`: a
-        prompt without an id was perhaps told before it was answered, too.
+        client's own summary of what it drops). The same message again in one turn is stored once.
+        Messages of a sub-agent (`agent`) are ignored. `place` is the folder the session works in.
+        `again` says that a prompt without an id may have been reported before its answer as well.
         """
         if agent:
             return Observed("ignored", reason="said by a sub-agent")
@@ -70,30 +70,32 @@ class Conversations(Parts):
         client: str | None = None,
         place: str | None = None,
     ) -> Observed:
-        """Keep a whole turn that is over: prompt, tool outputs (tool, text, id), answer."""
-        said = partial(self.observe, at=at, client=client, place=place)
-        asked = said("prompt", session, turn, prompt, speaker=speaker, tell=False)
+        """Store a whole turn that is over: prompt, tool outputs (tool, text, id) and answer."""
+        observe = partial(self.observe, at=at, client=client, place=place)
+        asked = observe("prompt", session, turn, prompt, speaker=speaker, tell=False)
         turn = asked.turn or turn or self._conversation.nameless(session, answer)
         for number, output in enumerate(tools, start=1):
             name, part = output.get("tool"), output.get("id") or str(number)
             text = output.get("text", "")
-            said("tool", session, turn, text, tool=name, part=part)
-        answered = said("answer", session, turn, answer)
+            observe("tool", session, turn, text, tool=name, part=part)
+        answered = observe("answer", session, turn, answer)
         return asked if asked.turn else answered
 
     def opening(self, session: str, *, place: str | None = None) -> str:
-        """What a session is told at its start, ready to be put before it; empty: nothing."""
+        """Return what to show a session at its start, ready to be inserted; empty if nothing."""
         return self._conversation.opening(session, place=place)
 
     def compacted(self, session: str) -> None:
-        """A client has compacted its context: what it was told there may be told again."""
+        """Note that a client has compacted its context, so that memories may be shown there
+        again."""
         self._conversation.compacted(session)
 
     def context(self, session: str | None = None, *, exact: bool = True) -> str:
-        """The conversation as a model can be given it: summaries, then the latest turns.
+        """Return the conversation as a model can be given it: summaries, then the latest turns.
 
-        The latest session if none is named; empty for an unknown one. With `exact` tool results are
-        reduced as far as the settings say; without, the text only grows until the next summary.
+        `session` defaults to the latest one; empty for an unknown one. With `exact`, tool results
+        are reduced as far as the settings say; without it the text only grows until the next
+        summary.
         """
         if session is None:
             latest = self.store.turns.sessions(1)
@@ -101,19 +103,22 @@ class Conversations(Parts):
         return self._compact.context(session, exact=exact)
 
     def sessions(self, limit: int = 50) -> list[Session]:
-        """The conversations observed, the latest first."""
+        """Return the observed conversations, the latest first."""
         return self.store.turns.sessions(checked_count(limit, "limit", 1, MOST_LISTED))
 
     def turns(self, session: str) -> list[Message]:
-        """All that was said in a session, in order."""
+        """Return all messages of a session, in order."""
         return self.store.turns.messages(session)
 
     def parked(self) -> list[Message]:
-        """What could not be learned from after three tries; see retry."""
+        """Return the messages that could not be learned from after three tries; see retry."""
         return self.store.turns.parked()
 
     def retry(self) -> int:
-        """Let the worker try again what is parked or waits for its next try; how many messages."""
+        """Let the worker try again what is parked or waits for its next try.
+
+        Returns the number of messages.
+        """
         found = self.store.turns.retry()
         self._background.wake()
         return found

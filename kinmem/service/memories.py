@@ -1,4 +1,4 @@
-"""Service: the six tools, and documents."""
+"""Service: memories: the six tools, and documents."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -36,12 +36,12 @@ from kinmem.validation import checked_filters
 
 BATCH = 100
 PLACE_BYTES = 4096
+# Fields that priority and tier depend on.
 RANKED = frozenset({"priority", "importance", "tags", "pinned", "archived", "links"})
-"""What priority and tier follow from."""
 
 
 class Memories(Parts):
-    """What is remembered is asked for, told, changed and looked over."""
+    """Recall, memorize, change, forget, list and review memories."""
 
     def recall(
         self,
@@ -60,15 +60,16 @@ class Memories(Parts):
         place: str | None = None,
         session: str | None = None,
     ) -> Answer:
-        """What is remembered about the question, best first; every hit says why it was found.
+        """Return what is remembered about the question, best first. Every hit says why it was
+        found.
 
-        `limit` is 1-100, MEMORY_MAX_RELEVANT by default; `mode` names a ranking profile. `place` is
-        a project's name or path: only what belongs to it. `session` is the conversation that a
-        follow-up belongs to; unset: of the last ten minutes the only one. Hits count as used, weak
-        ones do not.
+        `limit` is 1-100 and defaults to MEMORY_MAX_RELEVANT; `mode` names a ranking profile.
+        `place` is a project's name or path and restricts the search to it. `session` is the
+        conversation that a follow-up belongs to; by default the only one of the last ten minutes.
+        Hits count as used, weak ones do not.
 
-        Behind the memories stand hits with `is_turn`: what was said and is in none of them. They
-        have times and, if one is named, the `session`; any other filter leaves them out.
+        After the memories come hits with `is_turn`: messages that no memory was learned from. They
+        match times and, if one is named, the `session`; any other filter excludes them.
         """
         query = clean(query, "query", QUERY_BYTES)
         limit = self.settings.recall.max_relevant if limit is None else limit
@@ -96,10 +97,10 @@ class Memories(Parts):
         return answer
 
     def memorize(self, content: str, *, progress: Progress | None = None, **fields: Any) -> Stored:
-        """Remember one thing; the fields are those of Note. What is known is not stored twice.
+        """Store one memory. The fields are those of Note. What is known is not stored twice.
 
-        A text of over 64 KiB is stored as a document; see add_document. Only that takes long enough
-        to tell its `progress`.
+        A text over 64 KiB is stored as a document; see add_document. Only that takes long enough to
+        report `progress`.
         """
         self._background.await_ready()
         note = self._placed(_note({"content": content, **fields}))
@@ -108,18 +109,18 @@ class Memories(Parts):
         return self._memorize.one(note)
 
     def add_document(self, data: bytes | str, **details: Any) -> Stored:
-        """Remember what a file says: Markdown, text, HTML or PDF, up to 8 MiB of text, in chunks
-        that are found one by one. The details are those of documents.document.Given.
+        """Store a file: Markdown, text, HTML or PDF, up to 8 MiB of text, in chunks that recall
+        finds one by one. The details are those of documents.document.Given.
 
-        The same text again is a duplicate; another text with the same `source_ref` takes the place
-        of the earlier one. Its vectors are made in the background. Raises Unreadable or TooLarge.
+        The same text again is a duplicate; another text with the same `source_ref` replaces the
+        earlier one. Vectors are made in the background. Raises Unreadable or TooLarge.
         """
         return self.add(Given(data=data, **details))
 
     def add(
         self, given: Given, batch: str | None = None, progress: Progress | None = None
     ) -> Stored:
-        """The same of a document as it is handed over; what has one `batch` is undone at once."""
+        """Store a document. Documents with the same `batch` are undone together."""
         stored = self.documents.add(given, batch, progress)
         if stored.id and stored.status in ("created", "updated") and not self._summary_model:
             summarize_these(self.store, [stored.id], None)
@@ -132,11 +133,11 @@ class Memories(Parts):
         *,
         progress: Progress | None = None,
     ) -> list[Stored]:
-        """Remember several things; what became of each, in order.
+        """Store several memories, and return the outcome of each, in order.
 
-        They are stored at once, in transactions of 100; their vectors follow in the background (see
-        settle) and with them the search for semantic duplicates. An item that cannot be stored is
-        refused without harm to the others.
+        They are stored in transactions of 100. Vectors and the search for semantic duplicates
+        follow in the background (see settle). An item that cannot be stored is refused without
+        affecting the others.
         """
         notes = [self._placed(_note(item)) for item in items]
         batch = batch_name("many")
@@ -148,19 +149,24 @@ class Memories(Parts):
         return stored
 
     def _placed(self, note: Note) -> Note:
-        """With the path of the project that it names, or that it is about if it names none: a whole
-        document is about many things."""
+        """Return the note with the path of the project that it names, or else that it is about.
+
+        A document that names none gets none, since it is about many things.
+        """
         if note.place is not None:
             return replace(note, place=self._place(note.place))
         if is_document(note.content):
             return note
         if self.here:
-            with suppress(InvalidInput):  # it is refused when it is stored
+            with suppress(InvalidInput):  # storing it will report the error
                 note = self._memorize.judged(note)
         return replace(note, place=project_of(note.category, note.content, note.subject, self.here))
 
     def _place(self, wanted: str) -> str | None:
-        """The path of a project; None for an empty name: everywhere. Raises InvalidInput."""
+        """Return the path of a project; None for an empty name, which means everywhere.
+
+        Raises InvalidInput.
+        """
         if not wanted:
             return None
         found = meant(clean(wanted, "place", PLACE_BYTES), self.store.places())
@@ -182,12 +188,13 @@ class Memories(Parts):
     def _many(
         self, notes: Sequence[Note], batch: str, progress: Callable[[int], None]
     ) -> list[Stored]:
-        """Long ones as documents, the others together; what became of each, in order."""
+        """Store long notes as documents and the others together; return the outcome of each, in
+        order."""
         short = [note for note in notes if not is_document(note.content)]
-        told = iter(self._memorize.many(short, batch, progress))
+        outcomes = iter(self._memorize.many(short, batch, progress))
         stored = []
         for done, note in enumerate(notes, 1):
-            stored.append(self._long(note) if is_document(note.content) else next(told))
+            stored.append(self._long(note) if is_document(note.content) else next(outcomes))
             if len(short) < len(notes):
                 progress(done)
         return stored
@@ -202,11 +209,11 @@ class Memories(Parts):
         self, memory_id: str, *, if_version: int | None = None, **changes: Any
     ) -> Memory:
         """Change content, category, subject, scope, importance, tags, source_context, occurred_at,
-        pinned, priority, expires, place or archived. None clears what can be empty. `links` adds
-        links to other memories, {id, relation} each, and takes those back whose relation is None.
+        pinned, priority, expires, place or archived. None clears a field that may be empty. `links`
+        adds links to other memories, {id, relation} each, and removes those whose relation is None.
 
-        Raises MemoryNotFound unless this Kin is the author, VersionConflict if somebody changed it
-        since `if_version`.
+        Raises MemoryNotFound unless this Kin is the author, VersionConflict if somebody has changed
+        the memory since `if_version`.
         """
         asked = checked_links(changes["links"] or (), memory_id) if "links" in changes else []
         if not changes:
@@ -216,10 +223,10 @@ class Memories(Parts):
             raise InvalidInput(
                 f"memory {memory_id} is forgotten; archived=false brings it back first"
             )
-        told = {name: value for name, value in changes.items() if name != "links"}
-        if "place" in told:
-            told["place"] = self._place(told["place"] or "")
-        fields, chunks = self._checked(old, told)  # whole, before anything is written
+        given = {name: value for name, value in changes.items() if name != "links"}
+        if "place" in given:
+            given["place"] = self._place(given["place"] or "")
+        fields, chunks = self._checked(old, given)  # all of it, before anything is written
         batch = batch_name("update") if asked and fields else None
         if asked:
             linked = self.store.links.change(memory_id, asked, if_version, batch=batch)
@@ -238,15 +245,15 @@ class Memories(Parts):
             changed = self.store.get(memory_id)
         return self._renewed(memory_id) if RANKED & changes.keys() else changed
 
-    def _checked(self, old: Memory, told: dict[str, Any]) -> tuple[dict[str, Any], Chunks | None]:
-        """The fields to be changed, and the chunks of a new content."""
+    def _checked(self, old: Memory, given: dict[str, Any]) -> tuple[dict[str, Any], Chunks | None]:
+        """Return the fields to change, and the chunks of new content."""
         zone, secrets = self.settings.general.zone, self.settings.learn.secrets
-        as_document = "content" in told and (old.is_document or is_document(told["content"]))
-        text = told.pop("content") if as_document else None
-        fields = changed_fields(told, old, self.clock(), zone, secrets)
+        as_document = "content" in given and (old.is_document or is_document(given["content"]))
+        text = given.pop("content") if as_document else None
+        fields = changed_fields(given, old, self.clock(), zone, secrets)
         if text is not None:
-            said, chunks = self.documents.rewritten(old, text)
-            return fields | said, chunks
+            rewritten, chunks = self.documents.rewritten(old, text)
+            return fields | rewritten, chunks
         if "content" not in fields:
             return fields, None
         self._background.await_ready()
@@ -254,7 +261,8 @@ class Memories(Parts):
         return fields, self._memorize.embedded(Chunks(texts))
 
     def forget(self, memory_id: str, *, erase: bool = False) -> Forgotten:
-        """Take it out of use, restorable for KINMEM_PURGE_DAYS; with `erase` remove it for good."""
+        """Take a memory out of use, restorable for KINMEM_PURGE_DAYS; with `erase` remove it for
+        good."""
         if erase:
             self.store.erase(memory_id)
             self._recall.clear()
@@ -267,7 +275,10 @@ class Memories(Parts):
         return Forgotten(memory.id, "forgotten", since + self._bin_time)
 
     def forget_about(self, name: str) -> Forgetting:
-        """All that is remembered about somebody or something; its `erase` removes it for good."""
+        """Find all that is remembered about a person or thing.
+
+        The result's `erase` removes it for good.
+        """
         return Forgetting(self.store, self.settings.home, storable(name), self._recall.clear)
 
     def list_memories(
@@ -285,7 +296,10 @@ class Memories(Parts):
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page:
-        """One page of what is visible: live memories unless a state is named. `limit` is 1-200."""
+        """Return one page of visible memories, live ones unless a state is named.
+
+        `limit` is 1-200.
+        """
         if not 1 <= limit <= 200:
             raise InvalidInput(f"limit {limit} is not between 1 and 200")
         filters = checked_filters(
@@ -312,10 +326,11 @@ class Memories(Parts):
         keep: str | None = None,
         progress: Progress | None = None,
     ) -> Review:
-        """Contradictions, duplicates, quarantined, stale, expired and cluttering memories.
+        """Find contradictions, duplicates, and quarantined, stale, expired and cluttering memories.
 
-        Changes nothing but what `apply` and `refuse` name, by the ids of issues that a review gave:
-        those are done as suggested, or never proposed again. `keep` names the memory that stays.
+        Nothing is changed unless `apply` or `refuse` names the ids of issues from an earlier
+        review: those are done as suggested, or never proposed again. `keep` names the memory that
+        stays.
         """
         filters = checked_filters(self.settings.general.zone, subject=subject, scope=scope)
         return self._review(
@@ -324,7 +339,8 @@ class Memories(Parts):
 
 
 def _from(start: int, notes: Sequence[Note], progress: Progress | None) -> Callable[[int], None]:
-    """Tells how many of all notes are done, of a batch that starts there."""
+    """Return a callback that reports how many of all notes are done, in a batch that begins at
+    `start`."""
     if progress is None:
         return lambda done: None
     return lambda done: progress(start + done, len(notes), "memories")

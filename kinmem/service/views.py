@@ -1,4 +1,4 @@
-"""Service: what there is to see, for people and programs."""
+"""Service: views for people and programs: single memories, history, entities, graph, statistics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,39 +20,39 @@ from kinmem.turns import Run
 from kinmem.upkeep.priority import Vitals, vitals
 from kinmem.validation import checked_count
 
+# Entities that are searched for a prefix.
 MOST_NAMES = 1000
-"""Entities among which a beginning is looked for."""
+# Limit for lines of history, memories in a graph, and reports; more than anybody has.
 MOST_LISTED = 1_000_000
-"""Lines of the history, memories in a picture, reports: more than anybody has."""
 GREATEST_WRITE = 2**63 - 1
 
 
 @dataclass(frozen=True)
 class Stats:
-    """What a Kin's memory holds and how it is doing."""
+    """What a Kin's memory contains, and its condition."""
 
     kin: str
     counts: Mapping[str, Mapping[str, int]]
     """By state, scope and category; see Store.counts."""
     embedders: list[Coverage]
     embedder: str
-    """The configured one."""
+    """The configured embedder."""
     conversations: Mapping[str, int]
     """See Turns.counts; unindexed: messages that recall cannot find yet."""
     turns: list[Coverage]
-    """The vectors of what was said."""
+    """The vectors of messages."""
     last_run: Run | None
-    """What was done in the background last."""
+    """The latest background work."""
     last_sleep: Run | None
-    """The last sleep cycle, or part of one."""
+    """The latest sleep cycle, or part of one."""
 
 
 class Views(Parts):
-    """Single memories, their past, what they are about and how they hang together."""
+    """Single memories, their history, what they are about, and how they are connected."""
 
     def get(self, memory_id: str) -> Memory:
-        """A visible memory in whatever state, reading it counts as use; or by the id of a turn
-        what was said, in the form of a memory."""
+        """Return a visible memory in any state, which counts as use; for the id of a turn, its
+        message in the form of a memory."""
         for message in self.store.transcript.messages([memory_id]).values():
             return as_memory(message, self.kin)
         memory = self.store.get(memory_id)
@@ -60,16 +60,18 @@ class Views(Parts):
         return memory
 
     def vitals(self, memory_id: str) -> Vitals | None:
-        """How an own memory stands: retention, tier and why, priority; None if it does not live."""
+        """Return retention, tier with reason, and priority of an own memory; None if it is not
+        live."""
         return vitals(self.store, memory_id, self.settings.life, self.clock())
 
     def newer(self, *memory_ids: str) -> dict[str, str]:
-        """Of those that may hold no longer the id of the newer memory that says otherwise."""
+        """For each memory that may no longer hold, return the id of the newer memory that
+        contradicts it."""
         found = newer_of(self.store, memory_ids)
         return {id: memory.id for id, memory in found.items()}
 
     def links(self, *memory_ids: str) -> dict[str, list[Connection]]:
-        """What each of these memories is connected with; no key for what is with nothing."""
+        """Return the connections of each of these memories that has any."""
         return connections(self.store, memory_ids)
 
     def timeline(
@@ -80,9 +82,10 @@ class Views(Parts):
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page:
-        """What happened, the earliest first: of a subject, of a day, a month or a year, or of both.
+        """Return what happened, earliest first: to a subject, on a day, in a month or year, or
+        both.
 
-        What was superseded since is among it, valid until its `valid_to`. It counts as use.
+        Memories superseded since are included, valid until their `valid_to`. Reading counts as use.
         """
         zone = self.settings.general.zone
         now = self.clock()
@@ -93,7 +96,7 @@ class Views(Parts):
     def explore(
         self, name: str, *, depth: int = 1, to: str | None = None
     ) -> tuple[Card, Way | None]:
-        """What is known about somebody or something, and how it leads to another: see knowledge.
+        """Return what is known about an entity, and the path to another; see knowledge.
 
         The memories shown count as used. Raises EntityNotFound.
         """
@@ -104,21 +107,23 @@ class Views(Parts):
         return card, found
 
     def entity_names(self, prefix: str = "", limit: int = 100) -> list[str]:
-        """Names of entities that begin with the prefix, the most told of first."""
+        """Return names of entities that begin with the prefix, those with the most memories
+        first."""
         checked_count(limit, "limit", 1, MOST_NAMES)
         wanted, known = folded(prefix), self.store.graph.most_told(MOST_NAMES)
         return [one.name for one in known if one.key.folded.startswith(wanted)][:limit]
 
     def graph(self, limit: int = 500) -> Picture:
-        """The best connected memories, whom they are about and what joins them, to be drawn."""
+        """Return the best connected memories, the entities they are about, and the edges, to be
+        drawn."""
         return picture(self.store, checked_count(limit, "limit", 1, MOST_LISTED))
 
     def text(self, memory_id: str) -> str:
-        """All that a visible memory says: the whole text of a document."""
+        """Return everything that a visible memory says; for a document the whole text."""
         return self.store.documents.text(memory_id)
 
     def chunk(self, memory_id: str, number: int) -> str:
-        """The text of a document's chunk, by its number from 1. Raises InvalidInput."""
+        """Return the text of a document's chunk, numbered from 1. Raises InvalidInput."""
         found = self.store.documents.parts(memory_id, number - 1, 1) if number > 0 else []
         for place, text in found:
             return "(held back: reads like an instruction)" if place.held else text.strip()
@@ -127,8 +132,11 @@ class Views(Parts):
     def history(
         self, memory_id: str | None = None, limit: int = 100, *, before: int | None = None
     ) -> list[Event]:
-        """What happened to a visible memory, newest first; without an id what this Kin has done:
-        so many writes, each whole, of those numbered below `before`."""
+        """Return what happened to a visible memory, newest first.
+
+        Without an id, return what this Kin has done: at most `limit` writes, each complete, with
+        numbers below `before`.
+        """
         checked_count(limit, "limit", 1, MOST_LISTED)
         if memory_id is not None:
             return self.store.history(memory_id, limit)
@@ -137,15 +145,16 @@ class Views(Parts):
         return self.store.past.writes(limit, before=before)
 
     def as_of(self, write: int) -> dict[str, Memory]:
-        """Every own memory as it stood after that write, by id; see Past.as_of."""
+        """Return every own memory as it was after that write, by id; see Past.as_of."""
         return self.store.past.as_of(checked_count(write, "write", 0, GREATEST_WRITE))
 
     def subjects(self, prefix: str = "", limit: int = 100) -> list[str]:
-        """Known subjects that begin with the prefix, most used first."""
+        """Return known subjects that begin with the prefix, most used first."""
         return self.store.subjects(prefix, limit)
 
     def stats(self) -> Stats:
-        """Counts of memories and turns, the state of the vectors, and the last report."""
+        """Return counts of memories and messages, the state of the vectors, and the latest
+        reports."""
         jobs = self.store.jobs
         return Stats(
             self.kin,

@@ -41,8 +41,10 @@ class Knob:
 
 
 def knobs_of(settings: type) -> Iterator[Knob]:
-    """Yield the settings of all sections in order of declaration. Fields that are not sections are
-    skipped."""
+    """Yield the settings of all sections in order of declaration.
+
+    Fields that are not sections are skipped.
+    """
     for section in fields(settings):
         if is_dataclass(section.type):
             for item in fields(section.type):

@@ -19,8 +19,10 @@ DEVICES = frozenset(
 
 
 def kin_name(name: str) -> str:
-    """Return the name if a Kin may have it; a Kin's name is also a file name. Raises
-    InvalidInput."""
+    """Return the name if a Kin may have it; a Kin's name is also a file name.
+
+    Raises InvalidInput.
+    """
     if not KIN_NAME.fullmatch(name) or name in DEVICES:
         raise InvalidInput(
             f"{name!r} cannot name a Kin: use 1-64 of a-z, 0-9, - and _, a letter or digit at both ends"
@@ -29,8 +31,10 @@ def kin_name(name: str) -> str:
 
 
 def check_zone(name: str) -> None:
-    """Raise InvalidInput for a text that names no time zone. An empty text means the system's
-    zone."""
+    """Raise InvalidInput for a text that names no time zone.
+
+    An empty text means the system's zone.
+    """
     try:
         if name:
             ZoneInfo(name)
@@ -195,8 +199,10 @@ SWITCHED_OFF = ("off", "0", "false", "none", "rules")
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """Which chat model is asked for which purpose. Purposes without a model are never asked
-    about."""
+    """Which chat model is asked for which purpose.
+
+    Purposes without a model are never asked about.
+    """
 
     default: str | None = setting(
         "KINMEM_MODEL",
@@ -267,8 +273,10 @@ class ModelSettings:
         return _switched_on(self.default)
 
     def named(self, use: Use) -> str | None:
-        """Return the model for that purpose, or None for rules. Only some purposes fall back on
-        KINMEM_MODEL."""
+        """Return the model for that purpose, or None for rules.
+
+        Only some purposes fall back on KINMEM_MODEL.
+        """
         name: str | None = getattr(self, use)
         return self.fallback if name is None and use in FALL_BACK else _switched_on(name)
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol
 
 from kinmem.links import Asked, Link
-from kinmem.models import EntityType, Knowledge, Memory, Scope
+from kinmem.models import EntityType, Knowledge, Memory
 
 MOST_ALIASES = 10
 Reach = Literal["now", "once", "ever"]
@@ -97,7 +97,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """An entity of one file, with what surrounds it."""
+    """An entity of own memories, with what surrounds it."""
 
     key: Key
     name: str
@@ -117,13 +117,13 @@ class Graph(Protocol):
         """Add what was read out of own memories, by id with the version that was read; how many
         were still at that version.
 
-        One transaction for each scope, at most. Not a change of the memories: no history line.
+        One transaction. Not a change of the memories: no history line.
         """
         ...
 
-    def merge(self, scope: Scope, kept: Key, gone: Key) -> bool:
-        """In the file of that scope, let all that is said of `gone` be said of `kept`, with the
-        other name as an alias. False if one of them is not there any more."""
+    def merge(self, kept: Key, gone: Key) -> bool:
+        """Let all that own memories say of `gone` be said of `kept`, with the other name as an
+        alias. False if one of them is not there any more."""
         ...
 
     # reading
@@ -152,8 +152,8 @@ class Graph(Protocol):
         """By each alias the ids of memories that call it so, the latest first."""
         ...
 
-    def names_in(self, scope: Scope, limit: int) -> Sequence[Named]:
-        """Entities of live memories in one file with what surrounds them; the latest first."""
+    def names(self, limit: int) -> Sequence[Named]:
+        """Entities of own live memories with what surrounds them; the latest first."""
         ...
 
 

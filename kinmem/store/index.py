@@ -30,7 +30,8 @@ class Vectored(Protocol):
         ...
 
     def pending(self, embedder: str, limit: int) -> list[Pending]:
-        """Chunks that wait for a vector of this embedder, oldest first; own and shared ones."""
+        """Chunks that wait for a vector of this embedder, oldest first; own ones, then those of
+        what others share."""
         ...
 
     def fill(self, embedder: str, chunks: Sequence[Pending], vectors: Vectors) -> None:
@@ -59,7 +60,8 @@ class Index(Vectored, Protocol):
     def nearest(
         self, vector: Vector, embedder: str, limit: int, filters: Filters
     ) -> list[tuple[str, float]]:
-        """(id, cosine of its nearest chunk), nearest first, at most `limit` per scope.
+        """(id, cosine of its nearest chunk), nearest first, at most `limit` own ones and at most
+        `limit` that others share.
 
         Exact in small stores; above some thousand chunks recall@limit is at least 0.98.
         """
@@ -82,7 +84,7 @@ class Index(Vectored, Protocol):
         ...
 
     def changed_since(self, mark: int, scope: Scope, limit: int) -> list[tuple[int, str]]:
-        """(mark, id) of the memories whose vectors, or whether they are live, have changed since,
+        """(mark, id) of own memories whose vectors, or whether they are live, have changed since,
         in that order, at most `limit`: go on from the last mark. 0: from the beginning.
 
         Some may be here twice, and some put away again. Only the latest 200,000 changes are known.

@@ -49,7 +49,7 @@ class Memories(Protocol):
     # writing
 
     def add(self, drafts: Sequence[Draft], *, batch: str | None = None) -> list[str]:
-        """Store all drafts, in order, in one transaction per scope; the ids under which they stand.
+        """Store all drafts, in order, in one transaction; the ids under which they stand.
 
         A draft whose statement this Kin has live in the same scope is not stored again: its place
         holds the id of the one that is. Drafts of one call are compared with each other as well.
@@ -73,9 +73,10 @@ class Memories(Protocol):
         """Set fields of Memory and give back what it is now; `version` goes up by one.
 
         `chunks` must come with new content; `knowledge` is what was read out of it. Nothing to
-        change is no write. A new `scope` moves the memory under the same id: it is in the target
-        before it leaves the source. Raises VersionConflict when `if_version` is not the present
-        one. The history notes `reason`, `action`, `batch` and `reverts`, as those of Event.
+        change is no write. What others see of a shared memory follows at once, or as soon as it
+        can be written. Raises VersionConflict when `if_version` is not the present one. The history
+        notes `reason`, `action`, `batch` and `reverts`, as those of Event, and a new `scope` in a
+        line `moved` of its own.
         """
         ...
 
@@ -84,7 +85,7 @@ class Memories(Protocol):
 
         None, and nothing is done, if something was learned from one of the messages already.
         Raises VersionConflict if a memory is not at the version its change names, MemoryNotFound
-        if it is not this Kin's in that scope. Messages and conflicts need the private scope.
+        if it is not this Kin's.
         """
         ...
 
@@ -182,7 +183,7 @@ class Memories(Protocol):
         ...
 
     def history(self, id: str, limit: int = 100) -> list[Event]:
-        """What happened to a visible memory, newest first."""
+        """What happened to a visible memory, newest first; of what others share, nothing."""
         ...
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:

@@ -97,7 +97,7 @@ Round = Literal["tagged_at", "linked_at"]
 class Life(Protocol):
     """The own memories of one Kin, private and shared, that are active, stale or archived.
 
-    What is changed is one durable transaction per scope and call. Memories that are not at the
+    What is changed is one durable transaction per call. Memories that are not at the
     version given any more are passed over: somebody has changed them, and they are seen to later.
     """
 
@@ -155,8 +155,8 @@ class Rounds(Protocol):
 
     def holding(self, words: Collection[str], most: int) -> dict[str, list[str]]:
         """For each word the live visible memories that have it: at most so many by their title,
-        then at most so many by their text, there in any of its forms. The oldest first; those of
-        the private file before the shared ones."""
+        then at most so many by their text, there in any of its forms. The oldest first; own
+        ones before what others share."""
         ...
 
     def tagged(

@@ -12,7 +12,7 @@ from kinmem.learn.apply import decided
 from kinmem.llm.base import Embedder, Judge
 from kinmem.llm.naming import Naming, reread
 from kinmem.llm.pieces import chunks_of, embedded
-from kinmem.models import LIVE, Chunks, Event, Memory, Scope, State
+from kinmem.models import LIVE, Chunks, Event, Memory, State
 from kinmem.store.base import Store
 from kinmem.store.history import batch_name, components
 from kinmem.turns import Batch, Change
@@ -161,23 +161,12 @@ class Undo:
     # doing it
 
     def _carried_out(self, plan: Plan) -> str:
-        """One transaction for each scope, then one for each memory that moves between them."""
+        """One transaction, then one for each memory whose links change."""
         batch = batch_name("undo")
-        changes = {id: self._change(id, fields, plan) for id, fields in plan.fields.items()}
+        changes = [self._change(id, fields, plan) for id, fields in plan.fields.items()]
         settled = self._settled(plan)
-        scopes: tuple[Scope, ...] = ("private", "shared")
-        for scope in scopes:
-            staying = [
-                change
-                for id, change in changes.items()
-                if plan.memories[id].scope == scope and "scope" not in change.fields
-            ]
-            closing = settled if scope == "private" else {}
-            if staying or closing:
-                self._store.apply(Batch(scope=scope, changes=staying, settled=closing, name=batch))
-        for change in changes.values():
-            if "scope" in change.fields:
-                self._move(change, batch)
+        if changes or settled:
+            self._store.apply(Batch(changes=changes, settled=settled, name=batch))
         for id, links in plan.links.items():
             self._store.links.restore(id, links, batch=batch, reverts=plan.reverts[id])
         return batch
@@ -205,19 +194,6 @@ class Undo:
             return chunked_again(text, new, self._embedder)
         texts = chunks_of(new.content, self._embedder)
         return embedded(Chunks(texts), self._embedder)
-
-    def _move(self, change: Change, batch: str) -> None:
-        self._store.update(
-            change.id,
-            change.fields,
-            chunks=change.chunks,
-            if_version=change.version,
-            reason=change.reason,
-            action=change.action,
-            batch=batch,
-            reverts=change.reverts,
-            knowledge=change.knowledge,
-        )
 
     def _settled(self, plan: Plan) -> dict[int, str]:
         """Conflicts that were settled by what is taken back are open again, and those with what

@@ -16,7 +16,7 @@ from kinmem.errors import ModelError
 from kinmem.learn.memorize import Memorize
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import chunks_of
-from kinmem.models import Pending, Progress, Scope, Vector, Vectors
+from kinmem.models import Pending, Progress, Vector, Vectors
 from kinmem.recall.search import choose
 from kinmem.store.base import Store
 from kinmem.store.index import Vectored
@@ -214,7 +214,7 @@ class Embed:
     def __init__(self, store: Vectored, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
-        self._refused: dict[tuple[Scope, int], float] = {}
+        self._refused: dict[tuple[bool, int], float] = {}
         self._size = SLICE
         self._in_a_row = 0
 
@@ -246,7 +246,7 @@ class Embed:
         now = time.monotonic()
         self._refused = {chunk: until for chunk, until in self._refused.items() if until > now}
         waiting = self._store.pending(self._embedder.name, POOL + len(self._refused))
-        return [chunk for chunk in waiting if (chunk.scope, chunk.chunk) not in self._refused][
+        return [chunk for chunk in waiting if (chunk.is_own, chunk.chunk) not in self._refused][
             :POOL
         ]
 
@@ -279,7 +279,7 @@ class Embed:
             self._probe()
             logger.warning("no vector for memory %s: %s", chunk.memory_id, error)
             lasts = REFUSED_SECONDS if error.retry else math.inf
-            self._refused[chunk.scope, chunk.chunk] = time.monotonic() + lasts
+            self._refused[chunk.is_own, chunk.chunk] = time.monotonic() + lasts
             if len(self._refused) >= MOST_REFUSED:
                 raise
         return []

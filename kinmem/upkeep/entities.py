@@ -10,7 +10,7 @@ from itertools import chain
 from rapidfuzz.distance import OSA
 
 from kinmem.llm.naming import Naming
-from kinmem.models import THE_USER, Scope
+from kinmem.models import THE_USER
 from kinmem.store.base import Store
 from kinmem.store.graph import Key, Named
 from kinmem.upkeep.budget import UNLIMITED, Budget
@@ -28,21 +28,21 @@ SHORTEST = 8
 """Letters; among shorter names as many real ones are as alike: Hanna, Hannah."""
 BEGINS = 3
 """Letters that both spellings begin with."""
-SCOPES: tuple[Scope, ...] = ("private", "shared")
+MERGED = "entities"
+"""The mark: up to which revision of the own memories it was done."""
 
 
 def entities(store: Store, naming: Naming, budget: Budget, counts: Counter[str]) -> None:
     """Read own memories whose content was not read for entities, the latest first; then
-    merge entities of one file that are certainly the same. Counts read, found and merged.
+    merge entities of own memories that are certainly the same. Counts read, found and merged.
 
     A first name is merged into the one full name that begins with it, if a memory names both or
     they share a relation or a subject; two spellings, if they share a relation and no memory names
     both. Not a change of the memories: no history, and it can all be read again.
     """
     _read(store, naming, budget, counts)
-    for scope in SCOPES:
-        if not budget.is_over():
-            _merge(store, scope, budget, counts)
+    if not budget.is_over():
+        _merge(store, budget, counts)
 
 
 def _read(store: Store, naming: Naming, budget: Budget, counts: Counter[str]) -> None:
@@ -64,17 +64,15 @@ def _read(store: Store, naming: Naming, budget: Budget, counts: Counter[str]) ->
         counts["found"] += sum(len(one.entities) for _, one in found.values())
 
 
-def _merge(store: Store, scope: Scope, budget: Budget, counts: Counter[str]) -> None:
+def _merge(store: Store, budget: Budget, counts: Counter[str]) -> None:
     """What differs only in accents or case is one from the beginning."""
-    job = f"entities {scope}"
-    changed = store.revision[SCOPES.index(scope)]
-    if store.jobs.mark(job) == changed:
+    if store.jobs.mark(MERGED) == store.revision[0]:
         return
-    for kept, gone in same(store.graph.names_in(scope, NAMES), budget):
-        if budget.dry_run or store.graph.merge(scope, kept, gone):
+    for kept, gone in same(store.graph.names(NAMES), budget):
+        if budget.dry_run or store.graph.merge(kept, gone):
             counts["merged"] += 1
     if not budget.dry_run and not budget.is_over():
-        store.jobs.set_mark(job, store.revision[SCOPES.index(scope)])
+        store.jobs.set_mark(MERGED, store.revision[0])
 
 
 def same(names: Sequence[Named], budget: Budget = UNLIMITED) -> Iterator[tuple[Key, Key]]:

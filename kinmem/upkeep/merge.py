@@ -121,7 +121,6 @@ class Merge:
         draft = replace(draft, chunks=Chunks((text,), vectors, self._embedder.name))
         return self._apply(
             Batch(
-                scope=memory.scope,
                 drafts=[draft],
                 changes=_gone(group.memories, memory.id, self._step, now),
                 parents={memory.id: [source.id for source in group.memories]},
@@ -135,7 +134,7 @@ class Merge:
         why = f"{self._step}: stands for {', '.join(memory.id for memory in others)}"
         change = Change(kept.id, _worth(group.memories), "consolidated", why, kept.version)
         gone = _gone(others, kept.id, self._step, now)
-        return Batch(scope=kept.scope, changes=[change, *gone], name=self._run)
+        return Batch(changes=[change, *gone], name=self._run)
 
     def _apply(self, batch: Batch) -> Outcome:
         try:

@@ -16,7 +16,7 @@ from kinmem.language.same.similarity import content_hash
 from kinmem.llm.base import ChatModel, Embedder, Judge
 from kinmem.llm.pieces import chunks_of, embedded
 from kinmem.llm.relating import Relating
-from kinmem.models import Chunks, Filters, Issue, Memory, Progress, Review, Scope, Settled, State
+from kinmem.models import Chunks, Filters, Issue, Memory, Progress, Review, Settled, State
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.turns import Batch, Change
@@ -110,7 +110,6 @@ class Reviewer:
 
 
 SUPERSEDING = {"contradiction", "duplicate"}
-Deed = tuple[Scope, Change]
 BECAME = {"forgotten": "deleted"}
 """By the action in the history; the others are called what they are called there."""
 
@@ -124,7 +123,7 @@ def apply_issue(
     *,
     relating: Relating,
 ) -> Settled:
-    """Do what the issue suggests, in one transaction for each scope; it can all be taken back.
+    """Do what the issue suggests, in one transaction; it can all be taken back.
 
     contradiction: the later memory, or `keep`, supersedes the others, and their conflict is closed;
     of one that says other things as well, those sentences stay.
@@ -248,7 +247,7 @@ def _prove(text: str, memories: Sequence[Memory]) -> None:
         raise InvalidInput(f"the suggested text does not stand for all: {'; '.join(problems)}")
 
 
-def _rewritten(memory: Memory, issue: Issue, text: str | None, embedder: Embedder) -> Deed:
+def _rewritten(memory: Memory, issue: Issue, text: str | None, embedder: Embedder) -> Change:
     if text is None:
         raise InvalidInput(
             f"nobody knows what memory {memory.id} should say now; write it with update_memory,"
@@ -264,17 +263,17 @@ def _rewritten(memory: Memory, issue: Issue, text: str | None, embedder: Embedde
     return _deed(memory, fields, "updated", f"review: {issue.description}", chunks)
 
 
-def _superseded(memory: Memory, kept: Memory, issue: Issue, now: datetime) -> Deed:
+def _superseded(memory: Memory, kept: Memory, issue: Issue, now: datetime) -> Change:
     ended = kept.said_at if kept.said_at > memory.said_at else now
     fields = {"state": State.SUPERSEDED, "superseded_by": kept.id, "valid_to": ended}
     return _deed(memory, fields, "superseded", f"review: {issue.description}")
 
 
-def _discarded(memory: Memory, now: datetime) -> Deed:
+def _discarded(memory: Memory, now: datetime) -> Change:
     return _deed(memory, {"state": State.DELETED, "deleted_at": now}, "forgotten", "review")
 
 
-def _released(memory: Memory, text: str) -> Deed:
+def _released(memory: Memory, text: str) -> Change:
     return _deed(memory, released(memory, text), "released", "review")
 
 
@@ -284,26 +283,19 @@ def _deed(
     action: str,
     reason: str,
     chunks: Chunks | None = None,
-) -> Deed:
-    return memory.scope, Change(memory.id, fields, action, reason, memory.version, chunks)
+) -> Change:
+    return Change(memory.id, fields, action, reason, memory.version, chunks)
 
 
-def _done(store: Store, issue: Issue, deeds: Sequence[Deed], kept: Memory | None) -> Settled:
-    """All of it, and the conflict between the memories is closed with it.
-
-    Two scopes are two files: first that of the memory that stays, so that nothing is ever missing.
-    """
+def _done(store: Store, issue: Issue, deeds: Sequence[Change], kept: Memory | None) -> Settled:
+    """All of it in one transaction, and the conflict between the memories is closed with it."""
     closed, name = _closed(store, issue, kept), f"review {issue.id}"
-    scopes: list[Scope] = ["private", "shared"]
-    for scope in sorted(scopes, key=lambda one: kept is None or one != kept.scope):
-        changes = [change for where, change in deeds if where == scope]
-        settled = closed if scope == "private" else {}
-        if changes or settled:
-            try:
-                store.apply(Batch(scope=scope, changes=changes, settled=settled, name=name))
-            except (VersionConflict, MemoryNotFound) as error:
-                raise _changed(issue) from error
-    became = tuple((change.id, BECAME.get(change.action, change.action)) for _, change in deeds)
+    if deeds or closed:
+        try:
+            store.apply(Batch(changes=deeds, settled=closed, name=name))
+        except (VersionConflict, MemoryNotFound) as error:
+            raise _changed(issue) from error
+    became = tuple((change.id, BECAME.get(change.action, change.action)) for change in deeds)
     return Settled(issue.id, kept.id if kept else None, became, name if became else None)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from kinmem.clock import Clock
 from kinmem.errors import MemoryNotFound, VersionConflict
-from kinmem.models import Living, Memory, Scope
+from kinmem.models import Living, Memory
 from kinmem.store.base import Store
 from kinmem.store.upkeep import Jobs
 from kinmem.turns import Batch, Change
@@ -163,33 +163,30 @@ def change_all(
     """Set fields of own memories, (memory, fields, reason) each; how many were changed, or in a dry
     run would be.
 
-    In transactions of 200 of one scope. What was changed by somebody else meanwhile is left alone.
+    In transactions of 200. What was changed by somebody else meanwhile is left alone.
     """
     if budget.dry_run:
         return len(changes)
     done = 0
-    scopes: tuple[Scope, ...] = ("private", "shared")
-    for scope in scopes:
-        mine = [
-            Change(memory.id, fields, action, reason, memory.version)
-            for memory, fields, reason in changes
-            if memory.scope == scope
-        ]
-        for start in range(0, len(mine), TOGETHER):
-            if budget.is_over():
-                return done
-            part = mine[start : start + TOGETHER]
-            done += len(part) if _done(store, scope, part) else _one_by_one(store, scope, part)
+    wanted = [
+        Change(memory.id, fields, action, reason, memory.version)
+        for memory, fields, reason in changes
+    ]
+    for start in range(0, len(wanted), TOGETHER):
+        if budget.is_over():
+            return done
+        part = wanted[start : start + TOGETHER]
+        done += len(part) if _done(store, part) else _one_by_one(store, part)
     return done
 
 
-def _one_by_one(store: Store, scope: Scope, changes: Iterable[Change]) -> int:
-    return sum(_done(store, scope, [change]) for change in changes)
+def _one_by_one(store: Store, changes: Iterable[Change]) -> int:
+    return sum(_done(store, [change]) for change in changes)
 
 
-def _done(store: Store, scope: Scope, changes: Sequence[Change]) -> bool:
+def _done(store: Store, changes: Sequence[Change]) -> bool:
     try:
-        store.apply(Batch(scope=scope, changes=changes))
+        store.apply(Batch(changes=changes))
     except (VersionConflict, MemoryNotFound):
         return False
     return True

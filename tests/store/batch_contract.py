@@ -59,10 +59,6 @@ BROKEN: dict[str, tuple[Broken, type[Exception]]] = {
         lambda id: {"changes": [Change("never was", {"pinned": True}, "updated")]},
         MemoryNotFound,
     ),
-    "another scope": (
-        lambda id: {"changes": [Change(id, {"scope": "shared"}, "updated")]},
-        ValueError,
-    ),
     "a second change that fails": (
         lambda id: {
             "changes": [
@@ -128,7 +124,7 @@ class BatchContract:
         new = draft_of("we meet at ten", scope="shared")
         change = Change(old, {"superseded_by": new.memory.id}, "superseded")
 
-        ana.apply(Batch(scope="shared", drafts=[new], changes=[change]))
+        ana.apply(Batch(drafts=[new], changes=[change]))
 
         assert ben.get(new.memory.id).content == "we meet at ten"
         assert ben.get(old).superseded_by == new.memory.id
@@ -202,23 +198,32 @@ class BatchContract:
         assert store.apply(Batch()) == []
         assert store.revision == revision
 
-    @pytest.mark.parametrize("whose", ["somebody else's", "in the other scope"])
-    def test_only_own_memories_of_that_scope_are_changed(
-        self, store_of: OpenStore, whose: str
-    ) -> None:
+    def test_only_own_memories_are_changed(self, store_of: OpenStore) -> None:
         ana, ben = store_of("ana"), store_of("ben")
-        private = added(ana, "mine")
         theirs = added(ben, "theirs", scope="shared")
-        scope, id = ("shared", theirs) if whose == "somebody else's" else ("shared", private)
 
         with pytest.raises(MemoryNotFound):
-            ana.apply(Batch(scope=scope, changes=[Change(id, {"pinned": True}, "updated")]))
-        assert not ana.get(id).pinned
+            ana.apply(Batch(changes=[Change(theirs, {"pinned": True}, "updated")]))
+        assert not ana.get(theirs).pinned
 
-    def test_messages_and_conflicts_are_ones_own(self, store: Store) -> None:
-        for more in ({"learned": [1]}, {"conflicts": [conflict("a", "b")]}):
-            with pytest.raises(ValueError):
-                store.apply(Batch(scope="shared", **more))
+    def test_a_batch_may_share_and_unshare(self, store_of: OpenStore) -> None:
+        ana, ben = store_of("ana"), store_of("ben")
+        mine, ours = added(ana, "mine"), added(ana, "ours", scope="shared")
+        new = draft_of("new", scope="shared")
+
+        ana.apply(
+            Batch(
+                drafts=[new],
+                changes=[
+                    Change(mine, {"scope": "shared", "pinned": True}, "undone"),
+                    Change(ours, {"scope": "private"}, "undone"),
+                ],
+            )
+        )
+
+        assert set(listed(ben)) == {mine, new.memory.id}
+        assert [(e.action, e.write) for e in ana.history(mine, 2)] == [("moved", 3), ("undone", 3)]
+        assert [event.action for event in ana.history(ours)] == ["moved", "created"]
 
     def test_what_is_known_already_is_named_by_the_id_it_stands_under(self, store: Store) -> None:
         known, old = added(store, "she lives in Rome"), added(store, "she lives in Oslo")
@@ -271,10 +276,6 @@ class BatchContract:
         now = Change(old, gone, "superseded", version=1)
         store.apply(Batch(settled={found.id: "kept_newer"}, changes=[now]))
         assert [one.status for one in store.decisions.conflicts(all=True)] == ["kept_newer"]
-
-    def test_conflicts_are_settled_in_the_private_scope_only(self, store: Store) -> None:
-        with pytest.raises(ValueError, match="a Kin's own"):
-            store.apply(Batch(scope="shared", settled={1: "kept_newer"}))
 
     def test_a_change_of_nothing_leaves_no_line(self, store: Store) -> None:
         id = added(store, "tea", importance=5.0)
@@ -369,8 +370,8 @@ class BatchContract:
         store.graph.keep({two: (1, Knowledge((full, ANA)))})
         ana, torres = Key("ana", "person"), Key("ana torres", "person")
 
-        assert store.graph.merge("private", torres, ana)
-        assert not store.graph.merge("private", torres, ana)
+        assert store.graph.merge(torres, ana)
+        assert not store.graph.merge(torres, ana)
         assert store.entities(one) == [full, ROME]
         assert store.entities(two) == [full]
         [known] = store.graph.find(["ana"])

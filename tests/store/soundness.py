@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 
 import apsw
 
 from kinmem.models import Filters, Memory, State
 from kinmem.store.sqlite.memory_file import MemoryFile
 from kinmem.store.sqlite.queries import COLUMNS, indexed, memory_of
-from kinmem.store.sqlite.sharing import in_both
 from kinmem.store.sqlite.store import SqliteStore
 
 EVERY_STATE = Filters(states=tuple(State))
@@ -33,21 +33,88 @@ def problems(store: SqliteStore) -> list[str]:
         for book in store.files
         for problem in _problems_of(book)
     ]
-    found += [
-        f"{id} lies in both files" for id in in_both(store.files.shared, store.files.own, store.kin)
-    ]
+    found += _unlike_copies(store)
     memories = everything(store)
     ids = [memory.id for memory in memories]
     found += [f"{id} is there twice" for id in set(ids) if ids.count(id) > 1]
     for memory in memories:
-        book = store.files.by_scope[memory.scope]
+        book = store.files.own if memory.kin == store.kin else store.files.shared
         if len(book.by_ids([memory.id])) != 1:
-            found.append(f"{memory.id} says it is {memory.scope}, but lies elsewhere")
+            found.append(f"{memory.id} is {memory.kin}'s, but lies elsewhere")
         if memory.kin == store.kin:
             writes = len({line.write for line in store.history(memory.id, 10_000)})
             if writes != memory.version:
                 found.append(f"{memory.id} was written {writes} times at version {memory.version}")
     return found
+
+
+def _unlike_copies(store: SqliteStore) -> Iterator[str]:
+    """What of the Kin's copies is not as it is in the originals. Others' uses that the originals do
+    not count yet make no difference, nor does what only upkeep looks at."""
+    own, shared = store.files
+    if own.database.rows("SELECT 1 FROM outbox"):
+        yield "something is not published"
+    for table in ("outbox", "history", "old_texts", "tier_changes", "turns", "conflicts"):
+        who = " WHERE kin = ?" if table == "history" else " WHERE ? NOT NULL"
+        if shared.database.rows(f"SELECT 1 FROM {table}{who}", (store.kin,)):
+            yield f"shared.db has {table}"
+    originals, copies = _told(own, "scope = 'shared'"), _told(shared, f"kin = '{store.kin}'")
+    for id in originals.keys() | copies.keys():
+        (original, vectors), (copy, known) = originals.get(id, NONE), copies.get(id, NONE)
+        if original != copy or not vectors <= known:  # others may have made some
+            yield f"the copy of {id} is not as it is: {copy} and {original}"
+    told = f"SELECT {', '.join(LINK)} FROM links WHERE {{}}"
+    known = {*copies, *(id for (id,) in shared.database.rows("SELECT id FROM memories"))}
+    said = {
+        row
+        for row in own.database.rows(told.format("1"))
+        if known.issuperset(row[:2]) and originals.keys() & set(row[:2])
+    }
+    published = set(shared.database.rows(told.format("kin = ?"), (store.kin,)))
+    if said != published:
+        yield f"published links are not the own ones: {said ^ published}"
+
+
+UNLIKE = ("tagged_at", "linked_at", "scored_at", "recalled_count", "recalled_at")
+
+
+def _told(book: MemoryFile, which: str) -> dict[str, tuple[object, set[object]]]:
+    """By id a memory with its words, chunks, tags, entities and summaries; its vectors."""
+    with book.database.reading() as db:
+        rows = db.execute(f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE {which}").fetchall()
+        found: dict[str, tuple[object, set[object]]] = {}
+        for row, *columns in rows:
+            memory = replace(memory_of(columns), **dict.fromkeys(UNLIKE))
+            parts = [db.execute(sql, (row,)).fetchall() for sql in PARTS]
+            vectors: set[object] = {
+                (name, *vector)
+                for number, name in db.execute("SELECT id, name FROM embedders").fetchall()
+                for vector in db.execute(
+                    "SELECT c.position, v.embedding FROM chunks c"
+                    f" JOIN vectors_{number} v ON v.chunk = c.id WHERE c.memory = ?",
+                    (row,),
+                )
+            }
+            found[memory.id] = ((memory, parts), vectors)
+        return found
+
+
+NONE: tuple[object, set[object]] = (None, set())
+LINK = ("source", "target", "relation", "weight", "confidence", "origin", "evidence", "created_at")
+PARTS = (
+    "SELECT position, layer, text, metadata FROM chunks WHERE memory = ? ORDER BY position",
+    "SELECT content, subject, context FROM words WHERE rowid = ?",
+    "SELECT w.content, w.subject FROM chunks c JOIN words w ON w.rowid = -c.id WHERE c.memory = ?"
+    " ORDER BY c.position",
+    "SELECT e.folded, e.type, a.alias FROM memory_entities a JOIN entities e ON e.id = a.entity"
+    " WHERE a.memory = ? ORDER BY 1, 2",
+    "SELECT s.folded, r.relation, t.folded FROM relations r JOIN entities s ON s.id = r.source"
+    " JOIN entities t ON t.id = r.target WHERE r.memory = ? ORDER BY 1, 2, 3",
+    "SELECT scope, text, model, tier FROM summaries WHERE memory = ? ORDER BY id",
+    "SELECT tag FROM tags WHERE memory = ? ORDER BY 1",
+    "SELECT session, turn FROM memory_turns WHERE memory = ? ORDER BY 1, 2",
+    "SELECT entities_read FROM memories WHERE rowid = ?",
+)
 
 
 def _problems_of(book: MemoryFile) -> Iterator[str]:
@@ -77,8 +144,6 @@ def _problems_of(book: MemoryFile) -> Iterator[str]:
         chunks = {id for (id,) in db.execute("SELECT id FROM chunks")}
         if {row for (row,) in db.execute("SELECT memory FROM chunks")} != {row[0] for row in rows}:
             yield "chunks and memories differ"
-        if db.execute("SELECT count(*) FROM moves").get:
-            yield "a move is not finished"
         alone = "SELECT id FROM entities WHERE id NOT IN (SELECT entity FROM memory_entities)"
         yield from (f"nothing is about entity {id}" for (id,) in db.execute(alone))
         foreign = (

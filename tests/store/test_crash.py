@@ -1,24 +1,25 @@
 """Answered writes outlive kill -9; one that was not answered is there as a whole or not at all."""
 
 import json
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
-from kinmem.errors import MemoryNotFound, StoreError
-from kinmem.models import Filters, Memory, Scope
+from kinmem.errors import MemoryNotFound
+from kinmem.models import Filters, State
+from kinmem.store.sqlite import connection
 from kinmem.store.sqlite.memory_file import MemoryFile
-from kinmem.store.sqlite.sharing import marked
+from kinmem.store.sqlite.publishing import Publisher
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.turns import Batch, Change
 from tests.processes import run
 from tests.store.contract import (
     TINY,
+    WIDTH,
     added,
-    chunks_of,
-    draft_of,
     edited,
+    forgotten,
     found_by_meaning,
     found_by_words,
     listed,
@@ -44,205 +45,191 @@ def test_kill_9_loses_nothing_that_was_answered(home: Path) -> None:
     assert told["two_writers"] > ROUNDS / 10
 
 
-def cut_short(
-    store: SqliteStore, id: str, scope: str, monkeypatch: pytest.MonkeyPatch, **more: str
-) -> None:
-    """A move that ends between the commit in the target and the one in the source."""
+class Killed(BaseException):
+    """Ends what a process does between two commits, as kill -9 would."""
 
-    class Killed(BaseException):
-        pass
 
-    def commit_and_die(book: MemoryFile, db: object) -> None:
-        commit(book, db)
+@contextmanager
+def cut_short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A change of an original whose copy does not follow."""
+
+    def die(*_: object) -> None:
         raise Killed
 
-    commit = MemoryFile.commit
     with monkeypatch.context() as patched, pytest.raises(Killed):
-        patched.setattr(MemoryFile, "commit", commit_and_die)
-        chunks = chunks_of(more["content"]) if more else None
-        store.update(id, {"scope": scope, **more}, chunks=chunks)
+        patched.setattr(Publisher, "_publish_some", die)
+        yield
 
 
-@pytest.mark.parametrize("scope", ["shared", "private"])
-def test_a_move_cut_short_is_finished_at_the_next_opening(
-    home: Path, monkeypatch: pytest.MonkeyPatch, scope: str
+CHANGES: dict[str, Callable[[SqliteStore, str], object]] = {
+    "share": lambda store, id: store.update(id, {"scope": "shared"}),
+    "unshare": lambda store, id: store.update(id, {"scope": "private"}),
+    "edit": lambda store, id: edited(store, id, "a better pudding"),
+    "forget": forgotten,
+    "erase": lambda store, id: store.erase(id),
+}
+
+
+@pytest.mark.parametrize("how", CHANGES)
+@pytest.mark.parametrize("follows", ["opening", "write", "upkeep", "another process"])
+def test_a_copy_follows_at_the_next_occasion_and_is_never_half_changed(
+    home: Path, monkeypatch: pytest.MonkeyPatch, how: str, follows: str
 ) -> None:
-    with closing(SqliteStore(home, "ana")) as store:
-        id = added(store, "the recipe", scope="private" if scope == "shared" else "shared")
-        cut_short(store, id, scope, monkeypatch)
-        assert len(store.files.own.by_ids([id]) + store.files.shared.by_ids([id])) == 2
+    with closing(SqliteStore(home, "ana")) as ana, closing(SqliteStore(home, "ben")) as ben:
+        store = ana
+        id = added(ana, "the recipe", scope="private" if how == "share" else "shared")
+        before = ben.memories([id])
+        with cut_short(monkeypatch):
+            CHANGES[how](ana, id)
 
-        assert store.get(id).scope == scope
-        assert store.memories([id])[id].version == 2
+        # The author's own view has the change, everybody else's what was there before.
+        if how == "erase":
+            with pytest.raises(MemoryNotFound):
+                ana.get(id)
+        else:
+            assert ana.get(id).version == 2
+        assert ben.memories([id]) == before
+        assert listed(ben) == found_by_words(ben, "recipe") == list(before)
+        assert found_by_meaning(ben, "the recipe") == list(before)
+        assert problems(ben) == []
+        stands = {"share": [id], "edit": [id], "unshare": [id]}.get(how, [])
+        assert listed(ana) == stands
+        assert found_by_meaning(ana, "the recipe") == stands
 
-    with closing(SqliteStore(home, "ana")) as store, closing(SqliteStore(home, "ben")) as other:
-        assert store.get(id).scope == scope and store.get(id).version == 2
-        assert listed(store) == found_by_words(store, "recipe") == [id]
-        assert found_by_meaning(store, "the recipe") == [id]
-        assert sum(store.counts()["scope"].values()) == 1
-        assert [event.action for event in store.history(id)] == ["moved", "created"]
-        assert listed(other) == ([id] if scope == "shared" else [])
-        assert problems(store) == []
-        if scope == "private":
-            assert other.files.shared.history(id, 10) == []
-
-
-@pytest.mark.parametrize("scope", ["shared", "private"])
-def test_a_memory_whose_move_was_cut_short_can_be_changed_before_that(
-    home: Path, monkeypatch: pytest.MonkeyPatch, scope: str
-) -> None:
-    with closing(SqliteStore(home, "ana")) as store:
-        id = added(store, "the recipe", scope="private" if scope == "shared" else "shared")
-        cut_short(store, id, scope, monkeypatch)
-        assert edited(store, id, "a better recipe").version == 3
-
-    with closing(SqliteStore(home, "ana")) as store:
-        assert [one.content for one in store.page(Filters(), "newest", 5).memories] == [
-            "a better recipe"
-        ]
-        assert store.get(id).scope == scope
-        assert problems(store) == []
-        cut_short(store, id, "private" if scope == "shared" else "shared", monkeypatch)
-        store.erase(id)
-        with pytest.raises(MemoryNotFound):
-            store.get(id)
-
-    with closing(SqliteStore(home, "ana")) as store:
-        assert listed(store) == []
-        assert problems(store) == []
+        if follows == "write":
+            store.erase(added(store, "something else"))
+        elif follows == "upkeep":
+            store.keep_house(lambda: False)
+        else:
+            store = SqliteStore(home, "ana")
+        with closing(store):
+            assert problems(store) == problems(ben) == []
+            shown = {"share": [id], "edit": [id]}.get(how, [])
+            assert listed(ben) == shown
+            assert found_by_words(ben, "pudding" if how == "edit" else "recipe") == shown
+            assert ben.memories([id]) == {one: store.get(one) for one in shown}
 
 
-def test_tidying_leaves_alone_what_was_moved_on_meanwhile(
+def test_a_copy_that_was_published_before_the_crash_is_published_again(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with closing(SqliteStore(home, "ana")) as store, closing(SqliteStore(home, "ana")) as other:
-        id = added(store, "the recipe")
-        cut_short(store, id, "shared", monkeypatch)
+    """Cut short before the outbox is emptied."""
+    with closing(SqliteStore(home, "ana")) as ana, closing(SqliteStore(home, "ben")) as ben:
+        published = Publisher._publish_some
 
-        def moved_back_after_the_look(book: MemoryFile, kin: str) -> dict[str, int]:
-            found = marked(book, kin)
-            if found:
-                monkeypatch.setattr("kinmem.store.sqlite.sharing.marked", marked)
-                other.update(id, {"scope": "private"})
-            return found
+        def publish_and_die(publisher: Publisher) -> None:
+            published(publisher)
+            raise Killed
 
-        monkeypatch.setattr("kinmem.store.sqlite.sharing.marked", moved_back_after_the_look)
-        store.files.tidy()
+        with monkeypatch.context() as patched, pytest.raises(Killed):
+            patched.setattr(Publisher, "_publish_some", publish_and_die)
+            added(ana, "the recipe", scope="shared")
+        revision = ben.revision
+        SqliteStore(home, "ana").close()
 
-        assert store.get(id).scope == "private" and store.get(id).version == 3
-        assert problems(store) == []
+        assert listed(ben) == listed(ana) != []
+        assert ben.revision == revision  # nothing had changed
+        assert problems(ana) == problems(ben) == []
 
 
-@pytest.mark.parametrize("scope", ["shared", "private"])
-@pytest.mark.parametrize("opened", ["here", "before", "by another process"])
-def test_the_old_copy_of_a_move_cut_short_is_seen_nowhere(
-    home: Path, monkeypatch: pytest.MonkeyPatch, scope: str, opened: str
+def test_what_was_erased_in_part_is_erased_when_asked_again(
+    home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with ExitStack() as stores:
-        here = stores.enter_context(closing(SqliteStore(home, "ana")))
-        before = stores.enter_context(closing(SqliteStore(home, "ana")))
-        given = {"subject": "kitchen", "speaker": "Otto"}
-        old = "private" if scope == "shared" else "shared"
-        id = added(here, "the old recipe", scope=old, **given)
-        late = edited_and_moved(here, id, "the new recipe", scope, monkeypatch)
-        if opened == "by another process":
-            here.close()
-            before = stores.enter_context(closing(SqliteStore(home, "ana")))
-        store = here if opened == "here" else before
+    with closing(SqliteStore(home, "ana")) as ana, closing(SqliteStore(home, "ben")) as ben:
+        id = added(ana, "marzipanschwein", scope="shared")
+        with cut_short(monkeypatch):
+            ana.erase(id)
+        with pytest.raises(MemoryNotFound):
+            ben.erase(id)
 
-        assert store.get(id) == late
-        assert store.page(Filters(), "newest", 9).memories == [late]
-        assert listed(store, Filters(scope=old)) == []
+        ana.erase(id)
+
+        with pytest.raises(MemoryNotFound):
+            ana.erase(id)
+        assert listed(ben) == []
+        assert b"marzipanschwein" not in b"".join(p.read_bytes() for p in home.rglob("*.db*"))
+
+
+def test_sharing_waits_for_nobody_who_holds_the_shared_file(
+    home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
+    with closing(SqliteStore(home, "ana")) as ana, closing(SqliteStore(home, "ben")) as ben:
+        ana.index.enroll(TINY, WIDTH)
+        with ben.files.shared.database.writing():
+            id = added(ana, "the recipe", scope="shared")
+        assert "published later" in caplog.text
+        assert listed(ana) == [id]
+        assert listed(ben) == []
+
+        added(ana, "something else", scope="private")
+        assert id in listed(ben)
+        assert problems(ana) == []
+
+
+def test_own_copies_are_seen_nowhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even where they are older than their originals."""
+    with closing(SqliteStore(home, "ana")) as store:
+        given = {"subject": "kitchen", "speaker": "Otto"}
+        id = added(store, "the old recipe", scope="shared", **given)
+        with cut_short(monkeypatch):
+            edited(store, id, "the new recipe", subject="pantry")
+
+        new = store.get(id)
+        assert store.page(Filters(), "newest", 9).memories == [new]
+        assert store.page(Filters(scope="shared"), "newest", 9).memories == [new]
         assert found_by_words(store, "old") == []
         assert found_by_words(store, "recipe") == found_by_meaning(store, "the old recipe") == [id]
         found = searched(store, ["recipe"], vector=vector_of("the old recipe"))
         assert [one.content for one in found.candidates] == ["the new recipe"]
+        nearest = store.index.nearest(vector_of("the old recipe"), TINY, 9, Filters())
+        assert [near for near, _ in nearest] == [id]
         assert store.index.cosines(vector_of("the new recipe"), TINY, [id])[id] == [
             pytest.approx(1)
         ]
         assert (store.index.first_vectors(TINY, [id])[id] == vector_of("the new recipe")).all()
-        assert store.counts()["scope"] == {scope: 1}
-        assert store.same_statements([draft_of("the old recipe")]) == [None]
-        assert store.same_statements([draft_of("the new recipe")]) == [id]
-        assert store.names() == {"otto"} | ({"ana"} if scope == "shared" else set())
-        assert store.subjects("", 9) == ["kitchen"]
-        # A line that was to be written into the source is not there.
-        lines = ["moved", "updated", "created"] if scope == "private" else ["moved", "created"]
-        assert [event.action for event in store.history(id)] == lines
+        assert store.counts()["scope"] == {"shared": 1}
+        assert store.subjects("", 9) == ["pantry"]
+        assert [one.total for one in store.index.coverage()] == [1]
 
 
-def edited_and_moved(
-    store: SqliteStore, id: str, content: str, scope: str, monkeypatch: pytest.MonkeyPatch
-) -> Memory:
-    """A move with new content that is cut short; the memory as it is then."""
-    cut_short(store, id, scope, monkeypatch, content=content, content_hash=content)
-    return store.get(id)
-
-
-@pytest.mark.parametrize("scope", ["shared", "private"])
-@pytest.mark.parametrize("how", ["update", "move back", "apply", "erase"])
-def test_the_next_change_removes_what_a_move_has_left(
-    home: Path, monkeypatch: pytest.MonkeyPatch, scope: Scope, how: str
-) -> None:
-    with closing(SqliteStore(home, "ana")) as store, closing(SqliteStore(home, "ben")) as other:
-        old = "private" if scope == "shared" else "shared"
-        id = added(store, "the recipe", scope=old)
-        cut_short(store, id, scope, monkeypatch)
-
-        match how:
-            case "update":
-                store.update(id, {"pinned": True})
-            case "move back":
-                store.update(id, {"scope": old})
-            case "apply":
-                changes = [Change(id, {"pinned": True}, "updated")]
-                store.apply(Batch(scope=scope, changes=changes))
-            case _:
-                store.erase(id)
-
-        assert problems(store) == problems(other) == []
-        stands = {"move back": old, "erase": None}.get(how, scope)
-        assert listed(store) == ([] if stands is None else [id])
-        assert listed(other) == ([id] if stands == "shared" else [])
-
-
-def test_a_move_whose_source_is_full_hides_the_old_copy_and_goes_on_later(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The source cannot be written to for a while; whoever reads is not told twice."""
+def test_a_change_that_fails_leaves_nothing_to_publish(home: Path) -> None:
     with closing(SqliteStore(home, "ana")) as store:
         id = added(store, "the recipe", scope="shared")
-        cut_short(store, id, "private", monkeypatch)
+        copied = MemoryFile.by_ids(store.files.shared, [id])
 
-        with monkeypatch.context() as patched:
+        with pytest.raises(RuntimeError), store.files.changing() as db:
+            db.execute("UPDATE memories SET content = 'spoilt'")
+            raise RuntimeError
 
-            def full(*_: object) -> None:
-                raise StoreError("the disk is full", "storage_full")
-
-            patched.setattr("kinmem.store.sqlite.sharing.finish", full)
-            assert store.update(id, {"pinned": True}).version == 3
-            assert listed(store) == found_by_words(store, "recipe") == [id]
-            assert store.counts()["scope"] == {"private": 1}
-        assert store.files.shared.by_ids([id])
-
-        store.update(id, {"pinned": False})
-        assert store.files.shared.by_ids([id]) == []
-        assert problems(store) == []
+        assert store.files.own.database.rows("SELECT * FROM outbox") == []
+        assert MemoryFile.by_ids(store.files.shared, [id]) == copied
 
 
-def test_copies_left_by_version_1_are_tidied_when_a_file_is_upgraded(
+def test_others_uses_are_counted_once_whatever_is_cut_short(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Version 1 marked no moves."""
-    with closing(SqliteStore(home, "ana")) as store:
-        id = added(store, "the recipe")
-        cut_short(store, id, "shared", monkeypatch)
-        for book in store.files:
-            with book.database.writing() as db:
-                db.execute("DELETE FROM moves")
-        store.files.own.database.was_upgraded = True
+    with closing(SqliteStore(home, "ana")) as ana, closing(SqliteStore(home, "ben")) as ben:
+        id = added(ana, "the recipe", scope="shared")
+        now = ana.files.clock()
+        for store, uses in ((ben, 3), (ana, 2), (ben, 1)):
+            store.count_use([id] * uses, now)
+            store.flush_use()
+        assert [store.get(id).recalled_count for store in (ana, ben)] == [5, 6]
 
-        store.files.tidy()
-
-        assert problems(store) == []
-        assert store.get(id).scope == "shared"
+        with cut_short(monkeypatch):
+            ana.flush_use()  # collects the last
+            ana.update(id, {"pinned": True})
+        for _ in range(2):
+            with closing(SqliteStore(home, "ana")) as again:
+                assert again.get(id).recalled_count == 6
+                assert ben.get(id).recalled_count == 6
+                assert problems(again) == []
+        ana.update(id, {"state": State.ARCHIVED})
+        assert ben.get(id).recalled_count == 6
+        ben.count_use([id], now)
+        ben.flush_use()
+        ana.update(id, {"scope": "private"})  # how often it was used stays with it
+        assert ana.get(id).recalled_count == 7
+        ana.update(id, {"scope": "shared"})
+        assert ben.get(id).recalled_count == 7

@@ -1,4 +1,4 @@
-"""Links and the index of tags in the files themselves: upgrades, moves cut short, what is due."""
+"""Links and the index of tags in the files themselves: upgrades, sharing, what is due."""
 
 import shutil
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kinmem.links import AUTO, Asked, linked
-from kinmem.models import Filters, Scope
+from kinmem.models import Filters, Scope, State
 from kinmem.store.sqlite.connection import MIGRATIONS, Database
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock
@@ -47,7 +47,7 @@ def test_tags_of_an_older_file_are_found(home: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scope", ["private", "shared"])
-def test_a_move_that_is_cut_short_keeps_the_links(
+def test_sharing_that_is_cut_short_keeps_the_links(
     store_of: Callable[[str], SqliteStore], monkeypatch: pytest.MonkeyPatch, scope: Scope
 ) -> None:
     begins: Scope = "shared" if scope == "private" else "private"
@@ -56,7 +56,8 @@ def test_a_move_that_is_cut_short_keeps_the_links(
         secret = added(store, "secret")
         store.links.change(one, [Asked(other, "part_of"), Asked(secret, "related_to")])
         store.update(other, {"scope": "shared"})
-        cut_short(store, one, scope, monkeypatch)
+        with cut_short(monkeypatch):
+            store.update(one, {"scope": scope})
         assert ends(store, one) == {other, secret}
 
     with closing(store_of("ana")) as store:
@@ -65,6 +66,50 @@ def test_a_move_that_is_cut_short_keeps_the_links(
         assert problems(store) == []
         store.links.change(one, [Asked(other, None)])
         assert ends(store, other) == set()
+
+
+def test_of_what_people_say_of_two_shared_memories_the_latest_holds(
+    store_of: Callable[[str], SqliteStore],
+) -> None:
+    """By a clock that stands still too."""
+    with closing(store_of("ana")) as ana, closing(store_of("ben")) as ben:
+        mine, theirs = added(ana, "mine", scope="shared"), added(ben, "theirs", scope="shared")
+        for _ in range(2):
+            ana.links.change(mine, [Asked(theirs, "part_of")])
+            assert ends(ben, theirs) == ends(ana, theirs) == {mine}
+            ben.links.change(theirs, [Asked(mine, None)])
+            assert ends(ben, theirs) == ends(ana, mine) == set()
+        assert ana.links.add([linked(mine, theirs, "similar_to", origin=AUTO)]) == 0
+        ben.links.change(theirs, [Asked(mine, "related_to")])
+        assert ends(ana, mine) == {theirs}
+        assert problems(ana) == problems(ben) == []
+
+
+def test_a_link_found_by_two_kins_is_one(store_of: Callable[[str], SqliteStore]) -> None:
+    with closing(store_of("ana")) as ana, closing(store_of("ben")) as ben:
+        mine, theirs = added(ana, "mine", scope="shared"), added(ben, "theirs", scope="shared")
+        for store, relation in ((ana, "similar_to"), (ben, "references")):
+            store.links.add([linked(mine, theirs, relation, origin=AUTO)])
+
+        assert [link.relation for link in ana.links.of([mine])[mine]] == ["similar_to"]
+        assert [link.relation for link in ben.links.of([mine])[mine]] == ["references"]
+        assert ana.links.degrees([mine], ana.files.clock()) == {mine: (1, 1)}
+        assert problems(ana) == problems(ben) == []
+
+
+def test_what_takes_a_memorys_place_is_linked_as_others_have_linked_it(
+    store_of: Callable[[str], SqliteStore],
+) -> None:
+    with closing(store_of("ana")) as ana, closing(store_of("ben")) as ben:
+        old, new = (added(ana, text, scope="shared") for text in ("old", "new"))
+        theirs = added(ben, "theirs", scope="shared")
+        ben.links.change(theirs, [Asked(old, "part_of")])
+
+        ana.update(old, {"state": State.SUPERSEDED, "superseded_by": new})
+        assert ends(ana, new) == ends(ben, new) == {theirs}
+        ana.update(old, {"state": State.ACTIVE, "superseded_by": None})
+        assert ends(ana, new) == ends(ben, new) == set()
+        assert ends(ana, old) == {theirs}
 
 
 def test_automatic_links_leave_alone_what_people_have_said(

@@ -57,8 +57,6 @@ class Known:
     speaker: str | None
     state: str = "active"
     lines: int = 1
-    public: int | None = None
-    """How many of its history lines are in the shared file; None: it is private."""
 
 
 class ThreeKins(RuleBasedStateMachine):
@@ -114,8 +112,7 @@ class ThreeKins(RuleBasedStateMachine):
             assert id in same
         else:
             assert id not in self.known
-            public = 1 if scope == "shared" else None
-            self.known[id] = Known(kin, content, scope, subject, speaker, public=public)
+            self.known[id] = Known(kin, content, scope, subject, speaker)
 
     @precondition(lambda self: self.known)
     @rule(data=st.data(), content=texts, subject=subjects)
@@ -138,7 +135,7 @@ class ThreeKins(RuleBasedStateMachine):
 
         def change(one: Known) -> None:
             if one.scope != scope:
-                one.scope, one.public = scope, 0 if scope == "shared" else None
+                one.scope = scope
                 self.noted(one)
 
         self.by_author_only(kin, id, lambda store: store.update(id, {"scope": scope}), change)
@@ -174,8 +171,6 @@ class ThreeKins(RuleBasedStateMachine):
 
     def noted(self, one: Known, changed: bool = True) -> None:
         one.lines += changed
-        if one.public is not None:
-            one.public += changed
 
     def by_author_only(
         self,
@@ -250,7 +245,7 @@ class ThreeKins(RuleBasedStateMachine):
             else:
                 one = seen[id]
                 lines = store.history(id)
-                assert len(lines) == (one.lines if one.kin == kin else one.public)
+                assert len(lines) == (one.lines if one.kin == kin else 0)
 
     @invariant()
     def a_revision_stands_for_what_is_seen(self) -> None:

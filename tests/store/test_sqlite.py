@@ -229,7 +229,6 @@ def test_what_was_erased_is_in_nothing_that_was_said_of_it(home: Path, clock: Mo
             draft = Draft(gone, chunks_of(gone.content), Knowledge((Entity(name, "person"),)))
             store.apply(
                 Batch(
-                    scope=scope,
                     drafts=[draft],
                     parents={gone.id: [kept], kept: [gone.id]},
                 )
@@ -275,18 +274,18 @@ def test_use_that_cannot_be_written_is_written_later(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
-    with closing(SqliteStore(home, "ana")) as store, closing(SqliteStore(home, "ana")) as other:
-        private, shared = added(store, "tea"), added(store, "cake", scope="shared")
-        store.count_use([private, shared], NOON)
+    with closing(SqliteStore(home, "ana")) as store, closing(SqliteStore(home, "ben")) as other:
+        mine, theirs = added(store, "tea"), added(other, "cake", scope="shared")
+        store.count_use([mine, theirs], NOON)
         with other.files.shared.database.writing(), pytest.raises(StoreError) as busy:
             store.flush_use()
         assert busy.value.code == "storage_busy"
-        store.count_use([shared], NOON)
+        store.count_use([theirs], NOON)
 
         store.flush_use()
 
-        uses = {id: one.recalled_count for id, one in store.memories([private, shared]).items()}
-        assert uses == {private: 1, shared: 2}
+        uses = {id: one.recalled_count for id, one in store.memories([mine, theirs]).items()}
+        assert uses == {mine: 1, theirs: 2}
 
 
 def test_use_locks_no_file_that_holds_none_of_it(

@@ -86,6 +86,12 @@ def open_new(home: Path, start: float) -> str:
         return store.add([draft_of(f"by {os.getpid()}", id=f"{os.getpid()}")])[0]
 
 
+def open_and_close(home: Path, kin: str, start: float) -> None:
+    """Open a Kin's memory, with everybody else."""
+    time.sleep(max(0, start - time.time()))
+    SqliteStore(home, kin).close()
+
+
 def migrate(path: Path, migrations: Path) -> int:
     with closing(Database(path, migrations)) as database:
         return int(database.rows("PRAGMA user_version")[0][0])

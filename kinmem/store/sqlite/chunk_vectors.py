@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Collection, Sequence
-from typing import Any
 
 import apsw
 
 from kinmem.errors import StoreError
-from kinmem.models import Coverage, Vector, Vectors
+from kinmem.models import Coverage, Scope, Vector, Vectors
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.nearest_chunks import VectorCopies, embedder_of
 from kinmem.store.sqlite.queries import VISIBLE, View
@@ -61,33 +60,49 @@ class ChunkVectors:
                 db.execute("UPDATE revision SET number = number + 1")
         self._copies.forget(number or 0)
 
-    def coverage(self) -> list[Coverage]:
-        """One entry per enrolled embedder."""
+    def coverage(self, but: str | None = None) -> list[Coverage]:
+        """One entry per enrolled embedder, without the chunks of one Kin's memories."""
         rows = self._database.rows(
             """
-            SELECT name, dimension, (SELECT count(*) FROM chunks),
-                (SELECT count(*) FROM pending WHERE pending.embedder = embedders.id),
+            WITH left_out AS MATERIALIZED (
+                SELECT c.id FROM memories m JOIN chunks c ON c.memory = m.rowid WHERE m.kin = :but
+            )
+            SELECT name, dimension,
+                (SELECT count(*) FROM chunks) - (SELECT count(*) FROM left_out),
+                (SELECT count(*) FROM pending
+                    WHERE pending.embedder = embedders.id AND chunk NOT IN left_out),
                 (SELECT count(c.metadata) FROM pending JOIN chunks c ON c.id = chunk
-                    WHERE pending.embedder = embedders.id)
+                    WHERE pending.embedder = embedders.id AND chunk NOT IN left_out)
             FROM embedders
-            """
+            """,
+            {"but": but},
         )
         return [
             Coverage(name, width, total - waiting, total, of_documents)
             for name, width, total, waiting, of_documents in rows
         ]
 
-    def is_filled(self, embedder: str) -> bool:
-        """See Index.is_filled."""
+    def is_filled(self, embedder: str, but: str | None = None) -> bool:
+        """See Index.is_filled; without the chunks of one Kin's memories."""
         known = embedder_of(self._database, embedder)
         if known is None:
-            return not self._database.rows("SELECT 1 FROM chunks LIMIT 1")
+            others = "SELECT 1 FROM memories WHERE :but IS NULL OR kin <> :but LIMIT 1"
+            return not self._database.rows(others, {"but": but})
         return not self._database.rows(
-            "SELECT 1 FROM pending WHERE embedder = ? LIMIT 1", known[:1]
+            """
+            SELECT 1 FROM pending p WHERE p.embedder = :embedder AND (:but IS NULL OR EXISTS (
+                SELECT 1 FROM chunks c JOIN memories m ON m.rowid = c.memory
+                WHERE c.id = p.chunk AND m.kin <> :but
+            )) LIMIT 1
+            """,
+            {"embedder": known[0], "but": but},
         )
 
-    def pending(self, embedder: str, limit: int) -> list[tuple[int, str, str, bool]]:
-        """(chunk, id of its memory, text, whether that is fresh), oldest first."""
+    def pending(
+        self, embedder: str, limit: int, but: str | None = None
+    ) -> list[tuple[int, str, str, bool]]:
+        """(chunk, id of its memory, text, whether that is fresh), oldest first, of all memories
+        but one Kin's."""
         known = embedder_of(self._database, embedder)
         if known is None:
             return []
@@ -96,15 +111,15 @@ class ChunkVectors:
             SELECT c.id, m.id, coalesce(c.text, m.content),
                 m.status = 'pending' AND c.metadata IS NULL
             FROM pending p JOIN chunks c ON c.id = p.chunk JOIN memories m ON m.rowid = c.memory
-            WHERE p.embedder = :embedder
+            WHERE p.embedder = :embedder AND (:but IS NULL OR m.kin <> :but)
             ORDER BY c.metadata IS NOT NULL, p.chunk -- a document may keep others waiting for long
             LIMIT :limit
             """,
-            {"embedder": known[0], "limit": limit},
+            {"embedder": known[0], "but": but, "limit": limit},
         )
 
-    def unsettled(self, embedder: str, kin: str, limit: int) -> list[tuple[int, str, str]]:
-        """(chunk, id of its memory, text) of the Kin's fresh memories, where there is a vector."""
+    def unsettled(self, embedder: str, limit: int) -> list[tuple[int, str, str]]:
+        """(chunk, id of its memory, text) of fresh memories, where there is a vector."""
         known = embedder_of(self._database, embedder)
         if known is None:
             return []
@@ -112,13 +127,13 @@ class ChunkVectors:
             """
             SELECT c.id, m.id, coalesce(c.text, m.content)
             FROM memories m JOIN chunks c ON c.memory = m.rowid
-            WHERE m.status = 'pending' AND m.kin = :kin AND c.metadata IS NULL AND NOT EXISTS (
+            WHERE m.status = 'pending' AND c.metadata IS NULL AND NOT EXISTS (
                 SELECT 1 FROM pending p WHERE p.embedder = :embedder AND p.chunk = c.id
             )
             ORDER BY c.id
             LIMIT :limit
             """,
-            {"embedder": known[0], "kin": kin, "limit": limit},
+            {"embedder": known[0], "limit": limit},
         )
 
     # writing, inside a transaction of the caller's
@@ -141,13 +156,19 @@ class ChunkVectors:
             raise StoreError(f"{embedder} is not enrolled")
         if vectors.shape[1] != known[1]:
             raise StoreError(f"{embedder} made vectors of {vectors.shape[1]} instead of {known[1]}")
+        self.put_stored(db, known[0], chunks, [vector.tobytes() for vector in vectors])
+
+    def put_stored(
+        self, db: apsw.Connection, number: int, chunks: Sequence[int], vectors: Sequence[bytes]
+    ) -> None:
+        """As put, for vectors as they are stored, of the embedder with this number here."""
         db.executemany(
-            f"INSERT INTO vectors_{known[0]} (chunk, embedding) VALUES (?, ?)",
-            [(chunk, vector.tobytes()) for chunk, vector in zip(chunks, vectors, strict=True)],
+            f"INSERT INTO vectors_{number:d} (chunk, embedding) VALUES (?, ?)",
+            list(zip(chunks, vectors, strict=True)),
         )
         db.executemany(
             "DELETE FROM pending WHERE embedder = ? AND chunk = ?",
-            [(known[0], chunk) for chunk in chunks],
+            [(number, chunk) for chunk in chunks],
         )
         log(db, chunks)
 
@@ -171,18 +192,6 @@ class ChunkVectors:
             )
         log(db, chunks)
 
-    def take_over(
-        self, db: apsw.Connection, chunk: int, from_db: apsw.Connection, old_chunk: int
-    ) -> None:
-        """Copy the vectors of another file's chunk, of the embedders that are enrolled here."""
-        rows: list[Any] = from_db.execute("SELECT id, name FROM embedders").fetchall()
-        for number, name in rows:
-            vector = from_db.execute(
-                f"SELECT embedding FROM vectors_{number:d} WHERE chunk = ?", (old_chunk,)
-            ).get
-            if vector is not None and embedder_of(self._database, name):
-                self.put(db, name, [chunk], _vector_of(vector).reshape(1, -1))
-
     # reading
 
     def first(self, embedder: str, ids: Collection[str], view: View) -> list[tuple[str, Vector]]:
@@ -201,17 +210,18 @@ class ChunkVectors:
         )
         return [(id, _vector_of(vector)) for id, vector in rows]
 
-    def changed_since(self, mark: int, limit: int) -> list[tuple[int, str]]:
+    def changed_since(self, mark: int, scope: Scope, limit: int) -> list[tuple[int, str]]:
         """See Index.changed_since. A mark beyond the log is of another file than this one."""
         return self._database.rows(
             """
             SELECT l.seq, m.id
             FROM vector_log l JOIN chunks c ON c.id = l.chunk JOIN memories m ON m.rowid = c.memory
             WHERE l.seq > iif(:mark > (SELECT max(seq) FROM vector_log), 0, :mark)
+                AND m.scope = :scope
             ORDER BY l.seq
             LIMIT :limit
             """,
-            {"mark": mark, "limit": limit},
+            {"mark": mark, "scope": scope, "limit": limit},
         )
 
 

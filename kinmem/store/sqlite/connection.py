@@ -54,8 +54,6 @@ class Database:
         self._write_lock = threading.RLock()
         self._idle: list[apsw.Connection] = []
         self._closed = False
-        self.was_upgraded = False
-        """Whether opening it has brought an older schema up to date."""
         _check_engine()
         with translated(path):
             _make_private(path)
@@ -89,6 +87,17 @@ class Database:
                     connection.close()
                 else:
                     self._idle.append(connection)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[apsw.Connection]:
+        """As `reading`, but all statements see the file as it is at the first of them."""
+        with self.reading() as db:
+            db.execute("BEGIN")
+            try:
+                yield db
+            finally:
+                if db.in_transaction:
+                    db.execute("COMMIT")
 
     @contextmanager
     def afresh(self) -> Iterator[apsw.Connection]:
@@ -125,22 +134,11 @@ class Database:
                         "storage_newer",
                     )
                 yield db
-                if db.in_transaction:  # the block may have committed ahead of its end
-                    db.execute("COMMIT")
+                db.execute("COMMIT")
             except BaseException:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Nobody else writes into the file meanwhile. A thread that does so already has it."""
-        with self._write_lock:
-            if self._writer.in_transaction:
-                yield
-            else:
-                with self.writing():
-                    yield
 
     @contextmanager
     def alone(self) -> Iterator[apsw.Connection]:
@@ -208,7 +206,6 @@ class Database:
             found = self._checked_version()
             if 0 < found < self.version:
                 self._back_up(found)
-                self.was_upgraded = True
             for number, script in self._steps:
                 if number > found:
                     db.execute(script).fetchall()  # apsw runs what follows a row only then

@@ -143,16 +143,6 @@ def old_text(
     return text
 
 
-def carry_texts(from_db: Any, db: Any, id: str) -> None:
-    """What was shared and is private again leaves no earlier texts behind in the shared file."""
-    rows = from_db.execute(
-        "DELETE FROM old_texts WHERE memory_id = ?"
-        " RETURNING memory_id, content_hash, base, delta, at",
-        (id,),
-    ).fetchall()
-    db.executemany("INSERT OR REPLACE INTO old_texts VALUES (?, ?, ?, ?, ?)", rows)
-
-
 def note_ingested(db: apsw.Connection, embedder: str, chunks: Sequence[int]) -> None:
     """Documents of which these were the last chunks without a vector are ingested now."""
     db.execute(
@@ -172,13 +162,12 @@ def note_ingested(db: apsw.Connection, embedder: str, chunks: Sequence[int]) -> 
     )
 
 
-def drop_old_texts(database: Database, kin: str, before: datetime) -> None:
+def drop_old_texts(database: Database, before: datetime) -> None:
     """Forget what versions of own documents said that were replaced before that moment."""
-    mine = "at < ? AND memory_id IN (SELECT id FROM memories WHERE kin = ?)"
-    bound = (time_text(before), kin)
-    if database.rows(f"SELECT 1 FROM old_texts WHERE {mine} LIMIT 1", bound):
+    bound = (time_text(before),)
+    if database.rows("SELECT 1 FROM old_texts WHERE at < ? LIMIT 1", bound):
         with database.writing() as db:
-            db.execute(f"DELETE FROM old_texts WHERE {mine}", bound)
+            db.execute("DELETE FROM old_texts WHERE at < ?", bound)
 
 
 HELD_NOTE = "(held back: reads like an instruction)"
@@ -201,8 +190,7 @@ class SqliteDocuments:
             return text
         kept = {
             old: (base, change)
-            for other in self._files
-            for old, base, change in other.database.rows(
+            for old, base, change in self._files.own.database.rows(
                 "SELECT content_hash, base, delta FROM old_texts WHERE memory_id = ?", (id,)
             )
         }
@@ -235,18 +223,13 @@ class SqliteDocuments:
         return [(passage_of(metadata, held), text) for metadata, text, held in rows]
 
     def by_source(self, source_ref: str) -> Memory | None:
-        found: list[str] = []
-        for file in self._files:
-            rows = file.database.rows(
-                f"""
-                SELECT m.id FROM memories m WHERE m.source_ref = ? AND m.kin = ?
-                    AND ({IS_LIVE} OR m.state IN ('archived', 'quarantined'))
-                """,
-                (source_ref, self._files.kin),
-            )
-            found += [id for (id,) in rows]
+        found = self._files.own.database.rows(
+            f"SELECT max(m.id) FROM memories m WHERE m.source_ref = ?"
+            f" AND ({IS_LIVE} OR m.state IN ('archived', 'quarantined'))",
+            (source_ref,),
+        )[0][0]
         try:
-            return self._files.get(max(found)) if found else None
+            return None if found is None else self._files.get(found)
         except MemoryNotFound:  # erased meanwhile
             return None
 

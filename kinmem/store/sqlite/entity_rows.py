@@ -11,6 +11,7 @@ from typing import Any
 import apsw
 
 from kinmem.models import Entity, EntityType, Knowledge
+from kinmem.store.sqlite.connection import Row
 from kinmem.store.sqlite.queries import IS_LIVE, time_text
 from kinmem.text import folded
 
@@ -47,51 +48,68 @@ def put(db: apsw.Connection, memory: int, knowledge: Knowledge, at: datetime) ->
     db.execute(READ, (memory,))
 
 
-def of(db: apsw.Connection, id: str) -> list[Entity]:
-    """Whom and what a memory is about, by name."""
+def of(db: apsw.Connection, memory: int) -> list[Entity]:
+    """Whom and what a memory, by its row number, is about, by name."""
     rows: Any = db.execute(
-        """
-        SELECT e.name, e.type FROM entities e
-        JOIN memory_entities ON entity = e.id
-        JOIN memories m ON m.rowid = memory
-        WHERE m.id = ? ORDER BY e.name, e.type
-        """,
-        (id,),
+        "SELECT e.name, e.type FROM entities e JOIN memory_entities ON entity = e.id"
+        " WHERE memory = ? ORDER BY e.name, e.type",
+        (memory,),
     )
     return [Entity(name, type) for name, type in rows]
 
 
-def copy(from_db: apsw.Connection, source: int, db: apsw.Connection, target: int) -> None:
-    """What a memory is about and says, from its row in one file to that in another."""
-    about: Any = from_db.execute(
-        "SELECT e.id, e.name, e.type, alias, me.folded FROM memory_entities me"
-        " JOIN entities e ON e.id = entity WHERE memory = ?",
-        (source,),
-    ).fetchall()
-    numbers = {}
-    for old, name, type, alias, plain in about:
-        numbers[old] = _exactly(db, Entity(name, type))
-        db.execute(
-            "INSERT OR IGNORE INTO memory_entities (memory, entity, alias, folded)"
-            " VALUES (?, ?, ?, ?)",
-            (target, numbers[old], alias, plain),
-        )
-    said: Any = from_db.execute(
-        "SELECT source, target, relation, chunk, origin, confidence, verified_at FROM relations"
-        " WHERE memory = ?",
-        (source,),
-    ).fetchall()
+def copy(from_db: apsw.Connection, source: int, db: apsw.Connection, target: int) -> bool:
+    """Let a memory be about what it is about in another file, and say what it says there; whether
+    that was something else."""
+    there = _told(from_db, source)
+    if there == _told(db, target):
+        return False
+    about, said, was_read = there
+    db.execute("DELETE FROM relations WHERE memory = ?", (target,))
+    db.execute("DELETE FROM memory_entities WHERE memory = ?", (target,))
+    names = _names(from_db, source)
+    numbers = {key: _exactly(db, Entity(name, key[1])) for key, name in names.items()}
+    db.executemany(
+        "INSERT OR IGNORE INTO memory_entities (memory, entity, alias, folded) VALUES (?, ?, ?, ?)",
+        [(target, numbers[row[:2]], *row[2:]) for row in about],
+    )
     db.executemany(
         "INSERT OR IGNORE INTO relations"
         " (memory, source, target, relation, chunk, origin, confidence, verified_at)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [(target, numbers[one], numbers[other], *rest) for one, other, *rest in said],
+        [(target, numbers[row[:2]], numbers[row[2:4]], *row[4:]) for row in said],
     )
-    was_read: Any = from_db.execute(
-        "SELECT entities_read FROM memories WHERE rowid = ?", (source,)
-    ).get
-    if was_read:
-        db.execute(READ, (target,))
+    db.execute("UPDATE memories SET entities_read = ? WHERE rowid = ?", (was_read, target))
+    return True
+
+
+def _names(db: apsw.Connection, memory: int) -> dict[Any, str]:
+    """As they are written, by folded name and type, of what a memory is about."""
+    rows: Any = db.execute(
+        "SELECT e.folded, e.type, e.name FROM memory_entities JOIN entities e ON e.id = entity"
+        " WHERE memory = ?",
+        (memory,),
+    )
+    return {(plain, type): name for plain, type, name in rows}
+
+
+def _told(db: apsw.Connection, memory: int) -> tuple[list[Row], list[Row], int]:
+    """What a memory is about and says, in what holds in any file, and whether it was read."""
+    about: Any = db.execute(
+        "SELECT e.folded, e.type, alias, me.folded FROM memory_entities me"
+        " JOIN entities e ON e.id = entity WHERE memory = ? ORDER BY 1, 2",
+        (memory,),
+    ).fetchall()
+    said: Any = db.execute(
+        """
+        SELECT s.folded, s.type, t.folded, t.type, relation, chunk, origin, confidence, verified_at
+        FROM relations r JOIN entities s ON s.id = source JOIN entities t ON t.id = target
+        WHERE r.memory = ? ORDER BY 1, 2, 3, 4, 5
+        """,
+        (memory,),
+    ).fetchall()
+    was_read: Any = db.execute("SELECT entities_read FROM memories WHERE rowid = ?", (memory,)).get
+    return about, said, int(was_read)
 
 
 def merge(db: apsw.Connection, kept: int, gone: int) -> None:

@@ -24,8 +24,8 @@ from kinmem.store.sqlite.queries import (
     IS_LIVE,
     as_text,
     column,
-    insert_words,
     memory_of,
+    reindex,
 )
 from kinmem.text import content_words, words
 from kinmem.turns import Repetition
@@ -89,7 +89,7 @@ def repeated_in(database: Database, turns: Collection[Turn]) -> list[tuple[str, 
 
 
 def scrub(db: apsw.Connection, memory: Memory, repeating: Collection[Turn]) -> None:
-    """Blank what a file still says about an erased memory.
+    """Blank what its Kin's file still says about an erased memory.
 
     The turns it was learned from, that are known to be `repeating` it, or that state the same
     are blanked as a whole; summaries lose what repeats it, and what was learned beside it the
@@ -118,7 +118,7 @@ def scrub(db: apsw.Connection, memory: Memory, repeating: Collection[Turn]) -> N
         " WHERE EXISTS (SELECT 1 FROM json_each(shown.memories) WHERE key = :id)",
         {"id": id, "path": f'$."{id}"'},
     )
-    db.execute("DELETE FROM moves WHERE memory = :id", {"id": id})
+    db.execute("DELETE FROM others_uses WHERE memory = :id", {"id": id})
     db.execute("DELETE FROM old_texts WHERE memory_id = :id", {"id": id})
 
 
@@ -127,11 +127,11 @@ def _scrub_contexts(db: apsw.Connection, memory: Memory, turns: str) -> None:
     beside: Any = db.execute(
         f"""
         SELECT m.rowid, {COLUMNS} FROM memories m
-        WHERE m.kin = :kin AND m.id != :id AND m.rowid IN (
+        WHERE m.id != :id AND m.rowid IN (
             SELECT memory FROM memory_turns WHERE {IN_TURNS}
         )
         """,
-        {"kin": memory.kin, "id": memory.id, "turns": turns},
+        {"id": memory.id, "turns": turns},
     ).fetchall()
     wanted = set(content_words(memory.content))
     for row, *columns in beside:
@@ -139,8 +139,7 @@ def _scrub_contexts(db: apsw.Connection, memory: Memory, turns: str) -> None:
         ids = {"id": other.id, "row": row}
         if _quotes(other.source_context, wanted):
             db.execute("UPDATE memories SET source_context = NULL WHERE rowid = :row", ids)
-            db.execute("DELETE FROM words WHERE rowid = :row", ids)
-            insert_words(db, [row], [replace(other, source_context=None)])
+            reindex(db, row, replace(other, source_context=None))
         for name in ("before", "after"):
             told: Any = db.execute(
                 f"SELECT seq, {name} ->> '$.source_context' FROM history"
@@ -193,8 +192,8 @@ def _scrub_turns(db: apsw.Connection, memory: Memory, turns: str) -> None:
 def _restating(db: apsw.Connection, memory: Memory) -> list[tuple[int, str]]:
     """(number, session) of turns that say it elsewhere, learned from it or not; none where a live
     memory says it still, nor what was said anew after it was forgotten and is to be learned."""
-    live = f"SELECT 1 FROM memories m WHERE m.content_hash = ? AND m.kin = ? AND {IS_LIVE}"
-    if db.execute(live, (memory.content_hash, memory.kin)).get:
+    live = f"SELECT 1 FROM memories m WHERE m.content_hash = ? AND {IS_LIVE}"
+    if db.execute(live, (memory.content_hash,)).get:
         return []
     written = memory.content.lower()  # a sharp s is two letters in `words`
     plain = [word for word in words(memory.content) if word.isascii() and word in written]
@@ -287,8 +286,6 @@ WRITTEN = (
 """Every column that may, but for what goes with its memory. No word of kinmem's own is changed,
 such as a state, an action, the Kin's or an embedder's name: without these nothing would work."""
 DROPPED = frozenset({"entities"})
-SHARED = frozenset({"memories", "history"})
-"""Tables of shared.db in which some rows are this Kin's."""
 WITH_MEMORIES = frozenset(
     {
         *(("memories", column) for column in (*SAID, "speaker", "auto_tags")),

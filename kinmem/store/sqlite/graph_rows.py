@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from kinmem.language.names.relation_words import SYMMETRIC
-from kinmem.models import LIVE, Knowledge, Memory, Scope
+from kinmem.models import LIVE, Knowledge, Memory
 from kinmem.store.graph import MOST_ALIASES, Edge, Key, Known, Named, Reach, Surroundings
 from kinmem.store.sqlite import entity_rows
 from kinmem.store.sqlite.connection import Row
@@ -41,37 +41,27 @@ class SqliteGraph:
     # writing
 
     def unread(self, limit: int) -> list[Memory]:
-        rows = [
-            row
-            for file in self._files
-            for row in file.database.rows(
-                f"SELECT {COLUMNS} FROM memories m INDEXED BY memories_to_read"
-                f" WHERE m.entities_read = 0 AND {OWN} ORDER BY m.rowid DESC LIMIT :limit",
-                {"kin": self._files.kin, "limit": limit},
-            )
-        ]
-        return [memory_of(row) for row in rows][:limit]
+        rows = self._files.own.database.rows(
+            f"SELECT {COLUMNS} FROM memories m INDEXED BY memories_to_read"
+            f" WHERE m.entities_read = 0 AND {OWN} ORDER BY m.rowid DESC LIMIT :limit",
+            {"kin": self._files.kin, "limit": limit},
+        )
+        return [memory_of(row) for row in rows]
 
     def keep(self, read: Mapping[str, tuple[int, Knowledge]]) -> int:
         kept = 0
-        for file in self._files:
-            here = {memory.id for _, memory in file.by_ids(read.keys())}
-            if not here:
-                continue
-            with file.changing() as db:
-                for id in here:
-                    version, knowledge = read[id]
-                    row: Any = db.execute(
-                        "SELECT rowid FROM memories WHERE id = ? AND kin = ? AND version = ?",
-                        (id, self._files.kin, version),
-                    ).get
-                    if row is not None:
-                        entity_rows.put(db, row, knowledge, self._files.clock())
-                        kept += 1
+        with self._files.changing() as db:
+            for id, (version, knowledge) in read.items():
+                row: Any = db.execute(
+                    "SELECT rowid FROM memories WHERE id = ? AND version = ?", (id, version)
+                ).get
+                if row is not None:
+                    entity_rows.put(db, row, knowledge, self._files.clock())
+                    kept += 1
         return kept
 
-    def merge(self, scope: Scope, kept: Key, gone: Key) -> bool:
-        with self._files.by_scope[scope].changing() as db:
+    def merge(self, kept: Key, gone: Key) -> bool:
+        with self._files.changing() as db:
             numbers = [
                 db.execute("SELECT id FROM entities WHERE folded = ? AND type = ?", key).get
                 for key in (kept, gone)
@@ -162,8 +152,8 @@ class SqliteGraph:
                 told[alias].append(id)
         return {alias: sorted(ids, reverse=True) for alias, ids in told.items()}
 
-    def names_in(self, scope: Scope, limit: int) -> Sequence[Named]:
-        file = self._files.by_scope[scope]
+    def names(self, limit: int) -> Sequence[Named]:
+        file = self._files.own
         bound = self._bound(file)
         memories: dict[int, set[int]] = defaultdict(set)
         subjects: dict[int, set[str]] = defaultdict(set)

@@ -1,9 +1,7 @@
 """History: what was done to which memory, by which write, and the numbers of a Kin's writes."""
 
 import json
-import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import MISSING, dataclass, fields, replace
 from datetime import datetime
 from operator import attrgetter
@@ -65,14 +63,6 @@ def append(
     )
 
 
-def carry(from_db: Any, db: Any, id: str) -> None:
-    """Let the lines about a memory go with it into another file, behind all that is there."""
-    lines = from_db.execute(
-        f"DELETE FROM history WHERE memory_id = ? RETURNING {COLUMNS}", (id,)
-    ).fetchall()
-    db.executemany(f"INSERT INTO history ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", lines)
-
-
 def events(database: Database, which: str, bound: Mapping[str, Any]) -> list[Event]:
     """The lines for which `which` holds; it may end in an order and a limit."""
     rows = database.rows(f"SELECT seq, {COLUMNS} FROM history WHERE {which}", bound)
@@ -111,98 +101,51 @@ def record(memory: Memory) -> dict[str, Any]:
     return {name: value for name, value in values if value != _defaults[name]}
 
 
-MARK = "write"
-"""Of the own file."""
-GREATEST = """
-    SELECT (SELECT max(write) FROM history WHERE kin = ?),
-        (SELECT value FROM marks WHERE name = ?)
-"""
-UNNUMBERED = "SELECT EXISTS (SELECT 1 FROM history WHERE kin = ? AND write = 0)"
+def next_write(db: apsw.Connection, kin: str) -> int:
+    """The number of a write that goes on: above all that the Kin's history has. Each is a
+    transaction on its file, so no two get the same, and a later one never a smaller."""
+    last: Any = db.execute("SELECT max(write) FROM history WHERE kin = ?", (kin,)).get
+    return int(last or 0) + 1
 
 
-class Numbers:
-    """Gives each write a number above all that the Kin's history has.
+def bring(
+    source: apsw.Connection, db: apsw.Connection, kin: str, but: Collection[str] = ()
+) -> None:
+    """Copy a Kin's lines from another file, behind all that are here, but for some memories'."""
+    lines: Any = source.execute(
+        f"SELECT {COLUMNS} FROM history WHERE kin = :kin AND memory_id NOT {IN_IDS} ORDER BY seq",
+        {"kin": kin, "ids": json.dumps(list(but))},
+    ).fetchall()
+    db.executemany(f"INSERT INTO history ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", lines)
 
-    Whoever writes for a Kin, into whichever file, keeps the Kin's own file locked meanwhile, so
-    that no two writes get the same number and a later one never a smaller.
-    """
 
-    def __init__(self, kin: str) -> None:
-        self.kin = kin
-        self._databases: tuple[Database, ...] = ()
-        self._last = 0
-        self._lock = threading.Lock()
-
-    def over(self, databases: Iterable[Database]) -> None:
-        """Look into these files, the Kin's own first; number what version 2 has written there."""
-        self._databases = tuple(databases)
-        if any(database.rows(UNNUMBERED, (self.kin,))[0][0] for database in self._databases):
-            self._number_older()
-
-    @contextmanager
-    def taking(self, database: Database) -> Iterator[None]:
-        """While it lasts no other process begins a write for this Kin; around a transaction on one
-        of its files."""
-        own = self._databases[0]
-        with nullcontext() if database is own else own.held():
-            yield
-
-    def next(self) -> int:
-        """The number of a write that begins now."""
-        with self._lock:
-            self._last = max(self._last, self.last()) + 1
-            return self._last
-
-    def keep(self, own: apsw.Connection, number: int) -> None:
-        """Note it in the own file, for a write whose lines are committed after that."""
-        own.execute("INSERT OR REPLACE INTO marks (name, value) VALUES (?, ?)", (MARK, number))
-
-    def last(self) -> int:
-        """The greatest in the history; 0 where nothing was written."""
-        return max(map(self._greatest, self._databases), default=0)
-
-    def _number_older(self) -> None:
-        """Each file is a transaction, the own one first: cut short between them, what is left gets
-        its numbers later, and of one memory what is in the shared file is the later part anyway."""
-        with ExitStack() as stack:
-            dbs = [stack.enter_context(database.writing()) for database in self._databases]
-            older = [self._older(db) for db in dbs]
-            for number, write in enumerate(_writes(older), self.last() + 1):
-                for file, seq in write:
-                    sql = "UPDATE history SET write = ? WHERE seq = ?"
-                    dbs[file].execute(sql, (number, seq))
-            for db in dbs:
-                db.execute("COMMIT")
-
-    def _older(self, db: apsw.Connection) -> list[Row]:
-        lines: Any = db.execute(
-            "SELECT seq, at, memory_id, action FROM history WHERE kin = ? AND write = 0"
-            " ORDER BY seq",
-            (self.kin,),
+def number_older(db: apsw.Connection, kin: str) -> None:
+    """Give those lines their numbers that version 2 wrote, in a file that has all of the Kin's."""
+    lines: Any = db.execute(
+        "SELECT seq, at, memory_id, action FROM history WHERE kin = ? AND write = 0 ORDER BY seq",
+        (kin,),
+    ).fetchall()
+    first = next_write(db, kin)
+    for number, write in enumerate(_writes(lines), first):
+        db.executemany(
+            "UPDATE history SET write = ? WHERE seq = ?", [(number, seq) for seq in write]
         )
-        return list(lines)
-
-    def _greatest(self, database: Database) -> int:
-        noted, kept = database.rows(GREATEST, (self.kin, MARK))[0]
-        return max(noted or 0, kept or 0)
 
 
-def _writes(files: Sequence[Sequence[Row]]) -> Iterator[list[tuple[int, int]]]:
-    """In the order in which they were done, the lines of each write as (file, seq).
+def _writes(lines: Sequence[Row]) -> Iterator[list[int]]:
+    """In the order in which they were done, the lines of each write by their number.
 
-    The files are ordered by time. Within a file the lines of a memory have their order, and those
-    in the own file come first, whatever the clock said. What was changed together with a move is
-    told in two files at the same moment.
+    The lines of a memory have their order, whatever the clock said; writes are ordered by time.
+    What was changed together with a move was told in two files, at the same moment.
     """
-    writes: dict[str, list[tuple[str, str, list[tuple[int, int]]]]] = {}
-    for file, lines in enumerate(files):
-        for seq, at, memory, action in lines:
-            of = writes.setdefault(memory, [])
-            when, last, places = of[-1] if of else ("", "created", [])
-            if action == "moved" and at == when and last == "updated":
-                places.append((file, seq))
-            else:
-                of.append((max(at, when), action, [(file, seq)]))
+    writes: dict[str, list[tuple[str, str, list[int]]]] = {}
+    for seq, at, memory, action in lines:
+        of = writes.setdefault(memory, [])
+        when, last, places = of[-1] if of else ("", "created", [])
+        if action == "moved" and at == when and last == "updated":
+            places.append(seq)
+        else:
+            of.append((max(at, when), action, [seq]))
     done = [write for of in writes.values() for write in of]
     yield from (places for _, _, places in sorted(done, key=lambda write: (write[0], write[2][0])))
 
@@ -215,24 +158,21 @@ class SqlitePast:
     """See Past."""
 
     def __init__(self, files: "KinFiles") -> None:
-        self._files = files
+        self._kin = files.kin
+        self._own = files.own.database
 
     def writes(
         self, limit: int, *, before: int | None = None, memory: str | None = None
     ) -> list[Event]:
         about = "" if memory is None else " AND memory_id = :memory"
-        bound = {"kin": self._files.kin, "memory": memory, "before": before, "limit": limit}
-        numbers = {
-            number
-            for file in self._files
-            for (number,) in file.database.rows(
-                "SELECT DISTINCT write FROM history WHERE kin = :kin"
-                f" AND (:before IS NULL OR write < :before){about}"
-                " ORDER BY write DESC LIMIT :limit",
-                bound,
-            )
-        }
-        latest = sorted(numbers, reverse=True)[:limit]
+        bound = {"kin": self._kin, "memory": memory, "before": before, "limit": limit}
+        numbers = self._own.rows(
+            "SELECT DISTINCT write FROM history WHERE kin = :kin"
+            f" AND (:before IS NULL OR write < :before){about}"
+            " ORDER BY write DESC LIMIT :limit",
+            bound,
+        )
+        latest = [number for (number,) in numbers]
         which = "write IN (SELECT value FROM json_each(:writes))"
         return self._lines(which, {"writes": json.dumps(latest)})[::-1]
 
@@ -249,8 +189,8 @@ class SqlitePast:
 
     def superseded_by(self, ids: Collection[str]) -> list[str]:
         sql = f"SELECT id FROM memories WHERE superseded_by {IN_IDS} AND kin = :kin"
-        bound = {"ids": json.dumps(list(ids)), "kin": self._files.kin}
-        return [id for file in self._files for (id,) in file.database.rows(sql, bound)]
+        bound = {"ids": json.dumps(list(ids)), "kin": self._kin}
+        return [id for (id,) in self._own.rows(sql, bound)]
 
     def fields(self, stored: Mapping[str, Any]) -> dict[str, Any]:
         return fields_of(stored)
@@ -262,15 +202,8 @@ class SqlitePast:
         return replayed(self._lines("write <= :write", {"write": write}))
 
     def _lines(self, which: str, bound: Mapping[str, Any]) -> list[Event]:
-        found: list[Event] = []
-        for file in self._files:
-            found += events(
-                file.database,
-                f"kin = :kin AND {which} ORDER BY write, seq",
-                {**bound, "kin": self._files.kin},
-            )
-        # Stable: of one write what is in the own file comes first.
-        return sorted(found, key=lambda line: line.write)
+        ordered = f"kin = :kin AND {which} ORDER BY write, seq"
+        return events(self._own, ordered, {**bound, "kin": self._kin})
 
 
 def replayed(lines: Iterable[Event]) -> dict[str, Memory]:

@@ -1,20 +1,18 @@
-"""The life of a Kin's own memories in its two files. Read lean, written by the hundred."""
+"""The life of a Kin's own memories. Read lean, written by the hundred."""
 
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from operator import attrgetter
 from typing import Any, TypeVar
 
 import apsw
 
-from kinmem.models import LIVE, Fate, Living, Place, Scope, State, TierChange
+from kinmem.models import LIVE, Fate, Living, Place, State, TierChange
 from kinmem.retention import last_used
 from kinmem.store.sqlite import chunk_vectors
 from kinmem.store.sqlite.connection import Row
 from kinmem.store.sqlite.history_rows import Line
-from kinmem.store.sqlite.memory_file import MemoryFile
 from kinmem.store.sqlite.queries import IN_IDS, VISIBLE, moment, time_text
 from kinmem.store.sqlite.sharing import KinFiles
 from kinmem.store.upkeep import rank_of
@@ -28,16 +26,11 @@ COLUMNS = """
     m.tier_reason, m.recalled_count, m.recalled_at, m.created_at, m.content_updated_at,
     m.expires_at, m.scored_at, m.speaker
 """
-# The plus keeps SQLite from looking up row by row, by an index, what is nearly the whole file.
-OWN = """
-    +m.kin = :kin AND (:left IS NULL OR m.id NOT IN (SELECT value FROM json_each(:left)))
-"""
 LIVES = "m.state IN ('active', 'stale', 'archived')"
 
 Links = Mapping[str, int]
 """By id of a memory: how many."""
 One = TypeVar("One", Fate, Place)
-_of = attrgetter("memory.scope")
 
 
 class SqliteLife:
@@ -45,120 +38,96 @@ class SqliteLife:
 
     def __init__(self, files: KinFiles) -> None:
         self._files = files
+        self._own = files.own.database
 
     def living(
         self, ids: Collection[str] | None = None, *, expired_by: datetime | None = None
     ) -> list[Living]:
-        bound: dict[str, Any] = {"kin": self._files.kin}
-        where = OWN
+        bound: dict[str, Any] = {}
         if expired_by is None:
-            where += f" AND {LIVES}"
+            where = LIVES
         else:
-            where += " AND m.state <> 'deleted' AND m.expires_at <= :by"
+            where = "m.state <> 'deleted' AND m.expires_at <= :by"
             bound["by"] = time_text(expired_by)
         if ids is not None:
             where += f" AND m.id {IN_IDS}"
             bound["ids"] = json.dumps(list(ids))
-        rows = [
-            row
-            for file in self._files
-            for row in file.database.rows(
-                f"SELECT {COLUMNS} FROM memories m WHERE {where}",
-                {**bound, **self._files.view(file)},
-            )
-        ]
+        rows = self._own.rows(f"SELECT {COLUMNS} FROM memories m WHERE {where}", bound)
         own = {row[0] for row in rows}
         links, recent = self._links(own, whole=ids is None and expired_by is None)
         return [_living(row, links, recent) for row in rows]
 
     def binned_after(self, moment: datetime) -> list[Living]:
-        bound = {"kin": self._files.kin, "after": time_text(moment)}
-        where = f"{OWN} AND m.state = 'deleted' AND m.deleted_at > :after"
-        return [
-            _living(row, {}, {})
-            for file in self._files
-            for row in file.database.rows(
-                f"SELECT {COLUMNS} FROM memories m WHERE {where}",
-                {**bound, **self._files.view(file)},
-            )
-        ]
+        where = "m.state = 'deleted' AND m.deleted_at > :after"
+        rows = self._own.rows(
+            f"SELECT {COLUMNS} FROM memories m WHERE {where}", {"after": time_text(moment)}
+        )
+        return [_living(row, {}, {}) for row in rows]
 
     def _links(self, own: Collection[str], *, whole: bool) -> tuple[Links, Links]:
         """Of own memories, all of them if `whole`: how many links count, and how many recent ones.
 
-        Those between living own memories, and in the own file those with what others share: what
-        others link with theirs in shared.db moves nobody else's memory.
+        Those that the Kin has made or found, between memories that live: what others link with
+        theirs moves nobody else's memory.
         """
-        edges = {
-            scope: self._edges(file, None if whole else own)
-            for scope, file in self._files.by_scope.items()
-        }
-        ends = {id for some in edges.values() for row in some for id in row[:2]}
-        mine, theirs = self._ends(ends.difference(own) if whole else ends)
-        mine = mine.union(own) if whole else mine
-        counted: dict[Scope, set[str]] = {"private": mine | theirs, "shared": mine}
+        edges = self._edges(None if whole else own)
+        ends = {id for row in edges for id in row[:2]}
+        living = self._ends(ends.difference(own)) | set(own) if whole else self._ends(ends)
         linked: tuple[list[str], list[str]] = ([], [])
-        for scope, some in edges.items():
-            for source, target, is_recent in some:
-                if source in counted[scope] and target in counted[scope]:
-                    linked[is_recent].extend((source, target))
+        for source, target, is_recent in edges:
+            if source in living and target in living:
+                linked[is_recent].extend((source, target))
         return Counter(linked[0] + linked[1]), Counter(linked[1])
 
-    def _edges(self, file: MemoryFile, ids: Collection[str] | None) -> list[Row]:
-        """(source, target, whether it is recent) of the links of these memories in one file."""
+    def _edges(self, ids: Collection[str] | None) -> list[Row]:
+        """(source, target, whether it is recent) of the links of these memories."""
         edges = "SELECT source, target, created_at > :since FROM links WHERE origin <> 'refused'"
         if ids is not None:
             edges = f"{edges} AND source {IN_IDS} UNION ALL {edges} AND target {IN_IDS}"
             edges += f" AND source NOT {IN_IDS}"
         since = time_text(self._files.clock() - RECENT)
-        return file.database.rows(edges, {"since": since, "ids": json.dumps(list(ids or ()))})
+        return self._own.rows(edges, {"since": since, "ids": json.dumps(list(ids or ()))})
 
-    def _ends(self, ids: Collection[str]) -> tuple[set[str], set[str]]:
-        """Those of these memories that live: own ones, and what others share."""
-        found: dict[bool, set[str]] = {True: set(), False: set()}
-        for file in self._files if ids else ():
-            for id, is_own in file.database.rows(
-                f"SELECT m.id, m.kin = :kin FROM memories m WHERE m.id {IN_IDS} AND {VISIBLE}"
-                f" AND {LIVES}",
+    def _ends(self, ids: Collection[str]) -> set[str]:
+        """Those of these memories that live, own ones and what others share."""
+        return {
+            id
+            for file in self._files
+            if ids
+            for (id,) in file.database.rows(
+                f"SELECT m.id FROM memories m WHERE m.id {IN_IDS} AND {VISIBLE} AND {LIVES}",
                 {"ids": json.dumps(list(ids)), **self._files.view(file)},
-            ):
-                found[bool(is_own)].add(id)
-        return found[True], found[False]
+            )
+        }
 
     def came_by(self, ids: Collection[str]) -> dict[str, tuple[str, datetime]]:
         # SQLite takes the other columns from the row of the max.
-        rows = [
-            row
-            for file in self._files
-            for row in file.database.rows(
-                f"""
-                SELECT max(seq), at, memory_id, action FROM history
-                WHERE memory_id {IN_IDS} AND after ->> '$.state' IS NOT NULL GROUP BY memory_id
-                """,
-                {"ids": json.dumps(list(ids))},
-            )
-        ]
-        rows.sort(key=lambda row: str(row[1]))  # what was shared has lines in both files
+        rows = self._own.rows(
+            f"""
+            SELECT max(seq), at, memory_id, action FROM history
+            WHERE memory_id {IN_IDS} AND after ->> '$.state' IS NOT NULL GROUP BY memory_id
+            """,
+            {"ids": json.dumps(list(ids))},
+        )
         return {id: (action, datetime.fromisoformat(at)) for _, at, id, action in rows}
 
     def to_states(self, fates: Sequence[Fate]) -> int:
-        at, done = self._files.clock(), 0
-        for file, part in self._parts(fates):
-            with file.changing() as db:
-                present = _present(db, part)
-                _set_states(db, present, at)
-                file.note_all(db, at, [_line(fate, at) for fate in present.values()])
-                done += len(present)
-        return done
+        if not fates:
+            return 0
+        at = self._files.clock()
+        with self._files.changing() as db:
+            present = _present(db, fates)
+            _set_states(db, present, at)
+            self._files.own.note_all(db, at, [_line(fate, at) for fate in present.values()])
+            return len(present)
 
     def to_tiers(self, places: Sequence[Place]) -> int:
-        at, done = self._files.clock(), 0
-        for file, part in self._parts(places):
-            with file.database.writing() as db:
-                present = _present(db, part)
-                _set_tiers(db, present, at)
-                done += len(present)
-        return done
+        if not places:
+            return 0
+        with self._files.writing() as db:
+            present = _present(db, places)
+            _set_tiers(db, present, self._files.clock())
+            return len(present)
 
     def renew(self, ids: Collection[str], *, used: bool = False) -> None:
         now = self._files.clock()
@@ -176,28 +145,16 @@ class SqliteLife:
             self.to_states(woken)
 
     def tier_changes(self, id: str) -> list[TierChange]:
-        rows = [
-            row
-            for file in self._files
-            for row in file.database.rows(
-                "SELECT at, from_tier, to_tier, reason FROM tier_changes WHERE memory_id = ?"
-                " ORDER BY id DESC",
-                (id,),
-            )
-        ]
+        rows = self._own.rows(
+            "SELECT at, from_tier, to_tier, reason FROM tier_changes WHERE memory_id = ?"
+            " ORDER BY id DESC",
+            (id,),
+        )
         rows.sort(key=lambda row: str(row[0]), reverse=True)
         return [
             TierChange(datetime.fromisoformat(at), before, after, reason)
             for at, before, after, reason in rows
         ]
-
-    def _parts(self, changes: Sequence[One]) -> list[tuple[MemoryFile, list[One]]]:
-        """By file, those that have any."""
-        parts = [
-            (file, [one for one in changes if _of(one) == scope])
-            for scope, file in self._files.by_scope.items()
-        ]
-        return [(file, part) for file, part in parts if part]
 
 
 def _living(row: Row, links: Links, recent: Links) -> Living:

@@ -1,25 +1,25 @@
-"""Links as rows: made and taken back, and what becomes of them when memories move or go.
+"""Links as rows: made and taken back, published, and what becomes of them when memories go.
 
-In shared.db are those between shared memories, any other is in the Kin's own file. An end may be in
-the other file, so links name memories by id, and who reads them asks both files.
+A Kin's own file has the links that it has made or found. shared.db has copies of those between
+shared memories, each with the Kin that has published it. An end may be in the other file, so links
+name memories by id, and who reads them asks both files.
 """
 
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
 from kinmem.errors import MemoryNotFound, VersionConflict
-from kinmem.links import INVERSE, REFUSED, RELATIONS, STALE_CONFIDENCE, Asked, Link, linked
+from kinmem.links import AUTO, INVERSE, REFUSED, RELATIONS, STALE_CONFIDENCE, Asked, Link, linked
 from kinmem.models import Memory, Scope
-from kinmem.store.sqlite.connection import Row
-from kinmem.store.sqlite.queries import as_text, time_text
+from kinmem.store.sqlite.connection import Database, Row
+from kinmem.store.sqlite.queries import IN_IDS, as_text, time_text
 
 if TYPE_CHECKING:
-    from kinmem.store.sqlite.memory_file import MemoryFile
     from kinmem.store.sqlite.sharing import KinFiles
 
 
@@ -27,34 +27,38 @@ FIELDS = (
     "source", "target", "relation", "weight", "confidence", "origin", "evidence", "created_at",
     "verified_at",
 )  # fmt: skip
+ORIGIN, CREATED = FIELDS.index("origin"), FIELDS.index("created_at")
 _ROW = f"INTO links ({', '.join(FIELDS)}) VALUES ({', '.join('?' * len(FIELDS))})"
 PUT, PUT_NEW = f"INSERT OR REPLACE {_ROW}", f"INSERT OR IGNORE {_ROW}"
+PUBLISH = (
+    f"INSERT OR REPLACE INTO links ({', '.join(FIELDS)}, kin)"
+    f" VALUES ({', '.join('?' * len(FIELDS))}, ?)"
+)
 BETWEEN = "((source = :one AND target = :other) OR (source = :other AND target = :one))"
 
 Snapshot = list[dict[str, str | None]]
 """What a person has made of the links of one memory: {id, relation}, relation None: taken back."""
-Databases = Collection[apsw.Connection]
 
 
-def inherit(db: apsw.Connection, old: str, heir: str) -> None:
+def inherit(db: apsw.Connection, rows: Collection[Row], old: str, heir: str) -> None:
     """What takes a memory's place is linked as it was. The old links stay: it may come back."""
-    for row in _handed_on(db, old, heir):
+    for row in _handed_on(rows, old, heir):
         db.execute(PUT_NEW, row)
 
 
-def disinherit(db: apsw.Connection, old: str, heir: str) -> None:
+def disinherit(db: apsw.Connection, rows: Collection[Row], old: str, heir: str) -> None:
     """It has come back: what had its place gives back the links that it had of it, as their age
     tells."""
-    for source, target, relation, *_, created, _verified in _handed_on(db, old, heir):
+    for source, target, relation, *_, created, _verified in _handed_on(rows, old, heir):
         db.execute(
             "DELETE FROM links WHERE source = ? AND target = ? AND relation = ? AND created_at = ?",
             (source, target, relation, created),
         )
 
 
-def _handed_on(db: apsw.Connection, old: str, heir: str) -> Iterator[list[Any]]:
-    """The links of one memory as another's."""
-    for row in touching(db, old):
+def _handed_on(rows: Collection[Row], old: str, heir: str) -> Iterator[list[Any]]:
+    """Links of one memory as another's."""
+    for row in rows:
         ends = [heir if id == old else id for id in row[:2]]
         if ends[0] == ends[1]:  # the two were linked with each other
             continue
@@ -72,17 +76,57 @@ def touching(db: apsw.Connection, id: str) -> list[Any]:
     ).fetchall()
 
 
-def carry(id: str, source: apsw.Connection, target: apsw.Connection, scope: Scope) -> None:
-    """A memory moves from one file to the other, and with it the links that belong there."""
-    stays = "EXISTS (SELECT 1 FROM memories WHERE id = ?)"
-    for row in touching(source, id):
-        other = row[1] if row[0] == id else row[0]
-        if scope == "shared" and not target.execute(f"SELECT {stays}", (other,)).get:
-            continue  # the other end is private
-        target.execute(PUT, row)
-        source.execute(
-            "DELETE FROM links WHERE source = ? AND target = ? AND relation = ?", row[:3]
-        )
+def publish(id: str, kin: str, source: apsw.Connection, db: apsw.Connection) -> bool:
+    """Copy a Kin's links of a memory, as far as the other end is shared; whether they differ."""
+    shared = [row for row in map(tuple, touching(source, id)) if _is_there(db, row, id)]
+    known: Any = db.execute(
+        f"SELECT {', '.join(FIELDS)} FROM links WHERE source = :id AND kin = :kin"
+        f" UNION SELECT {', '.join(FIELDS)} FROM links WHERE target = :id AND kin = :kin",
+        {"id": id, "kin": kin},
+    ).fetchall()
+    if set(shared) == set(known):
+        return False
+    db.execute(
+        "DELETE FROM links WHERE :id IN (source, target) AND kin = :kin", {"id": id, "kin": kin}
+    )
+    db.executemany(PUBLISH, [(*row, kin) for row in shared])
+    return True
+
+
+def _is_there(db: apsw.Connection, row: Row, id: str) -> bool:
+    """Whether the other end of a link is in this file as well."""
+    other = row[1] if row[0] == id else row[0]
+    return bool(db.execute("SELECT 1 FROM memories WHERE id = ?", (other,)).get)
+
+
+def of_others(database: Database, kin: str, ids: Collection[str]) -> list[Row]:
+    """The rows, as FIELDS, of links that others have published with these memories."""
+    columns = ", ".join(FIELDS)
+    rows = database.rows(
+        f"SELECT {columns} FROM links WHERE source {IN_IDS} AND kin <> :kin"
+        f" UNION SELECT {columns} FROM links WHERE target {IN_IDS} AND kin <> :kin",
+        {"ids": json.dumps(list(ids)), "kin": kin},
+    )
+    return list(rows)
+
+
+def in_force(own: Collection[Row], others: Collection[Row]) -> list[Row]:
+    """What holds of all that is known of pairs: what people say before what was found, of what
+    people say the latest, and of what was found the own before others'."""
+    pairs: dict[frozenset[str], list[Row]] = defaultdict(list)
+    for row in dict.fromkeys([*own, *others]):
+        pairs[frozenset(row[:2])].append(row)
+    return [row for rows in pairs.values() for row in _in_force(rows)]
+
+
+def _in_force(rows: Sequence[Row]) -> Sequence[Row]:
+    refused = max((row[CREATED] for row in rows if row[ORIGIN] == REFUSED), default=None)
+    said = [row for row in rows if row[ORIGIN] not in (REFUSED, AUTO)]
+    if refused is not None:
+        said = [row for row in said if row[CREATED] > refused]
+    if said or refused is not None:
+        return list({row[:3]: row for row in said}.values())
+    return rows[:1]
 
 
 def forget(db: apsw.Connection, id: str) -> None:
@@ -106,16 +150,13 @@ def link_of(row: Row) -> Link:
     )
 
 
-def snapshot(dbs: Databases, id: str) -> Snapshot:
-    rows = {
-        row
-        for db in dbs
-        for row in db.execute(
-            "SELECT source, target, relation, origin FROM links"
-            " WHERE (source = :id OR target = :id) AND origin <> 'auto'",
-            {"id": id},
-        )
-    }
+def snapshot(db: apsw.Connection, id: str) -> Snapshot:
+    """What the Kin says of the links of one memory."""
+    rows = db.execute(
+        "SELECT source, target, relation, origin FROM links"
+        " WHERE (source = :id OR target = :id) AND origin <> 'auto'",
+        {"id": id},
+    )
     told: Snapshot = [
         {"id": target if source == id else source, "relation": None}
         if origin == REFUSED
@@ -136,43 +177,40 @@ def read_back(id: str, other: str, relation: str) -> Link:
     return linked(other, id, called)
 
 
-def remove(dbs: Databases, id: str, one: Mapping[str, str | None]) -> None:
+def remove(db: apsw.Connection, id: str, one: Mapping[str, str | None]) -> None:
     """Delete one row of a snapshot of `id`: a link, or that it was refused."""
     source, target = sorted((id, str(one["id"])))
     row = [source, target, REFUSED]
     if one["relation"] is not None:
         link = read_back(id, str(one["id"]), one["relation"])
         row = [link.source, link.target, link.relation]
-    for db in dbs:
-        db.execute(
-            "DELETE FROM links WHERE source = ? AND target = ? AND relation = ?"
-            " AND origin <> 'auto'",
-            row,
-        )
+    db.execute(
+        "DELETE FROM links WHERE source = ? AND target = ? AND relation = ? AND origin <> 'auto'",
+        row,
+    )
 
 
-def join(dbs: Databases, link: Link, home: apsw.Connection, at: datetime) -> None:
-    """Store what a person said; it takes the place of what was found or refused."""
-    pair = {"one": link.source, "other": link.target}
-    for db in dbs:
-        db.execute(f"DELETE FROM links WHERE {BETWEEN} AND origin <> 'manual'", pair)
-    home.execute(PUT_NEW, _values(link, at))
+def join(db: apsw.Connection, link: Link, at: datetime, unless: str | None = None) -> None:
+    """Store what a person said; it takes the place of what was found or refused. What was said
+    before is as old as it was, unless others have said something at that time (`unless`)."""
+    pair = {"one": link.source, "other": link.target, "unless": unless}
+    db.execute(
+        f"DELETE FROM links WHERE {BETWEEN} AND (origin <> 'manual' OR created_at <= :unless)", pair
+    )
+    db.execute(PUT_NEW, _values(link, at))
 
 
-def take_apart(dbs: Databases, one: str, other: str) -> bool:
-    """Take back whatever links two memories; whether anything did."""
+def take_apart(db: apsw.Connection, one: str, other: str) -> bool:
+    """Take back whatever links two memories here; whether anything did."""
     pair = {"one": one, "other": other}
-    gone = [
-        db.execute(f"DELETE FROM links WHERE {BETWEEN} RETURNING 1", pair).fetchall() for db in dbs
-    ]
-    return any(gone)
+    return bool(db.execute(f"DELETE FROM links WHERE {BETWEEN} RETURNING 1", pair).fetchall())
 
 
-def refuse(home: apsw.Connection, one: str, other: str, at: datetime) -> None:
+def refuse(db: apsw.Connection, one: str, other: str, at: datetime) -> None:
     """Remember that a person does not want the two linked."""
     source, target = sorted((one, other))
     refused = Link(source, target, REFUSED, 0.0, 0.0, REFUSED)
-    home.execute(PUT, _values(refused, at))
+    db.execute(PUT, _values(refused, at))
 
 
 def put_found(db: apsw.Connection, link: Link, at: datetime) -> bool:
@@ -191,9 +229,6 @@ def _values(link: Link, at: datetime) -> list[Any]:
     evidence = as_text(dict(link.evidence)) if link.evidence else None
     named = [getattr(link, name) for name in FIELDS[:6]]
     return [*named, evidence, time_text(at), time_text(at)]
-
-
-Files = Mapping["MemoryFile", apsw.Connection]
 
 
 class End(NamedTuple):
@@ -234,16 +269,18 @@ class LinkChanges:
         for one in asked:
             if one.id not in ends:
                 raise MemoryNotFound(one.id)
+        others = self._said_by_others(id)
 
-        def edit(dbs: Files, memory: Memory) -> None:
+        def edit(db: apsw.Connection) -> None:
             for one in asked:
-                home = self._home(dbs, memory, ends[one.id])
+                theirs = others.get(one.id, [])
+                latest = max((row[CREATED] for row in theirs), default=None)
+                at = self._after(latest)
                 if one.relation is not None:
-                    join(dbs.values(), linked(memory.id, one.id, one.relation), home, at)
-                elif take_apart(dbs.values(), memory.id, one.id):
-                    refuse(home, memory.id, one.id, at)
+                    join(db, linked(id, one.id, one.relation), at, latest)
+                elif take_apart(db, id, one.id) or in_force([], theirs):
+                    refuse(db, id, one.id, at)
 
-        at = self._files.clock()
         return self._edited(id, edit, if_version, batch=batch)
 
     def restore(
@@ -257,72 +294,77 @@ class LinkChanges:
         at = self._files.clock()
         ends = self._ends({str(one["id"]) for one in links}, also_gone=True)
 
-        def edit(dbs: Files, memory: Memory) -> None:
+        def edit(db: apsw.Connection) -> None:
             # What is as it was stays untouched: its other end may be in the bin just now.
-            now = snapshot(dbs.values(), id)
+            now = snapshot(db, id)
             for known in now:
                 if known not in links:
-                    remove(dbs.values(), id, known)
+                    remove(db, id, known)
             for one in links:
                 if one in now or one["id"] not in ends:
                     continue
-                home = self._home(dbs, memory, ends[one["id"]])
                 if one["relation"] is None:
-                    take_apart(dbs.values(), id, one["id"])
-                    refuse(home, id, one["id"], at)
+                    take_apart(db, id, one["id"])
+                    refuse(db, id, one["id"], at)
                 else:
-                    join(dbs.values(), read_back(id, one["id"], one["relation"]), home, at)
+                    join(db, read_back(id, one["id"], one["relation"]), at)
 
         self._edited(id, edit, None, "undone", batch, reverts)
+
+    def _said_by_others(self, id: str) -> dict[str, list[Row]]:
+        """By the other end the links of a memory that others have published."""
+        found: dict[str, list[Row]] = defaultdict(list)
+        for row in of_others(self._files.shared.database, self._files.kin, [id]):
+            found[row[1] if row[0] == id else row[0]].append(row)
+        return found
+
+    def _after(self, latest: str | None) -> datetime:
+        """Now, or a moment after that: of what people say of a pair the latest holds."""
+        now = self._files.clock()
+        if latest is None or latest < time_text(now):
+            return now
+        return datetime.fromisoformat(latest) + timedelta(microseconds=1)
 
     def _edited(
         self,
         id: str,
-        edit: Callable[[Files, Memory], None],
+        edit: Callable[[apsw.Connection], None],
         if_version: int | None,
         action: str = "linked",
         batch: str | None = None,
         reverts: Sequence[int] = (),
     ) -> Memory:
-        """The memory after its links were changed. The history line is in the Kin's own file: it
-        may name memories that nobody else is to know of."""
-        own = self._files.by_scope["private"]
-        with self._files.changing(*self._files) as dbs:
-            file, row, old = self._files.mine(dbs, id)
+        """The memory after its links were changed."""
+        own = self._files.own
+        with self._files.changing() as db:
+            row, old = self._files.mine(db, id)
             if if_version is not None and old.version != if_version:
                 raise VersionConflict(id, if_version, old.version)
-            before = snapshot(dbs.values(), id)
-            edit(dbs, old)
-            after = snapshot(dbs.values(), id)
+            before = snapshot(db, id)
+            edit(db)
+            after = snapshot(db, id)
             if before == after:
                 return old
-            new = file.change(dbs[file], row, old, {}, None)
+            new = own.change(db, row, old, {}, None)
             told = {"links": before}, {"links": after}
-            own.note(dbs[own], self._files.clock(), old, action, *told, None, batch, reverts)
+            own.note(db, self._files.clock(), old, action, *told, None, batch, reverts)
             return new
-
-    def _home(self, dbs: Files, memory: Memory, end: End) -> apsw.Connection:
-        """Where a link between the two belongs."""
-        scope: Scope = "shared" if memory.scope == end.scope == "shared" else "private"
-        return dbs[self._files.by_scope[scope]]
 
     # what upkeep finds
 
     def add(self, links: Sequence[Link]) -> int:
         ids = {id for link in links for id in link.ends}
         ends, apart = self._ends(ids), self._taken_apart(ids)
-        by_scope: dict[Scope, list[Link]] = defaultdict(list)
+        found = []
         for link in links:
             both = [ends[id] for id in link.ends if id in ends]
             is_own = any(end.kin == self._files.kin for end in both)
             if len(both) == 2 and is_own and link.ends not in apart:
-                shared = all(end.scope == "shared" for end in both)
-                by_scope["shared" if shared else "private"].append(link)
-        at, added = self._files.clock(), 0
-        for scope, some in by_scope.items():
-            with self._files.by_scope[scope].database.writing() as db:
-                added += sum(put_found(db, link, at) for link in some)
-        return added
+                found.append(link)
+        if not found:
+            return 0
+        with self._files.writing() as db:
+            return sum(put_found(db, link, self._files.clock()) for link in found)
 
     def doubt(self, links: Sequence[Link]) -> None:
         names = json.dumps([(link.source, link.target, link.relation) for link in links])
@@ -330,32 +372,21 @@ class LinkChanges:
             "origin = 'auto' AND (source, target, relation) IN"
             " (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))"
         )
-        for file in self._files:
-            if file.database.rows(f"SELECT 1 FROM links WHERE {which} LIMIT 1", (names,)):
-                with file.database.writing() as db:
-                    db.execute(
-                        "UPDATE links SET confidence = confidence / 2, evidence = NULL"
-                        f" WHERE {which}",
-                        (names,),
-                    )
+        if self._files.own.database.rows(f"SELECT 1 FROM links WHERE {which} LIMIT 1", (names,)):
+            with self._files.writing() as db:
+                db.execute(
+                    f"UPDATE links SET confidence = confidence / 2, evidence = NULL WHERE {which}",
+                    (names,),
+                )
 
     def drop_stale(self, before: datetime, *, dry_run: bool = False) -> int:
-        bound = {"before": time_text(before), "kin": self._files.kin}
-        dropped = 0
-        for scope, file in self._files.by_scope.items():
-            stale = (
-                f"origin = 'auto' AND confidence <= {STALE_CONFIDENCE} AND verified_at < :before"
-            )
-            if scope == "shared":  # others see to theirs
-                stale += (
-                    " AND EXISTS (SELECT 1 FROM memories WHERE id IN (source, target)"
-                    " AND kin = :kin)"
-                )
-            count = file.database.rows(f"SELECT count(*) FROM links WHERE {stale}", bound)[0][0]
-            if count and not dry_run:
-                with file.database.writing() as db:
-                    db.execute(f"DELETE FROM links WHERE {stale}", bound)
-            dropped += int(count)
+        bound = {"before": time_text(before)}
+        stale = f"origin = 'auto' AND confidence <= {STALE_CONFIDENCE} AND verified_at < :before"
+        count = self._files.own.database.rows(f"SELECT count(*) FROM links WHERE {stale}", bound)
+        dropped = int(count[0][0])
+        if dropped and not dry_run:
+            with self._files.writing() as db:
+                db.execute(f"DELETE FROM links WHERE {stale}", bound)
         return dropped
 
     def heirs(self, ids: Collection[str]) -> dict[str, str | None]:
@@ -363,15 +394,16 @@ class LinkChanges:
         return {id: end.superseded_by for id, end in self._ends(ids).items()} if ids else {}
 
     def take_over(self, before: Mapping[str, str | None]) -> None:
-        """As edges.inherit and disinherit, for what had these heirs before something was done in
-        the shared file: links with private memories are in the Kin's own."""
-        own = self._files.by_scope["private"].database
-        touched = "SELECT 1 FROM json_each(?) JOIN links ON value IN (source, target) LIMIT 1"
-        if before and own.rows(touched, (json.dumps(list(before)),)):
-            now = self.heirs(before)
-            with own.writing() as db:
-                for id in before:
-                    if (former := before[id]) and former != now.get(id):
-                        disinherit(db, id, former)
-                    if heir := now.get(id):
-                        inherit(db, id, heir)
+        """As inherit and disinherit, of links that others have published with memories which had
+        these heirs before something was done to them."""
+        rows = of_others(self._files.shared.database, self._files.kin, before) if before else []
+        if not rows:
+            return
+        now = self.heirs(before)
+        with self._files.writing() as db:
+            for id in before:
+                theirs = [row for row in rows if id in row[:2]]
+                if (former := before[id]) and former != now.get(id):
+                    disinherit(db, theirs, id, former)
+                if heir := now.get(id):
+                    inherit(db, theirs, id, heir)

@@ -5,11 +5,20 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from kinmem.links import AUTO, MOST_HOLDERS, REFUSED, Link
+from kinmem.links import AUTO, MOST_HOLDERS, Link
 from kinmem.models import THE_USER, Memory
 from kinmem.store.graph import Key, Origin, Shared
 from kinmem.store.sqlite.connection import Row
-from kinmem.store.sqlite.link_rows import FIELDS, End, LinkChanges, link_of
+from kinmem.store.sqlite.link_rows import (
+    CREATED,
+    FIELDS,
+    ORIGIN,
+    End,
+    LinkChanges,
+    in_force,
+    link_of,
+    of_others,
+)
 from kinmem.store.sqlite.memory_file import MemoryFile
 from kinmem.store.sqlite.queries import IN_IDS, IS_LIVE, VISIBLE, time_text
 from kinmem.store.sqlite.sharing import KinFiles
@@ -20,7 +29,7 @@ UNSEEN = "m.state NOT IN ('deleted', 'quarantined')"
 
 
 class SqliteLinks:
-    """See Links. Links name memories by id, and either file may hold them."""
+    """See Links. They name memories by id, and either file may hold these."""
 
     def __init__(self, files: KinFiles) -> None:
         self._files = files
@@ -32,27 +41,26 @@ class SqliteLinks:
         self.drop_stale = self.changes.drop_stale
 
     def of(self, ids: Collection[str]) -> dict[str, list[Link]]:
-        rows = self._rows(", ".join(FIELDS), ids)
-        links = {(row[0], row[1], row[2]): link_of(row) for row in rows if row[5] != REFUSED}
-        ends = self.ends({id for link in links.values() for id in link.ends})
+        links = [link_of(row) for row in self._in_force(ids)]
+        ends = self.ends({id for link in links for id in link.ends})
         found: dict[str, list[Link]] = defaultdict(list)
-        for link in sorted(links.values(), key=lambda link: (-link.weight, -link.confidence)):
+        for link in sorted(links, key=lambda link: (-link.weight, -link.confidence)):
             for id in link.ends & ends.keys() & set(ids):
                 if link.other(id) in ends:
                     found[id].append(link)
         return {id: _without_repeats(id, some, ends) for id, some in found.items()}
 
     def taken_apart(self, ids: Collection[str]) -> set[frozenset[str]]:
-        rows = self._rows("source, target, origin", ids)
-        return {frozenset(row[:2]) for row in rows if row[2] != AUTO}
+        own, others = self._rows(ids)
+        return {frozenset(row[:2]) for row in (*own, *others) if row[ORIGIN] != AUTO}
 
     def degrees(self, ids: Collection[str], since: datetime) -> dict[str, tuple[int, int]]:
-        rows = self._rows("source, target, created_at, origin", ids)
+        rows = self._in_force(ids)
         ends = self.ends({id for row in rows for id in row[:2]})
         pairs: dict[tuple[str, str], bool] = {}
-        for source, target, at, origin in rows:
-            live = all(id in ends and ends[id].state != "superseded" for id in (source, target))
-            if live and origin != REFUSED:
+        for row in rows:
+            source, target, at = row[0], row[1], row[CREATED]
+            if all(id in ends and ends[id].state != "superseded" for id in (source, target)):
                 pairs[source, target] = pairs.get((source, target), False) or at >= time_text(since)
         counts: dict[str, tuple[int, int]] = {}
         wanted = set(ids)
@@ -65,11 +73,12 @@ class SqliteLinks:
     def densest(self, limit: int) -> list[str]:
         counts: dict[str, int] = defaultdict(int)
         for file in self._files:
+            others = "origin <> 'refused' AND (:own OR kin <> :kin)"
             for id, count in file.database.rows(
-                "SELECT id, count(*) FROM (SELECT source AS id FROM links WHERE origin <> 'refused'"
-                " UNION ALL SELECT target FROM links WHERE origin <> 'refused')"
-                " GROUP BY id ORDER BY 2 DESC LIMIT ?",
-                (2 * limit,),
+                f"SELECT id, count(*) FROM (SELECT source AS id FROM links WHERE {others}"
+                f" UNION ALL SELECT target FROM links WHERE {others})"
+                " GROUP BY id ORDER BY 2 DESC LIMIT :limit",
+                {"limit": 2 * limit, **self._files.view(file)},
             ):
                 counts[id] += count
         worths: dict[str, float] = {}
@@ -116,12 +125,13 @@ class SqliteLinks:
     def _named(self, file: MemoryFile, ids: Collection[str]) -> list[Row]:
         """(id, entity) of what these memories name, but not who speaks in them."""
         rows = file.database.rows(
-            """
-            SELECT m.id, e.folded, m.speaker FROM json_each(?)
+            f"""
+            SELECT m.id, e.folded, m.speaker FROM json_each(:ids)
             CROSS JOIN memories m ON m.id = value
             CROSS JOIN memory_entities ON memory = m.rowid CROSS JOIN entities e ON e.id = entity
+            WHERE {VISIBLE}
             """,
-            (json.dumps(list(ids)),),
+            {"ids": json.dumps(list(ids)), **self._files.view(file)},
         )
         return [
             (id, named)
@@ -188,18 +198,19 @@ class SqliteLinks:
                 return str(rows[0][0])
         return None
 
-    def _rows(self, columns: str, ids: Collection[str]) -> list[Row]:
-        """Rows of links that touch these memories, from both files; each once."""
-        rows = (
-            row
-            for file in self._files
-            for row in file.database.rows(
-                f"SELECT {columns} FROM links WHERE source {IN_IDS}"
-                f" UNION SELECT {columns} FROM links WHERE target {IN_IDS}",
-                {"ids": json.dumps(list(ids))},
-            )
+    def _in_force(self, ids: Collection[str]) -> list[Row]:
+        """The rows, as FIELDS, of the links of these memories."""
+        return in_force(*self._rows(ids))
+
+    def _rows(self, ids: Collection[str]) -> tuple[list[Row], list[Row]]:
+        """All that is known of links of these memories: own rows, and what others published."""
+        columns = ", ".join(FIELDS)
+        own = self._files.own.database.rows(
+            f"SELECT {columns} FROM links WHERE source {IN_IDS}"
+            f" UNION SELECT {columns} FROM links WHERE target {IN_IDS}",
+            {"ids": json.dumps(list(ids))},
         )
-        return list(dict.fromkeys(rows))
+        return own, of_others(self._files.shared.database, self._files.kin, ids)
 
     def ends(self, ids: Collection[str], *, also_gone: bool = False) -> dict[str, End]:
         """Those of these memories that may be at the end of a link the Kin sees; or will be, once

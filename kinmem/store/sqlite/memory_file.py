@@ -13,32 +13,33 @@ from typing import Any
 
 import apsw
 
-from kinmem.models import LIVE, Chunks, Draft, Event, Memory
+from kinmem.models import LIVE, Chunks, Draft, Event, Memory, Scope
 from kinmem.store.sqlite import (
     chunk_vectors,
     document_parts,
     entity_rows,
     history_rows,
     link_rows,
-    upkeep_rows,
 )
 from kinmem.store.sqlite.chunk_vectors import ChunkVectors
 from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.history_rows import Line, Numbers, record
+from kinmem.store.sqlite.history_rows import Line, next_write, record
 from kinmem.store.sqlite.nearest_chunks import NearestChunks
 from kinmem.store.sqlite.queries import (
     COLUMNS,
+    FIELDS,
     INSERT,
     IS_LIVE,
     RAISE,
     column,
     insert_words,
     memory_of,
+    reindex,
     row_of,
     time_text,
 )
 
-INDEXED = frozenset(
+INDEXED = frozenset(  # fields that are in the words
     {"content", "subject", "source_context", "speaker", "occurred_at", "title", "description"}
 )
 
@@ -46,34 +47,26 @@ INDEXED = frozenset(
 class MemoryFile:
     """One database file, whoever's it is."""
 
-    def __init__(self, path: Path, numbers: Numbers) -> None:
-        """`numbers`: those of the writes of whoever opens it."""
+    def __init__(self, path: Path, kin: str) -> None:
+        """`kin`: who opens it, and is named by the lines of its history."""
         self.database = Database(path)
         self.near = NearestChunks(self.database)
         self.vectors = ChunkVectors(self.database, self.near.copies)
-        self._numbers = numbers
-        self.write: int | None = None
-        """Number of the transaction that goes on; None: not needed yet."""
+        self._kin = kin
+        self._write: int | None = None
+        """Number of the write that goes on; None: not needed yet."""
 
     # writing
 
     @contextmanager
     def changing(self) -> Iterator[apsw.Connection]:
-        """A transaction after which the revision has gone up, if it changed anything.
-
-        The Kin's own file is locked before any other (history_rows.py).
-        """
-        with self._numbers.taking(self.database), self.database.writing() as db:
-            self.write = None
+        """A transaction after which the revision has gone up, if it changed anything."""
+        with self.database.writing() as db:
+            self._write = None
             before = db.total_changes()
             yield db
-            if db.in_transaction and db.total_changes() != before:
+            if db.total_changes() != before:
                 db.execute(RAISE)
-
-    def commit(self, db: apsw.Connection) -> None:
-        """Make durable what a block of `changing` has done so far; it must do no more."""
-        db.execute(RAISE)
-        db.execute("COMMIT")
 
     def add(
         self,
@@ -83,15 +76,17 @@ class MemoryFile:
         *,
         batch: str | None = None,
     ) -> list[str]:
-        """Store what no live memory of its Kin here states yet; the ids under which the drafts
-        stand."""
+        """Store what no live memory of the same scope here states yet; the ids under which the
+        drafts stand."""
         known = self._known_hashes(db, drafts)
         fresh: dict[str, list[Draft]] = {}
         ids = []
         for draft in drafts:
             memory = draft.memory
             alike = fresh.setdefault(memory.content_hash, [])
-            id = self.same(db, memory, memory.kin) if memory.content_hash in known else None
+            id = None
+            if memory.content_hash in known:
+                id = self.same(db, memory, in_scope=memory.scope)
             id = id or next((o.memory.id for o in alike if _states_same(memory, o.memory)), None)
             if id is None:
                 alike.append(draft)
@@ -103,7 +98,7 @@ class MemoryFile:
         self, db: apsw.Connection, drafts: Sequence[Draft], at: datetime, batch: str | None
     ) -> None:
         """New memories with their words, chunks, vectors or pending marks, and history lines."""
-        rows = self._insert_rows(db, [draft.memory for draft in drafts])
+        rows = self.insert_rows(db, [draft.memory for draft in drafts])
         self._insert_chunks(
             db, [(row, d.memory.content, d.chunks) for row, d in zip(rows, drafts, strict=True)]
         )
@@ -121,31 +116,35 @@ class MemoryFile:
         )
         return {hash for (hash,) in rows}
 
-    def same_all(self, drafts: Sequence[Draft], kin: str) -> list[str | None]:
-        """For each draft the id of a live memory of this Kin here that states the same."""
+    def same_all(self, drafts: Sequence[Draft]) -> list[str | None]:
+        """For each draft the id of a live memory here that states the same."""
         with self.database.reading() as db:
             known = self._known_hashes(db, drafts)
             return [
-                self.same(db, draft.memory, kin) if draft.memory.content_hash in known else None
+                self.same(db, draft.memory) if draft.memory.content_hash in known else None
                 for draft in drafts
             ]
 
-    def same(self, db: apsw.Connection, memory: Memory, kin: str) -> str | None:
-        """The id of a live memory of this Kin here that says so; see Memories.same_statements."""
+    def same(
+        self, db: apsw.Connection, memory: Memory, *, in_scope: Scope | None = None
+    ) -> str | None:
+        """The id of a live memory here that says so, private ones first; see
+        Memories.same_statements."""
         return db.execute(  # type: ignore[no-any-return]
             f"""
             SELECT m.id FROM memories m
-            WHERE m.content_hash = :hash AND +m.kin = :kin AND {IS_LIVE}
+            WHERE m.content_hash = :hash AND {IS_LIVE}
+                AND (:scope IS NULL OR +m.scope = :scope)
                 AND (m.expires_at IS NULL OR (m.expires_at > :now AND m.expires_at >= :expires_at))
                 AND m.occurred_at IS :occurred_at
                 AND (:subject IS NULL OR m.subject = :subject COLLATE ANYCASE)
                 AND (:speaker IS NULL OR m.speaker = :speaker COLLATE ANYCASE)
                 AND (m.place IS NULL OR m.place = :place)
-            ORDER BY m.rowid LIMIT 1
+            ORDER BY m.scope, m.rowid LIMIT 1
             """,
             {
                 "hash": memory.content_hash,
-                "kin": kin,
+                "scope": in_scope,
                 "now": time_text(memory.created_at),
                 "occurred_at": column("occurred_at", memory.occurred_at),
                 "expires_at": column("expires_at", memory.expires_at),
@@ -183,10 +182,9 @@ class MemoryFile:
             [*(column(name, getattr(new, name)) for name in names), row],
         )
         if INDEXED & changes.keys():
-            db.execute("DELETE FROM words WHERE rowid = ?", (row,))
-            insert_words(db, [row], [new])
+            reindex(db, row, new)
         if chunks is not None:
-            self._remove_chunks(db, row)
+            self.remove_chunks(db, row)
             self._insert_chunks(db, [(row, new.content, chunks)])
             db.execute("UPDATE chunks SET layer = ? WHERE memory = ?", (new.tier, row))
             if old.is_document:
@@ -196,15 +194,33 @@ class MemoryFile:
                 )
                 document_parts.keep_text(db, old, said, new, says)
         else:
-            if old.holds_back != new.holds_back:
-                document_parts.hold(db, row, new.holds_back)
-            if (old.state in LIVE) != (new.state in LIVE):
-                chunk_vectors.log(db, self._chunks_of(db, row))
+            self._follow(db, row, old, new)
         if old.superseded_by and old.superseded_by != new.superseded_by:
-            link_rows.disinherit(db, new.id, old.superseded_by)
+            link_rows.disinherit(db, link_rows.touching(db, new.id), new.id, old.superseded_by)
         if new.superseded_by and old.superseded_by != new.superseded_by:
-            link_rows.inherit(db, new.id, new.superseded_by)
+            link_rows.inherit(db, link_rows.touching(db, new.id), new.id, new.superseded_by)
         return new
+
+    def become(self, db: apsw.Connection, row: int, old: Memory, new: Memory) -> set[str]:
+        """Set all fields as another file has them, with words in step, but for those of chunks
+        whose text differs; the names of those that were others."""
+        names = [name for name in FIELDS if getattr(old, name) != getattr(new, name)]
+        if names:
+            db.execute(
+                f"UPDATE memories SET {', '.join(f'{name} = ?' for name in names)} WHERE rowid = ?",
+                [*(column(name, getattr(new, name)) for name in names), row],
+            )
+        if INDEXED.intersection(names):
+            reindex(db, row, new)
+        self._follow(db, row, old, new)
+        return set(names)
+
+    def _follow(self, db: apsw.Connection, row: int, old: Memory, new: Memory) -> None:
+        """Let the words of its chunks, and the copies of its vectors, follow what it has become."""
+        if old.holds_back != new.holds_back:
+            document_parts.hold(db, row, new.holds_back)
+        if (old.state in LIVE) != (new.state in LIVE):
+            chunk_vectors.log(db, self._chunks_of(db, row))
 
     def note(
         self,
@@ -229,45 +245,19 @@ class MemoryFile:
         batch: str | None = None,
     ) -> None:
         """Append history lines, all of one write."""
-        if self.write is None:
-            self.write = self._numbers.next()
-        history_rows.append(db, at, self._numbers.kin, self.write, noted, batch)
+        if self._write is None:
+            self._write = next_write(db, self._kin)
+        history_rows.append(db, at, self._kin, self._write, noted, batch)
 
     def delete(self, db: apsw.Connection, id: str) -> int | None:
         """Remove row, words, chunks, vectors and entities, not the history; its number if any."""
         row: int | None = db.execute("SELECT rowid FROM memories WHERE id = ?", (id,)).get
         if row is not None:
-            self._remove_chunks(db, row)
+            self.remove_chunks(db, row)
             db.execute("DELETE FROM memory_entities WHERE memory = ?", (row,))
             db.execute("DELETE FROM words WHERE rowid = ?", (row,))
             db.execute("DELETE FROM memories WHERE rowid = ?", (row,))
         return row
-
-    def copy_in(
-        self, db: apsw.Connection, memory: Memory, from_db: apsw.Connection, row: int
-    ) -> None:
-        """Take over a memory from another file under the same id, with all that belongs to it."""
-        self.delete(db, memory.id)  # left by a move that was cut short
-        new_row = self._insert_rows(db, [memory])[0]
-        entity_rows.copy(from_db, row, db, new_row)
-        rows: list[Any] = from_db.execute(
-            "SELECT position, layer, text, metadata, id FROM chunks WHERE memory = ?"
-            " ORDER BY position",
-            (row,),
-        ).fetchall()
-        for position, layer, text, metadata, old_chunk in rows:
-            chunk: Any = db.execute(
-                "INSERT INTO chunks (memory, position, layer, text, metadata)"
-                " VALUES (?, ?, ?, ?, ?) RETURNING id",
-                (new_row, position, layer, text, metadata),
-            ).get
-            if metadata is not None:
-                said = memory.content if text is None else text
-                place = document_parts.passage_of(metadata, memory.holds_back)
-                document_parts.insert_words(db, [(chunk, said, place)])
-            self.vectors.queue(db, [chunk])
-            self.vectors.take_over(db, chunk, from_db, old_chunk)
-        upkeep_rows.copy(from_db, row, db, new_row)
 
     # reading
 
@@ -309,8 +299,8 @@ class MemoryFile:
         self.near.copies.close()
         self.database.close()
 
-    def _insert_rows(self, db: apsw.Connection, memories: Sequence[Memory]) -> range:
-        """The numbers of the new rows, in order."""
+    def insert_rows(self, db: apsw.Connection, memories: Sequence[Memory]) -> range:
+        """New memories with their words, without chunks; the numbers of their rows, in order."""
         first = _next(db, "memories")
         rows = range(first, first + len(memories))
         values = zip(rows, memories, strict=True)
@@ -343,7 +333,8 @@ class MemoryFile:
     def _chunks_of(self, db: apsw.Connection, row: int) -> list[int]:
         return [id for (id,) in db.execute("SELECT id FROM chunks WHERE memory = ?", (row,))]
 
-    def _remove_chunks(self, db: apsw.Connection, row: int) -> None:
+    def remove_chunks(self, db: apsw.Connection, row: int) -> None:
+        """With their words and vectors."""
         chunks = self._chunks_of(db, row)
         self.vectors.remove(db, chunks)
         document_parts.remove_words(db, chunks)
@@ -367,7 +358,8 @@ def _next(db: apsw.Connection, table: str) -> int:
 def _states_same(new: Memory, known: Memory) -> bool:
     """As MemoryFile.same, for memories of one content_hash that are not stored yet."""
     return (
-        new.occurred_at == known.occurred_at
+        new.scope == known.scope
+        and new.occurred_at == known.occurred_at
         and known.place in (None, new.place)
         and (new.expires_at, known.expires_at)
         in ((known.expires_at, known.expires_at), (new.expires_at, None))

@@ -1,4 +1,7 @@
-"""Everything that one Kin's two files hold of a name: found by asking every text of every table."""
+"""Everything that one Kin's memory holds of a name: found by asking every text of every table.
+
+It is taken out of the Kin's own file; the copies of what it shares follow (publishing.py).
+"""
 
 import json
 import re
@@ -22,14 +25,11 @@ from kinmem.store.sqlite.erasing import (
     DROPPED,
     IN_TURNS,
     SAID,
-    SHARED,
     WITH_MEMORIES,
     WRITTEN,
-    Written,
     changes,
     turns_of,
 )
-from kinmem.store.sqlite.memory_file import MemoryFile
 from kinmem.store.sqlite.queries import COLUMNS, memory_of
 from kinmem.store.sqlite.sharing import KinFiles
 from kinmem.text import INVISIBLE
@@ -40,12 +40,10 @@ WORD = re.compile(r"\w+")
 class Version(NamedTuple):
     """What a document said before, as it can be told from old_texts."""
 
-    file: MemoryFile
     memory: str
     version: str
     at: str
     text: str
-    is_own: bool
     is_whole: bool
     """Else it can be told no more, and `text` is the words of it that are stored."""
 
@@ -61,18 +59,14 @@ class SqliteForgetting:
     ) -> None:
         """`erase`: see Forgetting."""
         self._files = files
+        self._own = files.own.database
         self._documents = documents
         self.erase = erase
 
     def traces(self, mention: Mention) -> Traces:
-        memories: list[Memory] = []
-        others: list[str] = []
-        for file in self._files:
-            for memory in _naming(file.database, mention):
-                if memory.kin == self._files.kin:
-                    memories.append(memory)
-                else:
-                    others.append(memory.id)
+        memories = _naming(self._own, mention)
+        shared = _naming(self._files.shared.database, mention)
+        others = [copy.id for copy in shared if copy.kin != self._files.kin]
         visible = self._files.memories(others).keys()
         return Traces(
             memories,
@@ -84,16 +78,13 @@ class SqliteForgetting:
 
     def counts(self, mention: Mention, memories: Sequence[Memory]) -> Mapping[str, int]:
         found: Counter[str] = Counter()
-        wanted = {"kin": self._files.kin, "turns": self._turns_of(memories)}
-        for file in self._files:
-            with _asking(file.database, mention) as db:
-                for table in dict.fromkeys(one.table for one in WRITTEN):
-                    if file is self._files.own or table in SHARED:
-                        rows = _touched(table, file is self._files.own)
-                        sql = f"SELECT count(*) FROM {table} WHERE {rows}"
-                        count: Any = db.execute(sql, wanted).get
-                        found[table] += count
-        found["old_texts"] = sum(v.is_own and mention.is_in(v.text) for v in self._versions())
+        wanted = {"turns": self._turns_of(memories)}
+        with _asking(self._own, mention) as db:
+            for table in dict.fromkeys(one.table for one in WRITTEN):
+                sql = f"SELECT count(*) FROM {table} WHERE {_touched(table)}"
+                count: Any = db.execute(sql, wanted).get
+                found[table] = count
+        found["old_texts"] = sum(mention.is_in(version.text) for version in self._versions())
         return +found
 
     def _kept(self, mention: Mention) -> tuple[str, ...]:
@@ -109,7 +100,7 @@ class SqliteForgetting:
         return tuple(sorted(found))
 
     def _spills(self, mention: Mention, memories: Sequence[Memory]) -> tuple[str, ...]:
-        with _asking(self._files.own.database, mention) as db:
+        with _asking(self._own, mention) as db:
             rows: Any = db.execute(
                 f"""
                 SELECT DISTINCT spill FROM turns WHERE spill IS NOT NULL AND (
@@ -124,52 +115,38 @@ class SqliteForgetting:
     def _turns_of(self, memories: Sequence[Memory]) -> str:
         """The turns that are blanked with these memories, as IN_TURNS asks for them."""
         learned = [(m.session, turn) for m in memories if m.session for turn in m.turns]
-        repeating = turns_of(self._files.own.database, [m.id for m in memories])
+        repeating = turns_of(self._own, [m.id for m in memories])
         return json.dumps([*learned, *repeating])
 
     def blank(self, mention: Mention) -> None:
         self._drop_versions(mention)
-        for file, text, where in self._elsewhere():
+        for text in WRITTEN:
             table, column, change = text
-            with file.changing() as db, _functions(db, mention):
-                rows = f"WHERE {text.names_it} AND {where}"
+            with self._files.own.changing() as db, _functions(db, mention):
                 if table in DROPPED:
-                    sql = f"DELETE FROM {table} {rows}"
+                    sql = f"DELETE FROM {table}"
                 else:
-                    sql = f"UPDATE OR IGNORE {table} SET {column} = {change}({column}) {rows}"
-                db.execute(sql, {"kin": self._files.kin})
+                    sql = f"UPDATE OR IGNORE {table} SET {column} = {change}({column})"
+                db.execute(f"{sql} WHERE {text.names_it}")
+        self._files.copies.publish()
         for file in self._files:
             file.database.truncate_wal()
 
     def former(self, mention: Mention) -> Mapping[Path, int]:
-        return Counter(
-            one.file.database.path for one in self._versions() if mention.is_in(one.text)
-        )
+        return Counter(self._own.path for one in self._versions() if mention.is_in(one.text))
 
     def _versions(self) -> Iterator[Version]:
-        for file in self._files:
-            rows = file.database.rows(
-                """
-                SELECT memory_id, content_hash, at, delta, :own OR EXISTS (
-                    SELECT 1 FROM memories WHERE id = memory_id AND kin = :kin
-                ) FROM old_texts
-                """,
-                {"own": file is self._files.own, "kin": self._files.kin},
-            )
-            for id, version, at, change, is_own in rows:
-                try:
-                    text, is_whole = self._documents.text(id, version), True
-                except MemoryNotFound:  # the version that it is told by is gone
-                    text, is_whole = "\n".join(_words_of(change)), False
-                yield Version(file, id, version, at, text, bool(is_own), is_whole)
+        rows = self._own.rows("SELECT memory_id, content_hash, at, delta FROM old_texts")
+        for id, version, at, change in rows:
+            try:
+                text, is_whole = self._documents.text(id, version), True
+            except MemoryNotFound:  # the version that it is told by is gone
+                text, is_whole = "\n".join(_words_of(change)), False
+            yield Version(id, version, at, text, is_whole)
 
     def _drop_versions(self, mention: Mention) -> None:
         """Drop earlier versions of own documents that name it."""
-        naming = {
-            (one.memory, one.version)
-            for one in self._versions()
-            if one.is_own and mention.is_in(one.text)
-        }
+        naming = {(one.memory, one.version) for one in self._versions() if mention.is_in(one.text)}
         for id in {id for id, _ in naming}:
             self._tell_anew(id, {version for memory, version in naming if memory == id})
 
@@ -186,17 +163,16 @@ class SqliteForgetting:
             ]
         except MemoryNotFound:
             kept = []
-        for file in self._files:
-            with file.changing() as db:
-                db.executemany(
-                    "DELETE FROM old_texts WHERE memory_id = ? AND content_hash = ?",
-                    [(id, one.version) for one in versions],
-                )
-                db.executemany(
-                    "INSERT INTO old_texts (memory_id, content_hash, base, delta, at)"
-                    " VALUES (?, ?, ?, ?, ?)",
-                    [(id, o.version, base, how, o.at) for o, how in kept if o.file is file],
-                )
+        with self._files.own.changing() as db:
+            db.executemany(
+                "DELETE FROM old_texts WHERE memory_id = ? AND content_hash = ?",
+                [(id, one.version) for one in versions],
+            )
+            db.executemany(
+                "INSERT INTO old_texts (memory_id, content_hash, base, delta, at)"
+                " VALUES (?, ?, ?, ?, ?)",
+                [(id, one.version, base, how, one.at) for one, how in kept],
+            )
 
     def compact(self) -> None:
         for file in self._files:
@@ -223,13 +199,6 @@ class SqliteForgetting:
                         for word in WORD.findall(text):
                             if any(part in word for part in wanted):
                                 yield word
-
-    def _elsewhere(self) -> Iterator[tuple[MemoryFile, Written, str]]:
-        """(file, column, which rows) of every text that does not go with a memory."""
-        for text in WRITTEN:
-            yield self._files.own, text, "1"
-            if text.table in SHARED:
-                yield self._files.shared, text, "kin = :kin"
 
 
 def _words_of(change: bytes) -> list[str]:
@@ -280,12 +249,12 @@ def _texts(database: Database) -> list[tuple[str, str]]:
     )
 
 
-def _touched(table: str, is_own: bool) -> str:
+def _touched(table: str) -> str:
     """Rows of a table that will be changed: in several columns or not, they are one each."""
     names_it = [one.names_it for one in WRITTEN if one.table == table]
     if table == "turns":
         names_it.append(IN_TURNS)
-    return f"({' OR '.join(names_it)})" + ("" if is_own else " AND kin = :kin")
+    return " OR ".join(names_it)
 
 
 @contextmanager

@@ -108,12 +108,10 @@ def as_json(values: Mapping[str, Any]) -> str | None:
     return as_text({name: column(name, value) for name, value in values.items()})
 
 
-# Somebody else's shared memory is seen by all unless its author has put it away. `left` is null or
-# lists what has been moved to the other file and is here still (sharing.py).
-VISIBLE = (
-    "(m.kin = :kin OR (m.scope = 'shared' AND m.state NOT IN ('deleted', 'quarantined')))"
-    " AND (:left IS NULL OR m.id NOT IN (SELECT value FROM json_each(:left)))"
-)
+# In the Kin's own file everything. In shared.db what others share, unless its author has put it
+# away: the Kin's own copies are there for others, and their originals in its own file.
+PUT_AWAY = "m.state IN ('deleted', 'quarantined')"
+VISIBLE = f"(:own OR (m.kin <> :kin AND NOT {PUT_AWAY}))"
 RAISE = "UPDATE revision SET number = number + 1"
 """What recall reads has changed."""
 IN_IDS = "IN (SELECT value FROM json_each(:ids))"
@@ -139,8 +137,8 @@ ABOUT = """m.rowid IN (
 NOT_ELSEWHERE = """(m.place IS NULL OR m.place IN (SELECT value FROM json_each(:here))
     OR m.place >= '?' AND m.place < '@' OR m.category IN (SELECT value FROM json_each(:free)))"""
 
-View = Mapping[str, str | None]
-"""Who looks at a file: what VISIBLE binds."""
+View = Mapping[str, str | bool]
+"""Who looks at which file: what VISIBLE binds."""
 
 
 @dataclass(frozen=True)
@@ -314,3 +312,9 @@ def insert_words(db: apsw.Connection, rows: Sequence[int], memories: Sequence[Me
         "INSERT INTO words (rowid, content, subject, context) VALUES (?, ?, ?, ?)",
         [(row, *indexed(memory)) for row, memory in zip(rows, memories, strict=True)],
     )
+
+
+def reindex(db: apsw.Connection, row: int, memory: Memory) -> None:
+    """Let a memory be found by the words that it has now."""
+    db.execute("DELETE FROM words WHERE rowid = ?", (row,))
+    insert_words(db, [row], [memory])

@@ -1,8 +1,10 @@
-"""The words and vectors of all memories that a Kin sees, in both of its files."""
+"""The words and vectors of all memories that a Kin sees: its own, and what others share."""
 
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+
+import apsw
 
 from kinmem.models import (
     Asked,
@@ -18,7 +20,7 @@ from kinmem.models import (
 from kinmem.store.sqlite.document_parts import note_ingested
 from kinmem.store.sqlite.hybrid_search import search
 from kinmem.store.sqlite.memory_file import MemoryFile
-from kinmem.store.sqlite.queries import VISIBLE
+from kinmem.store.sqlite.queries import IN_IDS, VISIBLE, View
 from kinmem.store.sqlite.sharing import KinFiles
 
 
@@ -57,7 +59,7 @@ class SqliteIndex:
         found: list[list[tuple[float, str]]] = [[] for _ in vectors]
         for file, allowed in self._files.allowed(filters):
             near = file.near.nearest_each(vectors, embedder, limit, allowed)
-            ids = _ids(file, {row for rows in near for row, _ in rows})
+            ids = _ids(file, {row for rows in near for row, _ in rows}, self._files.view(file))
             for one, rows in zip(found, near, strict=True):
                 one += [(cosine, ids[row]) for row, cosine in rows if row in ids]
         return [_best(one) for one in found]
@@ -85,53 +87,53 @@ class SqliteIndex:
         }
 
     def changed_since(self, mark: int, scope: Scope, limit: int) -> list[tuple[int, str]]:
-        return self._files.by_scope[scope].vectors.changed_since(mark, limit)
+        return self._files.own.vectors.changed_since(mark, scope, limit)
 
     def enroll(self, embedder: str, dimension: int) -> None:
         for file in self._files:
             file.vectors.enroll(embedder, dimension)
 
     def pending(self, embedder: str, limit: int) -> list[Pending]:
+        own, others = self._files
         return [
-            Pending(chunk, scope, id, text, bool(fresh))
-            for scope, file in self._files.by_scope.items()
-            for chunk, id, text, fresh in file.vectors.pending(embedder, limit)
+            Pending(chunk, is_own, id, text, bool(fresh))
+            for is_own, rows in (
+                (True, own.vectors.pending(embedder, limit)),
+                (False, others.vectors.pending(embedder, limit, but=self._files.kin)),
+            )
+            for chunk, id, text, fresh in rows
         ][:limit]
 
     def is_filled(self, embedder: str) -> bool:
-        return all(file.vectors.is_filled(embedder) for file in self._files)
+        own, others = self._files
+        return own.vectors.is_filled(embedder) and others.vectors.is_filled(
+            embedder, but=self._files.kin
+        )
 
     def fill(self, embedder: str, chunks: Sequence[Pending], vectors: Vectors) -> None:
-        for scope, file in self._files.by_scope.items():
-            places = [at for at, chunk in enumerate(chunks) if chunk.scope == scope]
-            if not places:
-                continue
-            with file.changing() as db:
-                waiting = file.vectors.unfilled(db, embedder, [chunks[at].chunk for at in places])
-                places = [at for at in places if chunks[at].chunk in waiting]
-                if not places:
-                    continue
-                filled = [chunks[at].chunk for at in places]
-                file.vectors.put(db, embedder, filled, vectors[places])
-                note_ingested(db, embedder, filled)
+        for file in self._files:
+            is_own = file is self._files.own
+            places = [at for at, chunk in enumerate(chunks) if chunk.is_own == is_own]
+            if places:
+                with self._files.changing() if is_own else file.changing() as db:
+                    _fill(file, db, embedder, [chunks[at].chunk for at in places], vectors[places])
 
     def unsettled(self, embedder: str, limit: int) -> list[Pending]:
         return [
-            Pending(chunk, scope, id, text, True)
-            for scope, file in self._files.by_scope.items()
-            for chunk, id, text in file.vectors.unsettled(embedder, self._files.kin, limit)
-        ][:limit]
+            Pending(chunk, True, id, text, True)
+            for chunk, id, text in self._files.own.vectors.unsettled(embedder, limit)
+        ]
 
     def settled(self, ids: Collection[str]) -> None:
-        which = {"ids": json.dumps(list(ids)), "kin": self._files.kin}
-        fresh = "id IN (SELECT value FROM json_each(:ids)) AND kin = :kin AND status = 'pending'"
-        for file in self._files:
-            if file.database.rows(f"SELECT 1 FROM memories WHERE {fresh} LIMIT 1", which):
-                with file.database.writing() as db:
-                    db.execute(f"UPDATE memories SET status = 'ingested' WHERE {fresh}", which)
+        which = {"ids": json.dumps(list(ids))}
+        fresh = f"id {IN_IDS} AND status = 'pending'"
+        if self._files.own.database.rows(f"SELECT 1 FROM memories WHERE {fresh} LIMIT 1", which):
+            with self._files.writing() as db:
+                db.execute(f"UPDATE memories SET status = 'ingested' WHERE {fresh}", which)
 
     def coverage(self) -> list[Coverage]:
-        shared = {one.embedder: one for one in self._files.shared.vectors.coverage()}
+        own, others = self._files
+        shared = {one.embedder: one for one in others.vectors.coverage(but=self._files.kin)}
         both = [
             replace(
                 one,
@@ -139,7 +141,7 @@ class SqliteIndex:
                 total=one.total + other.total,
                 of_documents=one.of_documents + other.of_documents,
             )
-            for one in self._files.own.vectors.coverage()
+            for one in own.vectors.coverage()
             if (other := shared.get(one.embedder))  # else another Kin has enrolled or retired it
         ]
         return sorted(both, key=lambda one: -one.share)
@@ -147,6 +149,22 @@ class SqliteIndex:
     def retire(self, embedder: str) -> None:
         for file in self._files:
             file.vectors.retire(embedder)
+
+
+def _fill(
+    file: MemoryFile,
+    db: apsw.Connection,
+    embedder: str,
+    chunks: Sequence[int],
+    vectors: Vectors,
+) -> None:
+    """The vectors of those of the chunks that still wait for them."""
+    waiting = file.vectors.unfilled(db, embedder, chunks)
+    places = [at for at, chunk in enumerate(chunks) if chunk in waiting]
+    if places:
+        filled = [chunks[at] for at in places]
+        file.vectors.put(db, embedder, filled, vectors[places])
+        note_ingested(db, embedder, filled)
 
 
 def _worse(ranked: tuple[float, str]) -> float:
@@ -161,10 +179,11 @@ def _best(found: Sequence[tuple[float, str]]) -> list[tuple[str, float]]:
     return list(best.items())
 
 
-def _ids(file: MemoryFile, rows: Collection[int]) -> dict[int, str]:
+def _ids(file: MemoryFile, rows: Collection[int], view: View) -> dict[int, str]:
+    """By row number, of those that the Kin sees: own copies are near as well."""
     return dict(
         file.database.rows(
-            "SELECT rowid, id FROM memories WHERE rowid IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(rows)),),
+            f"SELECT m.rowid, m.id FROM memories m WHERE m.rowid {IN_IDS} AND {VISIBLE}",
+            {"ids": json.dumps(list(rows)), **view},
         )
     )

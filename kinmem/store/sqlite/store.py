@@ -27,9 +27,9 @@ from kinmem.store.sqlite.name_traces import SqliteForgetting
 from kinmem.store.sqlite.queries import (
     COLUMNS,
     IS_LIVE,
+    PUT_AWAY,
     SAID_AT,
     VISIBLE,
-    View,
     memory_of,
     time_text,
 )
@@ -55,10 +55,9 @@ MOST_KEY = 2**63  # SQLite's integers end here
 
 # The index by place finds them; few memories have one.
 SAID_IN_PLACES = f"""
-    SELECT m.content_hash FROM memories m
-    WHERE m.place IS NOT NULL AND NOT (m.place >= '?' AND m.place < '@')
-        AND m.kin = :kin AND {IS_LIVE}
-    GROUP BY m.content_hash HAVING count(DISTINCT m.place) >= :least
+    SELECT m.content_hash, m.scope FROM memories m
+    WHERE m.place IS NOT NULL AND NOT (m.place >= '?' AND m.place < '@') AND {IS_LIVE}
+    GROUP BY m.content_hash, m.scope HAVING count(DISTINCT m.place) >= :least
 """
 
 
@@ -122,26 +121,21 @@ class SqliteStore:
         return Page(memories, cursor_of(sort, last[0], last[1]))
 
     def same_statements(self, drafts: Sequence[Draft]) -> list[str | None]:
-        own, shared = (
-            [None if id in left else id for id in file.same_all(drafts, self.kin)]
-            for file, left in ((file, self.files.left(file)) for file in self.files)
-        )
-        return [mine or theirs for mine, theirs in zip(own, shared, strict=True)]
+        return self.files.own.same_all(drafts)
 
     def names(self) -> frozenset[str]:
         revision, names = self._names
         if revision != self.revision:
             revision = self.revision
+            own, shared = self.files
+            shown = f"NOT {PUT_AWAY}"
             found = {
-                folded(name)
-                for file in self.files
-                for name in _distinct(file, "speaker", self.files.view(file))
+                *_distinct(own, "speaker", "1"),
+                *_distinct(own, "kin", "m.scope = 'shared'"),
+                *_distinct(shared, "speaker", shown),  # what own copies say, the originals do
+                *_distinct(shared, "kin", shown),
             }
-            found |= {
-                folded(name)
-                for name in _distinct(self.files.shared, "kin", self.files.view(self.files.shared))
-            }
-            names = frozenset(found - ROLES - {DEFAULT_KIN})
+            names = frozenset(set(map(folded, found)) - ROLES - {DEFAULT_KIN})
             self._names = (revision, names)
         return names
 
@@ -173,25 +167,20 @@ class SqliteStore:
 
     def said_in_places(self, least: int) -> list[list[Memory]]:
         groups: dict[tuple[str | None, ...], list[Memory]] = defaultdict(list)
-        for scope, file in self.files.by_scope.items():
-            rows = file.database.rows(
-                f"SELECT {COLUMNS} FROM memories m WHERE m.content_hash IN ({SAID_IN_PLACES})"
-                " AND m.kin = :kin ORDER BY m.rowid",
-                {"kin": self.kin, "least": least},
-            )
-            for memory in map(memory_of, rows):
-                said = (scope, memory.content_hash, memory.speaker, memory.subject)
-                groups[said].append(memory)
+        rows = self.files.own.database.rows(
+            f"SELECT {COLUMNS} FROM memories m"
+            f" WHERE (m.content_hash, m.scope) IN ({SAID_IN_PLACES}) ORDER BY m.rowid",
+            {"least": least},
+        )
+        for memory in map(memory_of, rows):
+            said = (memory.scope, memory.content_hash, memory.speaker, memory.subject)
+            groups[said].append(memory)
         return list(groups.values())
 
     def unplaced(self) -> list[Memory]:
-        rows = [
-            row
-            for file in self.files
-            for row in file.database.rows(
-                f"SELECT {COLUMNS} FROM memories m WHERE m.place >= '?' AND m.place < '@'"
-            )
-        ]
+        rows = self.files.own.database.rows(
+            f"SELECT {COLUMNS} FROM memories m WHERE m.place >= '?' AND m.place < '@'"
+        )
         return [memory_of(row) for row in rows]
 
     def parents(self, id: str) -> list[str]:
@@ -203,16 +192,13 @@ class SqliteStore:
         return sorted({parent for (parent,) in rows})
 
     def entities(self, id: str) -> list[Entity]:
-        with self.files.by_scope[self.get(id).scope].database.reading() as db:
-            return entity_rows.of(db, id)
+        database, row = self.files.holder(id)
+        with database.reading() as db:
+            return entity_rows.of(db, row)
 
     def history(self, id: str, limit: int = 100) -> list[Event]:
-        memory = self.get(id)
-        moved = id in self.files.left(self.files.shared)  # its lines there have gone with it
-        lines = [] if moved else self.files.shared.history(id, limit)
-        if memory.kin == self.kin:  # what happened before it was shared is older
-            lines += self.files.own.history(id, limit)
-        return lines[:limit]
+        self.get(id)
+        return self.files.own.history(id, limit)  # none of what others share
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
         tables = ("state", "scope", "category", "kin", "tier")
@@ -237,6 +223,8 @@ class SqliteStore:
 
     def keep_house(self, is_over: Callable[[], bool], dry_run: bool = False) -> Mapping[str, int]:
         done: Counter[str] = Counter()
+        if not dry_run:
+            self.files.copies.catch_up()
         for file in self.files:
             done += keep_house(file.database, is_over, dry_run)
         return done
@@ -248,24 +236,20 @@ class SqliteStore:
         self.files.close()
 
 
-def _distinct(file: MemoryFile, column: str, view: View) -> list[str]:
-    """The values of an indexed column in what the Kin sees.
-
-    By jumping from one to the next: fast where they are few.
-    """
+def _distinct(file: MemoryFile, column: str, condition: str) -> list[str]:
+    """The values of an indexed column. By jumping from one to the next: fast where they are few."""
     rows = file.database.rows(
         f"""
         WITH RECURSIVE jump(value) AS (
-            SELECT min({column}) FROM memories m WHERE {VISIBLE}
+            SELECT min({column}) FROM memories m WHERE {condition}
             UNION ALL
             SELECT (
-                SELECT min({column}) FROM memories m WHERE {column} > jump.value AND {VISIBLE}
+                SELECT min({column}) FROM memories m WHERE {column} > jump.value AND {condition}
             ) FROM jump
             WHERE jump.value IS NOT NULL
         )
         SELECT value FROM jump WHERE value IS NOT NULL
-        """,
-        view,
+        """
     )
     return [value for (value,) in rows]
 

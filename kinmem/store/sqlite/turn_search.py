@@ -215,18 +215,16 @@ class SqliteTranscript:
     def learned(self, messages: Collection[Message]) -> Mapping[int, Sequence[Learned]]:
         turns = {(one.session, one.turn) for one in messages}
         found: dict[tuple[str, str], list[Learned]] = {}
-        for file in self._files if turns else ():
-            rows = file.database.rows(
-                """
-                SELECT t.session, t.turn, m.state, m.speaker
-                FROM json_each(:turns) CROSS JOIN memory_turns t
-                    ON t.session = value ->> 0 AND t.turn = value ->> 1
-                CROSS JOIN memories m ON m.rowid = t.memory AND m.kin = :kin
-                """,
-                {"turns": json.dumps(list(turns)), "kin": self._files.kin},
-            )
-            for session, turn, *told in rows:
-                found.setdefault((session, turn), []).append(Learned(*told))
+        for session, turn, *told in self._database.rows(
+            """
+            SELECT t.session, t.turn, m.state, m.speaker
+            FROM json_each(:turns) CROSS JOIN memory_turns t
+                ON t.session = value ->> 0 AND t.turn = value ->> 1
+            CROSS JOIN memories m ON m.rowid = t.memory
+            """,
+            {"turns": json.dumps(list(turns))},
+        ):
+            found.setdefault((session, turn), []).append(Learned(*told))
         for session, turn, memory in self._repeated(turns):
             found.setdefault((session, turn), []).append(memory)
         forgotten = self._forgotten() if turns else []
@@ -241,16 +239,12 @@ class SqliteTranscript:
     def _repeated(self, turns: Collection[Turn]) -> list[tuple[str, str, Learned]]:
         """Session and turn of what these turns repeat of own memories, and what became of those."""
         told = repeated_in(self._database, turns) if turns else []
-        ids = json.dumps([memory for _, _, memory, _ in told])
-        states = {
-            id: state
-            for file in self._files
-            if told
-            for id, state in file.database.rows(
-                f"SELECT id, state FROM memories WHERE id {IN_IDS} AND kin = :kin",
-                {"ids": ids, "kin": self._files.kin},
+        states: dict[str, str] = dict(
+            self._database.rows(
+                f"SELECT id, state FROM memories WHERE id {IN_IDS}",
+                {"ids": json.dumps([memory for _, _, memory, _ in told])},
             )
-        }
+        )
         return [
             (session, turn, Learned(states[memory], role))
             for session, turn, memory, role in told
@@ -259,21 +253,15 @@ class SqliteTranscript:
 
     def _forgotten(self) -> list[tuple[str, Learned]]:
         """What own memories in the bin said, and none that lives says."""
-        return [
-            (content, Learned(state, None))
-            for file in self._files
-            for content, state in file.database.rows(
-                f"""
-                SELECT d.content, d.state FROM memories d
-                WHERE d.deleted_at IS NOT NULL AND d.state = 'deleted' AND d.kin = :kin
-                    AND NOT EXISTS (
-                        SELECT 1 FROM memories m
-                        WHERE m.content_hash = d.content_hash AND m.kin = :kin AND {IS_LIVE}
-                    )
-                """,
-                {"kin": self._files.kin},
+        rows = self._database.rows(
+            f"""
+            SELECT d.content, d.state FROM memories d
+            WHERE d.deleted_at IS NOT NULL AND d.state = 'deleted' AND NOT EXISTS (
+                SELECT 1 FROM memories m WHERE m.content_hash = d.content_hash AND {IS_LIVE}
             )
-        ]
+            """
+        )
+        return [(content, Learned(state, None)) for content, state in rows]
 
     # leaving
 

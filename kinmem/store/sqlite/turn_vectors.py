@@ -83,9 +83,7 @@ class TurnVectors:
             """,
             {"embedder": known[0], "limit": limit},
         )
-        return [
-            Pending(chunk, "private", f"{TURN}{turn}", text, False) for chunk, turn, text in rows
-        ]
+        return [Pending(chunk, True, f"{TURN}{turn}", text, False) for chunk, turn, text in rows]
 
     def put(
         self, db: apsw.Connection, embedder: str, chunks: Sequence[int], vectors: Vectors

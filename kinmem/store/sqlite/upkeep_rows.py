@@ -23,13 +23,12 @@ from kinmem.store.upkeep import Round
 from kinmem.text import estimated_tokens
 
 if TYPE_CHECKING:
-    from kinmem.store.sqlite.memory_file import MemoryFile
     from kinmem.store.sqlite.sharing import KinFiles
 
 
 # Own memories that still say what was seen; the first condition finds them by the index.
 SEEN = """
-    kin = :kin AND id IN (SELECT key FROM json_each(:seen))
+    id IN (SELECT key FROM json_each(:seen))
     AND (id, content_hash) IN (SELECT key, value FROM json_each(:seen))
 """
 
@@ -67,15 +66,11 @@ class SqliteRounds:
     def _own(
         self, condition: str, order: str, limit: int, bound: Mapping[str, Any]
     ) -> list[Memory]:
-        rows = [
-            row
-            for file in self._files
-            for row in file.database.rows(
-                f"SELECT {COLUMNS} FROM memories m WHERE {condition} AND {IS_LIVE}"
-                f" AND m.kin = :kin ORDER BY {order} LIMIT :limit",
-                {"kin": self._files.kin, "limit": limit, **bound},
-            )
-        ]
+        rows = self._files.own.database.rows(
+            f"SELECT {COLUMNS} FROM memories m WHERE {condition} AND {IS_LIVE}"
+            f" ORDER BY {order} LIMIT :limit",
+            {"limit": limit, **bound},
+        )
         return [memory_of(row) for row in rows]
 
     def holding(self, words: Collection[str], most: int) -> dict[str, list[str]]:
@@ -95,42 +90,37 @@ class SqliteRounds:
         self, tags: Mapping[str, tuple[str, ...]], seen: Mapping[str, str], at: datetime
     ) -> int:
         new = {id: column("auto_tags", some) for id, some in tags.items()}
-        changed = 0
-        for file in self._files:
-            known: dict[str, str | None] = dict(
-                file.database.rows(
-                    f"SELECT id, auto_tags FROM memories WHERE {SEEN}", self._seen(seen)
-                )
+        known: dict[str, str | None] = dict(
+            self._files.own.database.rows(
+                f"SELECT id, auto_tags FROM memories WHERE {SEEN}", _seen(seen)
             )
-            different = [id for id, old in known.items() if old != new[id]]
-            if different:
-                with file.changing() as db:  # filters find other memories from now on
-                    db.executemany(
-                        "UPDATE memories SET auto_tags = ? WHERE id = ? AND content_hash = ?",
-                        [(new[id], id, seen[id]) for id in different],
-                    )
-            self._stamp(file, "tagged_at", seen, at)
-            changed += len(different)
-        return changed
+        )
+        different = [id for id, old in known.items() if old != new[id]]
+        if different:
+            with self._files.changing() as db:  # filters find other memories from now on
+                db.executemany(
+                    "UPDATE memories SET auto_tags = ? WHERE id = ? AND content_hash = ?",
+                    [(new[id], id, seen[id]) for id in different],
+                )
+        self._stamp("tagged_at", seen, at)
+        return len(different)
 
     def linked(self, seen: Mapping[str, str], at: datetime) -> None:
-        for file in self._files:
-            self._stamp(file, "linked_at", seen, at)
+        self._stamp("linked_at", seen, at)
 
-    def _stamp(
-        self, file: "MemoryFile", round: Round, seen: Mapping[str, str], at: datetime
-    ) -> None:
-        which = self._seen(seen)
-        if file.database.rows(f"SELECT 1 FROM memories WHERE {SEEN} LIMIT 1", which):
-            with file.database.writing() as db:
+    def _stamp(self, round: Round, seen: Mapping[str, str], at: datetime) -> None:
+        own, which = self._files.own.database, _seen(seen)
+        if own.rows(f"SELECT 1 FROM memories WHERE {SEEN} LIMIT 1", which):
+            with own.writing() as db:
                 db.execute(
                     f"UPDATE memories SET {round} = :at WHERE {SEEN}",
                     {**which, "at": time_text(at)},
                 )
 
-    def _seen(self, seen: Mapping[str, str]) -> dict[str, str]:
-        """What SEEN asks for."""
-        return {"kin": self._files.kin, "seen": json.dumps(dict(seen))}
+
+def _seen(seen: Mapping[str, str]) -> dict[str, str]:
+    """What SEEN asks for."""
+    return {"seen": json.dumps(dict(seen))}
 
 
 # A summary that is made of the memory as it is; those of a former text went with it.
@@ -178,32 +168,26 @@ class SqliteSummaries:
         return []
 
     def due(self, limit: int | None) -> list[str]:
-        found: list[tuple[str, str]] = []
-        for file in self._files:
-            found += file.database.rows(
-                f"""
-                SELECT m.content_updated_at, m.id FROM memories m
-                WHERE (length(m.content) > {SHORT} OR m.metadata LIKE '%"parts"%')
-                    AND {IS_LIVE} AND m.kin = :kin AND {VISIBLE} AND NOT {CURRENT}
-                ORDER BY m.content_updated_at, m.id LIMIT :limit
-                """,
-                {**self._files.view(file), "limit": -1 if limit is None else limit},
-            )
-        return [id for _, id in sorted(found)[:limit]]
+        rows = self._files.own.database.rows(
+            f"""
+            SELECT m.id FROM memories m
+            WHERE (length(m.content) > {SHORT} OR m.metadata LIKE '%"parts"%')
+                AND {IS_LIVE} AND NOT {CURRENT}
+            ORDER BY m.content_updated_at, m.id LIMIT :limit
+            """,
+            {"limit": -1 if limit is None else limit},
+        )
+        return [id for (id,) in rows]
 
     def put(self, memory: Memory, summaries: Sequence[Summary]) -> bool:
-        for file in self._files:
-            mine = {"id": memory.id, "kin": self._files.kin, "hash": memory.content_hash}
-            which = "SELECT rowid FROM memories WHERE id = :id AND kin = :kin"
-            if not file.database.rows(which, mine):
-                continue
-            with file.database.writing() as db:  # a model may have taken minutes: it may be edited
-                row = db.execute(f"{which} AND content_hash = :hash", mine).get
-                if row is None:
-                    return False
+        with self._files.writing() as db:  # a model may have taken minutes: it may be edited
+            row = db.execute(
+                "SELECT rowid FROM memories WHERE id = ? AND content_hash = ?",
+                (memory.id, memory.content_hash),
+            ).get
+            if row is not None:
                 self._replace(db, row, memory.tier, summaries)
-                return True
-        return False
+            return row is not None
 
     def _replace(
         self, db: apsw.Connection, row: int, tier: str, summaries: Sequence[Summary]
@@ -234,16 +218,23 @@ class SqliteSummaries:
 
 
 def copy(from_db: apsw.Connection, from_row: int, db: apsw.Connection, row: int) -> None:
-    """Take over the summaries of a memory from another file, where it has another number."""
-    rows: list[Any] = from_db.execute(
-        """
-        SELECT c.position, s.scope, s.text, s.model, s.tokens, s.created_at, s.tier
-        FROM summaries s LEFT JOIN chunks c ON c.id = s.chunk WHERE s.memory = ?
-        """,
-        (from_row,),
-    ).fetchall()
+    """Let a memory have the summaries that it has in another file, where it has another number."""
+    there = _summaries(from_db, from_row)
+    if there == _summaries(db, row):
+        return
+    db.execute("DELETE FROM summaries WHERE memory = ?", (row,))
     db.executemany(
         "INSERT INTO summaries (memory, chunk, scope, text, model, tokens, created_at, tier)"
         " SELECT ?, (SELECT id FROM chunks WHERE memory = ? AND position = ?), ?, ?, ?, ?, ?, ?",
-        [(row, row, *one) for one in rows],
+        [(row, row, *one) for one in there],
     )
+
+
+def _summaries(db: apsw.Connection, row: int) -> list[Any]:
+    return db.execute(
+        """
+        SELECT c.position, s.scope, s.text, s.model, s.tokens, s.created_at, s.tier
+        FROM summaries s LEFT JOIN chunks c ON c.id = s.chunk WHERE s.memory = ? ORDER BY s.id
+        """,
+        (row,),
+    ).fetchall()

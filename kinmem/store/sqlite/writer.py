@@ -1,4 +1,4 @@
-"""Writing one Kin's memories, whichever of its files holds them: each method is one transaction."""
+"""Writing one Kin's memories: each method is one transaction on its own file; copies follow it."""
 
 import json
 import logging
@@ -14,11 +14,13 @@ from kinmem.models import Chunks, Draft, Knowledge, Memory
 from kinmem.store.sqlite import entity_rows
 from kinmem.store.sqlite.document_parts import drop_old_texts
 from kinmem.store.sqlite.erasing import put_repetitions, scrub, turns_of
+from kinmem.store.sqlite.history_rows import Line
 from kinmem.store.sqlite.link_rows import LinkChanges
 from kinmem.store.sqlite.maintenance import close_conflict
 from kinmem.store.sqlite.memory_file import MemoryFile
-from kinmem.store.sqlite.queries import time_text
-from kinmem.store.sqlite.sharing import KinFiles, move
+from kinmem.store.sqlite.publishing import USE
+from kinmem.store.sqlite.queries import IN_IDS, VISIBLE, View, time_text
+from kinmem.store.sqlite.sharing import KinFiles
 from kinmem.turns import Batch, Change, Conflict, Repetition
 
 logger = logging.getLogger(__name__)
@@ -41,18 +43,11 @@ class MemoryWriter:
         self._uses = Uses()
 
     def add(self, drafts: Sequence[Draft], *, batch: str | None = None) -> list[str]:
-        ids = [draft.memory.id for draft in drafts]
-        for scope, file in self._files.by_scope.items():
-            places = [at for at, draft in enumerate(drafts) if draft.memory.scope == scope]
-            if not places:
-                continue
-            mine = [drafts[at] for at in places]
-            self._admit([draft.chunks for draft in mine])
-            with file.changing() as db:
-                stand = file.add(db, mine, self._files.clock(), batch=batch)
-            for at, id in zip(places, stand, strict=True):
-                ids[at] = id
-        return ids
+        if not drafts:
+            return []
+        self._admit([draft.chunks for draft in drafts])
+        with self._files.changing() as db:
+            return self._files.own.add(db, drafts, self._files.clock(), batch=batch)
 
     def update(
         self,
@@ -68,114 +63,73 @@ class MemoryWriter:
         knowledge: Knowledge | None = None,
     ) -> Memory:
         change = Change(id, changes, action, reason, if_version, chunks, reverts, knowledge)
-        source = self._files.file_of(id)
-        target = self._files.by_scope[changes["scope"]] if "scope" in changes else source
+        self._check_is_mine(id)
         if chunks is not None:
             self._admit([chunks])
-        self._files.finish_moves([id])
-        heirs = self._links.heirs([id] if "superseded_by" in changes else ())
-        try:
-            with self._files.changing(source, target) as dbs:
-                new = self._change(dbs, change, batch)
-        except MemoryNotFound:  # or another process has moved it since it was looked up
-            with self._files.changing(*self._files) as dbs:
-                new = self._change(dbs, change, batch)
-        self._links.take_over(heirs)
         if "scope" in changes:
-            self._files.end_move(new)
-        return new
-
-    def _change(
-        self,
-        dbs: Mapping[MemoryFile, apsw.Connection],
-        change: Change,
-        batch: str | None,
-    ) -> Memory:
-        source, row, old = self._files.mine(dbs, change.id)
-        if change.version is not None and old.version != change.version:
-            raise VersionConflict(change.id, change.version, old.version)
-        fields = change.fields
-        changed = {name: value for name, value in fields.items() if getattr(old, name) != value}
-        if not changed:
-            return old
-        now, chunks = self._files.clock(), change.chunks
-        if "state" in changed:
-            changed.setdefault("state_at", now)
-        if "content_hash" in changed or "content" in changed:  # a document may begin as it did
-            changed.setdefault("content_updated_at", now)
-        else:
-            chunks = None
-        new = source.change(dbs[source], row, old, changed, chunks)
-        if change.knowledge is not None:
-            entity_rows.put(dbs[source], row, change.knowledge, now)
-        moved = {name: changed.pop(name) for name in ["scope"] if name in changed}
-        why = change.reason, batch, change.reverts
-        if changed:  # noted in the source: what it said before a move is nobody else's
-            before = {name: getattr(old, name) for name in changed}
-            source.note(dbs[source], now, old, change.action, before, changed, *why)
-        if moved:
-            target = self._files.by_scope[new.scope]
-            move(new, row, source, dbs[source], target, dbs[target])
-            target.note(dbs[target], now, new, "moved", {"scope": old.scope}, moved, *why)
-            target.commit(dbs[target])  # before the source does: it is always somewhere
+            self._files.copies.catch_up()  # how often others have used it goes with the copy
+        heirs = self._links.heirs([id] if "superseded_by" in changes else ())
+        with self._files.changing() as db:
+            new = _change(self._files.own, db, change, changes, self._files.clock(), batch)
+        self._links.take_over(heirs)
         return new
 
     def apply(self, batch: Batch) -> list[str] | None:
         self._admit([draft.chunks for draft in batch.drafts])
         self._admit([change.chunks for change in batch.changes if change.chunks is not None])
-        file = self._files.by_scope[batch.scope]
-        self._files.finish_moves([change.id for change in batch.changes])
         changes_memories = bool(batch.drafts or batch.changes)
         gone = [one.id for one in batch.changes if "superseded_by" in one.fields]
-        heirs = self._links.heirs(gone if batch.scope == "shared" else ())
+        heirs = self._links.heirs(gone)
         try:
-            with file.changing() if changes_memories else file.database.writing() as db:
-                ids = apply(file, db, batch, self._files.kin, self._files.clock())
+            with self._files.changing() if changes_memories else self._files.writing() as db:
+                ids = apply(self._files.own, db, batch, self._files.clock())
         except LearnedAlready:
             return None
         self._links.take_over(heirs)
         return ids
 
-    def erase(self, id: str) -> None:
-        self._files.file_of(id)
-        if not self._erase([id]):
+    def _check_is_mine(self, id: str) -> None:
+        """Raises MemoryNotFound for what is not in the own file, and for what is no id at all."""
+        if not self._files.own.by_ids([id]):
             raise MemoryNotFound(id)
+
+    def erase(self, id: str) -> None:
+        if not self._is_waiting(id):
+            self._check_is_mine(id)
+            self._erase([id])
+        self._files.copies.publish()
         self._empty_logs()
+
+    def _is_waiting(self, id: str) -> bool:
+        """Whether it is erased, and its copy is not."""
+        waiting = (
+            f"SELECT 1 FROM outbox WHERE memory {IN_IDS}"
+            " AND memory NOT IN (SELECT id FROM memories)"
+        )
+        return bool(self._files.own.database.rows(waiting, {"ids": json.dumps([id])}))
 
     def erase_all(self, ids: Collection[str]) -> int:
         """As erase, for those that are there, in transactions of a hundred; how many."""
-        scopes = {
-            id: one.scope
-            for id, one in self._files.memories(ids).items()
-            if one.kin == self._files.kin
-        }
-        erased = 0
-        for scope in self._files.by_scope:
-            mine = [id for id in ids if scopes.get(id) == scope]
-            for start in range(0, len(mine), ERASED_TOGETHER):
-                erased += self._erase(mine[start : start + ERASED_TOGETHER])
+        wanted = list(ids)
+        erased = sum(
+            self._erase(wanted[start : start + ERASED_TOGETHER])
+            for start in range(0, len(wanted), ERASED_TOGETHER)
+        )
+        self._files.copies.publish()
         self._empty_logs()
         return erased
 
     def _erase(self, ids: Sequence[str], action: str = "erased") -> int:
-        """How many were there; all in one file, unless they are moved meanwhile."""
-        with self._files.changing(*self._files) as dbs:
-            found = [(file, file.find(dbs[file], id)) for file in dbs for id in ids]
-            mine = [(file, one[1]) for file, one in found if one and one[1].kin == self._files.kin]
-            holders = {memory.id: file for file, memory in mine}
-            repeating = {id: turns_of(dbs[self._files.own], [id]) for id in holders}
-            for memory in {memory.id: memory for _, memory in mine}.values():
-                holder = holders[memory.id]
-                holder.note(dbs[holder], self._files.clock(), memory, action, {}, {})
-            if holders and self._files.own.write is not None:
-                self._files.numbers.keep(dbs[self._files.own], self._files.own.write)
-            # Who holds them comes last: cut short, it can be asked for again.
-            for file in sorted(dbs, key=lambda file: file in holders.values()):
-                for _, memory in mine:
-                    file.delete(dbs[file], memory.id)
-                    scrub(dbs[file], memory, repeating[memory.id])
-                file.commit(dbs[file])
-            return len(holders)
+        """How many were there."""
+        own, now = self._files.own, self._files.clock()
+        with own.changing() as db:
+            found = [one[1] for id in ids if (one := own.find(db, id))]
+            repeating = {memory.id: turns_of(db, [memory.id]) for memory in found}
+            own.note_all(db, now, [Line(memory.id, action, {}, {}) for memory in found])
+            for memory in found:
+                own.delete(db, memory.id)
+                scrub(db, memory, repeating[memory.id])
+            return len(found)
 
     def _empty_logs(self) -> None:
         for file in self._files:
@@ -185,14 +139,11 @@ class MemoryWriter:
                 logger.warning("what was erased stays in a -wal file for now: %s", error)
 
     def in_bin(self, before: datetime) -> list[str]:
-        return [
-            id
-            for file in self._files
-            for (id,) in file.database.rows(
-                "SELECT id FROM memories WHERE deleted_at < ? AND state = 'deleted' AND kin = ?",
-                (time_text(before), self._files.kin),
-            )
-        ]
+        rows = self._files.own.database.rows(
+            "SELECT id FROM memories WHERE deleted_at < ? AND state = 'deleted'",
+            (time_text(before),),
+        )
+        return [id for (id,) in rows]
 
     def purge(
         self, before: datetime, limit: int | None = None, spared: Collection[str] = ()
@@ -201,9 +152,9 @@ class MemoryWriter:
         for id in [id for id in self.in_bin(before) if id not in spared][:limit]:
             erased += self._erase([id], "purged")  # 0: another process purges as well
         if erased:
+            self._files.copies.try_to_publish()
             self._empty_logs()
-        for file in self._files:
-            drop_old_texts(file.database, self._files.kin, before)
+        drop_old_texts(self._files.own.database, before)
         return erased
 
     def count_use(self, ids: Iterable[str], at: datetime) -> None:
@@ -211,16 +162,16 @@ class MemoryWriter:
 
     def flush_use(self) -> None:
         used = self._uses.flush(self._files)
+        self._files.copies.catch_up()
         if used:
             self._renew(used)
 
     def set_places(self, places: Mapping[str, str | None]) -> None:
-        for file in self._files:
-            with file.database.writing() as db:
-                db.executemany(
-                    "UPDATE memories SET place = ? WHERE id = ?",
-                    [(place, id) for id, place in places.items()],
-                )
+        with self._files.writing() as db:
+            db.executemany(
+                "UPDATE memories SET place = ? WHERE id = ?",
+                [(place, id) for id, place in places.items()],
+            )
 
     def _admit(self, parts: Sequence[Chunks]) -> None:
         """Enroll whoever made these vectors, before the transaction that stores them."""
@@ -235,28 +186,25 @@ class LearnedAlready(Exception):
     """Somebody else has learned from one of the messages; the transaction is to be undone."""
 
 
-def apply(file: MemoryFile, db: apsw.Connection, batch: Batch, kin: str, at: datetime) -> list[str]:
+def apply(file: MemoryFile, db: apsw.Connection, batch: Batch, at: datetime) -> list[str]:
     """The ids under which the drafts stand. Raises LearnedAlready."""
-    if batch.scope == "shared" and (
-        batch.learned or batch.conflicts or batch.settled or batch.repeated
-    ):
-        raise ValueError("messages, repetitions and conflicts are a Kin's own")
     if not _mark_learned(db, batch.learned, at):
         raise LearnedAlready
     ids = file.add(db, batch.drafts, at, batch=batch.name)
     stands = {draft.memory.id: id for draft, id in zip(batch.drafts, ids, strict=True)}
     for change in batch.changes:
-        _change(file, db, change, stands, kin, at, batch.name)
+        fields = dict(change.fields)
+        if (heir := fields.get("superseded_by")) in stands:
+            fields["superseded_by"] = stands[heir]
+        if fields.get("superseded_by") != change.id:  # else it was stored already, and stays
+            _change(file, db, change, fields, at, batch.name)
     _insert_parents(db, batch.parents, stands)
     _insert_conflicts(db, batch.conflicts, stands, at)
     for conflict, status in batch.settled.items():
         close_conflict(db, conflict, status)
-    if batch.scope == "private":
-        known = (
-            draft.memory for draft in batch.drafts if stands[draft.memory.id] != draft.memory.id
-        )
-        again = [one for memory in known for one in Repetition.of(memory, memory.id)]
-        put_repetitions(db, [*batch.repeated, *again], stands)
+    known = (draft.memory for draft in batch.drafts if stands[draft.memory.id] != draft.memory.id)
+    again = [one for memory in known for one in Repetition.of(memory, memory.id)]
+    put_repetitions(db, [*batch.repeated, *again], stands)
     return ids
 
 
@@ -276,37 +224,48 @@ def _change(
     file: MemoryFile,
     db: apsw.Connection,
     change: Change,
-    stands: Mapping[str, str],
-    kin: str,
+    fields: Mapping[str, Any],
     at: datetime,
-    name: str | None,
-) -> None:
+    batch: str | None,
+) -> Memory:
+    """Set these fields; what the memory is then. Nothing to change is no write."""
     found = file.find(db, change.id)
-    if found is None or found[1].kin != kin:
+    if found is None:
         raise MemoryNotFound(change.id)
     row, old = found
     if change.version is not None and old.version != change.version:
         raise VersionConflict(change.id, change.version, old.version)
-    fields = dict(change.fields)
-    if "scope" in fields:
-        raise ValueError("a batch stays in one scope")
-    if fields.get("superseded_by") in stands:
-        fields["superseded_by"] = stands[fields["superseded_by"]]
-    if fields.get("superseded_by") == change.id:
-        return  # it was stored already, and nothing takes its place
-    fields = {field: value for field, value in fields.items() if getattr(old, field) != value}
-    if not fields:
-        return
-    if "state" in fields:
-        fields.setdefault("state_at", at)
-    rewritten = "content_hash" in fields or "content" in fields
+    changed = {name: value for name, value in fields.items() if getattr(old, name) != value}
+    if not changed:
+        return old
+    if "state" in changed:
+        changed.setdefault("state_at", at)
+    rewritten = "content_hash" in changed or "content" in changed  # a document may begin as it did
     if rewritten:
-        fields.setdefault("content_updated_at", at)
-    before = {field: getattr(old, field) for field in fields}
-    file.change(db, row, old, fields, change.chunks if rewritten else None)
+        changed.setdefault("content_updated_at", at)
+    new = file.change(db, row, old, changed, change.chunks if rewritten else None)
     if rewritten and change.knowledge is not None:
         entity_rows.put(db, row, change.knowledge, at)
-    file.note(db, at, old, change.action, before, fields, change.reason, name, change.reverts)
+    file.note_all(db, at, _lines(old, change, changed), batch)
+    return new
+
+
+def _lines(old: Memory, change: Change, changed: Mapping[str, Any]) -> list[Line]:
+    """Who is to see it is told in a line of its own."""
+    moved = {name: value for name, value in changed.items() if name == "scope"}
+    other = {name: value for name, value in changed.items() if name != "scope"}
+    return [
+        Line(
+            old.id,
+            action,
+            {name: getattr(old, name) for name in after},
+            after,
+            change.reason,
+            change.reverts,
+        )
+        for action, after in ((change.action, other), ("moved", moved))
+        if after
+    ]
 
 
 def _insert_parents(
@@ -347,19 +306,18 @@ class Uses:
         """One more use of each."""
         self._note({id: (1, at)} for id in ids)
 
-    def flush(self, files: Iterable[MemoryFile]) -> list[str]:
-        """Write into the files that hold them; whose were written. What could not be stays noted.
-
-        Ids that are in no file are forgotten.
+    def flush(self, files: KinFiles) -> list[str]:
+        """Write into the originals, and into others' copies; whose were written. What could not be
+        stays noted. Ids that are nowhere are forgotten.
         """
         written: list[str] = []
         with self._lock:
             noted, self._noted = self._noted, {}
         try:
             for file in files if noted else ():
-                here = _held(file, noted)
+                here = _held(file, noted, files.view(file))
                 if here:  # a file is locked only if there is something to write
-                    _write(file, {id: noted[id] for id in here})
+                    _write(file, {id: noted[id] for id in here}, copies=file is files.shared)
                     for id in here:
                         del noted[id]
                     written += here
@@ -376,17 +334,21 @@ class Uses:
                     self._noted[id] = (count + more, max(last, at))
 
 
-def _held(file: MemoryFile, noted: Noted) -> list[str]:
+def _held(file: MemoryFile, noted: Noted, view: View) -> list[str]:
     rows = file.database.rows(
-        "SELECT id FROM memories WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(noted)),),
+        f"SELECT m.id FROM memories m WHERE m.id {IN_IDS} AND {VISIBLE}",
+        {"ids": json.dumps(list(noted)), **view},
     )
     return [id for (id,) in rows]
 
 
-def _write(file: MemoryFile, uses: Noted) -> None:
+def _write(file: MemoryFile, uses: Noted, *, copies: bool) -> None:
+    told = [{"id": id, "count": count, "at": time_text(at)} for id, (count, at) in uses.items()]
     with file.database.writing() as db:
         db.executemany(
-            "UPDATE memories SET recalled_count = recalled_count + ?, recalled_at = ? WHERE id = ?",
-            [(count, time_text(at), id) for id, (count, at) in uses.items()],
+            "UPDATE memories SET recalled_count = recalled_count + :count, recalled_at = :at"
+            " WHERE id = :id",
+            told,
         )
+        if copies:  # for their authors to collect
+            db.executemany(USE, told)

@@ -1,0 +1,148 @@
+"""Originals come home: up to version 6 a shared memory was in shared.db alone.
+
+When its author's Kin is opened for the first time since, its memories there are copied into its own
+file, with their history and all that belongs to them, in one transaction that is done once. Whoever
+has not been opened since goes on being read from shared.db. What is nobody else's to know is
+removed there after that, in a second transaction; cut short between them, the next opening does it.
+Both files were backed up when their schema was upgraded (connection.py).
+"""
+
+import json
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+
+from kinmem.errors import StoreError
+from kinmem.links import AUTO
+from kinmem.store.sqlite import history_rows, link_rows
+from kinmem.store.sqlite.connection import Row
+from kinmem.store.sqlite.copying import bring
+from kinmem.store.sqlite.link_rows import FIELDS, ORIGIN, PUT_NEW
+from kinmem.store.sqlite.memory_file import MemoryFile
+from kinmem.store.sqlite.queries import IN_IDS
+
+logger = logging.getLogger(__name__)
+
+MARK = "SELECT value FROM marks WHERE name = 'adopted'"
+SET_MARK = "INSERT OR REPLACE INTO marks (name, value) VALUES ('adopted', ?)"
+HOME, DONE = 1, 2
+"""The originals are in the own file; and what was to go from shared.db is gone."""
+COPIED = (
+    ("lineage", "child", "child, parent"),
+    ("tier_changes", "memory_id", "memory_id, from_tier, to_tier, reason, at"),
+    ("old_texts", "memory_id", "memory_id, content_hash, base, delta, at"),
+    ("others_uses", "memory", "memory, count, at"),
+)
+"""What else is kept of a memory: the table, the column that names the memory, and all columns."""
+TIDIED = (
+    "DELETE FROM history WHERE kin = :kin",
+    "DELETE FROM tier_changes WHERE memory_id IN (SELECT id FROM memories WHERE kin = :kin)",
+    "DELETE FROM old_texts WHERE memory_id IN (SELECT id FROM memories WHERE kin = :kin)",
+)
+"""What belongs to the originals alone."""
+UNCLAIMED = f"""
+    SELECT {", ".join(FIELDS)} FROM links WHERE kin = '' AND (
+        source IN (SELECT id FROM memories WHERE kin = :kin)
+        OR target IN (SELECT id FROM memories WHERE kin = :kin)
+    )
+"""
+LINKED = """
+    SELECT id FROM memories
+    WHERE scope = 'shared' AND id IN (SELECT source FROM links UNION SELECT target FROM links)
+"""
+
+
+def adopt(own: MemoryFile, shared: MemoryFile, kin: str) -> None:
+    """Let the own file have the originals of all that its Kin shares. Raises StoreError."""
+    how_far = own.database.rows(MARK)
+    if not how_far:
+        _come_home(own, shared, kin)
+    if not how_far or how_far[0][0] < DONE:
+        try:
+            _tidy(own, shared, kin)
+        except StoreError as error:
+            logger.warning("what has come home is removed from shared.db later: %s", error)
+
+
+def _come_home(own: MemoryFile, shared: MemoryFile, kin: str) -> None:
+    with own.changing() as db, shared.database.snapshot() as source:
+        if db.execute(MARK).get:  # another process was faster
+            return
+        found: Any = source.execute("SELECT id FROM memories WHERE kin = ?", (kin,)).fetchall()
+        ids = [id for (id,) in found]
+        ended = [id for id in ids if not _adopt(source, own, db, id)]
+        for table, column, columns in COPIED:
+            rows: Any = source.execute(
+                f"SELECT {columns} FROM {table} WHERE {column} {IN_IDS}", {"ids": json.dumps(ids)}
+            ).fetchall()
+            places = ", ".join("?" * len(columns.split(",")))
+            sql = f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({places})"
+            db.executemany(sql, rows)
+        history_rows.bring(source, db, kin, but=ended)
+        history_rows.number_older(db, kin)
+        db.executemany(PUT_NEW, _links(source, db, kin, ids))
+        # How far steps had come in the changes of shared.db, where there is nothing to do now; and
+        # the greatest number of a write, which the history has.
+        db.execute(
+            "DELETE FROM marks WHERE name LIKE '% shared' OR name IN ('write', 'entities private')"
+        )
+        db.execute(SET_MARK, (HOME,))
+        db.executemany("INSERT INTO unpublished VALUES (?)", [(id,) for id in ended])
+
+
+def _adopt(source: apsw.Connection, own: MemoryFile, db: apsw.Connection, id: str) -> bool:
+    """Whether what is in shared.db is the original: not if it was on its way into the own file,
+    which has a later version then."""
+    theirs, known = own.find(source, id), own.find(db, id)
+    assert theirs is not None
+    if known is not None and known[1].version >= theirs[1].version:
+        return False
+    if known is not None:
+        own.delete(db, id)
+    bring(source, *theirs, own, db)
+    return True
+
+
+def _links(source: apsw.Connection, db: apsw.Connection, kin: str, ids: Sequence[str]) -> list[Row]:
+    """Links between own memories; and with others' those that upkeep found, or that the Kin's own
+    history tells of. What others have said is theirs to take home."""
+    rows: Any = source.execute(UNCLAIMED, {"kin": kin}).fetchall()
+    mine = set(ids)
+    return [
+        row
+        for row in rows
+        if mine.issuperset(row[:2]) or row[ORIGIN] == AUTO or _has_said(db, *row[:2])
+    ]
+
+
+def _has_said(db: apsw.Connection, one: str, other: str) -> bool:
+    """Whether a line of the Kin's history has changed what is said of these two."""
+    lines: Any = db.execute(
+        "SELECT before, after FROM history WHERE memory_id IN (?, ?)"
+        " AND after ->> '$.links' NOT NULL",
+        (one, other),
+    ).fetchall()
+    return any(_said(before, one, other) != _said(after, one, other) for before, after in lines)
+
+
+def _said(told: str | None, *ends: str) -> list[Any]:
+    return [link for link in json.loads(told or "{}").get("links", ()) if link["id"] in ends]
+
+
+def _tidy(own: MemoryFile, shared: MemoryFile, kin: str) -> None:
+    """Take out of shared.db what is at home now, and say whose the links are."""
+    with shared.database.writing() as db, own.database.snapshot() as source:
+        for sql in TIDIED:
+            db.execute(sql, {"kin": kin})
+        rows: Any = db.execute(UNCLAIMED, {"kin": kin}).fetchall()
+        which = "source = ? AND target = ? AND relation = ?"
+        for row in rows:
+            if source.execute(f"SELECT 1 FROM links WHERE {which}", row[:3]).get:
+                db.execute(f"DELETE FROM links WHERE {which} AND kin = ''", row[:3])
+        linked: Any = source.execute(LINKED).fetchall()
+        for (id,) in linked:
+            link_rows.publish(id, kin, source, db)
+    with own.database.writing() as db:
+        db.execute(SET_MARK, (DONE,))

@@ -1,0 +1,108 @@
+"""A memory that is brought from one file into another under the same id, with all that belongs to
+it: a copy when it is published, the original when it comes home.
+
+Only what differs is written, so that bringing it again changes nothing.
+"""
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+import apsw
+
+from kinmem.models import Memory
+from kinmem.store.history import COMPUTED
+from kinmem.store.sqlite import document_parts, entity_rows, upkeep_rows
+from kinmem.store.sqlite.memory_file import MemoryFile
+
+UNNOTICED = COMPUTED - {"auto_tags"} | {"scored_at"}
+"""Fields of use and upkeep: recall finds the same memories before and after they have changed."""
+CHUNKS = "SELECT position, text, metadata FROM chunks WHERE memory = ? ORDER BY position"
+
+
+def bring(
+    source: apsw.Connection, row: int, memory: Memory, file: MemoryFile, db: apsw.Connection
+) -> bool:
+    """Let `file` hold a memory as another one does, where its number is `row`; whether recall could
+    notice a difference."""
+    known = file.find(db, memory.id)
+    if known is None:
+        here, anew, changed = file.insert_rows(db, [memory])[0], True, {"id"}
+    else:
+        here, old = known
+        anew = old.content != memory.content or _chunks(db, here) != _chunks(source, row)
+        if anew:
+            file.remove_chunks(db, here)
+        changed = file.become(db, here, old, memory)
+    if anew:
+        _insert_chunks(source, row, memory, file, db, here)
+    layer = {"tier": memory.tier, "row": here}
+    db.execute("UPDATE chunks SET layer = :tier WHERE memory = :row AND layer <> :tier", layer)
+    has_vectors = _bring_vectors(source, row, file, db, here)
+    has_entities = entity_rows.copy(source, row, db, here)
+    upkeep_rows.copy(source, row, db, here)
+    return bool(changed - UNNOTICED) or anew or has_vectors or has_entities
+
+
+def _chunks(db: apsw.Connection, row: int) -> list[Any]:
+    return db.execute(CHUNKS, (row,)).fetchall()
+
+
+def _insert_chunks(
+    source: apsw.Connection,
+    row: int,
+    memory: Memory,
+    file: MemoryFile,
+    db: apsw.Connection,
+    here: int,
+) -> None:
+    """With their words; their vectors are awaited."""
+    for position, text, metadata in _chunks(source, row):
+        chunk: Any = db.execute(
+            "INSERT INTO chunks (memory, position, layer, text, metadata)"
+            " VALUES (?, ?, ?, ?, ?) RETURNING id",
+            (here, position, memory.tier, text, metadata),
+        ).get
+        if metadata is not None:
+            said = memory.content if text is None else text
+            place = document_parts.passage_of(metadata, memory.holds_back)
+            document_parts.insert_words(db, [(chunk, said, place)])
+        file.vectors.queue(db, [chunk])
+
+
+def _bring_vectors(
+    source: apsw.Connection, row: int, file: MemoryFile, db: apsw.Connection, here: int
+) -> bool:
+    """Take over those that are awaited; whether there were any."""
+    found = False
+    embedders: Any = source.execute("SELECT id, name, dimension FROM embedders").fetchall()
+    for number, name, dimension in embedders:
+        awaited: Any = db.execute(
+            AWAITED, {"row": here, "name": name, "dimension": dimension}
+        ).fetchall()
+        chunks: dict[int, int] = {position: chunk for _, position, chunk in awaited}
+        if chunks and (made := _made(source, row, number, chunks)):
+            filled = [chunks[position] for position, _ in made]
+            file.vectors.put_stored(db, awaited[0][0], filled, [vector for _, vector in made])
+            found = True
+    return found
+
+
+def _made(source: apsw.Connection, row: int, number: int, positions: Collection[int]) -> list[Any]:
+    """(position, vector) of those of a memory's chunks that have one."""
+    return source.execute(
+        f"""
+        SELECT c.position, v.embedding
+        FROM chunks c CROSS JOIN vectors_{number:d} v ON v.chunk = c.id
+        WHERE c.memory = ? AND c.position IN (SELECT value FROM json_each(?))
+        """,
+        (row, json.dumps(list(positions))),
+    ).fetchall()
+
+
+AWAITED = """
+    SELECT e.id, c.position, c.id FROM embedders e CROSS JOIN chunks c ON c.memory = :row
+    CROSS JOIN pending p ON p.embedder = e.id AND p.chunk = c.id
+    WHERE e.name = :name AND e.dimension = :dimension
+"""
+"""The number of the embedder here, and the chunks that lack its vector."""

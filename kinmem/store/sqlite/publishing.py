@@ -1,0 +1,177 @@
+"""What a Kin shares is published as copies in shared.db, which follow their originals.
+
+Whatever changes the original of a shared memory puts it into the outbox, in the same transaction
+(migration 7). The copies are brought up to date after that, in a transaction of their own; what is
+in the outbox after a crash, or while shared.db cannot be written to, is published by the next write
+or opening. Until then others see the copy as it was, never half of a change.
+"""
+
+import logging
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import apsw
+
+from kinmem.errors import StoreError
+from kinmem.models import Memory
+from kinmem.store.sqlite import link_rows
+from kinmem.store.sqlite.copying import bring
+from kinmem.store.sqlite.memory_file import MemoryFile
+from kinmem.store.sqlite.queries import RAISE, moment, time_text
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE = 200
+"""Copies in one transaction: others' writes wait for it."""
+
+
+class Publisher:
+    """Keeps the copies of one Kin's shared memories as their originals are."""
+
+    def __init__(self, own: MemoryFile, shared: MemoryFile, kin: str) -> None:
+        self._own = own
+        self._shared = shared
+        self._kin = kin
+
+    def catch_up(self) -> None:
+        """Count what others have recalled, and publish what is in the outbox, as far as it can be
+        done now."""
+        try:
+            self.collect_uses()
+            self.publish()
+        except StoreError as error:
+            logger.warning("what was shared is published later: %s", error)
+
+    def try_to_publish(self) -> None:
+        """As publish; what cannot be published now stays in the outbox."""
+        try:
+            self.publish()
+        except StoreError as error:
+            logger.warning("what was shared is published later: %s", error)
+
+    def publish(self) -> None:
+        """Bring the copies of all that is in the outbox up to date. Raises StoreError."""
+        while self._own.database.rows("SELECT 1 FROM outbox LIMIT 1"):
+            last, withdrawn = self._publish_some()
+            with self._own.database.writing() as db:
+                db.execute("DELETE FROM outbox WHERE seq <= ?", (last,))
+                db.executemany("DELETE FROM others_uses WHERE memory = ?", withdrawn)
+
+    def _publish_some(self) -> tuple[int, list[tuple[str]]]:
+        """The last entry that was published, and what is shared no longer.
+
+        shared.db is locked before the originals are read: of two processes that publish the same,
+        the later one has read the later version.
+        """
+        withdrawn: list[tuple[str]] = []
+        changed, last = False, 0
+        with self._shared.database.writing() as db, self._own.database.snapshot() as source:
+            waiting: Any = source.execute(
+                "SELECT seq, memory FROM outbox ORDER BY seq LIMIT ?", (AT_ONCE,)
+            ).fetchall()
+            for seq, id in waiting:
+                last = seq
+                found = self._own.find(source, id)
+                if found is not None and found[1].scope == "shared":
+                    changed |= self._refresh(source, *found, db)
+                elif self._withdraw(db, id):
+                    withdrawn.append((id,))
+                    changed = True
+            if changed:
+                db.execute(RAISE)
+        return last, withdrawn
+
+    def _refresh(
+        self, source: apsw.Connection, row: int, original: Memory, db: apsw.Connection
+    ) -> bool:
+        """Let the copy be as the original is; whether recall could notice."""
+        if self._author(db, original.id) not in (None, self._kin):
+            logger.warning("%s is not shared: another Kin shares a memory of this id", original.id)
+            return False
+        copy = _with_uses(original, _counted(db, original.id), _counted(source, original.id))
+        changed = bring(source, row, copy, self._shared, db)
+        _publish_parents(source, db, original.id)
+        return link_rows.publish(original.id, self._kin, source, db) or changed
+
+    def _withdraw(self, db: apsw.Connection, id: str) -> bool:
+        """Delete the copy and what is said of it; whether there was one."""
+        if self._author(db, id) != self._kin:
+            return False
+        self._shared.delete(db, id)
+        link_rows.forget(db, id)
+        db.execute("DELETE FROM lineage WHERE child = ?", (id,))
+        db.execute("DELETE FROM others_uses WHERE memory = ?", (id,))
+        return True
+
+    def _author(self, db: apsw.Connection, id: str) -> str | None:
+        """Whose copy is published under this id."""
+        author: Any = db.execute("SELECT kin FROM memories WHERE id = ?", (id,)).get
+        return None if author is None else str(author)
+
+    def collect_uses(self) -> None:
+        """Let the originals count how often others have recalled the copies."""
+        told = self._shared.database.rows(
+            "SELECT u.memory, u.count, u.at FROM others_uses u JOIN memories m ON m.id = u.memory"
+            " WHERE m.kin = ?",
+            (self._kin,),
+        )
+        if not told:
+            return
+        known: dict[str, int] = dict(
+            self._own.database.rows("SELECT memory, count FROM others_uses")
+        )
+        if all(count <= known.get(id, 0) for id, count, _ in told):
+            return
+        with self._own.database.writing() as db:
+            for id, count, at in told:
+                more = count - _counted(db, id).times
+                if more > 0:
+                    db.execute(COLLECT, {"more": more, "at": at, "id": id})
+                    db.execute(
+                        "INSERT OR REPLACE INTO others_uses (memory, count, at) VALUES (?, ?, ?)",
+                        (id, count, at),
+                    )
+
+
+COLLECT = """
+    UPDATE memories SET recalled_count = recalled_count + :more,
+        recalled_at = max(coalesce(recalled_at, ''), :at)
+    WHERE id = :id
+"""
+USE = """
+    INSERT INTO others_uses (memory, count, at) VALUES (:id, :count, :at)
+    ON CONFLICT (memory) DO UPDATE SET count = count + excluded.count, at = max(at, excluded.at)
+"""
+"""Somebody else than the author has recalled a copy."""
+
+
+class Uses(NamedTuple):
+    """By others than the author."""
+
+    times: int = 0
+    latest: str = ""
+
+
+def _counted(db: apsw.Connection, id: str) -> Uses:
+    found: Any = db.execute("SELECT count, at FROM others_uses WHERE memory = ?", (id,)).fetchone()
+    return Uses(*found) if found else Uses()
+
+
+def _with_uses(original: Memory, by_others: Uses, collected: Uses) -> Memory:
+    """The copy counts what its original has not collected yet as well."""
+    more = by_others.times - collected.times
+    if more <= 0:
+        return original
+    latest = max(by_others.latest, time_text(original.recalled_at) if original.recalled_at else "")
+    return replace(
+        original, recalled_count=original.recalled_count + more, recalled_at=moment(latest)
+    )
+
+
+def _publish_parents(source: apsw.Connection, db: apsw.Connection, id: str) -> None:
+    """Of what it was made from, as far as that was shared."""
+    parents: Any = source.execute("SELECT parent FROM lineage WHERE child = ?", (id,)).fetchall()
+    db.executemany(
+        "INSERT OR IGNORE INTO lineage (child, parent) SELECT ?, id FROM memories WHERE id = ?",
+        [(id, parent) for (parent,) in parents],
+    )
