@@ -14,7 +14,6 @@ from kinmem.store.sqlite.nearest_chunks import NearestChunks
 PLACES: dict[str, tuple[Any, str]] = {
     "understand": (pipeline, "understand"),
     "nearest": (sqlite_search, "_near"),
-    "matching": (sqlite_search, "_matching"),
     "candidates": (sqlite_search, "_read"),
     "cosines": (NearestChunks, "cosines"),
     "fuse": (pipeline, "fuse"),

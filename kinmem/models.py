@@ -303,6 +303,8 @@ class Candidate(NamedTuple):
     content_updated_at: str
     recalled_at: str | None
     place: str | None = None
+    valid_to: str | None = None
+    superseded_by: str | None = None
     part: Part | None = None
     """For a document, the part that was found."""
 
@@ -328,8 +330,23 @@ class Asked:
     all_words_first: bool = False
     """Whether rows in which all the words occur as prefixes displace rows with only some of
     them."""
-    also: Sequence[str] = ()
-    """Ids of memories that become candidates even if neither meaning nor words find them."""
+    beginnings: bool = False
+    """Whether the words are prefixes, of which a row must have all."""
+    also: "Aside | None" = None
+    """Memories that become candidates even if neither meaning nor words find them."""
+    former: bool = False
+    """Whether superseded memories are found as well, in a list of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Memories of one kind near a vector other than the question's; their vectors tell the kind."""
+
+    vector: Vector
+    most: int
+    """How many of the nearest are examined in each scope."""
+    degree: Callable[[Vector], float]
+    """How far a memory with this vector is of the kind; 0 for not at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,12 +363,18 @@ class Found:
     """BM25 score by memory id, best first."""
     noise: float = 0.0
     """Cosine up to which similarity means nothing."""
+    by_time: bool = False
+    """Whether all of it was said at the time asked for, which is enough at any distance."""
     threshold: float = 0.0
     """Cosine up to which meaning alone finds nothing, as set by the user."""
     scale: tuple[float, float] | None = None
     """Noise and near level of the cosines, if there are any and the embedder is calibrated. The
     cosines are then on the scale that all embedders share."""
     degraded: tuple[str, ...] = ()
+    degrees: Mapping[str, float] = field(default_factory=dict)
+    """By memory id: how far it is of the kind that Asked.also looks for, if at all."""
+    former: "Found | None" = None
+    """The same for superseded memories, if Asked.former is set."""
 
 
 class Living(NamedTuple):
@@ -582,7 +605,9 @@ class Answer:
     words: tuple[str, ...] = ()
     """The words that were searched for."""
     noise: float = 0.0
-    """Cosine up to which similarity means nothing; -1 if matching the time asked for is enough."""
+    """Cosine up to which similarity means nothing."""
+    by_time: bool = False
+    """Whether matching the time asked for is enough; see Found."""
     touched: tuple[Hit, ...] = ()
     """For a prompt: memories on its subject, even if none of them answers anything."""
 

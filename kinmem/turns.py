@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from kinmem.models import Chunks, Draft, Knowledge, Memory, Note
 
@@ -19,6 +19,21 @@ ROLE_OF: Mapping[Happening, Role] = {
     "tool": "tool",
     "summary": "system",
 }
+
+
+class Circumstances(TypedDict, total=False):
+    """What may be known of something said, besides its words."""
+
+    speaker: str | None
+    """A person's name."""
+    at: str | datetime | None
+    """When; None: now."""
+    tool: str | None
+    part: str
+    """The call's id, of what a tool said."""
+    client: str | None
+    place: str | None
+    """The folder the session works in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

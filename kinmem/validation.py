@@ -4,7 +4,7 @@ InvalidInput."""
 from collections.abc import Iterable
 from datetime import UTC, datetime, tzinfo
 from numbers import Real
-from typing import Any, cast, get_args
+from typing import Any, TypedDict, Unpack, cast, get_args
 
 from kinmem.errors import InvalidInput
 from kinmem.language.time.dated import named_stretch
@@ -154,35 +154,45 @@ def checked_expiry(value: str | datetime | None, now: datetime, zone: tzinfo) ->
         ) from error
 
 
+class Where(TypedDict, total=False):
+    """Which memories are meant, as callers say it; what is left out restricts nothing."""
+
+    category: str | None
+    subject: str | None
+    scope: str | None
+    tags: Iterable[str]
+    since: str | datetime | None
+    until: str | datetime | None
+    as_of: str | datetime | None
+    include_archived: bool
+    state: str | None
+
+
 def checked_filters(
     zone: tzinfo,
     *,
-    category: str | None = None,
-    subject: str | None = None,
-    scope: str | None = None,
-    tags: Iterable[str] = (),
-    since: str | datetime | None = None,
-    until: str | datetime | None = None,
-    as_of: str | datetime | None = None,
-    include_archived: bool = False,
-    state: str | None = None,
     now: datetime | None = None,
     places: tuple[str, ...] | None = None,
     here: tuple[str, ...] | None = None,
+    **where: Unpack[Where],
 ) -> Filters:
     """Build the filters.
 
     `since` and `until` are inclusive: a date means the whole day. For `now`, see checked_time.
     """
+    if unknown := where.keys() - Where.__annotations__.keys():
+        raise TypeError(f"there is no filter {', '.join(sorted(unknown))}")
+    category, scope, state = where.get("category"), where.get("scope"), where.get("state")
+    since, until, as_of = where.get("since"), where.get("until"), where.get("as_of")
     filters = Filters(
         category=None if category is None else checked_category(category),
-        subject=checked_subject(subject),
+        subject=checked_subject(where.get("subject")),
         scope=None if scope is None else checked_scope(scope),
-        tags=checked_tags(tags),
+        tags=checked_tags(where.get("tags", ())),
         since=checked_time(since, "since", zone, now=now),
         until=checked_time(until, "until", zone, end=True, now=now),
         as_of=checked_time(as_of, "as_of", zone, end=True, now=now),
-        include_archived=include_archived,
+        include_archived=where.get("include_archived", False),
         states=None if state is None else (checked_state(state),),
         places=places,
         here=here,

@@ -85,6 +85,7 @@ def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> "Iterato
     from kinmem.conversation.tool_results import Spill
     from kinmem.llm.base import NoEmbedder
     from kinmem.recall.pipeline import Recall
+    from kinmem.recall.question import Request
     from kinmem.store.sqlite.store import SqliteStore
 
     with closing(SqliteStore(settings.home, settings.general.kin, clock)) as store:
@@ -97,7 +98,7 @@ def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> "Iterato
             lambda message: spill(message, clock()),
             lambda prompt, recent, seconds, allowed: recall.beside(
                 prompt,
-                recall(prompt, limit, allowed, recent=recent, seconds=seconds),
+                recall(Request(prompt, limit, allowed, seconds=seconds), recent),
                 allowed,
                 seconds,
             ),

@@ -119,7 +119,7 @@ def held_parts(one: "Memory", memory: "Service") -> list[HeldPart]:
         return []
     return [
         HeldPart(number, str(place), place.held, one_line(text))
-        for number, (place, text) in enumerate(memory.store.documents.parts(one.id, most=-1), 1)
+        for number, (place, text) in enumerate(memory.store.documents.parts(one.id, most=None), 1)
         if place.held
     ]
 

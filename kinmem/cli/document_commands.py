@@ -156,7 +156,8 @@ def _vectors(memory: "Service", progress: "Progress") -> bool:
     """Wait until the vectors are made, and return whether all of them are."""
     import time
 
-    lacking, since = -1, time.monotonic()
+    lacking: int | None = None
+    since = time.monotonic()
     while not memory.settle(POLL_SECONDS):
         about = memory.stats()
         known = next((one for one in about.embedders if one.embedder == about.embedder), None)

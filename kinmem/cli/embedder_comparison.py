@@ -21,6 +21,7 @@ from kinmem.llm.pieces import chunks_of
 from kinmem.models import Chunks, Draft, Filters, Memory, Progress
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.profiles import PROFILES, Formula, Profile
+from kinmem.recall.question import Request
 from kinmem.sentences import sentences
 from kinmem.settings import RecallSettings, Settings
 from kinmem.store.base import Store
@@ -135,7 +136,7 @@ def measured(
         question_ms=1000 * median(_times(embedder, asked)),
         tops={
             way: [
-                [hit.memory.id for hit in recall(probe.text, TOP, Filters(), way).hits]
+                [hit.memory.id for hit in recall(Request(probe.text, TOP, Filters(), way)).hits]
                 for probe in asked
             ]
             for way in WAYS

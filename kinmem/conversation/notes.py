@@ -79,7 +79,11 @@ def _fit(hit: Hit, answer: Answer, by_words: bool) -> tuple[float, float, float]
     """Return how well the hit fits, and the thresholds for the best hit and for the others."""
     named = hit.reasons.named is not None
     shared = _shared(answer.words, hit)
-    nearness = (_nearness(hit.reasons) - answer.noise) / (1 - answer.noise)
+    nearness = _nearness(hit.reasons)
+    if answer.by_time:  # it is near for that alone
+        nearness = (1 + nearness) / 2
+    else:
+        nearness = (nearness - answer.noise) / (1 - answer.noise)
     if by_words and nearness <= 0:
         return shared + NAMED_BY_WORDS * named, FITS_BY_WORDS, BESIDE_BY_WORDS
     return max(0.0, nearness) + WORDS_SHARE * shared + NAMED * named, FITS, BESIDE

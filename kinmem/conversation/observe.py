@@ -4,9 +4,10 @@ Learning from it is left to the cycle."""
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from hashlib import blake2b
+from typing import Unpack
 
 from kinmem.clock import Clock
 from kinmem.conversation.block import strip_blocks
@@ -20,7 +21,7 @@ from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.store.upkeep import newer_of
 from kinmem.text import VISIBLE, clean, storable
-from kinmem.turns import CLIENT, ROLE_OF, Happening, Message, Observed, Snapshot
+from kinmem.turns import CLIENT, ROLE_OF, Circumstances, Happening, Message, Observed, Snapshot
 from kinmem.validation import checked_subject, checked_time
 
 # Bytes of one message. Of a longer one both ends are kept.
@@ -85,14 +86,9 @@ class Conversation:
         turn: str | None,
         text: str,
         *,
-        speaker: str | None = None,
-        at: str | datetime | None = None,
-        tool: str | None = None,
-        part: str = "",
-        client: str | None = None,
-        place: str | None = None,
         tell: bool = True,
         again: bool = False,
+        **known: Unpack[Circumstances],
     ) -> Observed:
         """Store one message; for a prompt also return notes. See Service.observe."""
         if event not in ROLE_OF:
@@ -102,17 +98,18 @@ class Conversation:
         if kept is None:
             return Observed("ignored", reason="nothing is left of it to keep")
         now = self._clock()
-        said_at = checked_time(at, "at", self._settings.general.zone, now=now) or now
+        zone = self._settings.general.zone
+        said_at = checked_time(known.get("at"), "at", zone, now=now) or now
         message = Message(
             session=session,
             turn=_name(turn, "turn") if turn else "",
             role=ROLE_OF[event],
-            part=part[:NAME_BYTES],
+            part=known.get("part", "")[:NAME_BYTES],
             text=kept,
-            speaker=checked_subject(speaker),
-            tool=checked_subject(tool),
-            client=client,
-            place=place,
+            speaker=checked_subject(known.get("speaker")),
+            tool=checked_subject(known.get("tool")),
+            client=known.get("client"),
+            place=known.get("place"),
             said_at=said_at,
         )
         return self._stored(replace(message, turn=self._turn_of(message, again)), tell)

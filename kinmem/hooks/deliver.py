@@ -10,14 +10,14 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Unpack
 
 from kinmem.errors import KinmemError
 from kinmem.hooks.events import Compacted, Ended, Heard, Hook, Opened, Said, untold
 from kinmem.hooks.local_socket import ask_local
 
 if TYPE_CHECKING:
-    from kinmem.turns import Happening, Observed
+    from kinmem.turns import Circumstances, Happening, Observed
 
 # Version of the requests. A server that was started before an update may use another.
 PROTOCOL = 2
@@ -36,12 +36,9 @@ class Listener(Protocol):
         turn: str | None,
         text: str,
         *,
-        tool: str | None = None,
-        part: str = "",
-        client: str | None = None,
-        place: str | None = None,
         tell: bool = True,
         again: bool = False,
+        **known: Unpack["Circumstances"],
     ) -> "Observed":
         """Store one message; for a prompt also return notes."""
         ...

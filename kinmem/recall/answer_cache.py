@@ -1,16 +1,14 @@
-"""Answers that were given a moment ago, for those who ask the same again."""
+"""A cache of recent answers, for a question that is asked again within the minute."""
 
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 from kinmem.clock import Clock
 from kinmem.language.talk.followup import needs_context
 from kinmem.language.time.when import spoken_past
 from kinmem.models import LIVE, Answer, Filters
 from kinmem.recall.pipeline import Recall
-from kinmem.recall.question import unstamped
+from kinmem.recall.question import Request, unstamped
 from kinmem.recall.rewrite import Recent
 from kinmem.recall.superseded import newer_first
 from kinmem.recall.trim import everywhere_instead
@@ -20,50 +18,41 @@ MOST = 500
 
 
 class RecentAnswers:
-    """Recall that keeps its last 500 answers, as long as nothing changes."""
+    """Recall with a cache of its last 500 answers, which are valid until the store changes."""
 
     def __init__(self, recall: Recall, store: Store, clock: Clock, threshold: int) -> None:
-        """`threshold`: see language.talk.followup.needs_context."""
+        """For `threshold`, see language.talk.followup.needs_context."""
         self._recall = recall
         self._threshold = threshold
         self._store = store
         self._clock = clock
         self._answers: OrderedDict[object, Answer] = OrderedDict()
 
-    def __call__(
-        self,
-        query: str,
-        limit: int,
-        filters: Filters,
-        mode: str | None = None,
-        recent: Recent = list,
-        seconds: float | None = None,
-        *,
-        turns: bool = False,
-        session: str | None = None,
-    ) -> Answer:
-        """See Recall and newer_first. Answers that were degraded, or hang on a conversation, are
-        not kept; what is doubtful is looked up each time, since a review settles it."""
-        ask = partial(
-            self._recall, query, limit, filters, mode, recent, seconds, turns=turns, session=session
-        )
-        if needs_context(unstamped(query), self._threshold):
-            answer = ask()
-        else:
-            said = (turns, session) if turns else None
-            answer = self._kept((query, limit, mode, filters, said), ask)
-        answer = replace(answer, hits=everywhere_instead(answer.hits))
-        if spoken_past(query, self._clock()) is not None:
-            return answer  # how things stood: nothing of that is doubted
-        return newer_first(answer, self._store, filters, limit)
+    def __call__(self, request: Request, recent: Recent = list) -> Answer:
+        """Answer from the cache or from recall; see Recall and newer_first.
 
-    def _kept(self, asked: tuple[object, ...], ask: Callable[[], Answer]) -> Answer:
-        # Ages and recency change with the minute, all else with the revision.
+        Degraded answers and answers that depend on the conversation are not cached. Conflicts are
+        looked up each time, since a review may settle one while the answer is cached.
+        """
+        with self._store.reading():
+            if needs_context(unstamped(request.text), self._threshold):
+                answer = self._recall(request, recent)
+            else:
+                answer = self._kept(request, recent)
+            answer = replace(answer, hits=everywhere_instead(answer.hits))
+            if spoken_past(request.text, self._clock()) is not None:
+                # The question is about a past date, and conflicts are only about the present.
+                return answer
+            return newer_first(answer, self._store, request.filters, request.limit)
+
+    def _kept(self, request: Request, recent: Recent) -> Answer:
+        # Ages and recency change with the minute, everything else with the revision.
         minute = self._clock().replace(second=0, microsecond=0)
-        key = (*asked, self._store.revision, minute, self._recall.reads)
+        asked = replace(request, seconds=None)
+        key = (asked, self._store.revision, minute, self._recall.reads)
         answer = self._answers.get(key)
         if answer is None or self._has_expired(answer):
-            answer = ask()
+            answer = self._recall(request, recent)
             if not answer.degraded:
                 self._answers[key] = answer
                 while len(self._answers) > MOST:
@@ -75,7 +64,7 @@ class RecentAnswers:
         return self._recall.beside(prompt, answer, filters, seconds)
 
     def clear(self) -> None:
-        """Nothing that was erased stays in memory."""
+        """Drop all cached answers, so that nothing erased stays in memory."""
         self._answers.clear()
 
     def _has_expired(self, answer: Answer) -> bool:

@@ -1,8 +1,8 @@
-"""Stage 11: how sure each hit is to answer the question, and whether any of them does.
+"""Stage 11: estimate how likely each hit is to answer the question, and whether any of them does.
 
-A model of twelve features, fitted to questions of our own, half of which have no answer; where the
-judge of language has read a hit, joined with what it says (benchmarks/fit_confidence.py prints the
-constants; docs/benchmarks.md says how well it does).
+The estimate is a logistic regression over twelve features, fitted to our own questions, half of
+which have no answer. If the judge has read a hit, its verdict is combined with the estimate
+(benchmarks/fit_confidence.py prints the constants; docs/benchmarks.md has the measurements).
 """
 
 import math
@@ -21,23 +21,24 @@ from kinmem.recall.question import Question
 from kinmem.settings import RecallSettings
 from kinmem.text import content_words, language_of, words
 
-# Words are compared by their beginnings: what a stemmer would leave of most of them.
+# Words are compared by their first letters: roughly what a stemmer would leave of most of them.
 BEGINNING = 8
 ENDINGS = ("ing", "ed", "es", "s")
+# Letters from which a German word counts as a compound, and letters at its end that name the thing.
 COMPOUND, TAIL = 10, 7
-"""Letters of a German word that is one of several, and those at its end that name the thing."""
+# Stems up to this length occur inside other words, so they must stand at the start of one.
 SHORT = 4
-"""Stems up to this length occur within other words: they must begin one."""
+# Characters of a text. A longer one is likely to contain some number or name anyway.
 READ = 600
-"""Characters; a longer text is likely to hold a number or a name somewhere."""
+# Number of candidates from which the rarity of a word in this store is estimated, and the
+# characters read of each.
 COUNTED, HEAD = 60, 200
-"""Candidates from which one learns how rare a word is here, and how many characters of each."""
+# Characters of a source context by which the turn it quotes is recognised.
 QUOTED = 40
-"""Characters of a source context by which a turn that it quotes is recognised."""
 INNER_CAPITAL = re.compile(r"(?<=[\w,;’'\"] )[^\W\d_a-zß-ÿ][\w-]*")
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)+|\d\d+")
 YEAR = re.compile(r"(?:19|20)\d\d")
-# Words that ask for a measure; no answer repeats them.
+# Words that ask for a measure. No answer repeats them.
 HOW = re.compile(
     r"\bhow (much|many|long|old|far|tall|high|big|large|heavy|often|late|fast)\b"
     r"|\b(wie|viele?|lange?|hoch|alt|weit|oft|gross|groß|teuer)\b"
@@ -47,46 +48,46 @@ HOW = re.compile(
 
 
 class Evidence(NamedTuple):
-    """What speaks for a hit. Shares are 0 to 1 and weighted by how rare a word is here."""
+    """The features of a hit. Shares are 0 to 1, weighted by how rare a word is in this store."""
 
     nearness: float
-    """Its cosine: 0 at the embedder's noise, 1 where texts are about one thing."""
+    """The hit's cosine: 0 at the embedder's noise, 1 where texts are about the same thing."""
     behind: float
     """How much nearer the nearest candidate is, in the same unit."""
     share: float
-    """Of the question's words, those it has."""
+    """Share of the question's words that the hit has."""
     rarest: float
-    """Of those it has not, the part of the rarest: often the one thing that is asked about."""
+    """Share of the rarest word that it lacks: often the one thing that the question is about."""
     around: float
-    """Those that only its source context has."""
+    """Share of the words that only its source context has."""
     unknown: float
-    """Those that none of COUNTED candidates has."""
+    """Share of the words that none of the first COUNTED candidates has."""
     match: float
-    """Its BM25 as a part of the best."""
+    """Its BM25 as a fraction of the best one."""
     unnamed: float
-    """Of the names in the question, those that it does not mention."""
+    """Share of the names in the question that it does not mention."""
     unnumbered: float
-    """1 if a number of the question, dates aside, is not in it."""
+    """1 if it lacks a number of the question; dates do not count."""
     untimely: float
-    """1 if it was said or happened outside the time named."""
+    """1 if it was said or happened outside the time that the question names."""
     lacking: float
     """1 if it holds no answer of the kind asked for: no number, no name, no colour."""
     turn: float
-    """1 where hits are turns of one conversation: what answers is worded for its neighbours."""
+    """1 if the hits are turns of one conversation, where an answer is worded for its neighbours."""
 
 
 class Weights(NamedTuple):
-    """How much each piece of evidence adds to the logarithm of the odds."""
+    """How much each feature adds to the log odds."""
 
     constant: float
     each: Evidence
 
 
-# What benchmarks/fit_confidence.py found on the half of our own questions that was not held back.
+# Fitted by benchmarks/fit_confidence.py on the half of our own questions that was not held back.
 BY_MEANING = Weights(
     -3.0, Evidence(5.93, -4.74, 0.35, -2.76, 1.39, 1.21, -0.21, -1.11, -4.3, -0.7, -2.44, 1.08)
 )
-# The same without cosines, or with those of a model whose scale nobody has measured.
+# The same without cosines, or with cosines of a model whose scale was not measured.
 BY_WORDS = Weights(
     -3.54,
     Evidence(0.0, 0.0, 4.87, -1.99, 1.35, 1.79, -0.21, -1.45, -4.57, -1.61, -2.52, 0.62),
@@ -94,49 +95,51 @@ BY_WORDS = Weights(
 
 
 class Read(NamedTuple):
-    """How much the evidence and the judge's verdict add to the logarithm of the odds."""
+    """How much the features and the judge's verdict add to the log odds."""
 
     constant: float
     evidence: float
     than_about: float
-    """That it answers rather than being about the same."""
+    """Weight of the log odds that the hit answers rather than being about the same thing."""
     than_unrelated: float
 
 
-# As above, with a checkpoint of the judge of 3,400 steps.
-READ_BY_MEANING = Read(0.19, 1.15, 0.36, 0.08)
-READ_BY_WORDS = Read(-0.52, 0.97, 0.2, 0.36)
+# Fitted as above, with a checkpoint of the judge after 3,400 steps.
+READ_BY_MEANING = Read(0.02, 1.09, 0.24, 0.25)
+READ_BY_WORDS = Read(-0.57, 0.91, 0.16, 0.44)
+# Fraction of the bar that applies once the judge has read a hit. Of our 176 questions with an
+# answer 2.3 % go unanswered (at 0.5 1.7 %), of 144 about another life 32 % (25 %). Recalling 80 %
+# of those would withhold 8 to 12 %.
 IF_READ = 0.6
-"""Of the bar: of 176 own questions with an answer 2.3 % go unanswered (at 0.5 1.7 %), of 144 about
-another life 32 % (25 %). Recalling 80 % of those would withhold 8 to 12 %."""
 LEAST_CHANCE = 1e-4
-# Of the bar, where evidence is weak: in turns of talk, and in what was learned from them, the
-# fitting words often stand beside the answer (the whole bar would cost 1.0 point of recall@10 on
-# LoCoMo's turns, 1.4 on what is learned of them), and words alone know no paraphrase. What was
-# fitted to English withholds two of eight answers in German.
+# Fraction of the bar that applies if the features say little. In turns of talk, and in what was
+# learned from them, the matching words often stand beside the answer (the whole bar would cost 1.0
+# point of recall@10 on LoCoMo's turns, 1.4 on what is learned from them), and words alone match no
+# paraphrase. Weights fitted to English withhold two of eight answers in German.
 SHARE_IF_WEAK = 0.2
+# A hit that is this many times less likely than the bar only fills the list. That holds for one of
+# our 304 answers and for two of five other hits; among turns and by words alone it would hold for
+# too many answers.
 FILLER = 4
-"""What is so many times less likely than the bar fills a list: one of 304 answers of our own is,
-and two of five other hits; among turns and by words alone too many answers are."""
+# Most words of a question that is a mere list of keywords.
 CALLED = 3
-"""Words of a question that is nothing but words, at most."""
+# Least letters of a keyword that may match the beginning of a word.
 LEAST_CALLED = 3
-"""Letters of a word that is called by its beginning."""
 QUESTION_MARKS = ("?", "？")
+# Most hits below the bar that are shown.
 WEAK = 5
-"""Hits below the bar that are shown, at most."""
+# Reranker score, 0 to 1, from which a hit may be an answer.
 FITTING = 0.3
-"""Of 1, what a model that reads the hits gives one that may answer."""
 
 
 def judge(
     hits: Sequence[Scored], question: Question, found: Found, settings: RecallSettings
 ) -> tuple[list[float], bool, float]:
-    """How likely each hit is to answer, 0 to 1; whether the best of them is too unlikely to; and
-    how likely a hit must be to stand beside one that is likely enough.
+    """Return each hit's chance of answering (0 to 1), whether recall abstains because even the best
+    is too unlikely, and the least chance with which a hit may stand beside a likely one.
 
-    Never too unlikely: what was said at the time asked for (noise -1), what a model brought up or
-    finds fitting, and what has all the words of a question that is nothing but words.
+    Recall never abstains if a hit was said at the time asked for, comes from a model's wording, was
+    accepted by the reranker, or has all the words of a keyword question.
     """
     told = evidence(hits, question, found)
     weights = (BY_MEANING, READ_BY_MEANING) if found.scale else (BY_WORDS, READ_BY_WORDS)
@@ -145,28 +148,33 @@ def judge(
     ]
     was_said = any(hit.candidate.speaker for hit in hits)
     gave_way = any(hit.candidate.state == State.SUPERSEDED for hit in hits)
-    looks_back = question.was is not None and gave_way  # in words of its own time
+    looks_back = question.was is not None and gave_way  # they use the words of that time
     in_talk = was_said or looks_back or any(one.turn for one in told)
     is_weak = found.scale is None or in_talk or language_of(question.text) != "en"
     is_read = any(hit.reasons.judge is not None for hit in hits)
     bar = settings.abstain_below * (SHARE_IF_WEAK if is_weak else IF_READ if is_read else 1.0)
-    if not settings.abstain or found.noise < 0 or any(_is_vouched(hit, question) for hit in hits):
+    if not settings.abstain or found.by_time or any(_is_vouched(hit, question) for hit in hits):
         bar = 0.0
     least = 0.0 if is_weak or question.was else bar / FILLER
     return confidences, max(confidences, default=1.0) < bar, least
 
 
 def weak_last(hits: Sequence[Hit], abstained: bool, least: float) -> list[Hit]:
-    """The hits that may answer; after them, the likeliest first, those that hardly do, marked as
-    weak: all where recall abstains, else what is below `least` and answers no part, and what only
-    asks: a question that somebody has stored is near to questions and answers none."""
+    """Return the hits that may answer in their order, then at most five that hardly do, marked as
+    weak, likeliest first.
+
+    If recall abstains, all are weak. Otherwise those are weak that are below `least` and answer no
+    part of the question, and those that only ask: a stored question is near to other questions but
+    answers none.
+    """
     strong: list[Hit] = []
     weak: list[Hit] = []
     for hit in hits:
-        # Asked for two things, what tells of one is unlikely to answer both: Where do I live, and
-        # what is my dog called? It shares a word with the question.
+        # A hit that answers one of two questions is unlikely to answer both ("Where do I live, and
+        # what is my dog called?"), but it shares a word with the question.
         parts = (hit.reasons.words, hit.reasons.standing_wish)
-        is_summed = hit.reasons.semantic is None  # with its parts, as no linear mode does
+        # Only profiles that are not linear give reasons by part.
+        is_summed = hit.reasons.semantic is None
         answers_a_part = is_summed and any(part is not None for part in parts)
         is_weak = abstained or (hit.confidence < least and not answers_a_part)
         is_weak = is_weak or (
@@ -185,13 +193,13 @@ def _probability(weights: Weights, read: Read, told: Evidence, reasons: Reasons)
 
 
 def odds_of(weights: Weights, told: Evidence) -> float:
-    """The logarithm of the odds that the evidence alone gives."""
+    """Return the log odds that the features alone give."""
     return weights.constant + math.fsum(map(mul, weights.each, told))
 
 
 def verdict_of(reasons: Reasons) -> tuple[float, float] | None:
-    """What the judge says of a hit, as logarithms of odds: than_about and than_unrelated of Read;
-    None for one that it has not read."""
+    """Return the judge's verdict on a hit as log odds, for than_about and than_unrelated of Read;
+    None if it has not read the hit."""
     if reasons.judge is None or reasons.unrelated is None:
         return None
     answers = max(reasons.judge, LEAST_CHANCE)
@@ -201,7 +209,8 @@ def verdict_of(reasons: Reasons) -> tuple[float, float] | None:
 
 
 def _is_vouched(hit: Scored, question: Question) -> bool:
-    """Whether something else than its evidence speaks for it."""
+    """Return whether something other than its features vouches for a hit: the reranker, a model's
+    wording, or a match of all keywords."""
     reasons = hit.reasons
     if reasons.rerank is not None:
         return reasons.rerank >= FITTING
@@ -211,8 +220,8 @@ def _is_vouched(hit: Scored, question: Question) -> bool:
 
 
 def _is_called(candidate: Candidate, text: str) -> bool:
-    """Whether the text is nothing but words, and the candidate has them all: "Okafor?". One alone
-    may be the beginning of a word."""
+    """Return whether the text is a list of keywords and the candidate has them all ("Okafor?"). A
+    single keyword may be the beginning of a word."""
     said, told = words(text), words(_plain(candidate))
     if len(said) == 1 and len(said[0]) >= LEAST_CALLED:
         return any(word.startswith(said[0]) for word in told)
@@ -220,14 +229,15 @@ def _is_called(candidate: Candidate, text: str) -> bool:
 
 
 def evidence(hits: Sequence[Scored], question: Question, found: Found) -> list[Evidence]:
-    """For each hit; says nothing of profiles and bonuses, only of question and memory."""
+    """Return the features of each hit. They depend on question and memory only, not on profiles and
+    bonuses."""
     candidates = [one.candidate for one in hits]
     asked = _Asked(question, found, is_talk(candidates, found))
     return [asked.of(one) for one in candidates]
 
 
 class _Asked:
-    """A question, with what the store as a whole says of its words."""
+    """A question, with what the store as a whole says about its words."""
 
     def __init__(self, question: Question, found: Found, is_talk: bool) -> None:
         self._found = found
@@ -291,7 +301,7 @@ class _Asked:
     def _is_untimely(self, candidate: Candidate) -> bool:
         when, said_at = self._when, candidate.said_at
         if candidate.state == State.SUPERSEDED:
-            return False  # it is here because it was so then
+            return False  # it was found because it held at that time
         if when is not None:
             return not when.holds(datetime.fromisoformat(said_at))
         known = candidate.content
@@ -305,9 +315,8 @@ class _Asked:
 
 
 def _parts(question: Question, found: Found) -> tuple[list[tuple[str, float]], float]:
-    """The question's words as one looks for them in a text, each with its part of their rarity;
-    and the part of those that none of COUNTED candidates has.
-    """
+    """Return the question's words as they are looked for in a text, each with its share of their
+    total rarity, and the share of the words that none of the first COUNTED candidates has."""
     said = "".join([f" {one.content[:HEAD]}" for one in found.candidates[:COUNTED]]).casefold()
     asking = {word.casefold() for groups in HOW.findall(question.text) for word in groups}
     left_out = TIMES | question.named | asking
@@ -322,14 +331,15 @@ def _parts(question: Question, found: Found) -> tuple[list[tuple[str, float]], f
 
 
 def _tails(question: Question) -> dict[str, str]:
-    """The ends of long German words, by stem: an Ersatzschlüssel is a Zweitschlüssel."""
+    """Return the ends of long German words by stem, so that Ersatzschlüssel matches
+    Zweitschlüssel."""
     if language_of(question.text) != "de":
         return {}
     return {_beginning(word): word[-TAIL:] for word in question.words if len(word) >= COMPOUND}
 
 
 def is_talk(hits: Sequence[Candidate], found: Found) -> bool:
-    """Whether the source context of a hit quotes the beginning of another candidate."""
+    """Return whether the source context of a hit quotes the beginning of another candidate."""
     if not any(one.source_context for one in hits):
         return False
     said = "\n".join([one.content[:QUOTED] for one in found.candidates])
@@ -349,7 +359,8 @@ def _told(candidate: Candidate) -> str:
 
 
 def _beginning(word: str) -> str:
-    """Without a plural's, person's or time's ending; short ones must begin a word of the text."""
+    """Strip a plural, person or tense ending. A short stem gets a leading space, so that it matches
+    only at the start of a word."""
     stem = word
     for ending in ENDINGS:
         if word.endswith(ending) and len(word) > len(ending) + 2:

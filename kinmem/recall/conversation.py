@@ -1,8 +1,8 @@
-"""Stage 15: behind the memories stands what was said and is in none of them.
+"""Stage 15: add what was said in the conversations and is in none of the memories.
 
-Memories are few and precise, the transcript is complete. Turns are found, scored and judged as
-memories are. Where a memory repeats a turn, the turn is left out and the memory counts as much as
-the better of the two; what then scores best is told, memories that answer first.
+Memories are few and precise; the transcript is complete. Turns are found, scored and judged like
+memories. If a memory repeats a turn, the turn is left out and the memory gets the better of the two
+scores. The best of both are returned, memories that answer first.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -37,32 +37,31 @@ from kinmem.store.sessions import Learned
 from kinmem.text import content_words
 from kinmem.turns import Message
 
-NO_NOISE = -1.0
+# Fraction of the best turn's score from which a memory counts as an answer and is placed before all
+# turns. With it recall@10 was 68.6, 67.6 and 71.5 % on three conversations of BEAM and 83.5 % on
+# one of LoCoMo; with .8 it was 65.8, 64.8, 61.3 and 81.9 %.
 FIRST = 0.9
-"""Of the score of the best turn: from there on a memory answers, and stands before all turns. Of
-what was asked for, in hundredths, the first ten had with it 68.6, 67.6 and 71.5 on three
-conversations of BEAM and 83.5 on one of LoCoMo; at .8 65.8, 64.8, 61.3 and 81.9."""
+# Tokens shown of one turn, about as much as one vector covers; its address shows the whole.
 SHOWN_TOKENS = 200
-"""Of one turn, about what a vector stands for; its address shows the whole."""
+# Multiple of the limit: how many turns are checked for whether they may be shown.
 LOOKED_AT = 3
-"""Times the limit: turns that are read to see whether they may be told."""
 
 
 @dataclass(frozen=True)
 class Sought:
-    """What is looked for among the turns."""
+    """What to look for among the turns."""
 
     question: Question
     filters: Filters
-    """Times apply. Where others restrict the memories, no turn can be among what is wanted."""
+    """Limits on time apply to turns. Any other restriction excludes turns altogether."""
     session: str | None
-    """Only what was said there; None: anywhere."""
+    """Only what was said in this session; None: in any."""
     profile: Profile
     meaning: Meaning
 
 
 class Conversation:
-    """What one Kin has heard and said."""
+    """Searches what one Kin has heard and said."""
 
     def __init__(self, store: Store, settings: RecallSettings, clock: Clock) -> None:
         self._store = store
@@ -70,7 +69,7 @@ class Conversation:
         self._clock = clock
 
     def __call__(self, answer: Answer, sought: Sought, limit: int) -> Answer:
-        """The answer with turns; as it is where nothing that was said is likely to answer."""
+        """Return the answer with turns merged in, or unchanged if no turn is likely to answer."""
         if not applies(sought.filters):
             return answer
         found = self._found(sought)
@@ -100,7 +99,8 @@ class Conversation:
         return replace(answer, hits=hits, abstained=answer.abstained and not is_answered)
 
     def _found(self, sought: Sought) -> Found:
-        """Within the time that the question asks for, if anything was said then."""
+        """Search within the time that the question asks for; if nothing was said then, at any
+        time."""
         transcript, threshold = self._store.transcript, self._settings.similarity_threshold
         meaning = sought.meaning.among(transcript)
         vectors = meaning.of([sought.question.bare])
@@ -112,11 +112,12 @@ class Conversation:
         if narrowed != sought.filters and not is_narrowed:
             found = transcript.search(asked, sought.filters, sought.session)
         found = scaled(found, meaning.embedder, threshold)
-        noise = NO_NOISE if is_narrowed else found.noise
-        return replace(found, noise=noise, scale=found.scale if vector is not None else None)
+        if is_narrowed:
+            found = replace(found, noise=0.0, by_time=True)
+        return found if vector is not None else replace(found, scale=None)
 
     def _ranked(self, found: Found, sought: Sought) -> list[Scored]:
-        """As memories are."""
+        """Score turns as memories are scored."""
         settings, profile = self._settings, sought.profile
         scored = fuse(found, profile, settings)
         if profile.weighing == "bounded":
@@ -126,8 +127,8 @@ class Conversation:
     def _tellable(
         self, scored: Sequence[Scored], sought: Sought
     ) -> tuple[list[Scored], Mapping[str, Message]]:
-        """Without what only asks the same, and what a memory was learned from that was taken back,
-        or that is so no longer unless it is asked of a time."""
+        """Drop turns that add no word to the question, turns behind a memory that was forgotten,
+        and, unless the question is about a past time, turns whose memories are all superseded."""
         asked = set(content_words(sought.question.text))
         more = [one for one in scored if _says_more(one.candidate, asked)]
         messages = self._store.transcript.messages([one.candidate.id for one in more])
@@ -143,7 +144,7 @@ class Conversation:
 
 
 def applies(filters: Filters) -> bool:
-    """Whether turns can be among what the filters allow. The project at hand only ranks."""
+    """Return whether the filters allow turns at all. The current project only affects ranking."""
     times = Filters(
         since=filters.since,
         until=filters.until,
@@ -156,8 +157,8 @@ def applies(filters: Filters) -> bool:
 
 
 def merged(memories: Sequence[Hit], turns: Sequence[tuple[Message, Hit]], limit: int) -> list[Hit]:
-    """The best of both, at most `limit`: memories that answer in their order, then by score; last
-    the turns that ask and state nothing, which are no answers."""
+    """Return the best of both, at most `limit`: first the memories that answer, in their order,
+    then the rest by score, and last the turns that only ask and so answer nothing."""
     scores = {hit.memory.id: _score(hit) for hit in memories}
     told = {
         (hit.memory.session, turn, _role(hit.memory)): hit.memory.id
@@ -185,8 +186,8 @@ def _says_more(candidate: Candidate, asked: Collection[str]) -> bool:
 
 
 def _may_be_told(message: Message, learned: Sequence[Learned], looks_back: bool) -> bool:
-    """Not where something learned from the turn was forgotten, or is held back, or all of it is so
-    no longer."""
+    """Return False if something learned from the turn was forgotten or is quarantined, or if
+    everything learned from it was superseded and the question does not look back."""
     states = [one.state for one in learned if one.speaker != "tool"]
     if State.DELETED in states:
         return False
@@ -196,17 +197,17 @@ def _may_be_told(message: Message, learned: Sequence[Learned], looks_back: bool)
 
 
 def _role(one: Memory | Learned) -> str:
-    """Of who said it."""
+    """Return the role of whoever said it."""
     return one.speaker if one.speaker in ("assistant", "tool") else "user"
 
 
 def _score(hit: Hit) -> float:
-    """As it was before models read it: turns are not read."""
+    """Return the score without the models' share, since models do not read turns."""
     return hit.reasons._replace(judged=None, plus_rerank=None, times_rerank=None).total
 
 
 def as_memory(message: Message, kin: str) -> Memory:
-    """Something said, in the form of a memory, to be shown as one."""
+    """Wrap a message in the form of a memory, so that it can be shown as one."""
     return Memory(
         id=f"{TURN}{message.id}",
         kin=kin,

@@ -1,4 +1,5 @@
-"""Stage 13: what is shown of a hit: its wording at the moment asked for, of a long one a part."""
+"""Stage 13: choose what is shown of a hit: its wording at the time asked for, and a part of a long
+text."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,18 +13,20 @@ from kinmem.sentences import sentences
 from kinmem.store.base import Store
 from kinmem.text import estimated_tokens
 
-# What the fields beside the content take, roughly, in tokens.
+# Rough number of tokens that the fields beside the content take.
 FIELDS = 60
 LEAST = 40
+# Most characters of an earlier version that are shown.
 LONGEST = 1200
-"""Characters of an earlier version that are shown."""
+# How many of its best passages are tried; the first that contains no suspicious instruction is
+# shown.
 LOOKED_AT = 5
-"""Passages of it, the best ones, of which the first that gives no orders is shown."""
 NOT_KEPT = "(changed since; what it said then is not kept any more)"
 
 
 def hits_of(scored: Sequence[Scored], confidences: Sequence[float], store: Store) -> list[Hit]:
-    """The memories behind them, in their order; of a document the part that was found."""
+    """Load the memories behind the candidates, in their order; a document comes with the part that
+    was found."""
     memories = store.memories([one.candidate.id for one in scored])
     return [
         _hit(memories[one.candidate.id], one, confidence)
@@ -35,18 +38,19 @@ def hits_of(scored: Sequence[Scored], confidences: Sequence[float], store: Store
 def shown(
     hits: Sequence[Hit], words: Sequence[str], moment: datetime | None, store: Store, tokens: int
 ) -> list[Hit]:
-    """As they were at that moment, if one is asked for, and in part where they are too long."""
+    """Return the hits as they were at `moment`, if one is asked for, with excerpts of those that
+    are too long."""
     if moment is not None:
         hits = [as_it_was(hit, moment, words, store) for hit in hits]
     return excerpted(hits, words, tokens)
 
 
 def excerpted(hits: Sequence[Hit], words: Sequence[str], tokens: int) -> list[Hit]:
-    """The hits, with excerpts where their contents together exceed `tokens`, estimated.
+    """Return the hits, with excerpts if their contents together exceed `tokens` (estimated).
 
-    Short contents stay whole; the long ones share what is left. An excerpt is the run of whole
-    sentences with most of the question's words in it, cut only where one sentence is too long. Of
-    a document the part that was found stands for the content.
+    Short contents stay whole, and the long ones share what is left. An excerpt is the run of whole
+    sentences that contains most of the question's words; a sentence is cut only if it is too long
+    by itself. For a document, the part that was found counts as the content.
     """
     sizes = [estimated_tokens(_shown(hit)) + FIELDS for hit in hits]
     if sum(sizes) <= tokens:
@@ -61,19 +65,19 @@ def excerpted(hits: Sequence[Hit], words: Sequence[str], tokens: int) -> list[Hi
 
 
 def passage(content: str, words: Sequence[str], tokens: int) -> str | None:
-    """The run of whole sentences with most of the words; None where all of it fits."""
+    """Return the run of whole sentences with most of the words; None if the whole content fits."""
     if estimated_tokens(content) <= tokens:
         return None
     return _passage(content, words, tokens)
 
 
 def _shown(hit: Hit) -> str:
-    """Of a document the part that was found, else all of it."""
+    """Return the part that was found if the hit is a document, otherwise the whole content."""
     return hit.memory.content if hit.excerpt is None else hit.excerpt
 
 
 def _fair_share(sizes: Sequence[int], tokens: int) -> int:
-    """The size to which the largest must shrink so that all fit."""
+    """Return the size to which the largest must shrink so that all fit."""
     left, waiting = tokens, sorted(sizes)
     for at, size in enumerate(waiting):
         share = left // (len(waiting) - at)
@@ -103,10 +107,10 @@ def _passage(content: str, words: Sequence[str], tokens: int) -> str:
 
 
 def as_it_was(hit: Hit, moment: datetime, words: Sequence[str], store: Store) -> Hit:
-    """With the wording of that moment, if the content was changed since.
+    """Restore the wording of that moment, if the content was changed since.
 
-    One that tells of several times says what was so at that one.
-    Of a document that said the same there as well the part that was found; else the passage of the
+    A memory that describes several periods shows what held at that moment. A document shows the
+    part that was found if its version of that time contains it too; otherwise the passage of the
     earlier version with most of the question's words, if that version is kept.
     """
     memory = hit.memory
@@ -135,7 +139,7 @@ def as_it_was(hit: Hit, moment: datetime, words: Sequence[str], store: Store) ->
 
 
 def _earlier_passage(text: str, words: Sequence[str]) -> str:
-    """The one with most of the words; the first of equals."""
+    """Return the passage with most of the words; the first on a tie."""
     from kinmem.language.orders.instructions import suspicious  # late: a hook does without
 
     wanted = set(words)
@@ -149,7 +153,7 @@ def _earlier_passage(text: str, words: Sequence[str]) -> str:
 
 
 def _passages(text: str) -> Iterator[str]:
-    """Paragraphs; long ones in parts that end with a word."""
+    """Yield the paragraphs; long ones in parts that end at a word boundary."""
     for paragraph in text.split("\n\n"):
         rest = paragraph.strip()
         while len(rest) > LONGEST:

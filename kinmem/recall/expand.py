@@ -1,8 +1,8 @@
-"""Stage 5: beside the plain search other wordings of the question, and an answer that is made up.
+"""Stage 5: also search for other wordings of the question and for an invented answer (HyDE).
 
-A wording is believed as far as it is near the question, and what it finds as far as the wording is,
-or as far as the question itself speaks for it: what a model makes up moves little, and what it hits
-on moves much. Measured with wordings that are the answers, and with random ones:
+A wording is trusted as far as it is near the question. A hit of a wording is trusted as far as the
+wording, or as far as the question itself supports the hit. So a model's inventions change little,
+and its good guesses much. Measured with wordings that are the answers and with random ones:
 docs/benchmarks.md.
 """
 
@@ -28,18 +28,18 @@ from kinmem.store.base import Store
 logger = logging.getLogger(__name__)
 
 VARIATIONS = 3
+# How many known subjects the prompt mentions: those most similar to the question.
 SUBJECTS = 20
-"""Known subjects that a model is told of, of those that resemble the question most."""
 LONGEST = 500
 
 
 class Expansion:
-    """What models think of while the question itself is searched for."""
+    """Wordings that models write while the question itself is searched for."""
 
     def __init__(
         self, text: str, store: Store, models: ChatModels, attempts: Attempts, today: str
     ) -> None:
-        """They begin at once. `today`: see prompts.today."""
+        """Start the models at once. For `today`, see prompts.today."""
         self._attempts = attempts
         self._begun: list[tuple[str, Future[list[Wording]]]] = []
         self._thinking = attempts.time
@@ -64,8 +64,11 @@ class Expansion:
     def expand(
         self, scored: Sequence[Scored], inquiry: Inquiry, settings: RecallSettings
     ) -> list[Scored]:
-        """With what is found by those wordings that came while they can still be used; as it was
-        where nobody thinks, or the embedder fails, which is noted of all who thought."""
+        """Add what is found by the wordings that arrive in time.
+
+        Returns the candidates unchanged if there are no wordings, or if the embedder fails; the
+        failure is then noted for every model that took part.
+        """
         wordings: list[Wording] = []
         for stage, future in self._begun:
             wait = partial(awaited, self._thinking, stage, future)
@@ -90,8 +93,8 @@ def variations(
     today: str,
     deadline: float | None = None,
 ) -> list[str]:
-    """Three at most, none of them the question itself. Raises ModelError."""
-    from rapidfuzz import fuzz, process  # late: 90 ms in all that a hook does without
+    """Return at most three wordings, none of them the question itself. Raises ModelError."""
+    from rapidfuzz import fuzz, process  # imported late: 90 ms that a hook need not spend
 
     from kinmem.llm.reply import Variations
 
@@ -105,8 +108,8 @@ def variations(
 
 
 def imagined(text: str, model: ChatModel, today: str, deadline: float | None = None) -> str:
-    """A statement such as would answer the question (HyDE). Raises ModelError."""
-    from kinmem.llm.reply import Imagined  # late: 80 ms that a hook does without
+    """Return a statement that could answer the question (HyDE). Raises ModelError."""
+    from kinmem.llm.reply import Imagined  # imported late: 80 ms that a hook need not spend
 
     prompt = render("imagine", today=today, question=text)
     reply = model.answer(prompt, Imagined, deadline=deadline)
@@ -119,12 +122,12 @@ def imagined(text: str, model: ChatModel, today: str, deadline: float | None = N
 def join(
     plain: Sequence[Scored], others: Sequence[tuple[float, Sequence[Scored]]], formula: Formula
 ) -> list[Scored]:
-    """One entry per candidate, in no order: `expansion` is the most that one wording adds, 0.7 of
-    its score times the trust in it.
+    """Return one entry per candidate, in no particular order. `expansion` is the most that a single
+    wording adds: 0.7 of the candidate's score times the trust in it.
 
-    `others`: for each wording how near it is to the question (0 to 1), and what it found, scored
-    like `plain`. The trust is that, times that again or the root of the candidate's share of the
-    best plain score, whichever is more.
+    `others` holds for each wording how near it is to the question (0 to 1), and what it found,
+    scored like `plain`. The trust is that nearness times the greater of the nearness and the root
+    of the candidate's share of the best plain score.
     """
     best = max((one.score for one in plain if one.score > 0), default=1.0)
     support = {one.candidate.id: math.sqrt(max(one.score, 0.0) / best) for one in plain}

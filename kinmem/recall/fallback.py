@@ -1,8 +1,8 @@
-"""Stage 14: where nothing surely answers.
+"""Stage 14: help out when no hit is a confident answer.
 
-Then weak hits are shown of what is far behind or below the noise, instructions that the question
-may fall under, what has taken the place of something that would have answered, and last what has
-faded into the archive.
+Adds, as weak hits, what is far behind or below the noise; instructions that may apply to the
+question; what has superseded a memory that would have answered; and last, memories that have faded
+into the archive.
 """
 
 from collections.abc import Sequence
@@ -15,22 +15,22 @@ from kinmem.recall.excerpt import as_it_was, excerpted, hits_of
 from kinmem.recall.fuse import fuse
 from kinmem.recall.search import Inquiry, search_as_asked
 from kinmem.recall.standing_instructions import MOST, SURELY, ranked
-from kinmem.recall.superseded import heirs, led
+from kinmem.recall.superseded import heirs
 from kinmem.recall.trim import own_instead, trim, without_copies
 from kinmem.recall.weigh import weigh
 from kinmem.store.base import Store
 
+# Fraction of the embedder's noise. If nothing is a confident answer, anything nearer than that is
+# shown as weak. Of 72 questions about 25 notes each, four had their answers below the noise.
 FAINT = 0.5
-"""Of the embedder's noise: where nothing surely answers, what is nearer than that is shown as weak.
-Of 72 questions about 25 notes each, four had their answers below the noise."""
+# How many superseded memories are followed to what holds now.
 FORMERS = 3
-"""What is so no longer, by which what is so may be found."""
+# Confidence from which superseded memories need not be searched.
 SURE = 0.6
-"""From this confidence on nothing that gave way needs to be asked."""
 
 
 class _Second(NamedTuple):
-    """What a second search has found."""
+    """The result of a further search, judged on its own."""
 
     kept: list[Scored]
     confidences: list[float]
@@ -40,19 +40,19 @@ class _Second(NamedTuple):
 def fall_back(
     answer: Answer, inquiry: Inquiry, found: Found, kept: Sequence[Scored], wanted: Filters
 ) -> Answer:
-    """The answer, with what helps out. `wanted`: what the caller asked for, whatever times the
-    question names."""
+    """Return the answer with whatever helps out. `wanted` holds the caller's own filters, without
+    the time that the question names."""
     answer = _with_faint(answer, inquiry, found, kept)
     answer = _with_instructions(answer, inquiry, found)
     if not _is_sure(answer):
-        answer = _by_superseded(answer, inquiry, wanted)
+        answer = _by_superseded(answer, inquiry, found.former, wanted)
     if answer.abstained or not answer.hits:
         answer = _by_archived(answer, inquiry)
     return answer
 
 
 def knows_something(store: Store) -> bool:
-    """Whether anything at all is stored."""
+    """Return whether anything at all is stored."""
     return bool(store.page(Filters(), "newest", 1).memories)
 
 
@@ -61,9 +61,9 @@ def _is_sure(answer: Answer) -> bool:
 
 
 def _with_faint(answer: Answer, inquiry: Inquiry, found: Found, kept: Sequence[Scored]) -> Answer:
-    """Weak hits of what is far behind or below the noise, too.
+    """Add weak hits that are far behind or below the noise.
 
-    Not where the question means nothing, or the time that it asks for is answer enough.
+    Not if the question has no meaning, or if the time that it asks for is answer enough.
     """
     settings, profile = inquiry.settings, inquiry.profile
     room = min(inquiry.limit - len(answer.hits), WEAK - sum(hit.weak for hit in answer.hits))
@@ -71,7 +71,7 @@ def _with_faint(answer: Answer, inquiry: Inquiry, found: Found, kept: Sequence[S
     was_read = any(one.reasons.rerank is not None for one in kept)
     if _is_sure(answer) or was_read or room <= 0 or not settings.abstain:
         return answer
-    if not 0 <= found.noise <= noise:
+    if found.by_time or found.noise > noise:
         return answer
     scored = fuse(replace(found, noise=FAINT * noise, threshold=0.0), profile, settings)
     scored = weigh(scored, inquiry.question, profile, settings, inquiry.now)
@@ -87,12 +87,14 @@ def _with_faint(answer: Answer, inquiry: Inquiry, found: Found, kept: Sequence[S
 
 
 def _with_instructions(answer: Answer, inquiry: Inquiry, found: Found) -> Answer:
-    """Instructions that the question may fall under, though it has nothing else in common with
-    them, as weak hits: where there is no room, in place of the last that hardly answer."""
-    if not inquiry.orders or found.scale is None or not 0 <= found.noise <= found.scale[0]:
+    """Add, as weak hits, instructions that may apply to the question though they share nothing else
+    with it. If there is no room, they replace the last hits that hardly answer."""
+    if not found.degrees or found.scale is None:
+        return answer
+    if found.by_time or found.noise > found.scale[0]:
         return answer
     formula, least = inquiry.profile.formula, inquiry.settings.abstain_below
-    sure = [one for one, degree in ranked(found, inquiry.orders, formula) if degree >= SURELY]
+    sure = [one for one, degree in ranked(found, formula) if degree >= SURELY]
     wanted = {candidate.id for candidate in sure[:MOST]}
     hits = list(answer.hits)
     shown = {hit.memory.id for hit in hits}
@@ -115,34 +117,43 @@ def _as_weak(scored: Sequence[Scored], inquiry: Inquiry, found: Found) -> list[H
     return [replace(hit, weak=True) for hit in hits_of(scored, confidences, inquiry.store)]
 
 
-def _by_superseded(answer: Answer, inquiry: Inquiry, wanted: Filters) -> Answer:
-    """Something that is so no longer may answer: then what took its place does.
+def _by_superseded(
+    answer: Answer, inquiry: Inquiry, found: Found | None, wanted: Filters
+) -> Answer:
+    """If a superseded memory may answer, return what replaced it.
 
-    "Am I single?" is answered by "we got married" because "I'm single" gave way to it. That fits
-    what is `wanted`; the time that the question names is the former's.
+    "Am I single?" is answered by "we got married", because that superseded "I'm single". The
+    replacement must fit `wanted`; the time that the question names applies to the superseded
+    memory.
     """
     filters, store = inquiry.filters, inquiry.store
-    if filters.was or filters.states is not None:
+    if filters.was or filters.states is not None or found is None:
         return answer
     moment = filters.as_of or inquiry.now
-    ended = replace(filters, as_of=None, states=(State.SUPERSEDED,))
-    second = _searched_again(replace(inquiry, filters=ended, limit=FORMERS))
+    second = _judged(found, inquiry, FORMERS)
     if second is None or second.abstained:
         return answer
-    formers = hits_of(second.kept, second.confidences, store)
-    hits = led(heirs(formers, store, wanted, moment), answer.hits)
+    best = max((hit.confidence for hit in answer.hits), default=0.0)
+    judged = zip(second.kept, second.confidences, strict=True)
+    surer = [(one, confidence) for one, confidence in judged if confidence > best]
+    lines = {one.id: one for one in found.candidates}
+    shown = {hit.memory.id: hit.memory for hit in answer.hits} if filters == wanted else {}
+    first = heirs(surer, lines, shown, store, wanted, moment)
+    ids = {heir.memory.id for heir in first}
+    hits = [*first, *(hit for hit in answer.hits if hit.memory.id not in ids)]
     hits = own_instead(hits, store.kin)[: inquiry.limit]
     return replace(answer, hits=hits, abstained=all(hit.weak for hit in hits))
 
 
 def _by_archived(answer: Answer, inquiry: Inquiry) -> Answer:
-    """What has faded into the archive answers; not what a person put there, who wants it kept and
-    not recalled."""
+    """Answer from memories that have faded into the archive, but not from those that a person
+    archived, who wants them kept and not recalled."""
     filters, store = inquiry.filters, inquiry.store
     if filters.include_archived or filters.states is not None or filters.as_of:
         return answer
     archived = replace(filters, was=None, states=(State.ARCHIVED,))
-    second = _searched_again(replace(inquiry, filters=archived))
+    inquiry = replace(inquiry, filters=archived)
+    second = _judged(search_as_asked(inquiry, alone=True), inquiry, inquiry.limit)
     if second is None:
         return answer
     came_by = store.life.came_by([one.candidate.id for one in second.kept])
@@ -155,15 +166,14 @@ def _by_archived(answer: Answer, inquiry: Inquiry) -> Answer:
     return replace(answer, hits=[*shown, *answer.hits][: inquiry.limit], abstained=False)
 
 
-def _searched_again(inquiry: Inquiry) -> _Second | None:
-    """By stages 3, 4, 7, 10 and 11; None where there is no candidate."""
+def _judged(found: Found, inquiry: Inquiry, limit: int) -> _Second | None:
+    """Run stages 4, 7, 10 and 11; None if there is no candidate."""
     settings, profile = inquiry.settings, inquiry.profile
-    found = search_as_asked(replace(inquiry, orders={}))
     if not found.candidates:
         return None
     scored = fuse(found, profile, settings)
     scored = weigh(scored, inquiry.question, profile, settings, inquiry.now)
     scored = without_copies(scored, inquiry.store.kin)
-    kept = inquiry.judging.read(trim(scored, inquiry.limit, settings))
+    kept = inquiry.judging.read(trim(scored, limit, settings))
     confidences, abstained, _ = judge(kept, inquiry.question, found, settings)
     return _Second(kept, confidences, abstained)

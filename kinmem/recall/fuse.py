@@ -1,4 +1,5 @@
-"""Stage 4: what was found by meaning and by words becomes one list, scored by relevance alone."""
+"""Stage 4: combine what was found by meaning and by words into one list, scored by relevance
+alone."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -9,19 +10,19 @@ from kinmem.settings import RecallSettings
 
 NOWHERE = [0.0]
 DEFAULT = Formula()
-# Only these many of the best give and take: what is far behind would not come up by it. A hundred
-# lose half a point of nDCG on BEAM.
+# Only this many of the best candidates raise their neighbours or are raised, since others would not
+# come up by it. With 100, nDCG on BEAM falls by half a point.
 COMPARED = 200
 QUOTED = 200
-NEVER = "\0"  # stands in no text
+NEVER = "\0"  # occurs in no text
 
 
 def fuse(found: Found, profile: Profile, settings: RecallSettings) -> list[Scored]:
-    """One entry per candidate that words or meaning speak for, in no order.
+    """Return one entry per candidate found by words or by meaning, in no particular order.
 
-    score: cosine + 0.3 x BM25 / the best BM25. rrf: the sum over both lists of
-    boost / (k + rank + 1), rank from 0. Meaning speaks for a candidate above noise and threshold.
-    The settings choose one of them, else the profile.
+    score: cosine + 0.3 x BM25 / the best BM25. rrf: the sum over both lists of boost / (k + rank +
+    1), rank from 0. A candidate counts as found by meaning if its cosine is above both noise and
+    threshold. The setting decides between the two formulas, or else the profile.
     """
     fusion = settings.fusion or profile.fusion
     return list(
@@ -30,7 +31,8 @@ def fuse(found: Found, profile: Profile, settings: RecallSettings) -> list[Score
 
 
 def meaning(cosines: list[float], formula: Formula = DEFAULT) -> float:
-    """How near a memory of these parts is to the question: at most the best part's cosine."""
+    """Return how near a memory with these parts is to the question: at most the best part's
+    cosine."""
     if len(cosines) == 1:
         return cosines[0]
     first = formula.first_part
@@ -69,12 +71,12 @@ def _by_rank(found: Found, settings: RecallSettings) -> Iterator[Scored]:
 
 
 def lift(scored: Sequence[Scored], formula: Formula) -> list[Scored]:
-    """What stands next to a good candidate in the same conversation gains from it: 0.2 x the score
-    of the better neighbour, and 0.15 x that of a question right before.
+    """Raise the neighbours of a good candidate in the same conversation: by 0.2 x the better
+    neighbour's score, and by 0.15 x the score of a question right before it.
 
-    Turns that answer each other are often worded for each other: the question holds the words, the
-    answer the facts. Two memories are neighbours if one's beginning is quoted in the other's source
-    context, on the same day.
+    Turns are often worded for each other: the question has the words, the answer the facts. Two
+    memories are neighbours if they are of the same day and the source context of one quotes the
+    beginning of the other.
     """
     leading = sorted(scored, key=lambda one: -one.score)[:COMPARED]
     base = {one.candidate.id: one.score for one in leading}
@@ -96,7 +98,7 @@ def lift(scored: Sequence[Scored], formula: Formula) -> list[Scored]:
 
 
 def _adjacent(candidates: Sequence[Candidate]) -> Iterator[tuple[str, Candidate]]:
-    """(id, the turn right before it) for candidates whose source context quotes that turn."""
+    """Yield (id, the turn right before it) for candidates whose source context quotes that turn."""
     days: dict[str, list[Candidate]] = {}
     for candidate in sorted(candidates, key=lambda one: one.id):
         days.setdefault(candidate.said_at[:10], []).append(candidate)
@@ -106,7 +108,8 @@ def _adjacent(candidates: Sequence[Candidate]) -> Iterator[tuple[str, Candidate]
 
 
 def _in_order(day: Sequence[Candidate]) -> Iterator[tuple[str, Candidate]]:
-    """The youngest that is quoted, and that no other follows; oldest first."""
+    """Pair each candidate, oldest first, with the latest turn that it quotes and that no other
+    follows."""
     beginnings = [_beginning(candidate.content) for candidate in day]
     for at, candidate in enumerate(day):
         if at == 0 or candidate.source_context is None:
@@ -120,7 +123,8 @@ def _in_order(day: Sequence[Candidate]) -> Iterator[tuple[str, Candidate]]:
 
 
 def _beginning(content: str) -> str:
-    """As it stands in a context: from the start of a word, and to the end of one if it is whole."""
+    """Return the beginning as it appears in a context: from the start of a word, and, if the
+    content is quoted whole, to the end of one."""
     return f" {_plain(content[:QUOTED])}" + (" " if len(content) <= QUOTED else "")
 
 

@@ -1,9 +1,9 @@
-"""Stage 8: the judge of language reads the best once more, each together with the question.
+"""Stage 8: the judge reads the best candidates once more, each together with the question.
 
-Its chance that a memory answers is added to the hybrid score and replaces nothing. It is never
-waited for while it is not loaded; what it does not read in its time stays as it was. Turns of talk
-it does not read: they answer by what stands around them, and it has learned from statements (own
-talk +2.1 / -0.3, the worst conversation 0 / -2.8; an earlier judge on BEAM +1.2 / -1.0, one of four
+The judge's chance that a memory answers is added to the hybrid score and replaces nothing. Recall
+never waits for the judge to load; what it does not read in time keeps its score. It does not read
+turns of talk: they answer through their surroundings, and it was trained on statements (own talk
++2.1 / -0.3, the worst conversation 0 / -2.8; an earlier judge on BEAM +1.2 / -1.0, one of four
 conversations -2.8 / -4.6, on LoCoMo -0.1 / +0.5).
 """
 
@@ -19,34 +19,35 @@ from kinmem.recall.confidence import is_talk
 from kinmem.recall.excerpt import passage
 from kinmem.text import content_words, estimated_tokens
 
+# Weight of the judge's chance, where a cosine has weight 1. On our own notes, 360 questions,
+# nDCG@10 is 87.8 instead of 87.7, the worst Kin -0.9; with 0.1 87.8 and -1.7, with 0.4 87.7 and
+# -1.9; the judge alone 70.7, a blend with the chance that it is about the same 87.5 (`python -m
+# benchmarks judge`).
 WEIGHT = 0.05
-"""Of the chance, beside a cosine that counts whole. Own notes, 360 questions, nDCG@10: 87.8 instead
-of 87.7, the worst Kin -0.9; at 0.1 87.8 and -1.7, at 0.4 87.7 and -1.9; the judge alone 70.7, a
-blend with the chance that it is about the same 87.5 (`python -m benchmarks judge`)."""
+# Most candidates that are read of one list.
 MOST = 20
-"""Candidates that are read for one list."""
+# Most tokens that are read for one question, in all lists: about 0.11 ms of CPU time each, at most
+# 120 ms together.
 ROOM = 1000
-"""Tokens that are read for one question, in all lists: each costs about 0.11 ms of a processor,
-and all together at most 120."""
+# Most tokens that are read of what a prompt touches besides its answers: about 15 memories, 110 ms.
 FOR_NOTES = 1000
-"""Of what a prompt touches beside what answers it: about 15 memories, 110 ms."""
+# Tokens of one text: the passage with most of the question's words.
 PASSAGE = 60
-"""Tokens of one text: the passage with most of the question's words."""
+# Characters of a text in which that passage is looked for.
 LONGEST = 8000
-"""Characters in which the passage is looked for."""
+# Characters of a question or prompt that are read.
 HEAD = 400
-"""Characters of a question or prompt that are read."""
+# Tokens that a pair costs in addition to its texts: 2 ms, however short they are.
 PAIR = 20
-"""Tokens that a pair costs beside its texts: 2 ms, however short."""
+# How a role is named to the judge. A memory is taken as the user's own unless it says otherwise.
 ROLES = {"user": None, "assistant": "the assistant", "tool": "a tool"}
-"""Who a role is, as the judge is told; a memory is the user's own unless it says otherwise."""
 
 
 class Judging:
-    """The judge's part in answering one question."""
+    """The judge's work on one question."""
 
     def __init__(self, judge: Judge | None, question: str, time: Deadline) -> None:
-        """`judge`: None where there is none, or the profile wants none."""
+        """`judge` is None if there is none, or if the profile wants none."""
         self._judge = judge if judge is not None and judge.ready else None
         self._question = question[:HEAD]
         self._words = content_words(question)
@@ -58,8 +59,9 @@ class Judging:
         self._judge = None
 
     def read(self, scored: Sequence[Scored], room: int = ROOM) -> list[Scored]:
-        """Those that it reads with `judge` in their reasons, the chance that they answer, and
-        `unrelated`, that they are about something else. It ends with its room or its time."""
+        """Add to the reasons of each hit that is read `judge`, the chance that it answers, and
+        `unrelated`, the chance that it is about something else. Stops when `room` (tokens) or the
+        time is used up."""
         found = list(scored)
         end = self._left - room
         for at, one in enumerate(found[:MOST]):
@@ -83,10 +85,11 @@ class Judging:
 def judged(
     ranked: list[Scored], found: Found, limit: int, judging: Judging, *, is_counted: bool
 ) -> list[Scored]:
-    """Best first, with what the judge adds for those that it reads: of what is behind the limit,
-    those that could come before it. Turns of talk it leaves alone from here on.
+    """Return the candidates best first, with the judge's bonus for those that it reads: the leading
+    ones, and those behind the limit that could still move up before it.
 
-    Unless that `is_counted` in this profile, it reads nothing yet.
+    If the leading candidates are turns of talk, the judge reads nothing from here on. Unless
+    `is_counted` in this profile, it reads nothing yet.
     """
     if is_talk([one.candidate for one in ranked[:limit]], found):
         judging.leave_off()
@@ -103,7 +106,8 @@ def judged(
 
 
 def told(candidate: Candidate, words: Sequence[str]) -> str:
-    """What is read of it, as in what the judge has learned from: the text, who said it and when."""
+    """Return what the judge reads of a candidate, in the form of its training data: the text, who
+    said it and when."""
     content = candidate.content[:LONGEST]
     text = passage(content, words, PASSAGE) or content
     speaker = ROLES.get(candidate.speaker or "user", candidate.speaker)

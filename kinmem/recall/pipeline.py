@@ -1,7 +1,7 @@
 """How a question is answered: fifteen stages in order; docs/recall.md has a section for each.
 
-The number behind a line is the one that the first line of the stage's file begins with; the file is
-the one that the function is imported from.
+The number behind a line is the stage, as given in the first line of the file that the function is
+imported from.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,11 +20,11 @@ from kinmem.recall.fallback import fall_back, knows_something
 from kinmem.recall.fuse import fuse, lift
 from kinmem.recall.judging import Judging, judged
 from kinmem.recall.profiles import PROFILES, Profile, profile_named
-from kinmem.recall.question import Question, looking_back, understand, unstamped
+from kinmem.recall.question import Question, Request, looking_back, understand, unstamped
 from kinmem.recall.rerank import rerank
 from kinmem.recall.rewrite import Recent, rewrite
 from kinmem.recall.search import Inquiry, Meaning, search
-from kinmem.recall.standing_instructions import instructed, orders_near
+from kinmem.recall.standing_instructions import instructed
 from kinmem.recall.superseded import former_first
 from kinmem.recall.trim import trim, without_copies
 from kinmem.recall.weigh import lowered, weigh
@@ -63,32 +63,20 @@ class Recall:
         self._clock = clock
         self._conversation = Conversation(store, settings.recall, clock)
 
-    def __call__(
-        self,
-        text: str,
-        limit: int,
-        filters: Filters,
-        mode: str | None = None,
-        recent: Recent = list,
-        seconds: float | None = None,
-        *,
-        turns: bool = False,
-        session: str | None = None,
-    ) -> Answer:
-        """Hits, best first, those that hardly answer after the others; none where nothing fits.
+    def __call__(self, request: Request, recent: Recent = list) -> Answer:
+        """Return hits, best first, weak ones last; none if nothing fits.
 
-        `recent` gives the conversation before the question. Models help as far as they are done
-        within the setting's time, or `seconds` if that is less; what is not is in `degraded`.
-        `turns`: what was said as well, of that `session` or of all. Raises InvalidInput for an
-        unknown mode.
+        `recent` returns the conversation before the question. Models that did not finish in time
+        are named in `degraded`. Raises InvalidInput for an unknown mode.
         """
         store, models, settings = self._store, self._models, self._settings
-        profile = profile_named(mode or settings.profile, self._profiles)
-        attempts = Attempts(min(settings.deadline, seconds or settings.deadline))
-        day, text = today(self._clock().astimezone(self._zone)), unstamped(text)
+        limit, filters = request.limit, request.filters
+        profile = profile_named(request.mode or settings.profile, self._profiles)
+        attempts = Attempts(min(settings.deadline, request.seconds or settings.deadline))
+        day, text = today(self._clock().astimezone(self._zone)), unstamped(request.text)
 
         asked = rewrite(text, recent, store, models, attempts, day, settings)  # 1
-        expansion = Expansion(asked, store, models, attempts, day)  # thinks while 2 to 4 are done
+        expansion = Expansion(asked, store, models, attempts, day)  # models write during 2 to 4
         inquiry = self._understood(asked, filters, limit, profile, attempts)  # 2
         question, is_bounded = inquiry.question, profile.weighing == "bounded"
         found, inquiry = search(inquiry)  # 3
@@ -96,7 +84,7 @@ class Recall:
         scored = expansion.expand(scored, inquiry, settings)  # 5
         if is_bounded:
             scored = lift(scored, profile.formula)
-            scored = instructed(scored, found, inquiry.orders, profile.formula)  # 6
+            scored = instructed(scored, found, profile.formula)  # 6
         scored = weigh(scored, question, profile, settings, inquiry.now)  # 7
         scored = lowered(without_copies(scored, store.kin), inquiry.filters.here)
         scored = judged(scored, found, limit, inquiry.judging, is_counted=is_bounded)  # 8
@@ -109,16 +97,16 @@ class Recall:
         answer = self._answer(hits, found, question, attempts)
         answer = replace(answer, asked=asked if asked != text else None)
         answer = fall_back(answer, inquiry, found, kept, filters)  # 14
-        if not (turns and settings.turns):
+        if not (request.turns and settings.turns):
             return answer
         wanted = looking_back(question, filters)
-        sought = Sought(question, wanted, session, profile, inquiry.meaning)
+        sought = Sought(question, wanted, request.session, profile, inquiry.meaning)
         return self._conversation(answer, sought, limit)  # 15
 
     def _understood(
         self, text: str, filters: Filters, limit: int, profile: Profile, attempts: Attempts
     ) -> Inquiry:
-        """The question taken apart, and with what it is answered."""
+        """Analyse the question and gather what is needed to answer it."""
         now = self._clock().astimezone(self._zone)
         question = understand(text, self._store.names(), now, profile.formula)
         filters = looking_back(question, filters)
@@ -129,7 +117,6 @@ class Recall:
             limit=limit,
             profile=profile,
             meaning=meaning,
-            orders=orders_near(question, filters, self._store, meaning, profile),
             judging=Judging(self._models.judge, text, attempts.time),
             store=self._store,
             settings=self._settings,
@@ -143,19 +130,23 @@ class Recall:
         return Answer(
             hits=hits,
             degraded=found.degraded + attempts.failed,
-            abstained=is_open and (bool(hits) or knows_something(self._store)),
+            abstained=is_open and (bool(found.candidates) or knows_something(self._store)),
             words=tuple(question.words),
             noise=found.noise,
+            by_time=found.by_time,
         )
 
     @property
     def reads(self) -> bool:
-        """Whether the judge of language reads what is found, now."""
+        """Whether the judge currently reads hits: there is one, and it is loaded."""
         return self._models.judge is not None and self._models.judge.ready
 
     def beside(self, prompt: str, answer: Answer, filters: Filters, seconds: float) -> Answer:
-        """The answer to a working prompt, with what it touches beside what answers it. Where all
-        is near to all, as in languages that the embedder does not know, that is noise."""
+        """Add to the answer to a working prompt the memories that the prompt touches.
+
+        In a language that the embedder does not know all texts are near each other; the answer's
+        `noise` is raised accordingly.
+        """
         meaning = Meaning(self._embedders, self._store.index, Deadline(seconds))
         vectors = meaning.of([prompt])
         vector = None if vectors is None else vectors[0]
@@ -167,5 +158,5 @@ class Recall:
         known = {hit.memory.id for hit in answering_it}
         others = [one for one in chosen if one.candidate.id not in known]
         hits = answering_it + hits_of(others, [one.score for one in others], self._store)
-        noise = answer.noise if answer.noise < 0 else max(answer.noise, noise_of(found))
+        noise = max(answer.noise, noise_of(found))
         return replace(answer, touched=tuple(hits), noise=noise)

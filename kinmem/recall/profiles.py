@@ -1,7 +1,7 @@
-"""Ranking profiles as data: how words and meaning are joined, and what else counts how much.
+"""Ranking profiles as data: how words and meaning are combined, and the weight of everything else.
 
-The numbers of the default ranking stand together in Formula, so that each can be left out and
-measured: `python -m benchmarks ablation` does so for every one of them; docs/benchmarks.md has the
+The numbers of the default ranking are all in Formula, so that each can be left out and measured:
+`python -m benchmarks ablation` does that for every one of them, and docs/benchmarks.md has the
 table.
 """
 
@@ -18,15 +18,15 @@ Weighing = Literal["bounded", "kinbot", "kore", "linear"]
 
 @dataclass(frozen=True)
 class Formula:
-    """How much each part of a recall counts. 0, or False, is without it."""
+    """The weight of each part of a recall. 0, or False, switches a part off."""
 
     # question
     without_names: bool = True
-    """Whether names that the store knows are left out of what is embedded."""
+    """Whether names that the store knows are left out of the embedded text."""
     without_phrases: bool = True
-    """The same for phrases about the asking ("can you give me a summary of")."""
+    """The same for phrases about the asking itself ("can you give me a summary of")."""
     without_asking_words: bool = True
-    """Whether words about the asking are left out of what is searched word by word."""
+    """Whether words about the asking itself are left out of the word search."""
     without_stop_words: bool = True
 
     # search
@@ -35,46 +35,49 @@ class Formula:
     matching: int = 100
     """Candidates by words. Fewer lose recall."""
     listed: int = 200
-    """How far down the word ranks are told: it is also how candidates by meaning match."""
+    """How far down word ranks are reported, and so for how many candidates by meaning BM25 is
+    known."""
     context: float = 0.3
-    """Weight of a word in the source context, beside 1 in content and subject."""
+    """Weight of a word in the source context; in content and subject it is 1."""
 
     # fuse
     words: float = 0.3
-    """Of the best BM25, beside a cosine that counts whole."""
+    """Weight of the best BM25, where a cosine has weight 1."""
     first_part: float = 0.7
-    """Of a long text's cosine its first part's, which says what it is about; else its best's."""
+    """Share of the first part, which says what a text is about, in a long text's cosine. The rest
+    is the best part's."""
     per_ln_parts: float = 0.03
-    """What further parts cost: a long text has more tries at being near."""
+    """Deduction for further parts (times their natural logarithm): a long text has more chances to
+    be near."""
 
     # expand
     expansion: float = 0.7
-    """Of what another wording of the question finds, as far as the wording is trusted."""
+    """Weight of what another wording of the question finds, times the trust in the wording."""
 
     # neighbours
     neighbours: float = 0.2
-    """Of the score of the better one of the two that stood next to it."""
+    """Share of the better neighbour's score that is added."""
     answers: float = 0.15
-    """Of the score of the question right before it."""
+    """Share of the score of the question right before it."""
 
-    # weigh: bonuses, added where a candidate is relevant at all
+    # weigh: bonuses, added only where a candidate is relevant
     gate: float = 0.3
     """Relevance below which bonuses fade."""
     named: float = 0.25
-    """For what was said by or about the one person named."""
+    """For what was said by or about the one person whom the question names."""
     by_user: float = 0.3
-    """For what no assistant said."""
+    """For what was not said by an assistant."""
     standing_wish: float = 0.15
-    """For an instruction ("always ...") that the question falls under."""
+    """For a standing instruction ("always ...") that applies to the question."""
     then: float = 0.2
-    """For what was said at the time named."""
+    """For what was said at the time that the question names."""
     evidence: float = 1.0
-    """Times the evidence of the text (language/evidence.py)."""
+    """Factor of the text's evidence (language/evidence.py)."""
     worth: float = 0.25
-    """Power of importance x use. Importance 1 to 10 alone spans 0.6 to 1.5; its fourth root spans a
-    tenth either way, which is all that may move."""
+    """Exponent of importance x use. Importance 1 to 10 alone spans 0.6 to 1.5; its fourth root
+    spans a tenth either way, and no more may move."""
     age: float = 0.02
-    """Power of what age leaves of a score: less than a hundredth goes, so that it orders equals."""
+    """Exponent of the decay by age: less than a hundredth is lost, enough to order equals."""
 
 
 @dataclass(frozen=True)
@@ -85,14 +88,14 @@ class Profile:
     weighing: Weighing
     fusion: Fusion = "score"
     shares: Mapping[str, float] = field(default_factory=dict)
-    """For linear weighing: the share of each signal, summing to 1."""
+    """For linear weighing: the share of each signal; they add up to 1."""
     curve: Curve = "kin"
     formula: Formula = field(default_factory=Formula)
-    """What counts how much where no documented system has its own number."""
+    """The weights of everything for which no documented system has its own number."""
     all_words_first: bool = False
-    """Whether memories that have all the question's words leave the others out."""
+    """Whether memories with all of the question's words exclude the others."""
     reads: frozenset[str] = frozenset()
-    """The ranking variables that have an effect."""
+    """The environment variables for ranking that have an effect."""
 
 
 RRF = frozenset({"MEMORY_RRF_K", "MEMORY_FTS_BOOST"})
@@ -118,8 +121,8 @@ def _linear(
     return Profile(name, "linear", shares=shares, curve="keyoku")
 
 
-# relevance: the default, measured (docs/benchmarks.md). kinbot, kore and Keyoku's five modes have
-# the numbers of their documentation.
+# `relevance` is the default and was measured (docs/benchmarks.md). kinbot, kore and Keyoku's five
+# modes have the numbers of their documentation.
 PROFILES: Mapping[str, Profile] = {
     profile.name: profile
     for profile in (
@@ -136,13 +139,13 @@ PROFILES: Mapping[str, Profile] = {
 
 
 def profile_named(name: str, profiles: Mapping[str, Profile] = PROFILES) -> Profile:
-    """Raises InvalidInput for a name that is none of the profiles."""
+    """Return the profile with this name. Raises InvalidInput if there is none."""
     if name not in profiles:
         raise InvalidInput(f"mode {name!r} is none of {', '.join(profiles)}")
     return profiles[name]
 
 
 def reads(name: str, fusion: Fusion | None) -> frozenset[str]:
-    """The ranking variables that have an effect when this profile is in force."""
+    """Return the environment variables for ranking that have an effect with this profile."""
     profile = PROFILES[name]
     return profile.reads | (RRF if (fusion or profile.fusion) == "rrf" else frozenset())

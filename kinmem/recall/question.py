@@ -1,4 +1,4 @@
-"""Stage 2: what the question asks about, apart from how it asks."""
+"""Stage 2: separate what the question is about from how it asks."""
 
 import re
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from kinmem.models import ROLES, Filters
 from kinmem.recall.profiles import Formula
 from kinmem.text import STOP_WORDS, content_words, folded, in_first_person, words
 
-# Words about the asking and the conversation, never about the thing asked for: in BEAM people ask
+# Words about the asking and the conversation, never about the thing asked for. In BEAM people ask
 # about "our conversations".
 ABOUT_ASKING = frozenset(
     """aspect aspects bring brought comprehensive complete conversation conversations different
@@ -46,8 +46,9 @@ FROM_YOU = late(
     r"|propos|describ|explain|provid|outlin|mention)\w*\b",
     re.IGNORECASE,
 )
-# Somebody asks what he himself said: the time is a condition. What a third person did at some time
-# may have been told later: there it is a hint (in LoCoMo a fifth of such answers lie outside).
+# The speaker asks about his own words: then the time is a condition. If it is about a third person,
+# the time is only a hint, since it may have been told later (in LoCoMo a fifth of such answers lie
+# outside it).
 OWN_WORDS = late(
     r"\b(?:i|we) (?:\w+ )?(?:say|said|tell|told|mention(?:ed)?|ask(?:ed)?|decide[d]?|note[d]?)\b",
     re.IGNORECASE,
@@ -55,8 +56,9 @@ OWN_WORDS = late(
 HAPPENING = frozenset(
     "happen happened happening new news do did done going on remember know".split()
 )
-# What stands before a question in transcripts: [2023/05/30 (Tue) 23:40], 2023-05-30T23:40:00Z, and
-# who is about to speak. By shape: a bracket with a date or a time of day in it, or both of them.
+# What precedes a question in transcripts: [2023/05/30 (Tue) 23:40], 2023-05-30T23:40:00Z, and the
+# name of the speaker. Recognised by shape: brackets with a date or a time of day in them, or both
+# without brackets.
 DATE, TIME = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}", r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?"
 HOLDS_STAMP = rf"(?=.{{0,40}}?(?:{DATE}|{TIME}))"
 STAMP = late(
@@ -72,35 +74,51 @@ DEFAULT = Formula()
 
 
 @dataclass(frozen=True)
+class Request:
+    """A request to recall."""
+
+    text: str
+    limit: int
+    filters: Filters
+    mode: str | None = None
+    """The name of a ranking profile; None: the profile of the setting."""
+    seconds: float | None = None
+    """Time in which models may help, if less than the setting allows."""
+    turns: bool = False
+    """Whether to include what was said, in `session` or, if that is None, in all sessions."""
+    session: str | None = None
+
+
+@dataclass(frozen=True)
 class Question:
-    """A question taken apart."""
+    """A question, analysed."""
 
     text: str
     asked: str
-    """Without the words that say that it looks back: where did I live in March?"""
+    """The text without the words that place it in the past: where did I live in March?"""
     bare: str
-    """What is embedded: without names and without words about the asking."""
+    """What is embedded: the text without names and without words about the asking."""
     words: list[str]
-    """What is searched for word by word."""
+    """What the word search looks for."""
     named: frozenset[str]
-    """Known names in it, as text.folded gives them."""
+    """Known names in it, normalised by text.folded."""
     of_user: bool
-    """Whether what the user said answers it sooner than what an assistant did."""
+    """Whether the user's own statements are likelier answers than an assistant's."""
     when: Interval | None
-    """The stretch of time it names."""
+    """The interval that it names."""
     only_then: bool
-    """Whether that is what it asks for: "what did I say last week?"."""
+    """Whether the question is about that interval: "what did I say last week?"."""
     until: frozenset[str] = frozenset()
-    """Words of what took the place of what is asked for: where did I work before Ericsson?"""
+    """Words of what superseded the answer: where did I work before Ericsson?"""
     was: Interval | None = None
-    """The stretch of the past of which it asks how things stood: "where did I live in March?"."""
+    """The past interval whose state of affairs it asks about: "where did I live in March?"."""
 
 
 def unstamped(text: str) -> str:
-    """Without time stamps and the speaker's label before the question, if anything is left.
+    """Remove time stamps and the speaker's label before the question, unless nothing would be left.
 
-    Behind a stamp any short name and a colon are a label; elsewhere only a role is, for names may
-    be what is asked about: "Biscuit: how old is he?".
+    After a stamp, any short name with a colon is a label. Otherwise only a role is, since a name
+    may be what the question is about: "Biscuit: how old is he?".
     """
     rest = text
     while (stamp := STAMP.match(rest)) is not None:
@@ -114,16 +132,16 @@ def unstamped(text: str) -> str:
 def understand(
     text: str, names: frozenset[str], now: datetime, formula: Formula = DEFAULT
 ) -> Question:
-    """Take a question apart. `names`: who is known by name, as text.folded gives them.
+    """Analyse a question. `names` are the known names, normalised by text.folded.
 
-    `now` is aware; words such as "yesterday" are read in its zone.
+    `now` is aware; words such as "yesterday" refer to its zone.
     """
     text = in_first_person(text)
     was, then = spoken_past(text, now) or (None, "")
     asked = _tidy(text.replace(then, " ")) if then else text
     asked = asked if content_words(asked) else text
     spans = _named(asked, names)
-    # The time stays among the words, for it stands in texts: LoCoMo .847 with it, .827 without.
+    # The time stays among the words, since texts contain it: LoCoMo .847 with it, .827 without.
     sought = content_words(text) if formula.without_stop_words else words(text)
     left_out = ABOUT_ASKING if formula.without_asking_words else frozenset()
     when, phrase = spoken_interval(text, now) or (None, "")
@@ -142,7 +160,7 @@ def understand(
 
 
 def within(question: Question, filters: Filters) -> Filters:
-    """The filters, narrowed to the time the question asks for, unless the caller named one."""
+    """Narrow the filters to the time that the question asks for, unless the caller has set one."""
     when = question.when
     if when is None or not question.only_then or filters.since or filters.until or filters.as_of:
         return filters
@@ -150,8 +168,8 @@ def within(question: Question, filters: Filters) -> Filters:
 
 
 def looking_back(question: Question, filters: Filters) -> Filters:
-    """The filters, widened to what held at the time of which the question asks how things stood,
-    unless the caller named one."""
+    """Widen the filters to what held at the past time that the question asks about, unless the
+    caller has set one."""
     was = question.was
     if was is None or filters.as_of or filters.since or filters.until or filters.states:
         return filters
@@ -159,14 +177,15 @@ def looking_back(question: Question, filters: Filters) -> Filters:
 
 
 def _asks_for_time(text: str, phrase: str) -> bool:
-    """Whether nothing but the time is left, or the speaker asks what was said then."""
+    """Return whether nothing but the time is left, or the speaker asks what was said then."""
     rest = text.replace(phrase, " ")
     left = [word for word in content_words(rest) if word not in ABOUT_ASKING | HAPPENING]
     return not left or set(left) <= STOPS or bool(OWN_WORDS.search(text))
 
 
 def _named(text: str, names: frozenset[str]) -> list[tuple[int, int]]:
-    """Where known names stand: whole words, the first letter a capital ("Will" is not "will")."""
+    """Return the positions of known names: whole words that begin with a capital ("Will" is not
+    "will")."""
     if not names:
         return []
     places = [match.span() for match in WORD.finditer(text)]

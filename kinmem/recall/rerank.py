@@ -1,4 +1,4 @@
-"""Stage 9: the best are read once more, by a model that sees question and memory together."""
+"""Stage 9: a model that sees question and memory together reads the best candidates once more."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -7,18 +7,19 @@ from kinmem.llm.base import Reranker
 from kinmem.llm.deadline import Attempts
 from kinmem.models import Candidate, Reasons, Scored
 
+# Multiple of the limit: how many candidates are read (KinBot).
 POOL = 3
-"""Times the limit: how many are read (KinBot)."""
+# Characters that are read of each (KinBot).
 QUOTED = 512
-"""Characters of each that are read (KinBot)."""
+# Most that the hybrid score may add: it orders only what the model scores equally.
 TIE = 0.001
-"""Of the hybrid score at most: orders what the model finds equally good, and nothing else."""
 
 
 def rerank(
     question: str, ranked: list[Scored], limit: int, model: Reranker | None, attempts: Attempts
 ) -> list[Scored]:
-    """In the order of the model that reads question and memories together, if there is one."""
+    """Return the candidates in the reranker's order; unchanged if there is no reranker, or if it
+    fails."""
     if model is None or len(ranked) < 2:
         return ranked
     seconds = attempts.time.left
@@ -33,10 +34,12 @@ def reread(
     model: Reranker,
     deadline: float | None = None,
 ) -> list[Scored]:
-    """The leading 3 x limit in the model's order, then the rest as they were. Raises ModelError.
+    """Return the leading 3 x limit in the model's order, then the rest as they were. Raises
+    ModelError.
 
-    Its score replaces the sum; the hybrid one orders equals. What the rest scores is put below.
-    Several memories that it marks alike, and not as useless, stay as they were: it knows nothing.
+    The model's score replaces the hybrid one, which then only breaks ties. The rest score below all
+    of them. If the model gives several memories the same score, above 0, they stay as they were: it
+    cannot tell them apart.
     """
     leading, rest = ranked[: POOL * limit], ranked[POOL * limit :]
     texts = [_told(one.candidate) for one in leading]
@@ -49,7 +52,8 @@ def reread(
 
 
 def _told(candidate: Candidate) -> str:
-    """Who said it, on which day (UTC) and about whom, then what: else "I" could be anybody."""
+    """Return who said it, on which day (UTC) and about whom, then the content: without that, "I"
+    could be anybody."""
     about = candidate.subject and f"about {candidate.subject}"
     said = (candidate.speaker, candidate.said_at[:10], about)
     context = f" ({candidate.source_context})" if candidate.source_context else ""
@@ -57,14 +61,15 @@ def _told(candidate: Candidate) -> str:
 
 
 def _tie(scores: Sequence[float], leading: Sequence[Scored]) -> float:
-    """Half of the least difference between two scores is the most that a hybrid one may add."""
+    """Return the factor for hybrid scores: it keeps what they add below half of the least
+    difference between two of the model's scores."""
     known = sorted(set(scores))
     least = min((b - a for a, b in pairwise(known)), default=1.0)
     return min(TIE, least / 2 / max([1.0, *(one.score for one in leading)]))
 
 
 def _reread(one: Scored, score: float, tie: float) -> Scored:
-    """The hybrid score's reasons stay: what the model makes of it is one more factor."""
+    """Keep the hybrid score's reasons and add the model's verdict as one more factor."""
     final = score + tie * max(one.score, 0.0)
     if one.score > 0:
         reasons = one.reasons._replace(times_rerank=final / one.score, rerank=score)

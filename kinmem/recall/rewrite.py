@@ -1,4 +1,4 @@
-"""Stage 1: a question that only the conversation explains becomes one that stands alone."""
+"""Stage 1: rewrite a question that depends on the conversation into one that stands alone."""
 
 from collections.abc import Callable, Collection, Sequence
 
@@ -13,16 +13,16 @@ from kinmem.store.base import Store
 from kinmem.text import content_words, folded, words
 from kinmem.turns import Message
 
+# Returns the conversation before a question, in order. Called only if the question needs it.
 Recent = Callable[[], Sequence[Message]]
-"""The conversation before a question, in order; asked for only where it is needed."""
+# Messages before a question that may explain it, each cut to QUOTED characters (KinBot).
 RECENT = 4
-"""Messages before a question that may explain it, each cut to QUOTED characters (KinBot)."""
 QUOTED = 200
 LONGEST = 500
 KNOWN_SUBJECTS = 10_000
+# Least share of a rewritten question's words that must have been said. An excuse has none of them,
+# nor does what some text has told the model to say.
 SPOKEN_OF = 0.4
-"""Share of the words of a rewritten question that were said: an excuse has none of them, nor what a
-text has told the model to say."""
 
 
 def rewrite(
@@ -34,8 +34,8 @@ def rewrite(
     today: str,
     settings: RecallSettings,
 ) -> str:
-    """The question, or what it means within the conversation before it: as a model words it, else
-    by rules. `today`: see prompts.today."""
+    """Return the question, or what it means in the conversation before it, reworded by a model or,
+    failing that, by rules. For `today`, see prompts.today."""
     if not needs_context(text, settings.rewrite_threshold) or not (said := recent()):
         return text
     model = models.rewrite
@@ -55,8 +55,9 @@ def rewritten(
     today: str,
     deadline: float | None = None,
 ) -> str:
-    """The question as somebody would ask who has not heard the conversation. Raises ModelError."""
-    from kinmem.llm.reply import Standalone  # late: 80 ms that a hook does without
+    """Return the question worded for somebody who has not heard the conversation. Raises
+    ModelError."""
+    from kinmem.llm.reply import Standalone  # imported late: 80 ms that a hook need not spend
 
     told = "\n".join(f"{_who(one)}: {one.text[:QUOTED]}" for one in recent[-RECENT:])
     prompt = render("rewrite", today=today, conversation=told, question=text)
@@ -70,15 +71,18 @@ def rewritten(
 
 
 def completed(text: str, recent: Sequence[Message], names: Collection[str]) -> str:
-    """Without a model: the question, and what the last thing said names that it leaves out."""
+    """Append to the question what it leaves out and the last statement names. Uses no model."""
     spoken = [one.text for one in recent if one.role == "assistant"]
-    spoken += [one.text for one in recent if one.role == "user"]  # what was asked comes first
+    spoken += [
+        one.text for one in recent if one.role == "user"
+    ]  # the user's words come last, so they take precedence
     carried = carried_over(text, spoken, names)
     return f"{text} ({', '.join(carried)})" if carried else text
 
 
 def _was_said(word: str, said: str) -> bool:
-    """Where words stand without spaces between them: if half of its signs were."""
+    """Return whether the word was said; in scripts without spaces, whether half of its characters
+    were."""
     if UNSPACED.search(word):
         return 2 * sum(sign in said for sign in word) >= len(word)
     return word in words(said)

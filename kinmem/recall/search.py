@@ -1,12 +1,13 @@
-"""Stage 3: candidates by meaning and by words, from the Kin's own memories and the shared ones.
+"""Stage 3: find candidates by meaning and by words, among the Kin's own memories and the shared
+ones.
 
-A vector of nothing is near to something, too. In a store of 5,000 memories the nearest of them is
-as near to made-up words as what answers a real question is, so that nearness cannot tell the two
-apart. What the words are can: whether they are words at all, for the embedder or for the memories.
+Even a meaningless text has near neighbours. In a store of 5,000 memories the nearest of them is as
+near to made-up words as the answer is to a real question, so nearness cannot tell the two apart.
+The words can: are they words at all, to the embedder or in the memories?
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -18,80 +19,81 @@ from kinmem.models import Asked, Candidate, Filters, Found, Vector
 from kinmem.recall.judging import Judging
 from kinmem.recall.profiles import Profile
 from kinmem.recall.question import Question, understand, within
+from kinmem.recall.standing_instructions import looked_for
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
 from kinmem.store.index import Vectored
 from kinmem.text import STOP_WORDS, content_words, language_of, words
 
+# While the configured embedder's vectors are being made: the share of the store by which it may be
+# behind another one and still be used; one chunk always may be missing. When it was behind by a
+# hundredth more, recall was 77.7 instead of 79.5.
 LACKING = 0.005
-"""While its vectors are being made, the share of the store that the configured embedder may cover
-less than another; one chunk may always. A hundredth less found 77.7 where the other had 79.5."""
-# Vectors of a part draw it to the front, whatever it says. Of 10,000 memories (LoCoMo, BEAM and
-# others) 95 of 100 with vectors had recall@10 of 69.9 where words alone had 75.7; 99 had 77.7.
+# If only some memories have vectors, those come first whatever they say. Of 10,000 memories
+# (LoCoMo, BEAM and others), recall@10 was 69.9 with vectors for 95 of 100 and 77.7 with vectors for
+# 99, where words alone had 75.7.
+# Share of the store without a vector above which recall uses words alone ...
 SPARSE = 0.02
-"""Share of the store without a vector from which words alone answer ..."""
+# Least letters of a question's only word for which it may match the beginning of others.
 BEGINNING = 3
-"""Letters of a question's only word that is looked for as the beginning of others."""
+# ... unless no more chunks than this lack one.
 FEW = 200
-"""... unless it is no more chunks than that."""
-NO_NOISE = -1.0
+# Average letters per word piece from which the embedder counts as knowing a word: "umbrella|s" has
+# 4.5, "flor|bn|ax" 2.7. It always knows a word of a single piece.
 LETTERS_PER_PIECE = 3.5
-"""From so many on average a word is one that the embedder has learned: "umbrella|s" has 4.5,
-"flor|bn|ax" 2.7. One of a single piece always is."""
+# Share of the content words: if more are known, nearness means what it usually means.
 HEARD = 0.5
-"""Of the content words, the share of which more must be known for nearness to mean what it does
-else."""
+# Number of function words that make a sentence, for which HEARD itself is enough. Only in English:
+# in other languages word pieces say less about what is a word.
 GRAMMAR = 2
-"""Words without a meaning of their own that make a sentence; there half of the others is enough.
-Not
-in other languages, whose word pieces tell less of what is a word."""
+# Fraction of the distance from the embedder's noise to its `near`. If no word is known, nearness up
+# to there means nothing. Made-up words came as near as 0.41 (built-in model) to one of 5,000
+# memories; words that it does not know ("Am I vegan?", "Was kostet die Wohnung?") are mostly nearer
+# than that to their answers.
 BEYOND_NOISE = 1 / 3
-"""Of the way from the embedder's noise to its near: where no word is known, nearness up to there
-says nothing. Made-up words came as near as 0.41 of the built-in model to one of 5,000 memories;
-words that it does not know ("Am I vegan?", "Was kostet die Wohnung?") to their answers mostly
-nearer than that."""
+# Consecutive letters that a word shares with stored text: Zweitschlüssel, Ersatzschlüssel.
 SHARED = 5
-"""Letters in a row that a word shares with what is stored: Zweitschlüssel, Ersatzschlüssel."""
+# Nearest candidates whose language is compared.
 COMPARED = 3
-"""Nearest candidates whose language is looked at."""
+# Characters of a candidate that are read.
 READ = 600
-"""Characters of a candidate that are looked through."""
+# Repetitions from which a single word means nothing: no no no.
 REPEATED = 3
-"""Times that one word alone may not be said: no no no."""
 PLACEHOLDERS = frozenset("bar baz bla blah dummy foo foobar lorem test testing".split())
-# "Who am I?" has no content word either, and a meaning.
+# "Who am I?" has no content word either, but it has a meaning.
 SELF = frozenset(
     """i me my mine myself we us our you your ich mir mich mein meine wir uns du je moi mon ma mes
     nous tu yo mí mi mis nosotros io mio mia noi eu meu minha nós""".split()
 )
+# Least words of such a question.
 SHORTEST_OF_SELF = 3
-"""Words of such a question."""
 
 
 class Meaning:
-    """The vectors of a question and of its wordings, each made once, by the embedder that answers.
+    """The vectors of a question and its wordings, each made once, by the embedder that is in use.
 
-    What is not there in `time` has none.
+    A vector that is not ready within `time` is missing.
     """
 
     def __init__(self, embedders: Sequence[Embedder], store: Vectored, time: Deadline) -> None:
         self._embedders = embedders
         self.embedder, self.is_filled = choose(embedders, store)
         self.is_sparse = not self.is_filled and _is_sparse(self.embedder, store)
-        """Whether too few memories have vectors for any to be compared."""
+        """Whether too few memories have vectors for a comparison."""
         self._time = time
         self._made: dict[str, Vector] = {}
 
     def among(self, store: Vectored) -> "Meaning":
-        """The same for what else is stored, by whoever made most vectors of that."""
+        """Return the same for another part of the store, with the embedder that has made most of
+        its vectors."""
         other = Meaning(self._embedders, store, self._time)
         if other.embedder is self.embedder:
             other._made = self._made
         return other
 
     def of(self, texts: Sequence[str]) -> list[Vector] | None:
-        """In the order of the texts; None where the embedder is not there, or the vectors are not
-        to be compared."""
+        """Return the vectors in the order of the texts; None if the embedder is unavailable or the
+        vectors cannot be compared."""
         if self.is_sparse or not self.embedder.ready:
             return None
         lacking = [text for text in dict.fromkeys(texts) if text not in self._made]
@@ -107,15 +109,13 @@ class Meaning:
 
 @dataclass(frozen=True)
 class Inquiry:
-    """A question, and with what it is answered."""
+    """A question, and everything that is needed to answer it."""
 
     question: Question
     filters: Filters
     limit: int
     profile: Profile
     meaning: Meaning
-    orders: Mapping[str, float]
-    """How much of a standing instruction memories are that may apply, by id."""
     judging: Judging
     store: Store
     settings: RecallSettings
@@ -125,52 +125,67 @@ class Inquiry:
 
 @dataclass(frozen=True)
 class Wording:
-    """Another text that is searched for beside the question."""
+    """Another text to search for in addition to the question."""
 
     text: str
     is_made_up: bool
-    """Whether its words may be inventions (HyDE), so that only its meaning is searched for."""
+    """Whether its words may be invented (HyDE): then it is searched for by meaning only."""
 
 
 def search(inquiry: Inquiry) -> tuple[Found, Inquiry]:
-    """Within the time that the question names, if it asks for no more; else wherever. With what
-    was found, the inquiry that found it."""
+    """Search within the time that the question asks for; if that finds nothing, at any time. Return
+    what was found, and the inquiry that found it."""
     narrowed = replace(inquiry, filters=within(inquiry.question, inquiry.filters))
     if narrowed.filters == inquiry.filters:
         return search_as_asked(inquiry), inquiry
     found = search_as_asked(narrowed)
-    if found.candidates:  # said then is answer enough, whatever it is about
-        return replace(found, noise=NO_NOISE), narrowed
+    if found.candidates:  # having been said then is enough, whatever it is about
+        return replace(found, noise=0.0, by_time=True), narrowed
     return search_as_asked(inquiry), inquiry
 
 
-def search_as_asked(inquiry: Inquiry) -> Found:
-    """Both arms; the words alone without vectors. Cosines are on the scale that all embedders
-    share, and so is the setting's threshold, up to which meaning alone finds nothing.
+def search_as_asked(inquiry: Inquiry, *, alone: bool = False) -> Found:
+    """Search by meaning and by words, or by words alone if there are no vectors. Cosines are
+    converted to the scale that all embedders share; the setting's threshold is on that scale, and
+    meaning alone finds nothing below it.
 
-    Standing instructions are candidates whether or not an arm finds them.
+    Standing instructions are candidates whether or not they are found, and superseded memories are
+    found in addition, unless `alone` asks for nothing but what fits the filters.
     """
-    question, meaning, store = inquiry.question, inquiry.meaning, inquiry.store
+    question, meaning, index = inquiry.question, inquiry.meaning, inquiry.store.index
     vectors = meaning.of([question.bare])
-    late = () if meaning.is_filled else ("pending",)
-    degraded = ("embedding",) if vectors is None and not meaning.is_sparse else late
-    sought = question.words
-    asked = asked_of(sought, vectors[0] if vectors else None, meaning.embedder, inquiry.profile)
-    asked = replace(asked, also=tuple(inquiry.orders))
-    found = store.index.search(asked, inquiry.filters)
+    vector = vectors[0] if vectors else None
+    sought, profile = question.words, inquiry.profile
+    asked = asked_of(sought, vector, meaning.embedder, profile)
+    if not alone:
+        if vector is not None:
+            asked = replace(asked, also=looked_for(vector, meaning.embedder, profile))
+        asked = replace(asked, former=True)
+    found = index.search(asked, inquiry.filters)
     if not found.matches and len(sought) == 1 and len(sought[0]) >= BEGINNING:
-        found = store.index.search(replace(asked, all_words_first=True), inquiry.filters)
-    found = scaled(found, meaning.embedder, inquiry.settings.similarity_threshold)
-    found = replace(found, scale=found.scale if vectors is not None else None, degraded=degraded)
-    return sensible(question, found, meaning.embedder) if inquiry.settings.abstain else found
+        found = index.search(replace(asked, beginnings=True), inquiry.filters)
+    if found.former is not None:
+        found = replace(found, former=_comparable(found.former, inquiry, vector))
+    return _comparable(found, inquiry, vector)
+
+
+def _comparable(found: Found, inquiry: Inquiry, vector: Vector | None) -> Found:
+    """Convert to the shared scale, note what could not be used, and discount what the question
+    cannot mean."""
+    meaning, settings = inquiry.meaning, inquiry.settings
+    late = () if meaning.is_filled else ("pending",)
+    degraded = ("embedding",) if vector is None and not meaning.is_sparse else late
+    found = scaled(found, meaning.embedder, settings.similarity_threshold)
+    found = replace(found, scale=found.scale if vector is not None else None, degraded=degraded)
+    return sensible(inquiry.question, found, meaning.embedder) if settings.abstain else found
 
 
 def search_beside(inquiry: Inquiry, wordings: Sequence[Wording]) -> list[tuple[float, Found]]:
-    """The same for other wordings; for those that are made up by meaning alone.
+    """Search for the other wordings in the same way; for invented ones by meaning only.
 
-    With what each found, how near it is to the question: 0 where unrelated texts are as near, 1
-    where it is as near as texts on one subject. One of 0 is none of its wordings, and is left out.
-    Raises ModelError where there are no vectors of them.
+    Returns for each wording how near it is to the question, and what it found. 0 means as near as
+    unrelated texts, 1 as near as texts about one subject; a wording at 0 rewords nothing and is
+    left out. Raises ModelError if the embedder makes no vectors.
     """
     store, meaning, profile = inquiry.store, inquiry.meaning, inquiry.profile
     names = store.names()
@@ -194,7 +209,7 @@ def search_beside(inquiry: Inquiry, wordings: Sequence[Wording]) -> list[tuple[f
 
 
 def scaled(found: Found, embedder: Embedder, threshold: float | None) -> Found:
-    """With cosines on the one scale, as far as the embedder's own is known."""
+    """Convert cosines to the shared scale, if the embedder's own was measured."""
     known, least = embedder.calibration, threshold or 0.0
     if not known.measured:
         return replace(found, noise=known.noise if threshold is None else least)
@@ -203,11 +218,11 @@ def scaled(found: Found, embedder: Embedder, threshold: float | None) -> Found:
 
 
 def choose(embedders: Sequence[Embedder], store: Vectored) -> tuple[Embedder, bool]:
-    """The configured embedder once its vectors are there, until then the one that covers most.
+    """Return the embedder to use, and whether it has a vector of every chunk.
 
-    Its vectors are there when they are hardly short of the best, see LACKING. What is memorized
-    lacks vectors of both, so that it is not undone by more. With it, whether every chunk has a
-    vector of its making.
+    That is the configured one once it is hardly behind the best (see LACKING), until then the one
+    with most vectors. New memories lack vectors of both, so a stream of them does not undo the
+    switch.
     """
     configured = embedders[0]
     filled = store.is_filled(configured.name)
@@ -224,10 +239,10 @@ def choose(embedders: Sequence[Embedder], store: Vectored) -> tuple[Embedder, bo
 
 
 def _is_sparse(embedder: Embedder, store: Vectored) -> bool:
-    """Whether too much of the store has no vector of this embedder."""
+    """Return whether too much of the store has no vector of this embedder."""
     for known in store.coverage():
         if known.embedder == embedder.name:
-            # a document of which a part has vectors draws nothing but itself to the front
+            # A partly embedded document puts nothing but itself in front.
             lacking = known.total - known.done - known.of_documents
             return lacking > max(FEW, SPARSE * known.total)
     return False
@@ -250,11 +265,11 @@ def asked_of(
 
 
 def sensible(question: Question, found: Found, embedder: Embedder) -> Found:
-    """What was found, as far as the question means it.
+    """Drop what the question cannot mean.
 
-    Nothing for a question of signs, single letters, stop words alone, or one word again and again.
-    Where hardly any of its words is known, neither to the embedder nor to the candidates, what is
-    no nearer than made-up words are needs one of them.
+    Nothing is left for a question of signs, single letters, stop words only, or one repeated word.
+    If hardly any of its words is known to the embedder or occurs in the candidates, a candidate
+    that is no nearer than it would be to made-up words must share a word with the question.
     """
     if question.named or question.when is not None:
         return found
@@ -267,7 +282,8 @@ def sensible(question: Question, found: Found, embedder: Embedder) -> Found:
 
 
 def is_empty(text: str) -> bool:
-    """Whether a text asks for nothing: signs, single letters, stop words, one word repeated."""
+    """Return whether a text asks for nothing: signs, single letters, stop words, one repeated
+    word."""
     said = words(text)
     if all(len(word) == 1 and not UNSPACED.search(word) for word in said):
         return len(said) < 2 or not any(word.isdigit() for word in said)  # room B-4
@@ -278,8 +294,9 @@ def is_empty(text: str) -> bool:
 
 
 def _is_alike(question: Question, found: Found) -> bool:
-    """Whether it is in the language of what is nearest: "Was kostet die Wohnung?" - "Die Miete
-    beträgt 900 Euro". Not so in English, where word pieces tell what is a word."""
+    """Return whether the question is in the language of the nearest candidates ("Was kostet die
+    Wohnung?", "Die Miete beträgt 900 Euro"). Always False in English, where word pieces tell what
+    is a word."""
     spoken = language_of(question.text)
     told = {one.id: one.content for one in found.candidates}
     near = [set(words(told[id][:READ])) for id in found.nearest[:COMPARED] if id in told]
@@ -289,12 +306,12 @@ def _is_alike(question: Question, found: Found) -> bool:
 
 
 def _is_heard(question: Question, found: Found, embedder: Embedder) -> bool:
-    """Whether enough of its content words are known."""
+    """Return whether enough of its content words are known."""
     known = content_words(question.text)
     asked = [word for word in known if word not in PLACEHOLDERS]
     count = _counter(question.text, embedder)
     if any(UNSPACED.search(word) for word in asked) or count("and") > 1:
-        return True  # it cannot tell
+        return True  # the embedder cannot tell
     stored = _stored(found.candidates)
     heard = sum(_is_known(word, count) or _is_stored(word, stored) for word in asked)
     share = heard / max(1, len(asked))
@@ -304,13 +321,14 @@ def _is_heard(question: Question, found: Found, embedder: Embedder) -> bool:
 
 
 def _counter(text: str, embedder: Embedder) -> Callable[[str], int]:
-    """Counts word pieces as the model does that reads this text, if there are several."""
+    """Return a function that counts word pieces as the model that reads this text does, if the
+    embedder has several models."""
     of_text: Callable[[str], Callable[[str], int]] | None = getattr(embedder, "counter", None)
     return embedder.window(READ).count if of_text is None else of_text(text)
 
 
 def _is_known(word: str, count: Callable[[str], int]) -> bool:
-    """Whether the embedder knows it as a word. No number is one."""
+    """Return whether the embedder knows it as a word. Numbers are not words."""
     if len(word) < 3 or not word.isalpha():
         return False
     pieces = count(word)

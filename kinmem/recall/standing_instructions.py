@@ -1,66 +1,54 @@
-"""Stage 6: standing instructions ("always show the unit") that the question falls under.
+"""Stage 6: add standing instructions ("always show the unit") that apply to the question.
 
-They are found by what they are (llm/vectors.py), not by how the question is worded. Of them those
-nearest to the question come in, a few.
+They are recognised by what they are (llm/vectors.py), not by the wording of the question. The few
+that are nearest to the question are added.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 
 from kinmem.language.evidence import is_standing
-from kinmem.models import Candidate, Filters, Found, Scored
+from kinmem.llm.base import Embedder
+from kinmem.models import Aside, Candidate, Found, Scored, Vector
 from kinmem.recall.fuse import meaning as nearness
 from kinmem.recall.profiles import Formula, Profile
-from kinmem.recall.question import Question
-from kinmem.recall.search import Meaning
-from kinmem.store.base import Store
 
+# How far the question's vector is moved towards the orders to find those near it.
 TOWARDS = 0.8
-"""How far a question is moved towards the orders to look for those near it."""
+# Memories that are examined.
 POOL = 30
-"""Memories that are looked at."""
+# Most instructions that one question adds.
 MOST = 5
-"""Instructions that one question brings."""
+# Degree from which a memory counts as an order without other support. Of 120 statements six are
+# above it, of 30 instructions 22; kinmem classifies five of the other eight as preferences.
 SURELY = 0.3
-"""Degree from which something is an order though nothing else speaks for it: of 120 statements six
-are above, of 30 instructions 22, of the other eight five are preferences by kinmem's judgement."""
+# Degree from which an order counts fully: nearness to the question says more than the degree.
 WHOLLY = 0.4
-"""Degree from which it counts whole; how near the question is tells more than how much of an order
-it is."""
+# Speakers whose orders count. What people tell each other to do in a conversation is no
+# instruction.
 BY_USER = (None, "user")
-"""Who orders; what people tell each other to do in a conversation is no instruction."""
+# Nearness of an order that is not near at all: some apply whatever is asked.
 LEAST = 0.05
-"""Nearness of what is not near at all: some orders hold whatever is asked."""
 
 
-def orders_near(
-    question: Question, filters: Filters, store: Store, meaning: Meaning, profile: Profile
-) -> dict[str, float]:
-    """By id how much of an order memories are that lie towards the orders from the question.
+def looked_for(vector: Vector, embedder: Embedder, profile: Profile) -> Aside | None:
+    """Return the search for memories that may be orders and lie from the question in their
+    direction.
 
-    None without vectors, for a profile that does not count them, and for an embedder that nobody
-    has measured: then the words alone tell an instruction.
+    None if the profile does not count orders or the embedder was not measured: then instructions
+    are recognised by their words alone.
     """
-    if profile.weighing != "bounded" or profile.formula.standing_wish == 0:
-        return {}
-    vectors, embedder = meaning.of([question.bare]), meaning.embedder
     axis = embedder.calibration.orders
-    if vectors is None or axis is None:
-        return {}
-    moved = axis.towards(vectors[0], TOWARDS)
-    ids = [id for id, _ in store.index.nearest(moved, embedder.name, POOL, filters)]
-    near = store.index.first_vectors(embedder.name, ids)
-    degrees = {id: axis.degree(vector) for id, vector in near.items()}
-    return {id: degree for id, degree in degrees.items() if degree > 0}
+    if axis is None or profile.weighing != "bounded" or profile.formula.standing_wish == 0:
+        return None
+    return Aside(axis.towards(vector, TOWARDS), POOL, axis.degree)
 
 
-def instructed(
-    scored: Sequence[Scored], found: Found, degrees: Mapping[str, float], formula: Formula
-) -> list[Scored]:
-    """Add `+standing wish` to the instruction by its words that the question is most about: the
-    bonus, fading below formula.gate as other bonuses do."""
+def instructed(scored: Sequence[Scored], found: Found, formula: Formula) -> list[Scored]:
+    """Add `+standing wish` to the instruction, recognised by its words, that the question is most
+    about. The bonus fades below formula.gate as other bonuses do."""
     known = {one.candidate.id: one for one in scored}
-    for candidate, _ in ranked(found, degrees, formula):
+    for candidate, _ in ranked(found, formula):
         one = known.get(candidate.id)
         if one is not None and is_standing(candidate.content, candidate.speaker):
             gate = min(1.0, max(0.0, one.score / formula.gate)) if formula.gate else 1.0
@@ -71,14 +59,13 @@ def instructed(
     return list(known.values())
 
 
-def ranked(
-    found: Found, degrees: Mapping[str, float], formula: Formula
-) -> list[tuple[Candidate, float]]:
-    """Instructions with how much of an order each is, those first that the question is about."""
+def ranked(found: Found, formula: Formula) -> list[tuple[Candidate, float]]:
+    """Return the instructions with their degrees as orders, those that the question is most about
+    first."""
     worth: dict[str, float] = {}
     orders: list[tuple[Candidate, float]] = []
     for candidate in found.candidates:
-        degree = _degree(candidate, degrees)
+        degree = _degree(candidate, found.degrees)
         if degree > 0:
             near = max(nearness(found.cosines.get(candidate.id, [0.0]), formula), LEAST)
             worth[candidate.id] = near * math.sqrt(min(1.0, degree / WHOLLY))
@@ -87,7 +74,7 @@ def ranked(
 
 
 def _degree(candidate: Candidate, degrees: Mapping[str, float]) -> float:
-    """How much of an order it is: by its words, its vector, and what it was taken for."""
+    """Return the degree to which it is an order: by its words, its vector and its category."""
     if is_standing(candidate.content, candidate.speaker):
         return 1.0
     degree = degrees.get(candidate.id, 0.0) if candidate.speaker in BY_USER else 0.0

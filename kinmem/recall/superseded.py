@@ -1,36 +1,37 @@
-"""Stage 12: what has been superseded, or may have been, beside what has taken its place.
+"""Stage 12: order superseded memories, and memories in conflict, relative to what replaced them.
 
-Asked how things stood, what was so then stands first (former_first, stage 12). Of two memories in
-an open conflict, of which only one may hold, the newer one does (newer_first): behind stage 15, in
-answer_cache.py, since a review may settle a conflict while the answer is kept.
+If the question is about a past time, what held then comes first (former_first, stage 12). Of two
+memories in an open conflict, of which only one can hold, the newer comes first (newer_first); that
+runs after stage 15, in answer_cache.py, since a review may settle a conflict while the answer is
+cached.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from kinmem.models import Answer, Filters, Hit, Memory, Reasons, State
+from kinmem.models import Answer, Candidate, Filters, Hit, Memory, Reasons, Scored, State
 from kinmem.store.base import Store
 from kinmem.store.upkeep import newer_of
 from kinmem.text import words as text_words
 
+# Most replacements that are followed. There should be no circle, but a damaged file may have one.
 MOST = 50
-"""Heirs that are followed; one cannot be one's own, but a file may say anything."""
+# In a question about the past, a superseded memory is a likelier answer than a current one, which
+# stays before it only if its confidence is this many times higher.
 LIKELIER = 4.0
-"""Asked how things stood, what is so no longer answers sooner than something that still is: by how
-much surer that has to be to stay before it."""
 
 
 def former_first(
     told: Sequence[Hit], until: Collection[str] = (), *, asked: bool = False
 ) -> list[Hit]:
-    """The hits, none before what gave way to it; of a line of those the latest comes first. Weak
-    hits stay behind, as they are.
+    """Order each chain of superseded memories so that none comes before what it replaced, the
+    latest superseded one first. Weak hits stay behind, as they are.
 
-    All of a line move to the place of the best of them. What was merged into another hit is left
-    out: that one says it. Without anything that is so no longer, the order stays as it was.
-    `asked`: how things stood; then lines come before what is hardly surer. `until`: words of what
-    took the place of the one that is asked for: where did I work before Ericsson?
+    A whole chain moves to the place of its best hit. What was merged into another hit is left out,
+    since that one says it. Without superseded memories the order is unchanged. `asked`: the
+    question is about a past time, and chains come before hits that are hardly more confident.
+    `until`: words of what superseded the answer: where did I work before Ericsson?
     """
     hits, weak = [hit for hit in told if not hit.weak], [hit for hit in told if hit.weak]
     heirs = {
@@ -65,44 +66,78 @@ def _has(hit: Hit, words: Collection[str]) -> bool:
     return set(words) <= set(text_words(hit.memory.content))
 
 
-def heirs(formers: Sequence[Hit], store: Store, filters: Filters, moment: datetime) -> list[Hit]:
-    """What holds at that moment in place of these and fits the filters, each once, with the
-    confidence of the former."""
+def heirs(
+    formers: Sequence[tuple[Scored, float]],
+    lines: Mapping[str, Candidate],
+    shown: Mapping[str, Memory],
+    store: Store,
+    filters: Filters,
+    moment: datetime,
+) -> list[Hit]:
+    """Return the memories that hold at that moment in place of `formers` and fit the filters, each
+    once, with the confidence of the memory that it replaces.
+
+    `lines` holds superseded memories by id. `shown` holds memories that are known to fit.
+    """
+    ends = {one.candidate.id: _end(one.candidate, lines, moment) for one, _ in formers}
+    others = {end for end in ends.values() if end} - shown.keys()
+    standing = {**shown, **_standing(others, store, filters, moment)}
     found: dict[str, Hit] = {}
-    for hit in formers:
-        heir = _heir(hit.memory, store, moment)
+    for one, confidence in formers:
+        heir = standing.get(ends[one.candidate.id] or "")
         if heir is not None:
-            found.setdefault(heir.id, replace(hit, memory=heir, excerpt=None))
-    asked = replace(filters, as_of=moment, ids=tuple(found))
-    fitting = {memory.id for memory in store.page(asked, "newest", MOST).memories}
-    return [hit for id, hit in found.items() if id in fitting]
+            part = one.candidate.part
+            hit = Hit(heir, one.score, one.reasons, None, part, confidence)
+            found.setdefault(heir.id, hit)
+    return list(found.values())
 
 
-def led(heirs: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
-    """The hits, before them the heirs of what is surer to answer than any of them, each once."""
-    best = max((hit.confidence or 0.0 for hit in hits), default=0.0)
-    first = [heir for heir in heirs if (heir.confidence or 0.0) > best]
-    ids = {heir.memory.id for heir in first}
-    return first + [hit for hit in hits if hit.memory.id not in ids]
-
-
-def _heir(former: Memory, store: Store, moment: datetime) -> Memory | None:
-    """The first of its line that has not given way by then."""
-    memory = former
+def _standing(
+    ids: Collection[str], store: Store, filters: Filters, moment: datetime
+) -> dict[str, Memory]:
+    """Return by id the memory, or what had replaced it by then, if that fits the filters."""
+    found: dict[str, Memory] = {}
+    ends = {id: id for id in ids}
     for _ in range(MOST):
-        if memory.valid_to is None or memory.valid_to > moment:
-            return memory
-        following = store.memories([memory.superseded_by]) if memory.superseded_by else {}
-        if not following:
-            return None
-        [memory] = following.values()
-    return None
+        if not ends:
+            break
+        asked = replace(filters, as_of=moment, ids=tuple(set(ends.values())))
+        fitting = {one.id: one for one in store.page(asked, "newest", MOST).memories}
+        found |= {id: fitting[end] for id, end in ends.items() if end in fitting}
+        left = {id: end for id, end in ends.items() if id not in found}
+        gone = store.memories(set(left.values())) if left else {}
+        ends = {
+            id: heir
+            for id, end in left.items()
+            if end in gone and (heir := _heir_of_ended(gone[end], moment))
+        }
+    return found
+
+
+def _end(former: Candidate, lines: Mapping[str, Candidate], moment: datetime) -> str | None:
+    """Return the first of its chain that was not superseded by then, as far as the chain is
+    known."""
+    id: str | None = former.id
+    for _ in range(MOST):
+        known = lines.get(id or "")
+        if known is None or not known.valid_to or datetime.fromisoformat(known.valid_to) > moment:
+            break
+        id = known.superseded_by
+    return id
+
+
+def _heir_of_ended(memory: Memory, moment: datetime) -> str | None:
+    """Return what replaced the memory; None if it had not ended by then and fails the filters for
+    another reason."""
+    has_ended = memory.valid_to is not None and memory.valid_to <= moment
+    return memory.superseded_by if has_ended else None
 
 
 def _place(
     hit: Hit, line: Sequence[str], best: Mapping[str, int], asked_for: Collection[str]
 ) -> tuple[int, bool, int]:
-    """What still holds comes behind all that gave way to it; what is asked for first."""
+    """Return the sort key: the current memory comes after all that it replaced, what is asked for
+    first."""
     is_last = hit.memory.state is not State.SUPERSEDED
     return best[line[-1]], hit.memory.id not in asked_for, MOST if is_last else len(line)
 
@@ -115,8 +150,8 @@ def _line(id: str, heirs: Mapping[str, str | None]) -> list[str]:
 
 
 def newer_first(answer: Answer, store: Store, filters: Filters, limit: int) -> Answer:
-    """The answer with each doubtful hit marked and behind the newer one, which is fetched if it
-    fits the filters. As things stood at a moment, nothing is doubted."""
+    """Mark each disputed hit and put the newer memory before it, which is fetched if it fits the
+    filters. Answers about a given moment are left alone."""
     told = answer.hits
     if not told or filters.as_of is not None:
         return answer
@@ -137,8 +172,8 @@ def newer_first(answer: Answer, store: Store, filters: Filters, limit: int) -> A
 
 
 def _cut(hits: list[Hit], found: Collection[str], limit: int) -> list[Hit]:
-    """As many as are wanted: what was fetched takes no place from what answered and is marked, nor
-    from the newer ones that were found."""
+    """Cut to the limit: fetched memories take no place from hits that are marked, nor from newer
+    memories that were found by themselves."""
     over = max(len(hits) - limit, 0)
     spare = [at for at, hit in enumerate(hits) if not hit.newer and hit.memory.id not in found]
     dropped = set(spare[-over:] if over else ())
@@ -153,10 +188,12 @@ def _fitting_ids(store: Store, filters: Filters, ids: Collection[str]) -> set[st
 
 
 def _ordered(hits: Sequence[Hit], newer: dict[str, Memory]) -> list[Hit]:
-    """Each newer one just before the first that it makes doubtful, or where it stood.
+    """Put each newer memory right before the first hit that it disputes, or leave it if it is
+    already before.
 
-    One that was fetched has no score, since the question did not find it; that it answers is as
-    likely as that the other does."""
+    A fetched memory has no score, since the question did not find it; its confidence is that of the
+    disputed hit.
+    """
     by_id = {hit.memory.id: hit for hit in hits}
     ordered: dict[str, Hit] = {}
 

@@ -1,4 +1,4 @@
-"""Stage 10: as many hits as are worth it."""
+"""Stage 10: cut the list to the hits that are worth showing."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,18 +10,18 @@ from kinmem.models import Candidate, Hit, Memory, Scored
 from kinmem.settings import RecallSettings
 from kinmem.text import folded, words
 
-# A hit that scores less than half of the one before it stands at the foot of a cliff.
+# A hit that scores less than this fraction of the one before it ends the list.
 CLIFF = 0.5
 
 Said = tuple[str, ...]
 
 
 def trim(scored: Sequence[Scored], limit: int, settings: RecallSettings) -> list[Scored]:
-    """The leading hits, best first, `limit` at most.
+    """Return the leading hits, best first, `limit` at most.
 
-    With adaptive_k those end where a score falls below adaptive_k_min_score_ratio of the best, or
-    to less than half of the one before it. Evenly spaced scores above that all stay. A best score
-    of 0 or less leaves nothing.
+    With adaptive_k they end where a score falls below adaptive_k_min_score_ratio of the best, or
+    below half of the one before it. Evenly spaced scores above that all stay. A best score of 0 or
+    less leaves nothing.
     """
     leading = list(scored[:limit])
     if not leading or leading[0].score <= 0:
@@ -37,9 +37,10 @@ def trim(scored: Sequence[Scored], limit: int, settings: RecallSettings) -> list
 
 
 def without_copies(scored: Sequence[Scored], kin: str) -> list[Scored]:
-    """Each statement once, though several Kins share it: the own one, else the best of the others.
+    """Keep each statement once if several Kins share it: the Kin's own, otherwise the best of the
+    others.
 
-    What somebody says of himself, and what happened on another day, is another statement.
+    What people say about themselves, and what happened on different days, are different statements.
     """
     if all(one.candidate.kin == kin for one in scored):
         return list(scored)
@@ -56,7 +57,7 @@ def without_copies(scored: Sequence[Scored], kin: str) -> list[Scored]:
 
 
 def everywhere_instead(hits: Sequence[Hit]) -> list[Hit]:
-    """Without what holds in a project, where the same of the same speaker holds everywhere."""
+    """Drop memories of a project if the same statement of the same speaker holds everywhere."""
 
     def said(memory: Memory) -> tuple[str | None, ...]:
         return memory.kin, memory.content_hash, memory.speaker, memory.subject
@@ -66,8 +67,8 @@ def everywhere_instead(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def own_instead(hits: Sequence[Hit], kin: str) -> list[Hit]:
-    """As without_copies, for hits of several searches: the own one takes the place of a better
-    copy."""
+    """Do the same as without_copies for hits of several searches: the Kin's own copy takes the
+    place of a better one."""
     own: dict[Said, Memory] = {}
     for hit in hits:
         if hit.memory.kin == kin:
@@ -84,7 +85,7 @@ def own_instead(hits: Sequence[Hit], kin: str) -> list[Hit]:
 
 
 def _statement(candidate: Candidate | Memory) -> Said:
-    """What two candidates have in common that say the same of the same."""
+    """Return a key that two candidates share if they say the same about the same subject."""
     text = normalised(candidate.content)
     about_self = not SELF.isdisjoint(words(text)[:3])
     return (

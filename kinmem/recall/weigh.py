@@ -1,4 +1,4 @@
-"""Stage 7: everything but relevance. Writes each factor into the hit's reasons."""
+"""Stage 7: apply everything but relevance, and write each factor into the hit's reasons."""
 
 import math
 import re
@@ -14,13 +14,16 @@ from kinmem.text import folded, words
 
 DAY = 86400.0
 
-# Importance, age and use together move a score by a tenth at most: a clearly better match wins.
+# Importance, age and use together change a score by a tenth at most, so a clearly better match
+# wins.
 LEAST, MOST = 0.9, 1.1
-STALE = 0.8  # what has nearly faded; bounded as the rest where a profile is
-MOST_USE = 1.2  # popularity must not feed itself
+# For what has nearly faded. In a bounded profile LEAST limits it like the rest.
+STALE = 0.8
+# Limits how much popularity can reinforce itself.
+MOST_USE = 1.2
+# For what belongs to another project: enough to decide between near equals, while a clearly better
+# answer still comes first.
 ELSEWHERE = 0.85
-"""For what belongs to another project: as far as what is nearly equal is told apart; what answers
-clearly better still comes first."""
 
 ASKED_FOR: Mapping[str, re.Pattern[str]] = {
     "preference": re.compile(
@@ -48,7 +51,8 @@ def weigh(
     settings: RecallSettings,
     now: datetime,
 ) -> list[Scored]:
-    """Best first, ties by age, oldest first. The score is the total of the reasons."""
+    """Return the candidates best first, ties by age, oldest first. The score is the total of the
+    reasons."""
     weighing = WEIGHINGS[profile.weighing]
     weighed = []
     for one in scored:
@@ -60,8 +64,8 @@ def weigh(
 
 
 def lowered(scored: Sequence[Scored], here: Sequence[str] | None) -> list[Scored]:
-    """Best first, what belongs to another project behind what belongs to the one at hand; as they
-    were where nobody knows the project."""
+    """Lower what belongs to another project, and sort again, best first; unchanged if the current
+    project is unknown."""
     if here is None:
         return list(scored)
     found = []
@@ -98,7 +102,7 @@ def _bounded(
 
 
 def _is_about(candidate: Candidate, named: frozenset[str]) -> bool:
-    """Said by, or about, or shared by the one that the question names."""
+    """Return whether the named person said it, is its subject, or shared it."""
     who = (
         candidate.speaker,
         candidate.subject,
@@ -136,7 +140,8 @@ def _kore(
 def _linear(
     one: Scored, question: Question, profile: Profile, settings: RecallSettings, now: datetime
 ) -> Reasons:
-    """Keyoku's sum of signals, each between 0 and 1; relevance stands for the semantic one."""
+    """Keyoku's weighted sum of signals, each between 0 and 1; relevance serves as the semantic
+    signal."""
     candidate = one.candidate
     idle = _days(candidate.recalled_at or candidate.content_updated_at, now)
     signals = {
@@ -160,7 +165,8 @@ def _importance(candidate: Candidate) -> float:
 
 
 def _decay(candidate: Candidate, settings: RecallSettings, now: datetime) -> float:
-    """KinBot's temporal decay: by category, slower the more important, never below the floor."""
+    """KinBot's temporal decay: depends on the category, is slower the more important the memory is,
+    and never falls below the floor."""
     age = _days(candidate.content_updated_at, now)
     worth, speed = candidate.importance, settings.decay_lambda
     return temporal_decay(candidate.category, worth, age, speed, settings.decay_floor)
@@ -181,11 +187,13 @@ def _recency_step(days: float) -> float:
 
 
 def _mentions(question: str, subject: str) -> bool:
-    """Whole words, without regard to case and accents: "Al" is not in "also"."""
+    """Return whether the question has the subject's words, ignoring case and accents: "Al" is not
+    in "also"."""
     asked, wanted = " ".join(words(folded(question))), " ".join(words(folded(subject)))
     return bool(wanted) and f" {wanted} " in f" {asked} "
 
 
 def _days(then: str, now: datetime) -> float:
-    """Never negative: a clock that was wrong must not make anything younger than new."""
+    """Return the days between; never negative, since a wrong clock must not make a memory younger
+    than new."""
     return max(0.0, (now - datetime.fromisoformat(then)).total_seconds() / DAY)

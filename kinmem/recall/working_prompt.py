@@ -1,14 +1,16 @@
-"""What a working prompt touches, though it asks nothing: "the label printing test fails, fix it".
+"""Find memories that a working prompt touches without asking: "the label printing test fails, fix
+it".
 
-Evidence is added up for each memory: how near it is and how far that stands out from the others (an
-embedder finds all texts of a language that it was not made for near each other), the words that
-both have, rare ones more than common ones, whole, inflected or in a compound, names, and what the
-judge of language says. All of it together hardly tells what helps from what is merely near. Whether
-the prompt is about what is remembered at all is plain, however: by the three best and by how much
-is said (area under the curve .99). So a prompt that is gets the likeliest few, another one nothing.
+Each memory's evidence is added up: its cosine, and how far that stands out from the others (an
+embedder finds all texts in a language that it does not know near each other); the words that both
+share, rare ones more than common ones, whole, inflected or in a compound; names; and the judge's
+verdict. All of that hardly separates what helps from what is merely near. But it is plain whether
+the prompt is about anything remembered at all, by the three best memories and by how much the
+prompt says (area under the curve .99). So such a prompt gets the few likeliest memories, any other
+gets none.
 
-The weights are those of logistic regressions on the development worlds of `python -m benchmarks
-notes`, half of a set of another writer, and 63 prompts about nothing that is stored.
+The weights come from logistic regressions on the development worlds of `python -m benchmarks
+notes`, half of a set by another writer, and 63 prompts about nothing that is stored.
 """
 
 import math
@@ -28,72 +30,74 @@ from kinmem.sentences import sentences
 from kinmem.text import STOP_WORDS, content_words, folded, language_of, words
 
 NEAREST, MATCHING = 200, 50
+# The farthest of the memories read define what is usual; in a smaller store all of them do.
 USUAL = 50
-"""The farthest of those that were read; in a store of fewer, all are what is usual there."""
+# Memories below which it cannot be said what is usual.
 FEW = 8
-"""Memories below which nobody can say what is usual."""
 LEAST_SPREAD = 0.06
+# Memories in the worlds that the weights were fitted on, and the number assumed if not all were
+# read.
 FEW_OF_CHANCE, MANY = 20, 1000
-"""Memories in the worlds that the weights are from, and as many as are assumed where not all were
-read."""
 MOST_SHARED = 6.0
+# Most words of a prompt that are looked for, the longest ones: about as many as 3,000 characters
+# have.
 MOST_WORDS = 250
-"""Words of a prompt that are looked for, the longest: about 3,000 characters have no more."""
+# Weight of a sentence's first word: in a command it says what to do, not with what.
 VERB = 0.5
-"""What a command begins with says what is to be done, not with what."""
+# Least letters of a word that may be inflected or part of a compound.
 LONG_ENOUGH = 4
-"""Letters of a word that may be inflected or part of a compound."""
+# A capitalised word in the middle of a sentence.
 NAME = re.compile(r"(?<=[^.!?:\s] )[^\W\d_a-zß-öø-ÿ][\w-]+")
-"""Written large in the middle of a sentence."""
 
 
 class Weights(NamedTuple):
-    """How much each piece of evidence adds to the logarithm of the odds: of a line, that it helps;
-    of a prompt, that it is about what is remembered."""
+    """How much each piece of evidence adds to the log odds: of a memory, that it helps; of a
+    prompt, that it is about something remembered."""
 
     constant: float
     nearness: float
-    """Of the cosine on the one scale."""
+    """Weight of the cosine on the shared scale."""
     stands_out: float
     shared: float
     both: float
-    """Of standing out where words are shared."""
+    """Weight of standing out if words are shared as well."""
     named: float
     judge: float
-    """Of the log odds that the judge gives."""
+    """Weight of the judge's log odds."""
     of_prompt: float
     best: float
-    """Of the mean of the best lines."""
+    """Weight of the mean of the best memories' odds."""
     said: float
-    """Of the number of words with a meaning."""
+    """Weight of the number of content words."""
 
 
 READ = Weights(-4.29, 4.18, 0.09, 0.19, 0.61, 0.36, 0.36, of_prompt=1.49, best=2.25, said=0.86)
 UNREAD = Weights(-4.75, 6.3, 0.0, 0.27, 0.79, 0.37, 0.0, of_prompt=-1.33, best=1.85, said=1.29)
+# Used without vectors.
 BY_WORDS = Weights(-3.33, 0.0, 0.0, 0.6, 0.0, 0.39, 0.0, of_prompt=0.0, best=1.0, said=0.0)
-"""Without vectors."""
+# Limit of the judge's chance, which is never taken as more certain than that.
 LEAST_CHANCE = 1e-3
-"""Of the judge's; it is never surer than that."""
 BEST, MOST_SAID = 3, 12
+# Log odds of a prompt from which it gets any memory.
 ABOUT, ABOUT_BY_WORDS = 2.0, -0.2
-"""Odds of a prompt from which it is told anything."""
+# Log odds of a memory that is returned whatever the prompt's are.
 SURELY = 1.0
-"""Odds of a line that is told whatever the prompt's are."""
+# Log odds that the best memory must have; the second number is for questions, which recall answers.
+# Questions about other people look as related to a long talk as its own: without this limit 12 of
+# 30 of them got a memory, with it 2.
 LEAST_BEST, LEAST_IF_ASKED = -2.5, 0.0
-"""Odds that the best line must have. Recall answers questions; of a long talk others are about as
-much as its own: without this 12 of 30 questions about other people were told something, 2 with."""
+# Least log odds of a memory that is returned, and how far they may be behind the best.
 LEAST, BEHIND = -3.0, 2.0
-"""Odds of a line that is told, and how far they may be behind those of the best."""
+# The judge's chance from which a memory answers a prompt that asks. Of 18 questions that say little
+# ("are you sure?", "what's next?") or are about something else, each beside ten memories, only "who
+# am I?" reaches it, beside a memory of who one is.
 ANSWERS = 0.85
-"""Chance, as the judge of language gives it, from which on a memory answers a prompt that asks. Of
-18 questions that say little ("are you sure?", "what's next?") or are about something else, beside
-ten memories each, none reaches it but "who am I?" beside who one is."""
+# Most memories that one prompt gets by touching them.
 MOST_TOLD = 4
-"""Lines because of what one prompt touches."""
 
 
 def sought_in(prompt: str) -> list[str]:
-    """The words to be looked for."""
+    """Return the words to look for."""
     stop = _stop_words()
     found = (word for word in map(folded, words(prompt)) if word not in stop)
     distinct = list(dict.fromkeys(word for word in found if len(word) > 1 or word.isdigit()))
@@ -102,10 +106,10 @@ def sought_in(prompt: str) -> list[str]:
 
 
 def touched(prompt: str, found: Found, scale: Calibration, judging: Judging) -> list[Scored]:
-    """The candidates that the prompt touches with the chance that they help, best first: a few,
-    none where the prompt is about something else.
+    """Return the few candidates that the prompt touches, best first, scored by the chance that they
+    help; none if the prompt is about something else.
 
-    `found` has cosines as the embedder gives them; `scale` says what they mean.
+    The cosines in `found` are the embedder's own; `scale` says what they mean.
     """
     plain = UNREAD if found.cosines else BY_WORDS
     told = _by_odds(_evidence(prompt, found, scale), plain)
@@ -120,15 +124,16 @@ def touched(prompt: str, found: Found, scale: Calibration, judging: Judging) -> 
 
 
 def answering(prompt: str, hits: Sequence[Hit]) -> list[Hit]:
-    """The hits that answer a prompt that asks, as the judge of language knows: "Where do I work?"
-    has no word that says anything, and may be far from what answers it."""
+    """Return the hits that, according to the judge, answer a prompt that asks. "Where do I work?"
+    has no telling word, and may be far from its answer."""
     if not prompt.rstrip().endswith(QUESTION_MARKS):
         return []
     return [hit for hit in hits if not hit.weak and (hit.reasons.judge or 0.0) >= ANSWERS]
 
 
 def _is_about(prompt: str, odds: Sequence[float], weights: Weights) -> bool:
-    """Whether the prompt is about what is remembered: the odds of its lines, best first, tell."""
+    """Return whether the prompt is about something remembered, given its memories' log odds, best
+    first."""
     asks = prompt.rstrip().endswith(QUESTION_MARKS)
     if not asks and (weights is BY_WORDS or odds[0] >= SURELY):
         return odds[0] >= ABOUT_BY_WORDS
@@ -139,13 +144,13 @@ def _is_about(prompt: str, odds: Sequence[float], weights: Weights) -> bool:
 
 
 def _said(prompt: str) -> int:
-    """Words with a meaning; in scripts without spaces two signs count as one."""
+    """Count content words; in scripts without spaces two characters count as one word."""
     unspaced = (len(word) // 2 if UNSPACED.search(word) else 1 for word in content_words(prompt))
     return sum(unspaced)
 
 
 def _evidence(prompt: str, found: Found, scale: Calibration) -> list[Scored]:
-    """What speaks for each candidate; not weighed yet."""
+    """Collect the evidence for each candidate, without weights."""
     stands_out = _standing_out(found)
     shared, named = _shared(prompt, found.candidates)
     return [
@@ -168,7 +173,7 @@ def _by_odds(told: Sequence[Scored], plain: Weights) -> list[Scored]:
 
 
 def _odds(reasons: Reasons, plain: Weights) -> float:
-    """`plain`: the weights of what the judge has not read."""
+    """Return the log odds. `plain` holds the weights for what the judge has not read."""
     weights = _weights_of(reasons, plain)
     z, shared = reasons.stands_out or 0.0, reasons.shares or 0.0
     chance = min(1 - LEAST_CHANCE, max(LEAST_CHANCE, reasons.judge or 0.0))
@@ -193,13 +198,14 @@ def _with_chance(one: Scored, plain: Weights) -> Scored:
 
 
 def noise_of(found: Found) -> float:
-    """The cosine up to which memories are as near as the others of their language: in the prompt's
-    own, which nobody has to know, they are the nearest."""
+    """Return the cosine up to which memories are merely as near as others of their language. It is
+    the highest of all languages: that of the prompt's own, which need not be identified."""
     return max(map(sum, _usual(_by_language(found)).values()), default=0.0)
 
 
 def _usual(cosines: Mapping[str, Mapping[str, float]]) -> dict[str, tuple[float, float]]:
-    """Mean and spread of the cosines that mean nothing, by language; none where few are known."""
+    """Return mean and spread of the meaningless cosines by language; a language with few memories
+    is left out."""
     found = {}
     for language, near in cosines.items():
         ranked = sorted(near.values())
@@ -211,7 +217,7 @@ def _usual(cosines: Mapping[str, Mapping[str, float]]) -> dict[str, tuple[float,
 
 
 def _by_language(found: Found) -> dict[str, dict[str, float]]:
-    """The cosine of each memory by id, under the language of its text."""
+    """Return the cosine of each memory by id, grouped by the language of its text."""
     near: dict[str, dict[str, float]] = defaultdict(dict)
     for one in found.candidates:
         if cosines := found.cosines.get(one.id):
@@ -220,7 +226,8 @@ def _by_language(found: Found) -> dict[str, dict[str, float]]:
 
 
 def _standing_out(found: Found) -> dict[str, float]:
-    """By how many spreads; of many the best stands out by chance, which is taken off."""
+    """Return by how many spreads each stands out. Of many memories the best stands out by chance,
+    and that much is deducted."""
     near = _by_language(found)
     usual = _usual(near)
     many = max(FEW_OF_CHANCE, len(found.cosines) if len(found.cosines) < NEAREST else MANY)
@@ -233,8 +240,8 @@ def _standing_out(found: Found) -> dict[str, float]:
 
 
 def _shared(prompt: str, candidates: Sequence[Candidate]) -> tuple[list[float], list[float]]:
-    """Of each candidate: how much the words it shares with the prompt say, and the names among
-    them."""
+    """Return for each candidate how much the words say that it shares with the prompt, and the same
+    for the names among them."""
     sought = sought_in(prompt)
     verbs = {folded(found[0]) for part in sentences(prompt) if (found := words(part))}
     names = {folded(word) for name in NAME.findall(prompt) for word in words(name)}
@@ -261,10 +268,10 @@ def _told(candidate: Candidate) -> frozenset[str]:
 
 
 def _alike(sought: Sequence[str], told: Collection[str]) -> dict[str, dict[str, float]]:
-    """Of each word sought those told that are like it, with their likeness.
+    """Map each word sought to the similar words among `told`, with their likeness.
 
-    Of two that are alike and not the same, one has the beginning of the other in it: no others are
-    compared, for a long prompt has hundreds of words and the memories have thousands.
+    Of two words that are alike but not equal, one contains the beginning of the other. No other
+    pairs are compared, since a long prompt has hundreds of words and the memories have thousands.
     """
     beginnings = {word[:LONG_ENOUGH] for word in sought if len(word) >= LONG_ENOUGH}
     having: dict[str, set[str]] = defaultdict(set)
@@ -290,7 +297,8 @@ def _pieces(word: str) -> set[str]:
 
 
 def likeness(word: str, other: str) -> float:
-    """1 for the same, less for another form of it and where one is part of the other, else 0."""
+    """Return 1 for the same word, less for another form of it or if one is part of the other,
+    otherwise 0."""
     if word == other:
         return 1.0
     short, long = sorted((word, other), key=len)

@@ -20,6 +20,7 @@ from kinmem.models import Answer, Filters, Memory
 from kinmem.places import worked_in
 from kinmem.recall.answer_cache import RecentAnswers
 from kinmem.recall.pipeline import Recall
+from kinmem.recall.question import Request
 from kinmem.recall.rewrite import Recent
 from kinmem.settings import Settings
 from kinmem.store.base import Store
@@ -200,5 +201,5 @@ class Parts:
         self._background.await_ready()
         limit = self.settings.recall.max_relevant
         query = query.encode("utf-8", "ignore")[:QUERY_BYTES].decode("utf-8", "ignore")
-        answer = self._recall(query, limit, allowed, None, recent, seconds)
+        answer = self._recall(Request(query, limit, allowed, seconds=seconds), recent)
         return self._recall.beside(query, answer, allowed, seconds)

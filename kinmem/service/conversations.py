@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from functools import partial
+from typing import Unpack
 
 from kinmem.service.components import Parts, Time
 from kinmem.service.views import MOST_LISTED
-from kinmem.turns import Happening, Message, Observed, Session
+from kinmem.turns import Circumstances, Happening, Message, Observed, Session
 from kinmem.validation import checked_count
 
 
@@ -19,39 +20,24 @@ class Conversations(Parts):
         turn: str | None = None,
         text: str = "",
         *,
-        speaker: str | None = None,
-        at: Time | None = None,
-        tool: str | None = None,
-        part: str = "",
-        client: str | None = None,
-        place: str | None = None,
         agent: str | None = None,
         tell: bool = True,
         again: bool = False,
+        **known: Unpack[Circumstances],
     ) -> Observed:
         """Store one message durably; learning from it comes later. For a prompt, return notes
         unless `tell` is False.
 
         `event` is prompt, answer, tool (its name in `tool`, the call's id in `part`) or summary (a
-        client's own summary of what it drops). The same message again in one turn is stored once.
-        Messages of a sub-agent (`agent`) are ignored. `place` is the folder the session works in.
-        `again` says that a prompt without an id may have been reported before its answer as well.
+        client's own summary of what it drops). `known` may have speaker, at, tool, part, client and
+        place, which is the folder the session works in. The same message again in one turn is
+        stored once. Messages of a sub-agent (`agent`) are ignored. `again` says that a prompt
+        without an id may have been reported before its answer as well.
         """
         if agent:
             return Observed("ignored", reason="said by a sub-agent")
         observed = self._conversation.observe(
-            event,
-            session,
-            turn,
-            text,
-            speaker=speaker,
-            at=at,
-            tool=tool,
-            part=part,
-            client=client,
-            place=place,
-            tell=tell,
-            again=again,
+            event, session, turn, text, tell=tell, again=again, **known
         )
         if observed.status == "stored":
             self._background.wake()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from kinmem.documents.document import Given, as_given, is_document
 from kinmem.errors import InvalidInput
@@ -26,13 +26,14 @@ from kinmem.models import (
     Stored,
 )
 from kinmem.places import meant, named, same_place
-from kinmem.service.components import QUERY_BYTES, Parts, Time
+from kinmem.recall.question import Request
+from kinmem.service.components import QUERY_BYTES, Parts
 from kinmem.store.history import batch_name
 from kinmem.store.memory import Sort
 from kinmem.text import clean, storable
 from kinmem.undo.forget_about import Forgetting
 from kinmem.upkeep.summarize_memories import summarize_these
-from kinmem.validation import checked_filters
+from kinmem.validation import Where, checked_filters
 
 BATCH = 100
 PLACE_BYTES = 4096
@@ -48,17 +49,10 @@ class Memories(Parts):
         query: str,
         *,
         limit: int | None = None,
-        category: str | None = None,
-        subject: str | None = None,
-        scope: str | None = None,
-        tags: Iterable[str] = (),
-        since: Time | None = None,
-        until: Time | None = None,
-        as_of: Time | None = None,
         mode: str | None = None,
-        include_archived: bool = False,
         place: str | None = None,
         session: str | None = None,
+        **where: Unpack[Where],
     ) -> Answer:
         """Return what is remembered about the question, best first. Every hit says why it was
         found.
@@ -66,6 +60,7 @@ class Memories(Parts):
         `limit` is 1-100 and defaults to MEMORY_MAX_RELEVANT; `mode` names a ranking profile.
         `place` is a project's name or path and restricts the search to it. `session` is the
         conversation that a follow-up belongs to; by default the only one of the last ten minutes.
+        `where` may have category, subject, scope, tags, since, until, as_of and include_archived.
         Hits count as used, weak ones do not.
 
         After the memories come hits with `is_turn`: messages that no memory was learned from. They
@@ -77,21 +72,14 @@ class Memories(Parts):
             raise InvalidInput(f"limit {limit} is not between 1 and 100")
         filters = checked_filters(
             self.settings.general.zone,
-            category=category,
-            subject=subject,
-            scope=scope,
-            tags=tags,
-            since=since,
-            until=until,
-            as_of=as_of,
-            include_archived=include_archived,
             now=self.clock(),
             places=self._places(place),
             here=self._at_hand(),
+            **where,
         )
         self._background.await_ready()
-        recent = partial(self._conversation.recent, session)
-        answer = self._recall(query, limit, filters, mode, recent, turns=True, session=session)
+        request = Request(query, limit, filters, mode, turns=True, session=session)
+        answer = self._recall(request, partial(self._conversation.recent, session))
         used = [hit.memory.id for hit in answer.hits if not (hit.weak or hit.is_turn)]
         self.store.count_use(used, self.clock())
         return answer
@@ -284,35 +272,20 @@ class Memories(Parts):
     def list_memories(
         self,
         *,
-        subject: str | None = None,
-        category: str | None = None,
-        scope: str | None = None,
-        tags: Iterable[str] = (),
-        state: str | None = None,
-        since: Time | None = None,
-        until: Time | None = None,
         place: str | None = None,
         sort: Sort = "newest",
         limit: int = 50,
         cursor: str | None = None,
+        **where: Unpack[Where],
     ) -> Page:
         """Return one page of visible memories, live ones unless a state is named.
 
-        `limit` is 1-200.
+        `limit` is 1-200. `where` may have category, subject, scope, tags, state, since and until.
         """
         if not 1 <= limit <= 200:
             raise InvalidInput(f"limit {limit} is not between 1 and 200")
         filters = checked_filters(
-            self.settings.general.zone,
-            category=category,
-            subject=subject,
-            scope=scope,
-            tags=tags,
-            since=since,
-            until=until,
-            state=state,
-            now=self.clock(),
-            places=self._places(place),
+            self.settings.general.zone, now=self.clock(), places=self._places(place), **where
         )
         return self.store.page(filters, sort, limit, cursor)
 

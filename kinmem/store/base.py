@@ -1,9 +1,10 @@
-"""All that kinmem asks of a database. The contract test in tests/store/contract.py defines it.
+"""The interface of the database. The contract test in tests/store/contract.py defines it.
 
-What is asked stands in small protocols, by whom it concerns; ask for the narrowest.
+It consists of small protocols, one for each purpose; ask for the narrowest.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from kinmem.models import Health
@@ -16,17 +17,17 @@ from kinmem.store.upkeep import Decisions, Jobs, Life, Rounds
 
 
 class Store(Memories, Protocol):
-    """The memories of one Kin, and everything else that is kept for it.
+    """The memories of one Kin, and everything else that is stored for it.
 
-    Every method, of this and of what hangs on it, may be called from any thread. Each write is one
-    durable transaction together with its history line; when it returns, kill -9 and power loss do
-    not undo it. Any method may raise StoreError, `storage_busy` after five seconds of waiting for
-    another process.
+    Every method, here and in the properties below, may be called from any thread. Each write is one
+    durable transaction together with its history line: once it has returned, neither kill -9 nor
+    power loss undoes it. Any method may raise StoreError, `storage_busy` after waiting five seconds
+    for another process.
     """
 
     @property
     def index(self) -> Index:
-        """Memories, found by words and by meaning."""
+        """Search of memories by words and by meaning."""
         ...
 
     @property
@@ -36,12 +37,12 @@ class Store(Memories, Protocol):
 
     @property
     def summaries(self) -> Summaries:
-        """What memories say in short."""
+        """Summaries of memories."""
         ...
 
     @property
     def life(self) -> Life:
-        """How this Kin's memories stand: retention, states, tiers."""
+        """The life cycle of this Kin's memories: retention, states, tiers."""
         ...
 
     @property
@@ -51,12 +52,12 @@ class Store(Memories, Protocol):
 
     @property
     def links(self) -> Links:
-        """How memories hang together."""
+        """Links between memories."""
         ...
 
     @property
     def graph(self) -> Graph:
-        """Entities and how they stand to each other."""
+        """Entities and their relations."""
         ...
 
     @property
@@ -66,7 +67,7 @@ class Store(Memories, Protocol):
 
     @property
     def snapshots(self) -> Snapshots:
-        """What stands for it in short."""
+        """Summaries that stand for turns."""
         ...
 
     @property
@@ -76,17 +77,17 @@ class Store(Memories, Protocol):
 
     @property
     def transcript(self) -> Transcript:
-        """What was said, searched."""
+        """Search of what was said."""
         ...
 
     @property
     def jobs(self) -> Jobs:
-        """What runs for this Kin, and has run."""
+        """Jobs that run or have run for this Kin."""
         ...
 
     @property
     def decisions(self) -> Decisions:
-        """What contradicts each other, and what was refused."""
+        """Conflicts between memories, and refused proposals."""
         ...
 
     @property
@@ -96,17 +97,23 @@ class Store(Memories, Protocol):
 
     @property
     def forgetting(self) -> Forgetting:
-        """What is held of a name, and how it goes."""
+        """Finds everything about a name, and removes it."""
+        ...
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Group the reads of this thread: whether anything has changed is checked only once, unless
+        the thread itself changes something."""
         ...
 
     def health(self) -> list[Health]:
-        """Every file, examined. Takes as long as reading them."""
+        """Examine every file. Takes as long as reading them."""
         ...
 
     def keep_house(self, is_over: Callable[[], bool], dry_run: bool = False) -> Mapping[str, int]:
-        """Keep the files in order until `is_over`; what was done, by name. Changes no memory."""
+        """Keep the files in order until `is_over` returns True; returns what was done, by name.
+        Changes no memory."""
         ...
 
     def close(self) -> None:
-        """Write what is buffered and let go of the files. A second call does nothing."""
+        """Write what is buffered and release the files. A second call does nothing."""
         ...

@@ -1,5 +1,4 @@
-"""What kinmem asks of a database about what was done before: taking it back, and
-erasing all that is held of a name."""
+"""The interface of the database for undoing writes, and for erasing everything about a name."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +8,7 @@ from typing import Any, Protocol
 from kinmem.language.names.mention import Mention
 from kinmem.models import Event, Memory
 
+# Fields of Memory that follow from use and upkeep: they change without a line in the history.
 COMPUTED = frozenset(
     {
         "recalled_count",
@@ -22,113 +22,116 @@ COMPUTED = frozenset(
         "linked_at",
     }
 )
-"""Fields of Memory that follow from use and upkeep: they change without a line in the history."""
 
 
 class Past(Protocol):
-    """What this Kin has done to its own memories, in lines. A write is what was done at once."""
+    """What this Kin has done to its own memories, as history lines. A write is one transaction's
+    lines."""
 
     def writes(
         self, limit: int, *, before: int | None = None, memory: str | None = None
     ) -> list[Event]:
-        """The lines of so many latest writes, each whole, the latest first; of those numbered below
-        `before`, and of those that did something to `memory`, which may be gone."""
+        """Return the lines of the latest `limit` writes, each whole, the latest first. `before`:
+        only writes with lower numbers; `memory`: only writes that changed this memory, which may be
+        gone."""
         ...
 
     def write(self, number: int) -> list[Event]:
-        """The lines of one write, in order; none if there is no such write."""
+        """Return the lines of one write, in order; none if there is no such write."""
         ...
 
     def batch(self, name: str) -> list[Event]:
-        """The lines of all writes of a batch, in order."""
+        """Return the lines of all writes of a batch, in order."""
         ...
 
     def about(self, ids: Collection[str]) -> list[Event]:
-        """All lines about these memories, in order."""
+        """Return all lines about these memories, in order."""
         ...
 
     def superseded_by(self, ids: Collection[str]) -> list[str]:
-        """Own memories that have given way to these."""
+        """Return own memories that were superseded by these."""
         ...
 
     def fields(self, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """What `before` or `after` of a line says, as values of Memory's fields."""
+        """Convert the `before` or `after` of a line to values of Memory's fields."""
         ...
 
     def stored(self, memory: Memory, names: Collection[str]) -> dict[str, Any]:
-        """These fields of a memory as a line would tell them."""
+        """Return these fields of a memory in the form in which a line stores them."""
         ...
 
     def as_of(self, write: int) -> dict[str, Memory]:
-        """Every own memory as it stood after that write, by id, told from the lines alone.
+        """Return every own memory by id as it was after that write, reconstructed from the lines
+        alone.
 
-        Fields in COMPUTED are as they were at first. Erased memories never were.
+        Fields in COMPUTED have their initial values. Erased memories are missing.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Traces:
-    """Where a name stands."""
+    """Where a name occurs."""
 
     memories: list[Memory]
-    """Own ones that are about it: by their text, tags, parts, or an entity."""
+    """Own memories about the name: by their text, tags, parts, or an entity."""
     others: list[str]
-    """Ids of other Kins' shared memories that name it; theirs to change."""
+    """Ids of other Kins' shared memories that mention it; only those Kins may change them."""
     counts: Mapping[str, int] = field(default_factory=dict)
-    """How many rows of what else name it, by table."""
+    """By table, how many other rows mention it."""
     spills: tuple[str, ...] = ()
-    """Files below the home folder with what tools gave in turns that will be blanked."""
+    """Files below the home folder with tool outputs of turns that will be blanked."""
     kept: tuple[str, ...] = ()
-    """table.column where the name is a word of kinmem's own, or the Kin's name; these stay."""
+    """table.column where the name is one of kinmem's own words, or the Kin's name; these stay."""
 
 
 class Forgetting(Protocol):
-    """Finds and removes what one Kin's memory holds of a name; others' memories stay."""
+    """Finds and removes what one Kin's memory holds about a name; others' memories stay."""
 
     def traces(self, mention: Mention) -> Traces:
-        """Where it stands now."""
+        """Return where it occurs now."""
         ...
 
     def erase(self, ids: Collection[str]) -> int:
-        """Memories.erase for many; how many were there."""
+        """Do Memories.erase for many memories; returns how many there were."""
         ...
 
     def counts(self, mention: Mention, memories: Sequence[Memory]) -> Mapping[str, int]:
-        """How many rows of what else name it, or go with these memories of it, by table."""
+        """Return by table how many other rows mention it, or are erased with these memories."""
         ...
 
     def blank(self, mention: Mention) -> None:
-        """Remove what still names it from everything but memories."""
+        """Remove the name from everything but memories."""
         ...
 
     def compact(self) -> None:
-        """Write both files anew, so that no page holds what it held before."""
+        """Rewrite both files, so that no page holds erased content."""
         ...
 
     def former(self, mention: Mention) -> Mapping[Path, int]:
-        """How many earlier versions of documents name it, by file: bytes do not show it."""
+        """Return by file how many earlier versions of documents mention it; a byte scan cannot see
+        them."""
         ...
 
     def holds(self, text: str) -> bool:
-        """Whether a text of either file has this in it."""
+        """Return whether any text in either file contains this one."""
         ...
 
     def words_with(self, parts: Collection[str]) -> Iterator[str]:
-        """The words of both files' texts in which one of these parts stands, lower case."""
+        """Yield the words in both files' texts that contain one of these parts, in lower case."""
         ...
 
 
 def batch_name(what: str) -> str:
-    """A new name for writes that belong together, short enough to type."""
-    import uuid_utils  # late: 5 ms that a hook does without
+    """Return a new name for writes that belong together, short enough to type."""
+    import uuid_utils  # imported late: 5 ms that a hook need not spend
 
     return f"{what}-{str(uuid_utils.uuid7())[-8:]}"
 
 
 def components(lines: Sequence[Event], ids: Collection[str]) -> list[Event]:
-    """Those of the lines of a write that belong with these memories: what one is superseded by
-    belongs with it."""
+    """Return those lines of a write that are about these memories or related ones. A memory is
+    related to the one that superseded it."""
     reached = set(ids)
     while True:
         more = {
@@ -143,6 +146,6 @@ def components(lines: Sequence[Event], ids: Collection[str]) -> list[Event]:
 
 
 def heirs(line: Event) -> list[str]:
-    """What took the memory's place, if the line says so."""
+    """Return what superseded the memory, if the line says so."""
     id = line.after.get("superseded_by")
     return [id] if id else []

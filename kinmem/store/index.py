@@ -1,4 +1,4 @@
-"""What kinmem asks of a database about finding memories by words and by meaning."""
+"""The interface of the database for finding memories by words and by meaning."""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol
@@ -16,33 +16,33 @@ from kinmem.models import (
 
 
 class Vectored(Protocol):
-    """Whatever has texts that get vectors: memories, and what was said."""
+    """Texts that get vectors: those of memories, and what was said."""
 
     def enroll(self, embedder: str, dimension: int) -> None:
-        """Keep vectors of this embedder from now on; every chunk without one becomes pending.
+        """Store vectors of this embedder from now on; every chunk without one becomes pending.
 
         Raises StoreError if the name is known with another dimension.
         """
         ...
 
     def coverage(self) -> list[Coverage]:
-        """Every enrolled embedder, the best covered first."""
+        """Return every enrolled embedder, the one with the best coverage first."""
         ...
 
     def pending(self, embedder: str, limit: int) -> list[Pending]:
-        """Chunks that wait for a vector of this embedder, oldest first; own ones, then those of
-        what others share."""
+        """Return chunks that wait for a vector of this embedder, oldest first; own ones, then those
+        that others share."""
         ...
 
     def fill(self, embedder: str, chunks: Sequence[Pending], vectors: Vectors) -> None:
-        """Store the vectors of these chunks; fresh memories stay so until they are settled.
+        """Store the vectors of these chunks; fresh memories stay fresh until they are settled.
 
-        Chunks that are gone or were filled meanwhile are passed over.
+        Chunks that are gone or were filled in the meantime are skipped.
         """
         ...
 
     def is_filled(self, embedder: str) -> bool:
-        """Whether every chunk has a vector of this embedder."""
+        """Return whether every chunk has a vector of this embedder."""
         ...
 
 
@@ -50,18 +50,18 @@ class Index(Vectored, Protocol):
     """The words and vectors of the memories that one Kin sees."""
 
     def search(self, asked: Asked, filters: Filters) -> Found:
-        """Candidates by meaning and by words, among what the filters allow.
+        """Return candidates by meaning and by words among those that the filters allow.
 
-        By meaning as nearest. By words those with the best BM25, and among equals those first that
-        contain all of them. Without words, or without a vector, the other arm answers alone.
+        By meaning: as in nearest. By words: those with the best BM25, and on a tie those with all
+        the words first. Without words or without a vector, the other search is used alone.
         """
         ...
 
     def nearest(
         self, vector: Vector, embedder: str, limit: int, filters: Filters
     ) -> list[tuple[str, float]]:
-        """(id, cosine of its nearest chunk), nearest first, at most `limit` own ones and at most
-        `limit` that others share.
+        """Return (id, cosine of its nearest chunk), nearest first, at most `limit` own memories and
+        at most `limit` that others share.
 
         Exact in small stores; above some thousand chunks recall@limit is at least 0.98.
         """
@@ -70,35 +70,39 @@ class Index(Vectored, Protocol):
     def nearest_each(
         self, vectors: Sequence[Vector], embedder: str, limit: int, filters: Filters
     ) -> list[list[tuple[str, float]]]:
-        """As `nearest`, for each of the vectors; for many of them in a fraction of the time."""
+        """Do the same as `nearest` for each of the vectors; for many of them in a fraction of the
+        time."""
         ...
 
     def cosines(
         self, vector: Vector, embedder: str, ids: Collection[str]
     ) -> dict[str, list[float]]:
-        """Cosine of every chunk of these memories, in the order of the text; no vectors, no key."""
+        """Return the cosines of all chunks of these memories, in text order; no key if there are no
+        vectors."""
         ...
 
     def first_vectors(self, embedder: str, ids: Collection[str]) -> dict[str, Vector]:
-        """The vector of the first chunk of each of these memories that has one."""
+        """Return the vector of each memory's first chunk, if it has one."""
         ...
 
     def changed_since(self, mark: int, scope: Scope, limit: int) -> list[tuple[int, str]]:
-        """(mark, id) of own memories whose vectors, or whether they are live, have changed since,
-        in that order, at most `limit`: go on from the last mark. 0: from the beginning.
+        """Return (mark, id) of own memories whose vectors, or whose being live, changed after
+        `mark`, in that order, at most `limit`. Continue from the last mark; 0 is the beginning.
 
-        Some may be here twice, and some put away again. Only the latest 200,000 changes are known.
+        Some may occur twice, and some may be put away again. Only the latest 200,000 changes are
+        known.
         """
         ...
 
     def unsettled(self, embedder: str, limit: int) -> list[Pending]:
-        """Chunks of own fresh memories that have their vector of this embedder, oldest first."""
+        """Return the chunks of own fresh memories that have a vector of this embedder, oldest
+        first."""
         ...
 
     def settled(self, ids: Collection[str]) -> None:
-        """These own memories were compared by meaning: they are fresh no longer.
+        """Record that these own memories were compared by meaning and are no longer fresh.
 
-        Not a change: no history, no new version or revision. Others' are passed over.
+        Not a change: no history, no new version or revision. Others' memories are skipped.
         """
         ...
 

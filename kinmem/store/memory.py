@@ -1,4 +1,4 @@
-"""What kinmem asks of a database about memories, the texts of documents, and summaries."""
+"""The interface of the database for memories, the texts of documents, and summaries."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from kinmem.models import (
 )
 from kinmem.turns import Batch
 
+# said: by Memory.said_at, the earliest first.
 Sort = Literal["newest", "oldest", "importance", "used", "said"]
-"""said: by Memory.said_at, the earliest first."""
 
+# The "model" of a summary that was made by rules.
 EXTRACTIVE = "extractive"
-"""Who wrote a summary that rules have put together."""
+# Characters; a text up to that length hardly has more than two sentences.
 SHORT = 300
-"""Characters; what is not longer is hardly more than two sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,15 @@ class Summary:
     """What a memory, or one of its chunks, says in short."""
 
     text: str
-    """Empty: it was looked at, and is short enough itself."""
+    """Empty if the text is short enough without a summary."""
     model: str = EXTRACTIVE
     chunk: int | None = None
-    """Position of the chunk in its memory; None: of the whole."""
+    """Position of the chunk in its memory; None: the whole memory."""
 
 
 class Memories(Protocol):
-    """One Kin's view: its private memories and everybody's shared ones, never others' private ones.
+    """What one Kin sees: its private memories and everybody's shared ones, never others' private
+    ones.
 
     Methods that change a memory raise MemoryNotFound unless `kin` is its author.
     """
@@ -49,11 +50,13 @@ class Memories(Protocol):
     # writing
 
     def add(self, drafts: Sequence[Draft], *, batch: str | None = None) -> list[str]:
-        """Store all drafts, in order, in one transaction; the ids under which they stand.
+        """Store all drafts, in order, in one transaction; returns the ids under which they are
+        stored.
 
-        A draft whose statement this Kin has live in the same scope is not stored again: its place
-        holds the id of the one that is. Drafts of one call are compared with each other as well.
-        Chunks without vectors are pending. What has one `batch` can be undone together; see Past.
+        If this Kin has a live memory in the same scope with the same statement, the draft is not
+        stored again, and that memory's id is returned in its place. Drafts of one call are also
+        compared with each other. Chunks without vectors are pending. Writes with the same `batch`
+        can be undone together; see Past.
         """
         ...
 
@@ -70,130 +73,134 @@ class Memories(Protocol):
         reverts: Sequence[int] = (),
         knowledge: Knowledge | None = None,
     ) -> Memory:
-        """Set fields of Memory and give back what it is now; `version` goes up by one.
+        """Set fields of Memory and return the updated memory; `version` goes up by one.
 
-        `chunks` must come with new content; `knowledge` is what was read out of it. Nothing to
-        change is no write. What others see of a shared memory follows at once, or as soon as it
-        can be written. Raises VersionConflict when `if_version` is not the present one. The history
-        notes `reason`, `action`, `batch` and `reverts`, as those of Event, and a new `scope` in a
-        line `moved` of its own.
+        `chunks` must come with new content; `knowledge` is what was extracted from it. Writes
+        nothing if nothing changes. The published copy of a shared memory follows at once, or as
+        soon as it can be written. Raises VersionConflict if `if_version` is not the current one.
+        The history records `reason`, `action`, `batch` and `reverts` as in Event, and a new `scope`
+        in a line `moved` of its own.
         """
         ...
 
     def apply(self, batch: Batch) -> list[str] | None:
-        """All of it in one transaction, or none; the ids under which the drafts stand, as add.
+        """Apply everything in one transaction, or nothing; returns the ids of the drafts as add
+        does.
 
-        None, and nothing is done, if something was learned from one of the messages already.
-        Raises VersionConflict if a memory is not at the version its change names, MemoryNotFound
-        if it is not this Kin's.
+        Does nothing and returns None if one of the messages was learned from already. Raises
+        VersionConflict if a memory is not at the version that its change names, MemoryNotFound if
+        it is not this Kin's.
         """
         ...
 
     def erase(self, id: str) -> None:
-        """Remove it for good: row, words, vectors, entities that nothing else is about, what the
-        history and the sessions say of it, and what was said in the turns it was learned from.
+        """Remove a memory for good: its row, words, vectors, entities that nothing else is about,
+        what the history and the sessions say of it, and what was said in the turns it was learned
+        from.
 
-        Of what was made from it, that it was, stays.
+        Memories made from it keep a record that there was a source.
         """
         ...
 
     def in_bin(self, before: datetime) -> list[str]:
-        """The own memories that were forgotten before that moment."""
+        """Return the own memories that were forgotten before that moment."""
         ...
 
     def purge(
         self, before: datetime, limit: int | None = None, spared: Collection[str] = ()
     ) -> int:
-        """Erase own memories that were forgotten before that moment, at most so many and none that
-        is spared; how many."""
+        """Erase own memories that were forgotten before that moment, at most `limit` and none of
+        `spared`; returns how many."""
         ...
 
     def count_use(self, ids: Iterable[str], at: datetime) -> None:
-        """Note that these were recalled; may be kept in memory until flush_use.
+        """Record that these were recalled; may be buffered until flush_use.
 
         Not a change: no history, no new version or revision.
         """
         ...
 
     def flush_use(self) -> None:
-        """Write what count_use has noted; what cannot be written now stays noted.
+        """Write what count_use has buffered; what cannot be written now stays buffered.
 
-        Of own memories priority follows, and what was stale or put away comes back; see Life.renew.
+        Own memories get new priorities, and stale or archived ones come back; see Life.renew.
         """
         ...
 
     # reading
 
     def get(self, id: str) -> Memory:
-        """A visible memory in whatever state. Raises MemoryNotFound."""
+        """Return a visible memory in any state. Raises MemoryNotFound."""
         ...
 
     def memories(self, ids: Collection[str]) -> dict[str, Memory]:
-        """The visible ones among these, by id, in whatever state."""
+        """Return those of these memories that are visible, by id, in any state."""
         ...
 
     def page(self, filters: Filters, sort: Sort, limit: int, cursor: str | None = None) -> Page:
-        """One page in the given order, ties by id. Raises InvalidInput for a foreign cursor."""
+        """Return one page in the given order, ties by id. Raises InvalidInput for a foreign
+        cursor."""
         ...
 
     def same_statements(self, drafts: Sequence[Draft]) -> list[str | None]:
-        """For each draft the id of a live memory of this Kin that states the same. What others
-        share counts for nothing: they may change it, or take it back.
+        """Return for each draft the id of a live memory of this Kin with the same statement.
+        Memories shared by others do not count, since their owners may change or withdraw them.
 
-        The same: equal content_hash and occurred_at, and a subject and a speaker, each unless the
-        draft has none, that agree without regard to case; and it holds where the draft holds.
+        Two statements are the same if content_hash and occurred_at are equal, subject and speaker
+        agree regardless of case (each unless the draft has none), and the memory holds where the
+        draft holds.
         """
         ...
 
     def names(self) -> frozenset[str]:
-        """Who is known by name: speakers of visible memories and authors of shared ones, as
-        text.folded gives them; the roles user, assistant, tool and system are nobody's name.
-        """
+        """Return who is known by name: speakers of visible memories and authors of shared ones,
+        normalised by text.folded. The roles user, assistant, tool and system are not names."""
         ...
 
     def subjects(self, prefix: str, limit: int) -> list[str]:
-        """Subjects of live visible memories that begin so (case ignored), most used first."""
+        """Return subjects of live visible memories with this prefix (ignoring case), most used
+        first."""
         ...
 
     def places(self) -> list[str]:
-        """Paths of the projects that visible memories belong to."""
+        """Return the paths of the projects that visible memories belong to."""
         ...
 
     def said_in_places(self, least: int) -> list[list[Memory]]:
-        """Own memories of any state that say the same of the same subject by the same speaker,
-        without regard to case and punctuation, where that is live in at least so many places; the
-        oldest of each first."""
+        """Return groups of own memories in any state with the same text (ignoring case and
+        punctuation), subject and speaker, if they are live in at least `least` places; the oldest
+        of each group first."""
         ...
 
     def unplaced(self) -> list[Memory]:
-        """What an earlier version has learned, with the folder of its session behind a `?` as its
-        place: whether it belongs to a project is still to be found out."""
+        """Return memories learned by an earlier version whose place is `?` and the folder of their
+        session: whether they belong to a project is not known yet."""
         ...
 
     def set_places(self, places: Mapping[str, str | None]) -> None:
-        """Say so, by id. It is no change of a memory, and has no line in its history."""
+        """Set places, by id. Not a change of a memory: no line in its history."""
         ...
 
     def parents(self, id: str) -> list[str]:
-        """Ids of what a memory was made from; they may be gone."""
+        """Return ids of what a memory was made from; they may be gone."""
         ...
 
     def entities(self, id: str) -> list[Entity]:
-        """Who and what a visible memory is about, by name."""
+        """Return the entities that a visible memory is about, by name."""
         ...
 
     def history(self, id: str, limit: int = 100) -> list[Event]:
-        """What happened to a visible memory, newest first; of what others share, nothing."""
+        """Return what happened to a visible memory, newest first; nothing for memories that others
+        share."""
         ...
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
-        """How many visible memories there are, by state, scope, category, author (`kin`) and
-        tier."""
+        """Count visible memories by state, scope, category, author (`kin`) and tier."""
         ...
 
     @property
     def revision(self) -> tuple[int, ...]:
-        """Changes whenever anything that recall reads has changed, by whichever process."""
+        """Changes whenever any process has changed something that recall reads."""
         ...
 
 
@@ -201,48 +208,51 @@ class Documents(Protocol):
     """The texts of one Kin's documents and of those that are shared with it."""
 
     def text(self, id: str, version: str | None = None) -> str:
-        """The whole text of a document; of an earlier version that the history names by its
-        content_hash. Of any other memory its content.
+        """Return the whole text of a document, or that of an earlier version, which the history
+        names by its content_hash; for any other memory its content.
 
-        Raises MemoryNotFound if it is not visible, or has no such version any more.
+        Raises MemoryNotFound if it is not visible, or if that version is no longer stored.
         """
         ...
 
     def readable(self, id: str) -> str:
-        """The whole text of a visible document, with a note in place of what is held back."""
+        """Return the whole text of a visible document, with a note in place of what is held
+        back."""
         ...
 
-    def parts(self, id: str, first: int = 0, most: int = 100) -> list[tuple[Passage, str]]:
-        """The chunks of a visible document from that position on, each with where it stands; with
-        a negative `most` all of them.
+    def parts(self, id: str, first: int = 0, most: int | None = 100) -> list[tuple[Passage, str]]:
+        """Return chunks of a visible document from position `first` on, each with its place; `most`
+        of them, or all.
 
         A chunk may repeat the end of the one before.
         """
         ...
 
     def by_source(self, source_ref: str) -> Memory | None:
-        """The own document, in use, archived or quarantined, that came from there last."""
+        """Return the own document last imported from there that is in use, archived or
+        quarantined."""
         ...
 
 
 class Summaries(Protocol):
-    """The summaries of what one Kin sees. Writing them is no change: no history, no new version."""
+    """The summaries of what one Kin sees. Writing them is not a change: no history, no new
+    version."""
 
     def of(self, ids: Collection[str]) -> Mapping[str, str]:
-        """By id: of each of these visible memories that has one."""
+        """Return the summaries of those of these visible memories that have one, by id."""
         ...
 
     def parts(self, id: str) -> list[Summary]:
-        """Of the chunks of a visible memory, in order."""
+        """Return the summaries of the chunks of a visible memory, in order."""
         ...
 
     def due(self, limit: int | None) -> list[str]:
-        """Ids of own live memories too long to need none that have no summary, or one that was made
-        of another content or in another tier; the oldest first; with None all of them."""
+        """Return ids of own live memories that are long and have no summary, or one of another
+        content or tier; the oldest first. With None all of them."""
         ...
 
     def put(self, memory: Memory, summaries: Sequence[Summary]) -> bool:
-        """These in place of all that an own memory has, made of it as it was read; False, and they
-        are not stored: it is gone, or has another content by now. One must be of the whole.
-        """
+        """Replace all summaries of an own memory with these, made from it as it was read. One must
+        be of the whole. Returns False and stores nothing if the memory is gone or its content has
+        changed."""
         ...

@@ -1,4 +1,5 @@
-"""What kinmem asks of a database about upkeep: jobs, decisions, memories' life, what is due."""
+"""The interface of the database for upkeep: jobs, decisions, the life cycle of memories, what is
+due."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -14,37 +15,38 @@ if TYPE_CHECKING:
 
 
 class Jobs(Protocol):
-    """Which jobs run for a Kin, how far they have come, and reports of those done."""
+    """The jobs that run for a Kin, their progress, and reports of finished ones."""
 
     def mark(self, name: str) -> int:
-        """How far a step has come; 0: nowhere yet. See Index.changed_since."""
+        """Return the progress of a step; 0: none yet. See Index.changed_since."""
         ...
 
     def set_mark(self, name: str, value: int) -> None:
-        """Note how far it has come."""
+        """Store the progress of a step."""
         ...
 
     def lease(self, job: str, holder: str, seconds: float) -> bool:
-        """Take or renew a lease; False while another holder's has not run out.
+        """Take or renew a lease; False while another holder's is valid.
 
-        A holder named pid@host/... whose process has ended on this host counts as run out.
+        If a holder is named pid@host/... and its process has ended on this host, its lease is not
+        valid.
         """
         ...
 
     def holder(self, job: str) -> str | None:
-        """Who holds a lease that has not run out, as it was named."""
+        """Return the name of the holder of a valid lease."""
         ...
 
     def release(self, job: str, holder: str) -> None:
-        """Give it back; nothing if it is somebody else's."""
+        """Release a lease; does nothing if another holder has it."""
         ...
 
     def record(self, run: Run) -> int:
-        """Keep a report; the oldest beyond 1,000 go."""
+        """Store a report; the oldest beyond 1,000 are deleted."""
         ...
 
     def runs(self, limit: int = 20, kind: str | None = None) -> list[Run]:
-        """Reports, the latest first."""
+        """Return reports, the latest first."""
         ...
 
 
@@ -52,26 +54,27 @@ class Decisions(Protocol):
     """Which memories contradict each other, and which proposals were refused."""
 
     def conflicts(self, *, all: bool = False) -> list[Conflict]:
-        """The open ones, or all, the latest first."""
+        """Return the open conflicts, or all, the latest first."""
         ...
 
     def close_conflict(self, id: int, status: str) -> None:
-        """Note how it was resolved; unknown ids are ignored."""
+        """Record how a conflict was resolved; unknown ids are ignored."""
         ...
 
     def refuse(self, kind: str, ids: Collection[str]) -> None:
-        """Remember that somebody, or a model, does not want this done to these memories."""
+        """Record that a person or a model does not want this done to these memories."""
         ...
 
     def refused(self, kind: str) -> frozenset[frozenset[str]]:
-        """Every set of ids that was refused for this kind of step."""
+        """Return every set of ids that was refused for this kind of step."""
         ...
 
 
 def newer_of(store: "Store", ids: Collection[str]) -> dict[str, Memory]:
-    """By id of a memory the latest live one that may have taken its place, in an open conflict.
+    """Return by id of a memory the latest live one that may have superseded it, in an open
+    conflict.
 
-    None where the user keeps what exists (KINMEM_CONFLICT_MODE), or the conflict was settled.
+    No entry if the user keeps what exists (KINMEM_CONFLICT_MODE), or if the conflict was settled.
     """
     open_ones = [
         one
@@ -90,85 +93,88 @@ def newer_of(store: "Store", ids: Collection[str]) -> dict[str, Memory]:
     return newer
 
 
+# The field of Memory that holds the time at which the step last processed it.
 Round = Literal["tagged_at", "linked_at"]
-"""The field of Memory that says when the step saw to it last."""
 
 
 class Life(Protocol):
     """The own memories of one Kin, private and shared, that are active, stale or archived.
 
-    What is changed is one durable transaction per call. Memories that are not at the
-    version given any more are passed over: somebody has changed them, and they are seen to later.
+    Each call is one durable transaction. Memories that are no longer at the given version are
+    skipped: somebody has changed them, and they are processed later.
     """
 
     def living(
         self, ids: Collection[str] | None = None, *, expired_by: datetime | None = None
     ) -> list[Living]:
-        """All of them, in no order; those with these ids; those that expire by that moment, and
-        with them what is superseded or quarantined."""
+        """Return all of them, in no particular order; or those with these ids; or those that expire
+        by that moment, including superseded and quarantined ones."""
         ...
 
     def binned_after(self, moment: datetime) -> list[Living]:
-        """Those in the bin since a moment later than that, in no order."""
+        """Return those that were put into the bin after that moment, in no particular order."""
         ...
 
     def came_by(self, ids: Collection[str]) -> dict[str, tuple[str, datetime]]:
-        """What gave each of these its state last, and when: the action of a history line."""
+        """Return the action of the history line that last set the state of each of these, and its
+        time."""
         ...
 
     def to_states(self, fates: Sequence[Fate]) -> int:
-        """Set states, each with a history line and its moment; how many. Raises the version."""
+        """Set states, each with a history line and a time; returns how many. Raises the version."""
         ...
 
     def to_tiers(self, places: Sequence[Place]) -> int:
-        """Set tiers, in their chunks as well, and priorities; how many.
+        """Set tiers, also in their chunks, and priorities; returns how many.
 
         A change of tier is recorded. Bookkeeping: no history, no new version or revision.
         """
         ...
 
     def renew(self, ids: Collection[str], *, used: bool = False) -> None:
-        """Compute priorities anew, and do what does not wait for the next sleep: used ones that are
-        stale become active, and leave the tier archive, as does what was tagged or brought back.
-        """
+        """Compute priorities again, and do what cannot wait for the next sleep cycle: stale
+        memories that were used become active and leave the tier archive, as do those that were
+        tagged or brought back."""
         ...
 
     def tier_changes(self, id: str) -> list[TierChange]:
-        """Of an own memory, the latest first."""
+        """Return the tier changes of an own memory, the latest first."""
         ...
 
 
 class Rounds(Protocol):
-    """Which memories are due, and that they have been seen to. Bookkeeping: nothing here leaves a
-    history line or raises a version, since all of it can be worked out again from the memories.
+    """Which memories are due, and when they were processed. Bookkeeping: no history line and no new
+    version, since all of it can be derived from the memories again.
 
-    An edit of the content makes a memory due for all of them.
+    An edit of its content makes a memory due for every step.
     """
 
     def unseen(self, round: Round, limit: int) -> list[Memory]:
-        """Own live memories that were never seen to, the newest first."""
+        """Return own live memories that were never processed, the newest first."""
         ...
 
     def due(self, round: Round, before: datetime, limit: int) -> list[Memory]:
-        """Own live memories that were last seen to before that moment, the longest ago first."""
+        """Return own live memories last processed before that moment, the longest ago first."""
         ...
 
     def holding(self, words: Collection[str], most: int) -> dict[str, list[str]]:
-        """For each word the live visible memories that have it: at most so many by their title,
-        then at most so many by their text, there in any of its forms. The oldest first; own
-        ones before what others share."""
+        """Return for each word the live visible memories that have it: at most `most` by their
+        title, then at most `most` by their text, there in any form of the word. The oldest first;
+        own ones before those that others share."""
         ...
 
     def tagged(
         self, tags: Mapping[str, tuple[str, ...]], seen: Mapping[str, str], at: datetime
     ) -> int:
-        """Set the automatic tags of own memories, by id; how many have changed. As linked."""
+        """Set the automatic tags of own memories, by id; returns how many have changed. For `seen`,
+        see linked."""
         ...
 
     def linked(self, seen: Mapping[str, str], at: datetime) -> None:
-        """Note that the links of these own memories were seen to.
+        """Record that the links of these own memories were processed.
 
-        `seen`: by id the content_hash that was; what has another by now stays due.
+        `seen` holds the content_hash that was read, by id; a memory with another one by now stays
+        due.
         """
         ...
 
@@ -181,7 +187,8 @@ class Rank(NamedTuple):
 
 
 def rank_of(memory: Living, now: datetime) -> Rank:
-    """How a memory stands by the rules of tiers, whose decay is Kybernesis', whatever the curve."""
+    """Return the rank of a memory by the rules of tiers. Their decay is Kybernesis', whatever the
+    curve."""
     known = fading(memory, now)
     worth = priority(
         importance=memory.importance,

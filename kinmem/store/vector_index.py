@@ -148,6 +148,14 @@ class VectorIndex:
             rows = rows[np.argsort(self._chunks[rows])]
             return self._chunks[rows], self._memories[rows], _cosines(self._vectors[rows], query)
 
+    def first_vectors(self, memories: Ids) -> tuple[Ids, Vectors]:
+        """Of each of these memories that is here the vector of its first chunk."""
+        with self._lock:
+            rows = self._rows_of(memories)
+            rows = rows[np.lexsort((self._chunks[rows], self._memories[rows]))]
+            found, first = np.unique(self._memories[rows], return_index=True)
+            return found, self._vectors[rows[first]]
+
     def _reserve(self, count: int) -> None:
         held = len(self._chunks)
         if count <= held:

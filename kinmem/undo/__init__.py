@@ -1,1 +1,1 @@
-"""Writes taken back, and all about a name forgotten and proved gone."""
+"""Undoing writes, and erasing everything about a name with proof that it is gone."""

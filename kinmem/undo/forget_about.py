@@ -1,6 +1,6 @@
-"""Forget all about a name: what that is, erasing it, and the proof that it is gone.
+"""Forget everything about a name: find it, erase it, and prove that it is gone.
 
-The proof is a scan: where names and texts stand in the files below a folder, byte by byte.
+The proof is a byte scan: it searches all files below a folder for names and pieces of texts.
 """
 
 import json
@@ -20,17 +20,18 @@ from kinmem.store.base import Store
 from kinmem.text import INVISIBLE
 
 BLOCK = 1 << 24
+# Bytes that are read again at the start of the next block.
 LONGEST = 4096
-"""Bytes that are read again at the start of the next block."""
+# Bytes on either side that are searched for the word that contains a name.
 REACH = 40
-"""Bytes on either side that are looked at for the word in which a name stands."""
 WORD_BEFORE = re.compile(rb"[0-9A-Za-z_\x80-\xff]*\Z")
 WORD_AFTER = re.compile(rb"[0-9A-Za-z_\x80-\xff]*")
+# Bytes; shorter names occur by chance in binary numbers such as vectors.
 SHORT = 4
-"""Bytes; shorter names turn up in random numbers such as vectors."""
 PRINTABLE = frozenset([*range(0x20, 0x7F), *range(0x80, 0x100), 9, 10, 13])
+# Characters of each piece of a text that is searched for: one from its beginning, one from its
+# middle.
 PROBE = 40
-"""Characters of a text that are searched for, from its beginning and from its middle."""
 MOST_PROBES = 300
 
 
@@ -39,7 +40,7 @@ class Place:
     """Something that was searched for stands in a file."""
 
     file: str
-    """Below the home folder."""
+    """Path below the home folder."""
     count: int
     what: str
     """name or text."""
@@ -62,8 +63,9 @@ class Scan:
         is_known: Callable[[str], bool],
         holds: Callable[[str], bool],
     ) -> list[Place]:
-        """Where they stand. `is_known`: a longer word that the name is part of; `holds`: a text
-        that something which stays says as well; neither is told."""
+        """Return where they occur. Not reported are occurrences within a longer word for which
+        `is_known` returns True, and pieces for which `holds` does, since something that stays says
+        the same."""
         is_held = cache(holds)
         places = []
         for path in paths:
@@ -77,7 +79,7 @@ class Scan:
         return places
 
     def _in_file(self, path: Path) -> tuple[Counter[str], Counter[str]]:
-        """The words around the name, and the pieces of texts, with how often each is there."""
+        """Count the words around the name, and the pieces of texts."""
         words, texts = Counter[str](), Counter[str]()
         for block in _blocks(path):
             words.update(self._words(block))
@@ -86,21 +88,21 @@ class Scan:
         return words, texts
 
     def _words(self, block: bytes) -> Iterator[str]:
-        """The words around each place of the name, without invisible characters."""
+        """Yield the word around each occurrence of the name, without invisible characters."""
         block = _unseen().sub(b"", block.lower())
         for hit in self._name.finditer(block):
             start, end = hit.span()
             if end - start >= SHORT or _is_text(block, start, end):
                 before = WORD_BEFORE.search(block[max(0, start - REACH) : start])
                 after = WORD_AFTER.match(block[end : end + REACH])
-                assert before is not None and after is not None  # they match nothing as well
+                assert before is not None and after is not None  # both also match the empty string
                 word = before.group() + hit.group() + after.group()
                 yield word.decode("utf-8", "replace").lower()
 
 
 @cache
 def _unseen() -> re.Pattern[bytes]:
-    """Invisible characters, as they may stand in a file."""
+    """Match invisible characters, in each form in which a file may contain them."""
     found = INVISIBLE.findall("".join(map(chr, (*range(0xD800), *range(0xE000, 0xE1000)))))
     return re.compile(_any_of({form.encode() for one in found for form in _written(one)}))
 
@@ -110,7 +112,7 @@ def _written(text: str) -> tuple[str, str]:
 
 
 def _any_of(forms: Collection[bytes]) -> bytes:
-    """A pattern that looks at each byte once, none of the forms being the start of another."""
+    """Return a pattern that reads each byte once; none of the forms may be the start of another."""
     ends: dict[int, set[bytes]] = {}
     for form in filter(None, forms):
         ends.setdefault(form[0], set()).add(form[1:])
@@ -123,13 +125,13 @@ def _any_of(forms: Collection[bytes]) -> bytes:
 
 
 def _is_text(block: bytes, start: int, end: int) -> bool:
-    """Whether it stands among text rather than numbers."""
+    """Return whether it is surrounded by text rather than by binary numbers."""
     around = block[max(0, start - 4) : start] + block[end : end + 4]
     return sum(byte in PRINTABLE for byte in around) >= 4
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
-    """The file in overlapping parts; what is gone meanwhile is empty."""
+    """Yield the file in overlapping blocks; nothing if the file is gone by now."""
     try:
         with path.open("rb") as file:
             before = b""
@@ -141,7 +143,7 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 
 def _probes(texts: Sequence[str]) -> Iterator[str]:
-    """Pieces of texts that are long enough to be theirs alone."""
+    """Yield pieces of texts that are long enough to be unique."""
     for text in texts:
         for start in {0, len(text) // 2}:
             piece = text[start : start + PROBE].strip()
@@ -156,33 +158,33 @@ COPIES = (".bak", ".backup")
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What was erased, and where the name or the erased texts still stand."""
+    """What was erased, and where the name or the erased texts still occur."""
 
     erased: int
-    """Memories."""
+    """Number of memories."""
     blanked: Mapping[str, int]
-    """Rows of other tables from which it was removed."""
+    """By table, the number of other rows from which the name was removed."""
     deleted: tuple[str, ...]
-    """Files, below the home folder."""
+    """Files, by their path below the home folder."""
     searched: tuple[str, ...]
-    """Files that were read byte by byte afterwards."""
+    """Files that were scanned byte by byte afterwards."""
     texts: int
-    """Pieces of erased texts that were searched for, beside the name."""
+    """Number of pieces of erased texts that were searched for, besides the name."""
     places: tuple[Place, ...]
-    """Where something is left; none: it is gone."""
+    """Where something is left; empty if everything is gone."""
     others: tuple[str, ...]
-    """Other Kins' shared memories that name it. Nobody but they may change these."""
+    """Ids of other Kins' shared memories that mention the name. Only those Kins may change them."""
     copies: tuple[Path, ...]
-    """Copies of shared.db that name it, to be deleted by hand."""
+    """Copies of shared.db that contain the name, to be deleted by hand."""
     kept: tuple[str, ...]
     """See Forgetting.kept."""
 
 
 class Forgetting:
-    """What one Kin's memory holds of a name. Nothing is erased before `erase` is called."""
+    """Everything about a name in one Kin's memory. Nothing is erased until `erase` is called."""
 
     def __init__(self, store: Store, home: Path, name: str, done: Callable[[], None]) -> None:
-        """`done` is called when something was erased. Raises InvalidInput for a useless name."""
+        """`done` is called once something was erased. Raises InvalidInput for a useless name."""
         self.mention = Mention(name)
         if len(self.mention.name) < SHORTEST:
             raise InvalidInput(f"{name!r} is too short to tell what is about it; name it in full")
@@ -191,26 +193,28 @@ class Forgetting:
         self._done = done
         traces = store.forgetting.traces(self.mention)
         self.memories: list[Memory] = traces.memories
-        """Own ones, private and shared, in whatever state; they are erased."""
+        """The Kin's own memories about the name, private and shared, in any state; they are
+        erased."""
         self.others: tuple[str, ...] = tuple(traces.others)
-        """Ids of other Kins' shared memories that name it; they stay."""
+        """Ids of other Kins' shared memories that mention the name; they stay."""
         self.counts: Mapping[str, int] = traces.counts
-        """By table how many other rows name it: turns, summaries, history, what was shown."""
+        """By table, how many other rows mention it: turns, summaries, history, what was shown."""
         self.files: tuple[str, ...] = tuple(dict.fromkeys((*traces.spills, *self._own_files())))
-        """Files that are deleted: what tools gave, and copies of the Kin's own database."""
+        """Files that are deleted: tool outputs, and copies of the Kin's own database."""
         self.copies: tuple[Path, ...] = tuple(self._shared_copies())
-        """Copies of shared.db that name it. They stay, for other Kins' memories are in them too;
-        who wants the name gone from them deletes them by hand."""
+        """Copies of shared.db that contain the name. They stay, since they hold other Kins'
+        memories too; to remove the name from them, delete them by hand."""
         self.kept: tuple[str, ...] = traces.kept
-        """table.column where the name is a word of kinmem's own, or the Kin's name; these stay."""
+        """table.column where the name is one of kinmem's own words, or the Kin's name; these
+        stay."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is to be erased."""
+        """Whether there is nothing to erase."""
         return not (self.memories or self.counts or self.files)
 
     def erase(self) -> Proof:
-        """Erase all of it for good, then search every file for what may be left."""
+        """Erase everything for good, then search every file for remains."""
         texts = [text for one in self.memories for text in (one.content, one.source_context or "")]
         forgetting = self._store.forgetting
         blanked = forgetting.counts(self.mention, self.memories)
@@ -252,7 +256,7 @@ class Forgetting:
         )
 
     def _own_files(self) -> Iterator[str]:
-        """What tools gave, and copies of the own database, that name it."""
+        """Yield tool outputs, and copies of the Kin's own database, that contain the name."""
         folder, kin = self._home / "kins", self._store.kin
         found = [*folder.glob(f"{kin}-outputs/*"), *folder.glob(f"{kin}.db*")]
         for path in self._naming(p for p in found if p.suffix in COPIES or p.parent != folder):
@@ -276,7 +280,7 @@ class Forgetting:
         return False
 
     def _searched(self) -> Iterator[Path]:
-        """Every file but those of other Kins, which are theirs to search."""
+        """Yield every file except those of other Kins."""
         kin = self._store.kin
         for path in sorted(filter(_is_plain, self._home.rglob("*"))):
             folder, *rest = path.relative_to(self._home).parts

@@ -1,4 +1,5 @@
-"""What an undo comes to: what belongs together goes together; no later change is lost unasked."""
+"""Plans an undo: writes that belong together are undone together, and no later change is lost
+without consent."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -13,15 +14,17 @@ from kinmem.models import LIVE, Chunks, Draft, Event, Memory, State
 from kinmem.store.base import Store
 from kinmem.store.history import COMPUTED, components, heirs
 
+# Actions of time, use and upkeep. They are undone along with what they were applied to, without
+# asking.
 AUTOMATIC = frozenset(
     {"recalibrated", "pruned", "purged", "faded", "revived", "expired", "everywhere"}
 )
-"""Actions of time, use and upkeep: they go with what they were done to, and nobody is asked."""
+# How the names of batches begin that compare memories stored without a vector. They are a
+# consequence of the storing.
 SETTLING = "settle "
-"""How batches begin in which what was stored unseen was compared; they follow from storing it."""
 
+# What one write did to one memory: the memory's id and the number of the write.
 Key = tuple[str, int]
-"""What one write did to one memory: id and number of the write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ class Plan:
 
 
 class Planner:
-    """Finds what goes together with what is to be taken back, of one Kin's memories."""
+    """Finds everything that must be undone together, among one Kin's memories."""
 
     def __init__(self, store: Store, window: timedelta, clock: Clock) -> None:
         self._store = store
@@ -45,10 +48,11 @@ class Planner:
         self._clock = clock
 
     def __call__(self, meant: Sequence[Event], *, cascade: bool) -> Plan:
-        """What is to be set so that these lines never were, and what follows from them neither.
+        """Return the changes after which these history lines, and all that follows from them, are
+        undone.
 
-        Raises LaterChange where something later would be lost, unless `cascade` takes it back too;
-        InvalidInput where nothing of it can be taken back.
+        Raises LaterChange if a later change would be lost, unless `cascade` undoes it too;
+        InvalidInput if nothing can be undone.
         """
         chosen = {(line.memory_id, line.write) for line in meant}
         while True:
@@ -74,7 +78,7 @@ class Planner:
             chosen |= more
 
     def about(self, ids: Collection[str]) -> dict[str, list[Event]]:
-        """By id the lines in force about each of these memories, in order."""
+        """Return by id the lines about these memories that are in force, in order."""
         lines: dict[str, list[Event]] = defaultdict(list)
         for line in self._store.past.about(ids):
             lines[line.memory_id].append(line)
@@ -85,7 +89,7 @@ class Planner:
         return {id: one for id, one in found.items() if one.kin == self._store.kin}
 
     def _with_all(self, lines: Iterable[Event]) -> set[Key]:
-        """What was done by the same writes to what belongs with these memories."""
+        """Return what the same writes did to related memories."""
         return {
             (line.memory_id, line.write)
             for one in lines
@@ -98,8 +102,8 @@ class Planner:
         about: Mapping[str, Sequence[Event]],
         memories: Mapping[str, Memory],
     ) -> tuple[list[Event], list[Event]]:
-        """Lines that follow from what is taken back, and go with it; then those that stand on it or
-        change the same: they would be lost."""
+        """Return the lines that follow from what is undone and go with it, then those that depend
+        on it or change the same fields, which would be lost."""
         later = [
             line
             for id, lines in taken.items()
@@ -119,7 +123,7 @@ class Planner:
     def _superseded_by(
         self, born: Sequence[str], taken: Mapping[str, Sequence[Event]]
     ) -> list[Event]:
-        """What gave way to what is to go."""
+        """Return the lines with which other memories were superseded by those that are to go."""
         gave_way = self.about(self._store.past.superseded_by(born)) if born else {}
         return [
             line
@@ -135,7 +139,8 @@ class Planner:
         memories: Mapping[str, Memory],
         known: Collection[str],
     ) -> list[Event]:
-        """Where a memory is not as the last of its lines has left it: what has changed that."""
+        """If a memory is not as the last of its lines left it, return the line that has changed
+        it."""
         found = []
         for id, lines in taken.items():
             if id not in memories or id in known or lines[0].action == "created":
@@ -156,7 +161,8 @@ class Planner:
     def _said_again(
         self, taken: Mapping[str, Sequence[Event]], memories: Mapping[str, Memory]
     ) -> list[Event]:
-        """What has come to say since what one of these memories would say again."""
+        """Return the lines with which other memories came to state what one of these would state
+        again."""
         again = []
         for id, memory in memories.items():
             fields = self._fields(taken[id], memory)
@@ -202,7 +208,7 @@ class Planner:
     def _check_text(
         self, lines: Sequence[Event], memory: Memory, fields: Mapping[str, Any]
     ) -> None:
-        """Raises InvalidInput where an earlier text of a document is erased."""
+        """Raise InvalidInput if the earlier text of a document was erased."""
         new = replace(memory, **fields)
         if new.is_document and new.content_hash != memory.content_hash:
             try:
@@ -211,7 +217,7 @@ class Planner:
                 raise _forgotten(lines, "the text") from None
 
     def _fields(self, lines: Sequence[Event], memory: Memory) -> dict[str, Any]:
-        """What is to be set of a memory so that these lines never were."""
+        """Return the fields to set so that these lines are undone."""
         if lines[0].action == "created":
             gone = {"state": State.DELETED, "deleted_at": self._clock()}
             return {} if memory.state == State.DELETED else gone
@@ -220,16 +226,16 @@ class Planner:
             before |= line.before
         fields = self._store.past.fields(before)
         if lines[-1].action == "expired":
-            fields["expires_at"] = None  # as of what is restored: else recall would leave it out
+            fields["expires_at"] = None  # otherwise recall would leave out the restored memory
         if fields.get("state") == State.DELETED and fields.get("deleted_at"):
-            # Not for the next purge: it has just been put there.
+            # It was put into the bin just now, so the next purge must not erase it.
             oldest = self._clock() - self._window
             fields["deleted_at"] = max(fields["deleted_at"], oldest)
         return {name: value for name, value in fields.items() if getattr(memory, name) != value}
 
 
 def in_force(lines: Sequence[Event]) -> list[Event]:
-    """Those of a memory's lines that nothing has taken back, in order."""
+    """Return those of a memory's lines that were not reverted, in order."""
     gone: set[int] = set()
     kept: list[Event] = []
     for line in reversed(lines):
@@ -244,9 +250,10 @@ def is_automatic(line: Event) -> bool:
 
 
 def _on_top(taken: Sequence[Event], all: Sequence[Event], memory: Memory) -> list[Event]:
-    """Later lines about the same fields of a memory, or about anything of one that is to go."""
+    """Return later lines about the same fields of a memory, or about any field of one that is to
+    go."""
     if taken[0].action == "created" and memory.state == State.DELETED:
-        return []  # it is gone already
+        return []  # it is in the bin already
     touched = {name for line in taken for name in (*line.before, *line.after)} - COMPUTED
     return [
         line
@@ -260,12 +267,14 @@ def _on_top(taken: Sequence[Event], all: Sequence[Event], memory: Memory) -> lis
 
 
 def _is_since(line: Event, write: int) -> bool:
-    """Whether it has done something after that write; taking back what came after it does not."""
+    """Return whether it changed something after that write; merely reverting later writes does not
+    count."""
     return line.write > write and not (line.reverts and min(line.reverts) > write)
 
 
 def _lets_last(line: Event) -> bool:
-    """Whether it is the undo of an expiry, which takes the end with it; see Planner._fields."""
+    """Return whether it is the undo of an expiry, which also clears expires_at; see
+    Planner._fields."""
     return bool(line.reverts) and "state" in line.after and line.after.get("expires_at", 0) is None
 
 
@@ -277,7 +286,7 @@ def _forgotten(lines: Sequence[Event], what: str) -> InvalidInput:
 
 
 def _is_blanked(value: object) -> bool:
-    """Whether forget --about has left its mark there."""
+    """Return whether the value contains the mark that forget --about leaves."""
     if isinstance(value, str):
         return ERASED in value
     if isinstance(value, Mapping):
@@ -286,7 +295,8 @@ def _is_blanked(value: object) -> bool:
 
 
 def _links(lines: Sequence[Event]) -> Sequence[Mapping[str, Any]] | None:
-    """The manual links a memory had before these lines; None: they are not about links."""
+    """Return the manual links that a memory had before these lines; None if they are not about
+    links."""
     found = [line.before["links"] for line in lines if "links" in line.before]
     return found[0] if found and lines[0].action != "created" else None
 

@@ -1,4 +1,4 @@
-"""Writes taken back, as they are planned (plan.py), in transactions that can be undone in turn."""
+"""Undoes writes, as planned in plan.py, in transactions that can be undone in turn."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,12 +18,12 @@ from kinmem.store.history import batch_name, components
 from kinmem.turns import Batch, Change
 from kinmem.undo.plan import AUTOMATIC, SETTLING, Plan, Planner, in_force, is_automatic
 
+# Actions of time and use after which a memory is recalled less or not at all.
 PUTS_AWAY = frozenset({"faded", "pruned", "expired"})
-"""Actions of time and use by which a memory is recalled less or not at all."""
 OF_UPKEEP = AUTOMATIC | {"consolidated", "compressed"}
 PAGE = 50
+# How conflicts end when their memories are changed.
 CLOSED = ("kept_newer", "kept_older", "merged", "undone")
-"""How conflicts end with what is done to their memories."""
 
 Became = Literal["gone", "back", "changed"]
 
@@ -35,15 +35,15 @@ class Undone:
     writes: tuple[int, ...]
     """The writes, the latest first."""
     became: Mapping[str, Became]
-    """By id: gone into the bin, back in use, or changed."""
+    """By id: in the bin (gone), in use again (back), or changed."""
     lost: tuple[str, ...]
-    """Memories that were erased since, and stay so."""
+    """Memories that were erased since; they cannot come back."""
     batch: str | None
-    """By which name this can be undone in turn; None: nothing was done."""
+    """The name by which this can be undone in turn; None: nothing was done."""
 
 
 class Undo:
-    """Takes back writes of one Kin, as far back as what is forgotten is kept."""
+    """Undoes writes of one Kin, as far back as forgotten memories are kept."""
 
     def __init__(
         self,
@@ -66,11 +66,10 @@ class Undo:
         cascade: bool = False,
         dry_run: bool = False,
     ) -> Undone:
-        """Take back a write by its number, all of a batch by its name, or the latest write that did
-        something to a memory, by its id; None: the `last` things that were done on purpose to
-        memories that are still there.
+        """Undo a write by its number, a batch by its name, or the latest write to a memory by its
+        id; None: the last `last` deliberate changes to memories that still exist.
 
-        Raises LaterChange where something later would be lost, unless `cascade` takes it back too.
+        Raises LaterChange if a later change would be lost, unless `cascade` undoes it too.
         """
         if last < 1:
             raise InvalidInput(f"last {last} is below 1; 1 takes back the last thing that was done")
@@ -102,8 +101,8 @@ class Undo:
         return lines
 
     def _latest_of(self, id: str) -> list[Event]:
-        """What the latest write did to a memory and to what belongs with it; of upkeep's, only what
-        has put the memory away."""
+        """Return what the latest write did to a memory and to those related to it. A write of
+        upkeep counts only if it has put the memory away."""
         lines = [line for line in in_force(self._store.past.about([id])) if not line.reverts]
         mine = [line for line in lines if not is_automatic(line)] or lines
         states = [line for line in lines if "state" in line.after]
@@ -115,7 +114,7 @@ class Undo:
         return components(self._store.past.write(latest), [id])
 
     def _latest(self, count: int) -> list[Event]:
-        """The lines of so many things done last, each a batch or a write of its own."""
+        """Return the lines of the last `count` changes; each is a batch, or a write without one."""
         found: dict[str | int, list[Event]] = {}
         for line in self._purposeful():
             name = line.batch or line.write
@@ -133,7 +132,8 @@ class Undo:
         return [line for lines in found.values() for line in lines]
 
     def _merged_since(self, lines: Sequence[Event]) -> list[Event]:
-        """What upkeep made last of what these lines tell of: it must go first, as a whole."""
+        """Return the latest merge by upkeep that followed these lines; it must be undone first, as
+        a whole."""
         newest = max(line.write for line in lines)
         about = self._planner.about({line.memory_id for line in lines})
         later = {line.write for of in about.values() for line in of if line.write > newest}
@@ -141,7 +141,7 @@ class Undo:
         return next((one for one in writes if any(map(_is_merging, one))), [])
 
     def _purposeful(self) -> Iterator[Event]:
-        """Lines in force of what was not done by upkeep or undo, the latest first; none of
+        """Yield lines in force that were not written by upkeep or undo, the latest first; none of
         memories that are gone."""
         before = None
         while lines := self._store.past.writes(PAGE, before=before):
@@ -158,10 +158,11 @@ class Undo:
                 if is_meant and (line.memory_id, line.write) in kept:
                     yield line
 
-    # doing it
+    # carrying out the plan
 
     def _carried_out(self, plan: Plan) -> str:
-        """One transaction, then one for each memory whose links change."""
+        """Carry out the plan in one transaction, then one more for each memory whose links
+        change."""
         batch = batch_name("undo")
         changes = [self._change(id, fields, plan) for id, fields in plan.fields.items()]
         settled = self._settled(plan)
@@ -187,7 +188,8 @@ class Undo:
         )
 
     def _chunks(self, memory: Memory, fields: Mapping[str, Any]) -> Chunks:
-        """Of what it is to say; with vectors, unless the embedder is away."""
+        """Return the chunks of the restored text, with vectors unless the embedder is
+        unavailable."""
         new = replace(memory, **fields)
         if new.is_document:
             text = self._store.documents.text(memory.id, new.content_hash)
@@ -196,8 +198,8 @@ class Undo:
         return embedded(Chunks(texts), self._embedder)
 
     def _settled(self, plan: Plan) -> dict[int, str]:
-        """Conflicts that were settled by what is taken back are open again, and those with what
-        goes are none any more."""
+        """Reopen conflicts that were settled by what is undone, and close those of memories that
+        go."""
         states = {id: fields["state"] for id, fields in plan.fields.items() if "state" in fields}
         settled = {}
         for one in self._store.decisions.conflicts(all=True) if states else ():

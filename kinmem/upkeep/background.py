@@ -1,4 +1,4 @@
-"""What is done for a Kin while nobody waits: one thread for each open Kin, and its work."""
+"""The background worker: one thread for each open Kin, and the work it does."""
 
 import logging
 import threading
@@ -19,16 +19,17 @@ from kinmem.upkeep.purge import purge
 logger = logging.getLogger(__name__)
 
 IDLE_SECONDS = 5.0
-# Who stores batch after batch is let through first: two threads that share one interpreter and one
-# write lock take twice as long (130 µs a memory instead of 67). But not for ever.
+# A caller that stores batch after batch goes first: two threads that share one interpreter and one
+# write lock take twice as long (130 µs a memory instead of 67). The worker waits for
+# PATIENCE_SECONDS at most.
 CALM_SECONDS = 0.1
 PATIENCE_SECONDS = 2.0
-# A provider that is down is asked again after this long, or at the next wake.
+# If a provider is down, the work is tried again after this long, or at the next wake.
 RETRY_SECONDS = 30.0
 
 
 class Background:
-    """Prepares once, then works whenever it is woken and every few seconds."""
+    """Runs `prepare` once, then `work` whenever it is woken and every few seconds."""
 
     def __init__(
         self,
@@ -38,10 +39,11 @@ class Background:
         *,
         resident: bool = True,
     ) -> None:
-        """`work` does a part and says whether more is left; both may raise KinmemError.
+        """`work` does a part and returns whether more is left; both functions may raise
+        KinmemError.
 
-        `patience` is how long await_ready waits, in seconds; None: until prepare has ended.
-        Without `resident` nothing is ever prepared or worked on, and nobody waits for it.
+        `patience` is how long await_ready waits, in seconds; None: until prepare has ended. Without
+        `resident` there is no background work, and nobody waits for it.
         """
         self._prepare = prepare
         self._work = work
@@ -60,16 +62,16 @@ class Background:
             self.stopping = True
 
     def start(self) -> None:
-        """Begin, once whoever made it can be asked for work."""
+        """Start the thread, once its owner is ready to be called."""
         if not self.stopping:
             self._thread.start()
 
     def await_ready(self) -> None:
-        """Wait until prepare has ended, well or badly, but not longer than patience."""
+        """Wait until prepare has succeeded or failed, but not longer than `patience`."""
         self._ready.wait(self._patience)
 
     def wake(self) -> None:
-        """There is something to do, as soon as no more of it comes."""
+        """Announce new work, which is done once no more of it arrives."""
         self._woken_at = time.monotonic()
         with self._rest:
             self._resting = False
@@ -85,16 +87,17 @@ class Background:
 
     @property
     def hurried(self) -> bool:
-        """Whether somebody waits for everything to be done."""
+        """Whether a caller is waiting for all work to be done."""
         return self._hurried.is_set()
 
     @property
     def is_woken(self) -> bool:
-        """Whether something has come up since the work in hand was begun."""
+        """Whether new work was announced since the current part was begun."""
         return self._woken.is_set()
 
     def await_calm(self) -> None:
-        """Between two parts of the work: wait until nobody has woken for a moment, or waits."""
+        """Wait between two parts of the work until nothing was announced for a moment, or a caller
+        waits for the work to be done."""
         latest = time.monotonic() + PATIENCE_SECONDS
         while (now := time.monotonic()) < latest and not self._hurried.is_set():
             calm = self._woken_at + CALM_SECONDS
@@ -103,7 +106,7 @@ class Background:
             self._hurried.wait(calm - now)
 
     def close(self) -> None:
-        """Stop after the part in hand."""
+        """Stop after the current part."""
         with self._rest:
             self.stopping = self.closing = True
             self._woken.set()
@@ -133,7 +136,7 @@ class Background:
             self._woken.wait(RETRY_SECONDS if self._failed else IDLE_SECONDS)
 
     def _attempt(self, part: Callable[[], bool | None]) -> bool:
-        """Do a part; a failure is logged and tried again later."""
+        """Run a part. A failure is logged, and the part is tried again later."""
         try:
             more = bool(part())
         except KinmemError as error:
@@ -141,7 +144,7 @@ class Background:
                 logger.warning("background work waits: %s", error)
             self._failed = True
             return False
-        except Exception:  # whatever it is, those who wait must not wait for ever
+        except Exception:  # of any kind: a waiting caller must not wait for ever
             logger.exception("background work failed")
             self._failed = True
             return False
@@ -150,7 +153,7 @@ class Background:
 
 
 class Work:
-    """The parts of the background work, each of which may be cut short and is taken up again."""
+    """The parts of the background work. Each may be interrupted and is resumed later."""
 
     def __init__(
         self,
@@ -169,19 +172,20 @@ class Work:
         self._clock = clock
 
     def prepare(self) -> None:
-        """Load the models; empty the bin of what was there long: not every process lives to see a
-        sleep cycle."""
+        """Load the models, then purge what is due: not every process lives long enough for a sleep
+        cycle."""
         self._indexing.warm()
         kept, prune = self._bin_time, self._prune
         purge(self._store, kept, prune, self._clock, UNLIMITED, Counter())
 
     def part(self, background: Background) -> bool:
-        """Counters, vectors and what they settle, then what was said. Whether more may be left."""
+        """Flush usage counters, make vectors and compare new memories, then learn from what was
+        said. Returns whether more may be left."""
         self._store.flush_use()
         failure, more = None, False
         try:
             more = self._indexing.part(Budget(lambda: _is_stopping(background)))
-        except ModelError as error:  # an embedder that is away must not keep turns waiting
+        except ModelError as error:  # turns must not wait for an embedder that is unavailable
             failure = error
         run = self._cycle(
             hurried=background.hurried,
@@ -195,6 +199,6 @@ class Work:
 
 
 def _is_stopping(background: Background) -> bool:
-    """Who stores batch after batch is let through first."""
+    """Let callers that store batch after batch go first, then return whether to stop."""
     background.await_calm()
     return background.stopping

@@ -1,4 +1,4 @@
-"""How far work may go: until its time is over, somebody wants it to end, or its lease is lost."""
+"""The limit of a piece of work: its time, a request to stop, or the loss of its lease."""
 
 import os
 import socket
@@ -10,15 +10,15 @@ import uuid_utils
 
 from kinmem.store.upkeep import Jobs
 
+# How long a lease lasts unless it is renewed. A killed process loses its lease at once.
 SECONDS = 300.0
-"""How long a lease lasts unless it is renewed. A killed process loses its at once."""
+# Often enough that a model's slow answer in between does not cost the lease.
 RENEWED_EVERY = 60.0
-"""Seconds: often enough that a slow answer of a model in between does not lose it."""
 POLL_SECONDS = 0.25
 
 
 class Lease:
-    """The right to do work that one process at a time does, as long as it is renewed in time; see
+    """The right to work that only one process does at a time. It must be renewed in time; see
     Jobs.lease."""
 
     def __init__(self, jobs: Jobs, job: str) -> None:
@@ -29,13 +29,14 @@ class Lease:
         self._is_held = False
 
     def renewed(self) -> bool:
-        """Whether it is still held, now for another five minutes."""
+        """Renew the lease for five minutes; returns whether it is still held."""
         self._renewed_at = time.monotonic()
         self._is_held = self._jobs.lease(self._job, self._holder, SECONDS)
         return self._is_held
 
     def kept(self) -> bool:
-        """The same, for who asks all the time: the store is asked once a minute."""
+        """Return whether the lease is held. May be called often: it asks the store once a
+        minute."""
         is_due = time.monotonic() - self._renewed_at >= RENEWED_EVERY
         return self.renewed() if is_due else self._is_held
 
@@ -44,7 +45,8 @@ class Lease:
 
 
 class Budget:
-    """Asked between one memory and the next; work that is cut short goes on in the next run."""
+    """How long work may go on. It is checked between memories; interrupted work continues in the
+    next run."""
 
     def __init__(
         self,
@@ -54,19 +56,19 @@ class Budget:
         lease: Lease | None = None,
         dry_run: bool = False,
     ) -> None:
-        """Over once `stop` says so, the seconds have passed or the lease is lost; None of either:
-        without that limit. `dry_run`: count what would be done, and change nothing."""
+        """It is over once `stop` returns True, the seconds have passed or the lease is lost. None
+        means no such limit. `dry_run`: count what would be done, and change nothing."""
         self._stop = stop
         self._until = None if seconds is None else time.monotonic() + seconds
         self._lease = lease
         self.dry_run = dry_run
         self.is_late = False
-        """Whether the time was over when somebody asked last."""
+        """Whether the time was over at the last check."""
         self.is_stopped = False
-        """The same of everything else that ends it."""
+        """Whether anything else had ended it at the last check."""
 
     def is_over(self) -> bool:
-        """Whether to stop here, and from now on."""
+        """Return whether to stop now. Once True, it stays True."""
         is_late = self._until is not None and time.monotonic() >= self._until
         is_lost = self._lease is not None and not self._lease.kept()
         self.is_late = self.is_late or is_late
@@ -74,7 +76,8 @@ class Budget:
         return self.is_late or self.is_stopped
 
     def part(self, seconds: float) -> "Budget":
-        """At most so many seconds of it, for one step. It is stopped when the whole is over."""
+        """Return a budget of at most so many seconds for one step. It is stopped when the whole is
+        over."""
         return Budget(self.is_over, seconds=seconds, dry_run=self.dry_run)
 
 
@@ -83,7 +86,8 @@ UNLIMITED = Budget()
 
 @contextmanager
 def leased(jobs: Jobs, job: str, patience: float = 0.0) -> Iterator[Lease | None]:
-    """The lease while the block runs; None if somebody else holds it for `patience` seconds."""
+    """Hold the lease while the block runs; None if another process keeps it for `patience`
+    seconds."""
     lease = Lease(jobs, job)
     until = time.monotonic() + patience
     while not (held := lease.renewed()) and time.monotonic() < until:
@@ -96,6 +100,6 @@ def leased(jobs: Jobs, job: str, patience: float = 0.0) -> Iterator[Lease | None
 
 
 def named(holder: str | None) -> str:
-    """Who holds a lease, for people."""
+    """Describe the holder of a lease to people."""
     process, _, rest = (holder or "").partition("@")
     return f"process {process} on {rest.partition('/')[0]}" if rest else "another process"

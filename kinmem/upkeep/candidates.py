@@ -1,6 +1,6 @@
 """How a step that merges goes through the memories: what is new since its last run, part by part.
 
-How far it has come is kept, so that nothing is read where nothing is new.
+Its progress is stored, so that nothing is read when nothing is new.
 """
 
 from collections import Counter
@@ -17,20 +17,20 @@ from kinmem.upkeep.groups import LARGEST, Apart, Found, Group, Groups
 
 Outcome = Literal["merged", "known", "changed", "refused", "aborted", "failed"]
 
+# Most changes of one scope that one run reads; 1.4 s with the built-in embedder. Each is read once.
 MOST_READ = 5000
-"""Changes of one scope in one run; 1.4 s with the built-in embedder. Each is read once."""
 TOGETHER = 200
+# Failures after which a group with the same texts is left out.
 MOST_FAILURES = 3
-"""Of a group with the same texts."""
 SCOPES: tuple[Scope, ...] = ("private", "shared")
 
 
 class Candidates:
-    """The groups in which a memory is new, got a vector or came back since the last run of a step
-    with this embedder and similarity.
+    """The groups with a memory that is new, got a vector or came back since the last run of this
+    step with this embedder and similarity.
 
-    Of one part of the memories after the other, the closest first. A part that was gone through to
-    its end is not looked at again, unless something in it has failed.
+    They come from one part of the memories after the other, the closest first. A part that was
+    finished is not read again, unless something in it has failed.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Candidates:
         *also: str,
         may_be_one: Callable[[str, str], bool] = lambda a, b: True,
     ) -> None:
-        """`also`: other steps whose refusals count; `may_be_one`: see Groups."""
+        """`also` names other steps whose refusals count. For `may_be_one`, see Groups."""
         self._apart = Apart(store, step, *also)
         self._groups = Groups(store, embedder, similarity, self._apart, zone, may_be_one)
         self._jobs = store.jobs
@@ -59,18 +59,18 @@ class Candidates:
 
     @contextmanager
     def counted(self, counts: Counter[str]) -> Iterator[None]:
-        """Adds in the end, however it comes, the outcomes; read: changes looked at; left: those
-        that the next run begins with."""
+        """When the block ends, even with an error, add to `counts` the outcomes; `read`, the
+        changes examined; and `left`, those that the next run begins with."""
         try:
             yield
         finally:
             counts.update(Counter[str](self.outcomes) + Counter(read=self._read, left=self._left))
 
     def settled(self, group: Group, outcome: Outcome) -> None:
-        """What became of a group, before the next one is asked for.
+        """Record what became of a group, before the next one is requested.
 
-        One that was changed meanwhile comes again in the next run; one that was not merged for any
-        other reason never does.
+        A group that was changed in the meantime is offered again in the next run; one that was not
+        merged for any other reason never is.
         """
         self.outcomes[outcome] += 1
         if outcome == "changed":
@@ -83,12 +83,13 @@ class Candidates:
                 self._jobs.set_mark(name, self._jobs.mark(name) + 1)
 
     def _aborts(self, content_hash: str) -> str:
-        """The name under which it is counted how often a text was to stay apart."""
+        """Return the name of the counter of how often a text was kept apart."""
         return f"{self._step} aborts {content_hash}"
 
     def failed(self, group: Group, *, is_to_blame: bool) -> None:
-        """Nobody could say what is to become of it: it comes again in the next run. One that was
-        itself to blame MOST_FAILURES times is left out until one of its memories is changed."""
+        """Record that a group could not be decided; it is offered again in the next run. A group
+        that was itself to blame MOST_FAILURES times is left out until one of its memories is
+        changed."""
         self.outcomes["failed"] += 1
         failures = self._jobs.mark(self._failures(group)) + is_to_blame
         if is_to_blame:
@@ -99,12 +100,12 @@ class Candidates:
             self._apart.leave(group.ids)
 
     def _failures(self, group: Group) -> str:
-        """The name under which it is counted them, of just these texts."""
+        """Return the name of the failure counter for exactly these texts."""
         texts = "".join(f"{memory.id} {memory.content_hash} " for memory in group.memories)
         return f"{self._step} failures {sha256(texts.encode()).hexdigest()}"
 
     def waiting(self) -> int:
-        """How many groups there are now; it is not noted that they were looked at."""
+        """Count the groups that there are now, without recording that they were read."""
         return sum(
             len(self._groups.of({id for _, id in part}, scope).groups)
             for scope, changes in self._changes.items()
@@ -122,8 +123,8 @@ class Candidates:
                     self._left -= len(part)
 
     def _in(self, ids: Collection[str], scope: Scope) -> Iterator[Group]:
-        """All groups but those left out; again where one was full or left out, since what it was
-        about is settled now."""
+        """Yield all groups but those left out. Searches again if a group was full or left out,
+        since its memories are settled by then."""
         over = True
         while over and not self._is_held:
             found = self._groups.of(ids, scope)
@@ -140,7 +141,8 @@ class Candidates:
             over = bool(found.over or hopeless)
 
     def _is_apart(self, group: Group, found: Found) -> bool:
-        """Whether two groups with these texts, or with those close to them, were to stay apart."""
+        """Return whether groups with these texts, or with those close to them, were kept apart
+        twice."""
         hashes = {text for id in group.ids for text in found.beside.get(id, ())}
         return sum(self._jobs.mark(self._aborts(text)) for text in hashes) > LARGEST
 

@@ -1,4 +1,4 @@
-"""A step of upkeep: close memories become one without a model, by their unique sentences (Kore)."""
+"""A step of upkeep: merge close memories without a model, keeping each unique sentence (Kore)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,10 +20,10 @@ from kinmem.upkeep.groups import Group, exclude, weightiest
 from kinmem.upkeep.merge import Merge, Wording, fits, stated
 
 STEP = "compress"
+# Most groups in one run; each merge embeds a text.
 MOST = 200
-"""Groups in one run; each merge embeds a text."""
+# Most levels of merges (Kore): further ones collect what is only loosely alike.
 DEEPEST = 3
-"""Merges of merges (Kore): further ones gather what is only loosely alike."""
 
 
 def compress(
@@ -35,13 +35,13 @@ def compress(
     budget: Budget = UNLIMITED,
     naming: Naming = RULES,
 ) -> None:
-    """The text that says what all say; where none does, the more important memory's, with the
-    sentences behind it that only the others have. Records of different days stay apart.
+    """Merge each group into the text that says everything; if there is none, into the more
+    important memory's text followed by the sentences that only the others have. Records of
+    different days stay apart.
 
-    Added to `counts`, also before it fails: merged, refused (they contradict each other, or it
-    would be too long), known already, changed meanwhile; read and left as Candidates.counts. A dry
-    run counts groups.
-    Raises ModelError when the embedder is away.
+    Adds to `counts`, even if it fails: merged, refused (they contradict each other, or the text
+    would be too long), known (already), changed (in the meantime), and read and left as in
+    Candidates.counted. A dry run counts groups. Raises ModelError if the embedder is unavailable.
     """
     similarity, zone = settings.upkeep.compress_similarity, settings.general.zone
     merge = Merge(store, embedder, STEP, clock, zone, naming)
@@ -58,7 +58,7 @@ def compress(
 
 
 def _wording(group: Group, embedder: Embedder, zone: tzinfo) -> Wording | None:
-    """None: they are to stay apart."""
+    """Return the merged text; None if the memories must stay apart."""
     best = weightiest(group)
     texts = [best.content, *(one.content for one in group.memories if one.id != best.id)]
     whole = _shortest(texts)
@@ -75,7 +75,7 @@ def _wording(group: Group, embedder: Embedder, zone: tzinfo) -> Wording | None:
 
 
 def _shortest(texts: Sequence[str]) -> str:
-    """The fullest of them if it says what the others do, else all that they say."""
+    """Return the longest text that says everything the others do; if there is none, their union."""
     for text in sorted(texts, key=len, reverse=True):
         if united([text, *(one for one in texts if one != text)]) == text:
             return text
@@ -83,7 +83,8 @@ def _shortest(texts: Sequence[str]) -> str:
 
 
 def united(texts: Sequence[str]) -> str:
-    """The first text, and from the others in order the sentences that nothing before them says."""
+    """Return the first text, followed by those sentences of the others, in order, that nothing
+    before them says."""
     kept = [sentence.strip() for sentence in sentences(texts[0]) if sentence.strip()]
     added: list[str] = []
     for text in texts[1:]:
@@ -94,7 +95,7 @@ def united(texts: Sequence[str]) -> str:
 
 
 def _says(known: str, sentence: str) -> bool:
-    """Whether the known sentence can stand for the other, in whatever words, and loses nothing."""
+    """Return whether the known sentence can stand for the other, however worded, without loss."""
     same = compare(known, sentence, 1.0, Ladder()) in (Kinship.SAME_TEXT, Kinship.DUPLICATE)
     if same or contains(known, sentence):
         return True
@@ -102,5 +103,5 @@ def _says(known: str, sentence: str) -> bool:
 
 
 def contradict(memories: Sequence[Memory]) -> bool:
-    """Whether two of them cannot both be so."""
+    """Return whether two of the memories cannot both hold."""
     return any(exclude(a.content, b.content) for a, b in combinations(memories, 2))

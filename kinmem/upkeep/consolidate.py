@@ -1,6 +1,7 @@
-"""A step of upkeep: close memories become one. A model writes the text, the proof decides.
+"""A step of upkeep: merge close memories. A model writes the text; a proof decides whether it is
+used.
 
-In the same step what was learned alike in several projects begins to hold everywhere.
+The same step lets what was learned alike in several projects hold everywhere.
 """
 
 import json
@@ -38,21 +39,22 @@ from kinmem.validation import checked_subject
 logger = logging.getLogger(__name__)
 
 STEP = "consolidate"
+# Model calls a day for each memory that a run may make; most groups are kept apart.
 ASKED = 6
-"""Calls a day for each memory that a run may make; most groups are left apart."""
+# Failures in a row after which the model counts as unavailable; a single one may be due to the
+# group.
 PATIENCE = 2
-"""Failures in a row after which the model counts as gone; one may be about a single group."""
 
 
 class Merged(BaseModel):
-    """What the model makes of a group."""
+    """The model's answer about a group."""
 
     abort: bool = False
     content: str = ""
     category: str = ""
     subject: str | None = None
     importance: float | None = None
-    """Not used: the highest of the sources holds."""
+    """Not used: the merged memory gets the highest importance of its sources."""
     superseded: list[str] = []
 
 
@@ -66,13 +68,13 @@ def consolidate(
     budget: Budget = UNLIMITED,
     naming: Naming = RULES,
 ) -> None:
-    """Merge at most settings.upkeep.consolidation_max groups; what became of them, in `counts`.
+    """Merge at most settings.upkeep.consolidation_max groups.
 
-    merged, aborted by the model, refused by the proof, known already, changed meanwhile, failed;
-    read and left as Candidates.counts. What was aborted or refused is never asked again, what the
-    model could not answer three times only when it is another text. A dry run counts groups.
-    Raises ModelError when the model or the embedder is away; what was merged before stays merged,
-    and counted.
+    Adds to `counts`: merged, aborted (by the model), refused (by the proof), known (already),
+    changed (in the meantime), failed, and read and left as in Candidates.counted. A group that was
+    aborted or refused is never offered again; one that the model failed to answer three times, only
+    once its texts are others. A dry run counts groups. Raises ModelError if the model or the
+    embedder is unavailable; what was merged before stays merged, and counted.
     """
     limits, zone = settings.upkeep, settings.general.zone
     most = limits.consolidation_max
@@ -102,7 +104,7 @@ def consolidate(
 def _merge_all(
     candidates: Candidates, ask: "Ask", merge: Merge, is_enough: Callable[[], bool]
 ) -> None:
-    """Group by group. Raises the last failure, if nothing came after it."""
+    """Merge group by group. Raises the last failure, if no success came after it."""
     failures: list[ModelError] = []
     for group in candidates:
         try:
@@ -119,7 +121,7 @@ def _merge_all(
 
 
 class Calls:
-    """How often a model was asked on one day, kept with the jobs."""
+    """Counts the model calls of a day; stored with the jobs."""
 
     def __init__(self, jobs: Jobs, most: int, clock: Clock, zone: tzinfo) -> None:
         self._jobs = jobs
@@ -132,12 +134,12 @@ class Calls:
         return self._jobs.mark(self._name) >= self._most
 
     def count(self) -> None:
-        """One more."""
+        """Count one more."""
         self._jobs.set_mark(self._name, self._jobs.mark(self._name) + 1)
 
 
 class Ask:
-    """Lets the model write for a group, and checks what it has written."""
+    """Asks the model for a text that merges a group, and checks it."""
 
     def __init__(
         self, model: ChatModel, embedder: Embedder, clock: Clock, zone: tzinfo, calls: Calls
@@ -150,11 +152,11 @@ class Ask:
 
     @property
     def is_enough(self) -> bool:
-        """Whether the model has been asked often enough today."""
+        """Whether the day's calls are used up."""
         return self._calls.are_over
 
     def __call__(self, group: Group) -> Wording | Literal["aborted", "refused"]:
-        """What may stand for the group; it is asked once more if the check finds something."""
+        """Return the merged text. If the check finds problems, the model is asked once more."""
         sources = stated(group, self._zone)
         answer, problems = self._asked(group, sources, [])
         if problems:
@@ -169,7 +171,7 @@ class Ask:
     def _asked(
         self, group: Group, sources: Sequence[str], problems: Sequence[str]
     ) -> tuple[Merged, list[str]]:
-        """The answer, and why it cannot stand for the group."""
+        """Return the answer, and why it cannot stand for the group."""
         told = zip(group.memories, sources, strict=True)
         lines = "\n".join(_line(memory, text, self._zone) for memory, text in told)
         known = "\n".join(problems) or "nothing yet"
@@ -194,7 +196,7 @@ def _line(memory: Memory, text: str, zone: tzinfo) -> str:
 
 
 def _problems(answer: Merged, sources: Sequence[str], embedder: Embedder) -> list[str]:
-    """Why this answer cannot stand for the group; empty if it can."""
+    """Return why this answer cannot stand for the group; empty if it can."""
     if not fits(answer.content, embedder):
         return ["the text is empty or too long; write one to three short sentences"]
     given_up = [text for text in answer.superseded if _gives_way(text, sources)]
@@ -202,9 +204,9 @@ def _problems(answer: Merged, sources: Sequence[str], embedder: Embedder) -> lis
 
 
 def _gives_way(statement: str, sources: Sequence[str]) -> bool:
-    """Whether a source says this, and a later one something that excludes it.
+    """Return whether a source says this, and a later source something that excludes it.
 
-    Else a model could leave out whatever it likes by calling it superseded.
+    Otherwise a model could leave out whatever it likes by calling it superseded.
     """
     said = normalised(statement)
     return any(
@@ -219,7 +221,7 @@ def _gives_way(statement: str, sources: Sequence[str]) -> bool:
 
 
 def _category(answer: Merged, group: Group) -> Category:
-    """The model's if there is such a one, else that of the most important source."""
+    """Return the model's category if it exists, otherwise that of the most important source."""
     for category in CATEGORIES:
         if category == answer.category:
             return category
@@ -227,7 +229,8 @@ def _category(answer: Merged, group: Group) -> Category:
 
 
 def _subject(answer: Merged, group: Group) -> str | None:
-    """The model's if a source has it, in its spelling; else that of the most important source."""
+    """Return the model's subject if a source has it, as spelled there; otherwise that of the most
+    important source."""
     subjects = {folded(m.subject): m.subject for m in group.memories if m.subject}
     try:
         wanted = checked_subject(answer.subject)
@@ -237,17 +240,18 @@ def _subject(answer: Merged, group: Group) -> str | None:
     return subjects.get(folded(wanted), own) if wanted else own
 
 
-# What was learned alike in several projects holds everywhere.
-# The oldest loses its place. The others stay as they are: should the statement end in one project,
-# it still stands in those that have it of their own.
+# What was learned alike in several projects holds everywhere: the oldest memory is detached from
+# its project. The others stay as they are, so that if the statement ends in one project it still
+# stands in those that have it themselves.
+# Projects. Two may share a habit; if a third has it too, the statement was true wherever it
+# occurred.
 LEAST_PROJECTS = 3
-"""Projects. Two may share a habit; in a third the statement was true wherever it was met."""
 EVERYWHERE = "everywhere"
 
 
 def everywhere(store: Store, budget: Budget, counts: Counter[str]) -> None:
-    """Let what is said in the same words in three projects hold in all. Added to `counts`:
-    everywhere. It leaves a line in the history, can be undone, and is not done again then."""
+    """Let a statement that three projects have in the same words hold in all. Adds `everywhere` to
+    `counts`. It is recorded in the history; once undone, it is not repeated."""
     if len(store.places()) < LEAST_PROJECTS:
         return
     changes = []
@@ -263,7 +267,7 @@ def everywhere(store: Store, budget: Budget, counts: Counter[str]) -> None:
 
 
 def _projects_of(memories: Sequence[Memory]) -> list[str]:
-    """Each once, though a repository was moved."""
+    """Return each project once, even if its repository was moved."""
     found: list[str] = []
     for memory in memories:
         place = memory.place
@@ -273,8 +277,8 @@ def _projects_of(memories: Sequence[Memory]) -> list[str]:
 
 
 def _was_done(store: Store, memories: Sequence[Memory]) -> bool:
-    """Whether one of them held everywhere before: then somebody has given it its place again, or
-    has forgotten it."""
+    """Return whether one of them held everywhere before. Then somebody has undone that or forgotten
+    the memory."""
     return any(event.action == EVERYWHERE for one in memories for event in store.history(one.id))
 
 

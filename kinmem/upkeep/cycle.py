@@ -1,9 +1,9 @@
-"""When the background work is done, by whom, and what is written down of it.
+"""When the background work is done, by which process, and how it is reported.
 
-After each turn: reduce, summarise if due, extract, consolidate; when the memories have been left
-alone for a while, also recalibrate, prune, sweep. And the whole sleep cycle, upkeep/pipeline, once
-in KINMEM_SLEEP_EVERY minutes and when somebody asks for it. Each step may be cut short at any point
-and is taken up again; what it did is counted in a report.
+After each turn: reduce, summarise if due, extract, consolidate; once the memories have been left
+alone for a while, also recalibrate, prune, sweep. The whole sleep cycle (upkeep/pipeline) runs once
+every KINMEM_SLEEP_EVERY minutes and on request. Each step may be interrupted at any point and is
+resumed later; a report counts what it did.
 """
 
 from collections import Counter
@@ -25,19 +25,19 @@ from kinmem.upkeep.schedule import Schedule
 from kinmem.upkeep.steps import NAMES, Report, Step, StepName, Work
 
 JOB = "cycle"
+# Time since the start, or since the last upkeep, after which the memories are tended even if
+# nothing is said. A command has ended by then. Daily work is done once a day, see upkeep/schedule.
 PAUSE = timedelta(minutes=10)
-"""From the opening, or the last look, until the memories are seen to although nothing is said.
-A command is over by then. What the calendar asks for is done once a day, see upkeep/schedule."""
+# Age at which no session is resumed any more, so the record of what it was shown may be deleted.
 SHOWN = timedelta(days=30)
-"""After which nobody takes up a session any more, so that what it was shown may be forgotten."""
+# Seconds that sleep() waits for another process to finish its cycle.
 PATIENCE = 60.0
-"""Seconds that sleep() waits for another process to end its own cycle."""
 AFTER_TURNS: Sequence[StepName] = ("consolidate",)
 IN_A_PAUSE: Sequence[StepName] = ("consolidate", "recalibrate", "prune", "sweep")
 
 
 class Cycle:
-    """The work on one Kin's conversations and memories that nobody waits for."""
+    """The background work on one Kin's conversations and memories."""
 
     def __init__(
         self,
@@ -69,11 +69,12 @@ class Cycle:
         stopping: Callable[[], bool] = bool,
         disturbed: Callable[[], bool] = bool,
     ) -> Run | None:
-        """Work on the turns that are whole, then on the memories; the report, None without any.
+        """Work on complete turns, then on the memories. Returns the report, or None if there was
+        nothing to do.
 
-        `hurried` takes turns that are still waiting for their answer as well. Another process that
-        is at it already leaves nothing to do here. From time to time the memories are seen to even
-        where nothing is said, as long as nobody is `disturbed` by it.
+        `hurried` includes turns that still wait for their answer. If another process is at work,
+        nothing is done here. From time to time the memories are tended even if nothing is said,
+        until `disturbed` returns True.
         """
         if not self._is_idle and not self._outbox.due(hurried=hurried):
             return None
@@ -104,8 +105,8 @@ class Cycle:
         stopping: Callable[[], bool] = bool,
         progress: Progress | None = None,
     ) -> Run:
-        """These steps now, whether due or not; `learn` is for every session. Not recorded if it is
-        a dry run, or somebody else is at it."""
+        """Run these steps now, whether due or not; `learn` covers every session. A dry run is not
+        recorded, nor is a run that found another process at work."""
         report = Report(self._clock(), "dry" if dry_run else "sleep")
         with self._mine(report) as lease:
             if lease is None:
@@ -117,7 +118,7 @@ class Cycle:
             return report.run(self._clock()) if dry_run else self._recorded(report)
 
     def sleep_if_due(self, stopping: Callable[[], bool]) -> Run | None:
-        """Learn from every session now, and what is left of the present night."""
+        """Learn from every session now, then run what is left of the current night."""
         report = Report(self._clock())
         with self._mine(report) as lease:
             if lease is None:
@@ -130,8 +131,9 @@ class Cycle:
 
     @contextmanager
     def _mine(self, report: Report) -> Iterator[Lease | None]:
-        """The lease, once who holds it has ended; else None, and the report says who does."""
-        self._asked.set()  # our own background gives way
+        """Wait for the lease and yield it; if its holder does not finish, yield None and name the
+        holder in the report."""
+        self._asked.set()  # interrupts our own background work
         is_free = self._alone.acquire(timeout=PATIENCE)
         self._asked.clear()
         try:
@@ -148,7 +150,8 @@ class Cycle:
                 self._alone.release()
 
     def _night(self, report: Report, budget: Budget) -> Run | None:
-        """What is left of the present night, or a new one; None if there was no time for any."""
+        """Run what is left of the current night, or a new one; None if there was no time for any
+        step."""
         report.kind = "sleep"
         left = self._schedule.left()
         if len(left) == len(NAMES):
@@ -159,8 +162,8 @@ class Cycle:
 
     @property
     def _is_idle(self) -> bool:
-        """Whether the memories have been left alone for long; by a clock that was put back nobody
-        knows for how long."""
+        """Whether the memories have been left alone for PAUSE. True as well if the clock was set
+        back, since then the time is unknown."""
         return not timedelta(0) <= self._clock() - self._seen_to_at < PAUSE
 
     def _do(
@@ -171,7 +174,7 @@ class Cycle:
         compress: bool | None = None,
         progress: Progress | None = None,
     ) -> bool:
-        """These steps in the order of the table; whether it came to the end of them."""
+        """Run these steps in the order of the table; returns whether all were run."""
         learn = partial(self._learn, report)
         table = self._upkeep.table(learn, self._embed, self._sweep, compress)
         steps = [step for step in table if step.name in names]
@@ -185,7 +188,8 @@ class Cycle:
         return True
 
     def _done(self, step: Step, report: Report, budget: Budget) -> bool:
-        """Do one step; whether it was done, if only as far as its time went."""
+        """Run one step; returns whether it counts as done, even if only as far as its time
+        allowed."""
         with report.timed(step.name), report.step(step.name) as counts:
             step.work(budget, counts)
         if budget.is_stopped:
@@ -197,7 +201,7 @@ class Cycle:
         return True
 
     def _learn(self, report: Report, budget: Budget, _: Counter[str]) -> None:
-        """A step: what was said is learned, and shortened where it has grown too long. It counts
+        """A step: learn from what was said, and shorten sessions that have grown too long. Counts
         under the names of its parts."""
         if budget.dry_run:
             report.counts["extract.waiting"] += self._store.turns.counts()["waiting"]
@@ -210,8 +214,8 @@ class Cycle:
             self._shorten(session.name, report)
 
     def _turns(self, report: Report, budget: Budget, hurried: bool) -> bool:
-        """Shorten the sessions that were spoken in and learn from the turns; whether there were
-        any, and it came to the end of them."""
+        """Shorten the sessions with new turns and learn from the turns; returns whether there were
+        any and all were processed."""
         due = self._outbox.due(hurried=hurried)
         for session in dict.fromkeys(turn[0].session for turn in due):
             self._shorten(session, report)
@@ -225,7 +229,7 @@ class Cycle:
             self._compact.summarise(session, counts)
 
     def _sweep(self, budget: Budget, counts: Counter[str]) -> None:
-        """A step: outputs that were put aside, and what sessions were shown, when both are old."""
+        """A step: delete old tool outputs, and old records of what sessions were shown."""
         if not budget.dry_run:
             counts["files"] += self._compact.sweep()
             self._store.shown.prune(self._clock() - SHOWN)

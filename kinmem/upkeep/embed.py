@@ -1,7 +1,7 @@
-"""A step of upkeep: all memories and all that was said get their vectors; stops at any chunk.
+"""A step of upkeep: give vectors to all memories and to all that was said; may stop at any chunk.
 
-`Indexing` is the step: it fills in what is missing (`Embed`), settles what new vectors tell, then
-sees to what was said (`Transcribe`).
+`Indexing` is the step: it makes missing vectors (`Embed`), compares memories that were stored
+without one, then indexes what was said (`Transcribe`).
 """
 
 import logging
@@ -26,34 +26,34 @@ from kinmem.upkeep.budget import Budget
 
 logger = logging.getLogger(__name__)
 
-# Texts of like length share a batch, since a batch is as slow as its longest text: a pool is
+# Texts of similar length share a batch, since a batch is as slow as its longest text: a pool is
 # sorted by length and embedded in slices small enough to stop between.
 POOL = 512
 SLICE = 64
+# Successful slices in a row after which a reduced slice size is doubled.
 GROWS_AFTER = 8
-"""Slices in a row; then one that was halved is doubled."""
+# A text that no embedder refuses: if it fails as well, the embedder is unavailable. Sent after each
+# failure, it also prevents three failures in a row, after which a provider is not asked for a while
+# (llm/deadline.py).
 HARMLESS = "hello"
-"""A text that no embedder refuses: if it fails as well, the embedder is away. Asked after each
-failure, it also keeps three in a row, which close the way to a provider (llm/deadline.py), from
-coming together."""
 PROBE_SECONDS = 5.0
+# How long a text is skipped after two failures that may be temporary.
 REFUSED_SECONDS = 3600.0
-"""For which a text is passed over that failed twice in a way that may pass."""
+# Refused chunks from which the texts are not to blame.
 MOST_REFUSED = 200
-"""Chunks; beyond them it is not the texts."""
 
 Filled = list[tuple[Pending, Vector]]
 
+# Messages indexed in one transaction.
 AT_ONCE = 50
-"""Messages that are indexed in one transaction."""
 
+# Memories compared at once.
 SETTLED_AT_ONCE = 100
-"""Memories."""
 
 
 class Indexing:
-    """Every memory gets its vectors, and is compared by them with those that are known; then what
-    was said gets into the indexes."""
+    """Makes vectors for all memories, uses them to compare new memories with known ones, and
+    indexes what was said."""
 
     def __init__(
         self,
@@ -62,9 +62,10 @@ class Indexing:
         memorize: Memorize,
         transcribe: "Transcribe | None",
     ) -> None:
-        """`embedders`: see Service; the first one's vectors are made, others' while they answer.
+        """For `embedders`, see Service; the first one's vectors are made, and others' while they
+        are in use.
 
-        `transcribe`: None where what was said is not to be found.
+        `transcribe` is None if what was said is not searchable.
         """
         self._store = store
         self._embedders = embedders
@@ -75,7 +76,7 @@ class Indexing:
         self._enrolled = False
 
     def warm(self) -> None:
-        """Load who answers, then who is to make vectors."""
+        """Load the embedder in use, then the configured one, which makes the vectors."""
         answering, _ = choose(self._embedders, self._store.index)
         answering.warm()
         self._embedders[0].warm()
@@ -86,9 +87,9 @@ class Indexing:
         return done if self._transcribe is None else done + self._transcribe.all(progress)
 
     def step(self, budget: Budget, counts: Counter[str]) -> None:
-        """A step of upkeep: fill in all that are missing, settle what they tell; counts chunks.
+        """A step of upkeep: make all missing vectors and settle new memories; counts chunks.
 
-        Raises ModelError if the embedder is away.
+        Raises ModelError if the embedder is unavailable.
         """
         if budget.dry_run:
             counts["chunks"] += self._missing()
@@ -104,8 +105,8 @@ class Indexing:
             counts["turns"] += max(0, waiting - self._turns_waiting())
 
     def part(self, budget: Budget) -> bool:
-        """Fill in a pool of missing vectors, settle what they tell; if there is none, see to what
-        was said. Whether more may be left."""
+        """Make a pool of missing vectors and settle new memories; if none is missing, index what
+        was said. Returns whether more may be left."""
         return self._memories(budget) or self._turns(budget)
 
     def _turns(self, budget: Budget) -> bool:
@@ -140,7 +141,7 @@ class Indexing:
             self._enrolled = True
 
     def _missing(self) -> int:
-        """Chunks; memories, where none has been made yet by this embedder."""
+        """Count chunks without a vector; memories, if this embedder has made none yet."""
         name = self._embedders[0].name
         for one in self._store.index.coverage():
             if one.embedder == name:
@@ -148,11 +149,14 @@ class Indexing:
         return sum(self._store.counts()["state"].values())
 
     def _stand_in(self, budget: Budget) -> bool:
-        """What is new has to be found meanwhile by the embedder that still answers."""
+        """Make vectors with the embedder still in use, so that new memories are found in the
+        meantime."""
         answering, filled = choose(self._embedders, self._store.index)
         more = False
         if answering is not self._embedders[0] and not filled:
-            with suppress(ModelError):  # words find it; the new vectors are what counts
+            with suppress(
+                ModelError
+            ):  # words still find it, and the configured embedder's vectors matter more
                 for _ in self._embeds[answering.name].pool():
                     more = True
                     if budget.is_over():
@@ -160,31 +164,32 @@ class Indexing:
         return more
 
     def _settle(self, ids: Collection[str], vectors: Mapping[str, Vector]) -> None:
-        """Compare memories that were stored unseen, and note that this was done."""
+        """Compare memories that were stored without a vector, and record that this was done."""
         self._memorize.settle(vectors)
         if ids:
             self._store.index.settled(ids)
 
 
 class Transcribe:
-    """Indexes the messages that wait, a part at a time."""
+    """Indexes waiting messages, a part at a time."""
 
     def __init__(self, transcript: Transcript, embedders: Sequence[Embedder]) -> None:
-        """`embedders`: see Service."""
+        """For `embedders`, see Service."""
         self._transcript = transcript
         self._configured = embedders[0]
         self._embeds = {one.name: Embed(transcript, one) for one in embedders}
         self._cut = partial(chunks_of, embedder=embedders[0])
 
     def waiting(self) -> int:
-        """How many messages are to be indexed."""
+        """Return how many messages wait to be indexed."""
         return self._transcript.waiting()
 
     def part(self, budget: Budget, stand_in: Embedder | None = None) -> bool:
-        """Index some messages, or if none waits make some vectors; whether more may be left.
+        """Index some messages or, if none waits, make some vectors; returns whether more may be
+        left.
 
-        `stand_in` answers until the configured embedder has made its vectors, and must know what is
-        new. Raises ModelError if the embedder is away.
+        `stand_in` is the embedder in use until the configured one has made its vectors, and needs
+        vectors of new messages. Raises ModelError if the embedder is unavailable.
         """
         if self._transcript.index(AT_ONCE, self._cut):
             return True
@@ -194,7 +199,7 @@ class Transcribe:
         return self._pool(self._configured, budget)
 
     def all(self, progress: Callable[[int, int, str], None] | None = None) -> int:
-        """Until nothing waits; how many parts were given vectors. Raises ModelError."""
+        """Index until nothing waits; returns how many parts got vectors. Raises ModelError."""
         while self._transcript.index(AT_ONCE, self._cut):
             pass
         return self._embeds[self._configured.name].all(progress)
@@ -209,7 +214,7 @@ class Transcribe:
 
 
 class Embed:
-    """Fills in the vectors of one embedder."""
+    """Makes the vectors of one embedder."""
 
     def __init__(self, store: Vectored, embedder: Embedder) -> None:
         self._store = store
@@ -219,16 +224,18 @@ class Embed:
         self._in_a_row = 0
 
     def enroll(self) -> None:
-        """Let every chunk have a vector of this embedder. Raises ModelError if it is away."""
+        """Register the embedder, so that every chunk gets a vector of it. Raises ModelError if it
+        is unavailable."""
         if all(known.embedder != self._embedder.name for known in self._store.coverage()):
             self._store.enroll(self._embedder.name, self._embedder.dimension)
 
     def pool(self) -> Iterator[Filled]:
-        """Embed up to 512 waiting chunks; after each stored slice what has been filled.
+        """Embed up to 512 waiting chunks; yields each slice once it is stored, nothing if no chunk
+        waits.
 
-        Nothing is waiting: yields nothing. A text that the embedder refuses while it takes others
-        is passed over, for an hour or until the next start, so that it does not hold up those
-        behind it. Raises ModelError; what was yielded is stored.
+        A text that the embedder refuses while it accepts others is skipped, for an hour or until
+        the next start, so that it does not block those behind it. Raises ModelError; what was
+        yielded is stored.
         """
         waiting = self._waiting_chunks()
         waiting.sort(key=lambda chunk: len(chunk.text))
@@ -242,7 +249,7 @@ class Embed:
                 yield done
 
     def _waiting_chunks(self) -> list[Pending]:
-        """Up to 512 that are not passed over."""
+        """Return up to 512 waiting chunks that are not skipped."""
         now = time.monotonic()
         self._refused = {chunk: until for chunk, until in self._refused.items() if until > now}
         waiting = self._store.pending(self._embedder.name, POOL + len(self._refused))
@@ -251,10 +258,11 @@ class Embed:
         ]
 
     def _filled(self, part: Sequence[Pending], failed: list[Pending]) -> Filled:
-        """What can be embedded of the part, found by halving it; the others are added to `failed`.
+        """Embed what can be embedded, halving the part to isolate failures, which are added to
+        `failed`.
 
-        Slices get smaller while they fail, in case it is their size that is too much.
-        Raises ModelError if the embedder is away.
+        Slices get smaller while they fail, in case their size is the problem. Raises ModelError if
+        the embedder is unavailable.
         """
         try:
             done = self._fill(part)
@@ -272,7 +280,8 @@ class Embed:
         return done
 
     def _tried_again(self, chunk: Pending) -> Filled:
-        """It may have been the moment. Raises ModelError if too many are refused."""
+        """Embed a chunk once more, in case the failure was temporary. Raises ModelError if too many
+        are refused."""
         try:
             return self._fill([chunk])
         except ModelError as error:
@@ -291,11 +300,11 @@ class Embed:
         return list(zip(part, vectors, strict=True))
 
     def _probe(self) -> None:
-        """Raises ModelError if the embedder is away."""
+        """Raise ModelError if the embedder is unavailable."""
         self._embedder.embed([HARMLESS], deadline=PROBE_SECONDS)
 
     def all(self, progress: Callable[[int, int, str], None] | None = None) -> int:
-        """Embed until nothing waits; how many chunks were filled. Raises ModelError."""
+        """Embed until nothing waits; returns how many chunks got vectors. Raises ModelError."""
         self.enroll()
         done, total = 0, self._waiting()
         while done < total:
@@ -309,7 +318,7 @@ class Embed:
         return done
 
     def _waiting(self) -> int:
-        """How many chunks wait; none if the embedder was retired meanwhile."""
+        """Return how many chunks wait; none if the embedder was retired in the meantime."""
         for known in self._store.coverage():
             if known.embedder == self._embedder.name:
                 return known.total - known.done

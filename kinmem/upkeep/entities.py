@@ -1,6 +1,6 @@
-"""A step of upkeep: memories not read yet get their entities, and two names of one become one.
+"""A step of upkeep: extract entities from unread memories, and merge two names of one entity.
 
-Memories are read when they are written; here come those of older versions, and what was merged.
+Memories are read when they are written; this step reads those of older versions and merged ones.
 """
 
 from collections import Counter, defaultdict
@@ -15,30 +15,30 @@ from kinmem.store.base import Store
 from kinmem.store.graph import Key, Named
 from kinmem.upkeep.budget import UNLIMITED, Budget
 
+# Memories in one transaction.
 TOGETHER = 100
-"""Memories in one transaction."""
+# Memories read in one run; ten to twenty-five seconds.
 PER_RUN = 10_000
-"""Memories read in one run; ten to twenty-five seconds."""
+# Mentions searched for duplicate names, the latest ones.
 NAMES = 20_000
-"""Mentions that are looked through for double names, the latest ones."""
+# Letters added, missing, replaced or swapped by which two spellings of one name may differ:
+# Katharina, Katarina. Schmidt and Schmitz differ by two.
 SLIP = 1
-"""Letters, more, less, other or swapped, by which two spellings of one name may differ: Katharina,
-Katarina. By two differ Schmidt and Schmitz."""
+# Least letters of such a name; shorter ones are often as similar and yet different: Hanna, Hannah.
 SHORTEST = 8
-"""Letters; among shorter names as many real ones are as alike: Hanna, Hannah."""
+# Letters that both spellings begin with.
 BEGINS = 3
-"""Letters that both spellings begin with."""
+# The mark of the revision of the own memories up to which names were merged.
 MERGED = "entities"
-"""The mark: up to which revision of the own memories it was done."""
 
 
 def entities(store: Store, naming: Naming, budget: Budget, counts: Counter[str]) -> None:
-    """Read own memories whose content was not read for entities, the latest first; then
+    """Extract entities from own memories whose content was not read yet, the latest first; then
     merge entities of own memories that are certainly the same. Counts read, found and merged.
 
     A first name is merged into the one full name that begins with it, if a memory names both or
     they share a relation or a subject; two spellings, if they share a relation and no memory names
-    both. Not a change of the memories: no history, and it can all be read again.
+    both. The memories do not change: no history is written, and everything can be extracted again.
     """
     _read(store, naming, budget, counts)
     if not budget.is_over():
@@ -59,13 +59,13 @@ def _read(store: Store, naming: Naming, budget: Budget, counts: Counter[str]) ->
             for memory in part
         }
         if not graph.keep(found):
-            return  # all were changed meanwhile: the next run
+            return  # all were changed in the meantime: left to the next run
         counts["read"] += len(part)
         counts["found"] += sum(len(one.entities) for _, one in found.values())
 
 
 def _merge(store: Store, budget: Budget, counts: Counter[str]) -> None:
-    """What differs only in accents or case is one from the beginning."""
+    """Merge names. Those that differ only in accents or case are one entity from the start."""
     if store.jobs.mark(MERGED) == store.revision[0]:
         return
     for kept, gone in same(store.graph.names(NAMES), budget):
@@ -76,7 +76,8 @@ def _merge(store: Store, budget: Budget, counts: Counter[str]) -> None:
 
 
 def same(names: Sequence[Named], budget: Budget = UNLIMITED) -> Iterator[tuple[Key, Key]]:
-    """(kept, gone) of the entities that are one, until the budget is over; none is in two pairs."""
+    """Yield (kept, gone) for entities that are the same, until the budget is over; none is in two
+    pairs."""
     taken = set[Key]()
     for kept, gone in chain(_first_names(names, budget), _spellings(names, budget)):
         if taken.isdisjoint((kept.key, gone.key)):
@@ -85,7 +86,7 @@ def same(names: Sequence[Named], budget: Budget = UNLIMITED) -> Iterator[tuple[K
 
 
 def _first_names(names: Sequence[Named], budget: Budget) -> Iterator[tuple[Named, Named]]:
-    """Anna is Anna Schmidt, where there is no Anna Meyer."""
+    """Match Anna with Anna Schmidt, if there is no Anna Meyer."""
     full: Mapping[str, list[Named]] = defaultdict(list)
     for one in names:
         first, _, rest = one.key.folded.partition(" ")
@@ -103,10 +104,10 @@ def _first_names(names: Sequence[Named], budget: Budget) -> Iterator[tuple[Named
 
 
 def _spellings(names: Sequence[Named], budget: Budget) -> Iterator[tuple[Named, Named]]:
-    """Two names are one slip apart only if they are alike once each has lost a letter at most, so
-    each is compared with the few that share what is left of it, never with all.
+    """Match two spellings of a name. They differ by one slip only if they are equal after each
+    loses at most one letter, so each is compared only with the few that share a shortened form.
 
-    Numbers are no spellings: iPhone 14 is not iPhone 15.
+    Numbers are not spellings: iPhone 14 is not iPhone 15.
     """
     alike: Mapping[tuple[str, str], list[Named]] = defaultdict(list)
     for one in names:
@@ -125,7 +126,7 @@ def _spellings(names: Sequence[Named], budget: Budget) -> Iterator[tuple[Named, 
 
 
 def _shortened(name: str) -> set[str]:
-    """The name, and what is left of it without one letter after the first three."""
+    """Return the name, and its forms without one letter after the first three."""
     return {name, *(name[:at] + name[at + 1 :] for at in range(BEGINS, len(name)))}
 
 
@@ -135,7 +136,8 @@ def _fits(one: Named, other: Named) -> bool:
 
 
 def _is_confirmed(short: Named, full: Named) -> bool:
-    """By a memory that names both, a relation to the same one, or a subject other than the name."""
+    """Return whether a memory names both, they share a relation, or they share a subject other than
+    the name."""
     a, b = short.around, full.around
     subjects = (a.subjects & (b.subjects | {full.key.folded})) - {short.key.folded}
     return bool(a.memories & b.memories or a.relations & b.relations or subjects)

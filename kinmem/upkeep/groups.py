@@ -1,7 +1,7 @@
-"""Candidates for merging: groups of memories so close that one could stand for them.
+"""Candidates for merging: groups of memories so close that one text could stand for them.
 
-Never those that a model or a rule refused to merge, that somebody took apart again, or that exclude
-each other; where learning doubts, upkeep waits.
+Memories are never grouped if a model or a rule refused to merge them, if somebody took them apart
+again, or if they exclude each other; if learning was in doubt, upkeep does not decide.
 """
 
 import re
@@ -25,10 +25,10 @@ from kinmem.store.base import Store
 from kinmem.text import folded
 
 COMPARED = 8
+# Largest group. Larger merges lose detail (KinBot); the rest follows in the next run.
 LARGEST = 3
-"""Larger merges lose detail (KinBot); what is left over goes on in the next run."""
+# Cosine from which memories about two subjects are candidates nevertheless (KinBot).
 ACROSS_SUBJECTS = 0.95
-"""Cosine from which memories about two subjects are candidates all the same (KinBot)."""
 
 RELATIVE_DATES = {"yesterday", "today", "tomorrow", "tonight"}
 RELATIVE = re.compile(
@@ -40,11 +40,11 @@ RELATIVE = re.compile(
 
 
 Pair = frozenset[str]
+# History lines read of one memory; recalibration adds one every ten days.
 HISTORY = 1000
-"""Lines of one memory; recalibration adds one every ten days."""
 
+# Share of the shorter clause's words from which two clauses are about the same thing.
 ALIKE = 0.6
-"""Share of the shorter clause's words from which two clauses speak of the same."""
 LADDER = Ladder()
 
 
@@ -52,7 +52,7 @@ class Apart:
     """The pairs that one step keeps apart."""
 
     def __init__(self, store: Store, step: str, *also: str) -> None:
-        """`also`: other steps whose refusals count."""
+        """`also` names other steps whose refusals count."""
         self._store = store
         self._step = step
         self._steps = (step, *also)
@@ -68,8 +68,8 @@ class Apart:
         self._refused.update(_pairs(ids))
 
     def __contains__(self, pair: Pair) -> bool:
-        """Whether both were in something refused, or one memory has superseded both at some time:
-        that they are live says that it was undone."""
+        """Return whether both were refused together, or one memory once superseded both: since they
+        are live, that was undone."""
         return pair in self._refused or bool(frozenset.intersection(*map(self._line, pair)))
 
     @cached_property
@@ -78,7 +78,7 @@ class Apart:
         return {pair for sets in refused for ids in sets for pair in _pairs(ids)}
 
     def _line(self, id: str) -> frozenset[str]:
-        """The memory, and whatever has superseded it, or that, at any time."""
+        """Return the memory and everything that has ever superseded it, directly or indirectly."""
         if id not in self._lines:
             line, waiting = {id}, [id]
             while waiting:
@@ -100,7 +100,7 @@ class Group:
     """Two or three memories of one scope, owner and speaker."""
 
     memories: tuple[Memory, ...]
-    """The earliest said first."""
+    """In the order in which they were said."""
 
     @property
     def ids(self) -> frozenset[str]:
@@ -114,14 +114,15 @@ class Found:
     groups: list[Group]
     """The closest first; no memory is in two."""
     over: int
-    """Pairs close to a group that is full."""
+    """Number of pairs that are close to a full group."""
     beside: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """By id, the hashes of the texts that are close to a memory, and of its own."""
+    """By id, the hashes of the memory's own text and of those close to it."""
 
 
 class Groups:
-    """Finds groups of at most three: own, live, unpinned, of one chunk, in no conflict, and not to
-    be kept apart. Pairs are of one scope and speaker and one subject, or none."""
+    """Finds groups of at most three memories that are the Kin's own, live, unpinned, of one chunk,
+    in no conflict, and not to be kept apart. Pairs share scope and speaker, and have one subject or
+    none."""
 
     def __init__(
         self,
@@ -132,7 +133,7 @@ class Groups:
         zone: tzinfo,
         may_be_one: Callable[[str, str], bool] = lambda a, b: True,
     ) -> None:
-        """`may_be_one`: whether two texts are worth a question."""
+        """`may_be_one` returns whether two texts are worth asking about."""
         self._may_be_one = may_be_one
         self._store = store
         self._embedder = embedder
@@ -148,7 +149,8 @@ class Groups:
         return {id for pair in pairs for id in pair if live.issuperset(pair)}
 
     def of(self, ids: Collection[str], scope: Scope) -> Found:
-        """Those that these memories of one scope are in, by their eight nearest each."""
+        """Return the groups that these memories of one scope are in, by the eight nearest of
+        each."""
         near = self._near(ids, scope)
         memories = self._eligible({id for pair in near for id in pair})
         edges = {
@@ -159,7 +161,7 @@ class Groups:
         return replace(self._united(edges, memories), beside=_beside(edges, memories))
 
     def _near(self, ids: Collection[str], scope: Scope) -> dict[Pair, float]:
-        """The cosines of what is close enough."""
+        """Return the pairs that are close enough, with their cosines."""
         eligible = self._eligible(ids)
         vectors = self._store.index.first_vectors(self._embedder.name, list(eligible))
         nearest = self._store.index.nearest_each(
@@ -194,7 +196,7 @@ class Groups:
         )
 
     def _united(self, edges: Mapping[Pair, float], memories: Mapping[str, Memory]) -> Found:
-        """Union-find over the pairs, closest first, up to LARGEST."""
+        """Join pairs, closest first, by union-find up to LARGEST."""
         member_of: dict[str, frozenset[str]] = {}
         over = 0
         for pair in sorted(edges, key=lambda pair: (-edges[pair], sorted(pair))):
@@ -225,9 +227,9 @@ def _group(ids: Iterable[str], memories: Mapping[str, Memory]) -> Group:
 
 
 def may_join(a: Memory, b: Memory, cosine: float, zone: tzinfo) -> bool:
-    """Whether two memories could become one: nothing but their words may differ.
+    """Return whether two memories could become one: they may differ in nothing but their words.
 
-    Words for a time that depends on the day they were said on keep memories of two days apart.
+    Memories of different days stay apart if they name a time relative to their day.
     """
     alike = (
         a.scope == b.scope
@@ -243,17 +245,17 @@ def may_join(a: Memory, b: Memory, cosine: float, zone: tzinfo) -> bool:
 
 
 def one_subject(memories: Iterable[Memory]) -> bool:
-    """Whether no two of them name different subjects."""
+    """Return whether no two of them name different subjects."""
     return len({folded(memory.subject) for memory in memories if memory.subject}) <= 1
 
 
 def one_day(memories: Iterable[Memory], zone: tzinfo) -> bool:
-    """Whether all happened, or were said, on the same day, or nobody knows when."""
+    """Return whether all have the same day of `occurred_at`, or none has one."""
     return len({day_of(memory, zone) for memory in memories}) == 1
 
 
 def weightiest(group: Group) -> Memory:
-    """The most important memory of a group; of equals the latest."""
+    """Return the most important memory of a group; the latest on a tie."""
     return max(group.memories, key=lambda m: (m.importance or 5.0, m.said_at, m.id))
 
 
@@ -275,7 +277,8 @@ def _pairs(ids: Iterable[str]) -> Iterable[Pair]:
 
 
 def exclude(earlier: str, later: str) -> bool:
-    """Whether a sentence of the later text denies, turns round or replaces one of the earlier."""
+    """Return whether a sentence of the later text denies, inverts or replaces one of the
+    earlier."""
     return any(
         compare(one, other, 1.0, LADDER) == Kinship.CONTRADICTS
         or excluding(one, other, 1.0, LADDER) is not None
@@ -285,7 +288,7 @@ def exclude(earlier: str, later: str) -> bool:
 
 
 def _denies(one: str, other: str) -> bool:
-    """Whether nearly the same is denied in one and not in the other: likes, does not like."""
+    """Return whether one denies nearly what the other states: likes, does not like."""
     return any(
         a.negations != b.negations
         and len(a.content & b.content) >= ALIKE * min(len(a.content), len(b.content)) > 0

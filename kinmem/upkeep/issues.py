@@ -1,6 +1,6 @@
-"""What a review finds: issues that can be applied or refused later, a model's among them.
+"""Issues that a review finds, by rules or a model, to be applied or refused later.
 
-A model may name, suggest and word only what can be so.
+A model may only name, suggest and word what is possible.
 """
 
 import json
@@ -28,32 +28,32 @@ Suggestion = Literal["delete", "merge", "update", "keep", "release"]
 
 STEP = "review"
 
+# Memories in one prompt.
 TOGETHER = 40
-"""Memories in one question."""
+# Most memories that the model sees, the newest: ten prompts, while the caller waits.
 MOST_ASKED = 400
-"""Newest first: ten questions, and the caller waits."""
+# Characters of a memory that the model sees.
 SHOWN = 600
-"""Characters of a memory that the model is shown."""
 MOST_RELATED = 5
 DESCRIPTION = 300
 DESCRIPTION_BYTES = 8 * 1024
 
+# The suggestions allowed for each kind; the first replaces any other suggestion of the model.
 SUGGESTIONS: Mapping[IssueKind, tuple[Suggestion, ...]] = {
     "contradiction": ("update", "delete", "keep"),
     "duplicate": ("delete", "merge", "keep"),
     "stale": ("update", "delete", "keep"),
     "clutter": ("delete",),
 }
-"""What may be suggested; the first where the model suggests anything else."""
 NOT_PROVED = "none of them says all; apply leaves them, with keep one takes the others' place"
+# Chance of a change from which a sentence goes together with the one likeliest to be changed.
 GIVES_WAY = 0.5
-"""Chance of a change from which on a sentence goes with the one that is most likely to."""
 PAIRS = {"contradiction", "duplicate"}
 ALIAS = re.compile(r"\bm\d+\b")
 
 
 class Finding(BaseModel):
-    """One thing that the model finds."""
+    """One finding of the model."""
 
     type: str
     memories: list[str]
@@ -76,20 +76,21 @@ def issue_of(
     suggestion: Suggestion,
     content: str | None = None,
 ) -> Issue:
-    """The issue with its id."""
+    """Return the issue with its id."""
     ids = tuple(memory.id for memory in memories)
     return Issue(issue_id(kind, memories), kind, ids, description, suggestion, content)
 
 
 def issue_id(kind: IssueKind, memories: Collection[Memory]) -> str:
-    """Ten hexadecimal digits of the kind and of which memories it is about, at which versions."""
+    """Return ten hexadecimal digits that depend on the kind and on the memories and their
+    versions."""
     versions = sorted(f"{memory.id}@{memory.version}" for memory in memories)
     return blake2b("\n".join([kind, *versions]).encode(), digest_size=5).hexdigest()
 
 
 def remainder(memory: Memory, kept: Memory, relating: Relating) -> str | None:
-    """What a memory says besides what another one that stays excludes, in its own words: "I live in
-    Leeds. I work as a nurse" beside "I quit the hospital". None if that is nothing."""
+    """Return, in its own words, what a memory says beyond what a memory that stays excludes: "I
+    live in Leeds. I work as a nurse" beside "I quit the hospital". None if that is nothing."""
     parts = [] if memory.is_document else sentences(memory.content)
     if len(parts) < 2:
         return None
@@ -110,22 +111,23 @@ def remainder(memory: Memory, kept: Memory, relating: Relating) -> str | None:
 
 
 def refusal(kind: IssueKind, memories: Collection[Memory]) -> frozenset[str]:
-    """Under which ids it is remembered that an issue was refused: as long as the texts stand.
+    """Return the ids under which a refusal is stored. It is valid as long as the texts are
+    unchanged.
 
-    Scoring and use raise no version here, and new wording may be looked at again.
+    Scoring and use do not invalidate it, but a new wording may be reviewed again.
     """
     texts = {f"{memory.id}@{memory.content_updated_at.isoformat()}" for memory in memories}
     return frozenset({kind, *texts})
 
 
 class Refused:
-    """The issues that nobody wants to see again."""
+    """The issues that were refused."""
 
     def __init__(self, decisions: Decisions) -> None:
         self._known = decisions.refused(STEP)
 
     def has(self, issue: Issue, memories: Collection[Memory]) -> bool:
-        """Whether this issue was refused."""
+        """Return whether this issue was refused."""
         return refusal(issue.type, memories) in self._known
 
 
@@ -136,9 +138,9 @@ def findings_of(
     now: datetime,
     progress: Progress | None = None,
 ) -> list[Issue]:
-    """What the model finds among the newest 400, those about one subject together.
+    """Return what the model finds among the newest 400, with those about one subject together.
 
-    What it names wrongly is left out. Raises ModelError.
+    A finding that names an unknown memory or kind is dropped. Raises ModelError.
     """
     asked = sorted(memories[:MOST_ASKED], key=lambda m: (folded(m.subject or ""), m.said_at, m.id))
     issues: list[Issue] = []
@@ -167,7 +169,7 @@ def _line(alias: str, memory: Memory) -> str:
 
 
 def _checked(finding: Finding, aliases: Mapping[str, Memory], kin: str) -> Iterator[Issue]:
-    """The issues that a finding stands for; none if it names no kind, or a memory there is not."""
+    """Yield the issues that a finding stands for; none if it names an unknown kind or memory."""
     kind = next((one for one in SUGGESTIONS if one == finding.type), None)
     named = dict.fromkeys(finding.memories)
     if kind is None or not named or not named.keys() <= aliases.keys():
@@ -192,7 +194,7 @@ def _issue(
     if kind == "contradiction" and content is None:
         content = memories[-1].content
     elif kind == "stale" and suggestion == "update" and content is None:
-        suggestion = "keep"  # a hint: nobody knows what it should say
+        suggestion = "keep"  # only a hint: its new wording is unknown
     elif kind == "duplicate" and content is None:
         content = _saying_all(memories)
         suggestion = "delete" if content else "keep"
@@ -201,9 +203,10 @@ def _issue(
 
 
 def _content(wording: str | None, kind: IssueKind, memories: Sequence[Memory]) -> str | None:
-    """The suggested text if it brings nothing that the memories do not say; else None.
+    """Return the suggested text if it adds nothing to what the memories say, otherwise None.
 
-    A merge must keep all they say. Of a contradiction or a stale memory a part may be given up.
+    A merge must keep everything that they say. Of a contradiction or a stale memory, parts may be
+    given up.
     """
     if not wording or not wording.strip():
         return None
@@ -217,13 +220,13 @@ def _content(wording: str | None, kind: IssueKind, memories: Sequence[Memory]) -
 
 
 def _saying_all(memories: Sequence[Memory]) -> str | None:
-    """The text of one that may stand for all: the others can go, and nothing is lost."""
+    """Return the text of one that can stand for all, so that the others can go without loss."""
     texts = sorted((memory.content for memory in memories), key=len, reverse=True)
     return next((text for text in texts if not unproved(text, texts, ())), None)
 
 
 def _description(text: str, aliases: Mapping[str, Memory]) -> str:
-    """One line, with the ids that the aliases stand for."""
+    """Return the description as one line, with ids in place of the aliases."""
 
     def id_of(found: re.Match[str]) -> str:
         return aliases[found[0]].id if found[0] in aliases else found[0]

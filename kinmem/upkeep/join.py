@@ -1,7 +1,7 @@
-"""A step of upkeep: of two memories that the judge calls the same, one stands for both.
+"""A step of upkeep: if the judge finds that two memories say the same, one supersedes the other.
 
-After every turn, without a chat model. Nothing is written anew and nothing is erased: the other one
-is superseded, is found through the one that stays, and comes back when the step is undone.
+Runs after every turn, without a chat model. Nothing is rewritten or erased: the other memory is
+superseded, is found through the one that stays, and comes back when the step is undone.
 """
 
 from collections import Counter
@@ -27,8 +27,8 @@ from kinmem.upkeep.groups import Group, weightiest
 from kinmem.upkeep.merge import Merge, Wording, stated
 
 STEP = "join"
+# Pairs in one run, each in both directions, 3 to 6 ms a direction; the next run continues.
 MOST_ASKED = 12
-"""Pairs in one run, each in both directions, 3 to 6 ms a direction; the next run goes on."""
 
 
 def join(
@@ -41,11 +41,11 @@ def join(
     budget: Budget,
     naming: Naming,
 ) -> None:
-    """Ask the judge about pairs of which one is new; a pair of texts is asked about once.
+    """Ask the judge about pairs of which one memory is new; each pair of texts is asked about once.
 
-    The one that stays has every number, name and date of the other, and neither excludes the other;
-    records of different days stay apart. Added to `counts`: joined, asked. A dry run counts pairs.
-    MEMORY_CONSOLIDATION_MAX_GEN = 0 switches it off.
+    The memory that stays has every number, name and date of the other, and neither excludes the
+    other; records of different days stay apart. Adds to `counts`: joined, asked. A dry run counts
+    pairs. MEMORY_CONSOLIDATION_MAX_GEN = 0 switches it off.
     """
     if settings.upkeep.consolidation_max == 0:
         return
@@ -66,7 +66,7 @@ def join(
             asked += 1
             counts["asked"] += 1
             texts = pair[0].content, pair[1].content
-            if relating.of(*texts) is not None:  # else nobody could tell: ask again
+            if relating.of(*texts) is not None:  # otherwise the judge had no answer: ask again
                 pairs.close(*texts)
             if kept is not None:
                 wording = Wording(kept.content, kept.category, kept.subject)
@@ -77,24 +77,25 @@ def join(
 
 
 class Pairs:
-    """Which texts the judge has been asked about, kept with the jobs."""
+    """The texts that the judge was asked about; stored with the jobs."""
 
     def __init__(self, jobs: Jobs) -> None:
         self._jobs = jobs
 
     def is_open(self, a: str, b: str) -> bool:
-        """Whether it is worth asking: nothing exact keeps them apart, and nobody has asked."""
+        """Return whether it is worth asking: no exact rule keeps them apart, and they were not
+        asked about before."""
         if max(len(a), len(b)) > LONGEST:
-            return False  # the judge would not tell
+            return False  # the judge would not answer
         return not self._jobs.mark(_name(a, b)) and (_may_hold(a, b) or _may_hold(b, a))
 
     def close(self, a: str, b: str) -> None:
-        """Never ask again while both are what they are."""
+        """Never ask about these texts again."""
         self._jobs.set_mark(_name(a, b), 1)
 
 
 def _may_hold(known: str, new: str) -> bool:
-    """Whether what costs no question allows it."""
+    """Return whether the rules that need no model allow it."""
     return holds_all(known, new, names=lambda text: ())
 
 
@@ -104,7 +105,7 @@ def _name(a: str, b: str) -> str:
 
 
 def _standing_for_both(pair: Sequence[Memory], relating: Relating, zone: tzinfo) -> Memory | None:
-    """The one that says all; of two that do the weightier. None: they stay apart."""
+    """Return the memory that says everything; the weightier if both do. None if they stay apart."""
     group = Group(tuple(pair))
     earlier, later = pair
     if stated(group, zone) != [one.content for one in pair] or not may_be_one(earlier, later):

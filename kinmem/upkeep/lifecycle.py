@@ -1,6 +1,6 @@
-"""Two steps of upkeep: what nobody used fades, and what was to be known until a time goes after it.
+"""Two steps of upkeep: unused memories fade, and memories with an expiry date expire.
 
-What a person told is never put away by them, however old it is.
+Neither puts away what a person stated because of its age.
 """
 
 from collections import Counter, defaultdict
@@ -15,31 +15,32 @@ from kinmem.store.base import Store
 from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.schedule import TOGETHER, is_believed, is_undone
 
+# Before everything.
 EVER = datetime(1, 1, 2, tzinfo=UTC)
-"""Before everything."""
+# A state that lies further ahead was set by a wrong clock: correct clocks differ by less.
 AHEAD = timedelta(days=1)
-"""By which a state is of a clock that was wrong: clocks differ by less."""
+# Least time in the archive before the bin, so that a clock that jumps cannot move a memory from
+# recall into the bin.
 RESTS = timedelta(days=1)
-"""In the archive, before the bin: a clock that jumps takes nothing from recall into it."""
 
+# Channels through which a person states something; a model that memorizes does so for its user.
 BY_A_PERSON = frozenset({"user", "explicit", "import"})
-"""Channels by which a person tells something; a model that memorizes does so for its user."""
 MACHINES = frozenset({"assistant", "tool", "system"})
+# Actions with which upkeep puts a memory away because of its age and use.
 BY_UPKEEP = frozenset({"faded", "pruned"})
-"""Actions by which upkeep puts a memory away because of its age and use."""
 
 
 def retain(
     store: Store, settings: LifeSettings, clock: Clock, budget: Budget, counts: Counter[str]
 ) -> None:
-    """Give own memories the state that is due by their retention; counts those of each new state.
+    """Give own memories the state that is due by their retention; counts them by their new state.
 
-    Below KINMEM_STALE_BELOW stale, below KINMEM_ARCHIVE_BELOW or after KINMEM_ARCHIVE_STALE_DAYS
-    archived; with KINMEM_PRUNE=kybernesis what has faded into the archive goes into the bin below
-    KINMEM_DELETE_BELOW. Above them what is stale is active again, and what had faded into the
-    archive by a clock that was ahead. What a person told stays active, or is so again; pinned ones
-    never fade, those tagged by hand are not archived, shared ones never binned. By a clock that
-    cannot be right nothing is done.
+    Below KINMEM_STALE_BELOW a memory is stale, below KINMEM_ARCHIVE_BELOW or after
+    KINMEM_ARCHIVE_STALE_DAYS archived; with KINMEM_PRUNE=kybernesis, what has faded into the
+    archive goes into the bin below KINMEM_DELETE_BELOW. Above these limits stale memories become
+    active again, and so do those archived by a clock that was ahead. What a person stated stays or
+    becomes active; pinned memories never fade, those tagged by hand are not archived, and shared
+    ones are never binned. If the clock cannot be right, nothing is done.
     """
     if not budget.dry_run:
         store.flush_use()
@@ -58,14 +59,14 @@ def _due(
         fate = fate_of(memory, settings, now)
         if fate is None or from_person(memory):
             yield from filter(None, [fate])
-        elif was_told(store, memory):  # asked last: it looks at what the memory was made from
+        elif was_told(store, memory):  # checked last, since it reads what the memory was made from
             yield from filter(None, [fate_of(memory, settings, now, told=True)])
         else:
             yield fate
 
 
 def _wrongly_binned(store: Store) -> Iterator[Fate]:
-    """What an earlier release has put into the bin by itself, though a person told it."""
+    """Yield what an earlier release has put into the bin by itself, although a person stated it."""
     binned = {one.id: one for one in store.life.binned_after(EVER)}
     for id, (action, _) in store.life.came_by(binned).items() if binned else ():
         if action in BY_UPKEEP and was_told(store, binned[id]):
@@ -80,7 +81,7 @@ def give(
     budget: Budget,
     counts: Counter[str],
 ) -> None:
-    """Set the states, some hundred in one transaction; counts them by the new state."""
+    """Set the states, TOGETHER in one transaction; counts memories by their new state."""
     for start in range(0, len(fates), TOGETHER):
         if budget.is_over():
             return
@@ -91,7 +92,7 @@ def give(
 
 
 def _meant(store: Store, fates: Sequence[Fate], now: datetime) -> list[Fate]:
-    """Without what somebody has just undone, and what a person has put into the archive."""
+    """Leave out what somebody has just undone, and what a person has archived."""
     came_by = store.life.came_by([fate.memory.id for fate in fates])
     meant = []
     for fate in fates:
@@ -110,8 +111,8 @@ def _stays_archived(fate: Fate, came_by: str) -> bool:
 def fate_of(
     memory: Living, settings: LifeSettings, now: datetime, *, told: bool = False
 ) -> Fate | None:
-    """The state that is due by its retention; None where that is the one it has. `told`: a person
-    told what it was merged from."""
+    """Return the state that is due by retention; None if the memory has it already. `told`: a
+    person stated what it was merged from."""
     left = 1.0 if memory.pinned else retention(fading(memory, now), settings.curve)
     told = told or from_person(memory)
     state = State.ACTIVE if told else _state(memory, left, settings, now)
@@ -140,16 +141,17 @@ def _state(memory: Living, left: float, settings: LifeSettings, now: datetime) -
 
 
 def _is_kept(memory: Living) -> bool:
-    """Whether it stays in the archive for good."""
+    """Return whether it stays in the archive for good."""
     return memory.is_tagged or memory.scope == "shared"
 
 
 def expire(store: Store, clock: Clock, budget: Budget, counts: Counter[str]) -> None:
-    """Put own memories into the bin whose `expires_at` has come, in whatever state they are and
-    whatever else protects them. What a clock that was ahead has put there comes back.
+    """Put own memories whose `expires_at` has come into the bin, whatever their state and whatever
+    else protects them. What was put there by a clock that was ahead comes back.
 
-    Recall has left them out since that moment. They can be restored for KINMEM_PURGE_DAYS. By a
-    clock that cannot be right nothing is done. Counts expired, and what is back by its state.
+    Recall has left them out since that moment. They can be restored for KINMEM_PURGE_DAYS. If the
+    clock cannot be right, nothing is done. Counts `expired`, and memories that came back by their
+    state.
     """
     now = clock()
     expired, back = store.life.living(expired_by=now), list(_too_early(store, now))
@@ -167,8 +169,8 @@ def expire(store: Store, clock: Clock, budget: Budget, counts: Counter[str]) -> 
 
 
 def _too_early(store: Store, now: datetime) -> Iterator[Fate]:
-    """What has expired at a time that is still to come, and was not touched since: back to the
-    state it had."""
+    """Return to its former state what has expired at a time that is still ahead, if it was not
+    touched since."""
     binned = {one.id: one for one in store.life.binned_after(now + AHEAD) if _lasts(one, now)}
     lines: dict[str, list[Event]] = defaultdict(list)
     for line in store.past.about(binned) if binned else ():
@@ -185,10 +187,10 @@ def _lasts(memory: Living, now: datetime) -> bool:
 
 
 def from_person(memory: Memory | Living) -> bool:
-    """Whether a person told it.
+    """Return whether a person stated it.
 
-    The first release wrote the channel `extraction` whoever spoke in a turn: there the speaker
-    decides, and whose words are not known to be a machine's are taken for a person's.
+    The first release used the channel `extraction` whoever spoke in a turn. There the speaker
+    decides, and words that are not known to be a machine's count as a person's.
     """
     if memory.channel == "extraction":
         return memory.speaker not in MACHINES
@@ -196,7 +198,8 @@ def from_person(memory: Memory | Living) -> bool:
 
 
 def was_told(store: Store, memory: Memory | Living) -> bool:
-    """Whether a person told it, or one of those it was merged from; what is gone may have been."""
+    """Return whether a person stated it, or one of the memories that it was merged from; an erased
+    one may have been."""
     if from_person(memory):
         return True
     waiting, seen = store.parents(memory.id), set[str]()

@@ -1,4 +1,4 @@
-"""A step of upkeep: memories that have something to do with each other are linked.
+"""A step of upkeep: link related memories.
 
 Candidates come from shared tags and entities and from the vector index, never from all pairs.
 """
@@ -18,28 +18,28 @@ from kinmem.store.base import Store
 from kinmem.store.graph import Origin, Shared
 from kinmem.upkeep.budget import Budget
 
+# Age from which the links of a memory are verified, and weak ones that cannot be are dropped.
 AUDITED = timedelta(days=7)
-"""After which the links of a memory are verified, and weak ones that were not are dropped."""
+# New or edited memories read in one run; 1 to 3 ms each, so usually the time limit ends it first.
 NEW_PER_RUN = 10_000
-"""New or edited memories looked at in one run; 1 to 3 ms each, so its time ends it, if anything."""
+# Memories verified in one run; 100 an hour make 16,800 in seven days.
 AUDITS_PER_RUN = 100
-"""Memories verified in one run; 100 an hour verify 16,800 in seven days."""
+# Memories whose candidates are searched for together, and whose links share one transaction.
 TOGETHER = 100
-"""Memories whose candidates are looked for at once, and whose links are one transaction."""
 NEAREST = 8
+# Candidates by tags and entities whose similarity is computed: those that share most.
 SHARING = 20
-"""Candidates by tags and entities whose similarity is computed, those that share most."""
 
 
 def link(
     store: Store, embedder: Embedder, clock: Clock, budget: Budget, counts: Counter[str]
 ) -> None:
-    """Link own live memories that are new or edited, then verify what was not for seven days.
+    """Link own live memories that are new or edited, then verify links not verified for seven days.
 
-    At most five automatic links a memory. Of links for which an audit finds no evidence any more
-    the confidence is halved; stale ones are dropped. What people have linked, or taken apart,
-    stays. Counts seen, linked, doubted and dropped. Goes on where it was cut short, the newest
-    first. No history: all of it can be found again.
+    A memory gets at most five automatic links. If an audit finds no more evidence for a link, its
+    confidence is halved; stale links are dropped. Links that people have made or removed are left
+    alone. Counts seen, linked, doubted and dropped. An interrupted run is continued, newest first.
+    No history is written, since all links can be found again.
     """
     rounds, since = store.rounds, clock() - AUDITED
     due = rounds.unseen("linked_at", NEW_PER_RUN)
@@ -61,7 +61,7 @@ def link(
 
 @dataclass
 class Found:
-    """What is to become of the links of some memories."""
+    """Changes to the links of some memories."""
 
     new: list[Link]
     verified: list[Link]
@@ -69,7 +69,7 @@ class Found:
 
 
 class Candidates:
-    """What may be linked with some memories, and what speaks for it."""
+    """Possible links of some memories, and the evidence for them."""
 
     def __init__(self, store: Store, embedder: Embedder, memories: Sequence[Memory]) -> None:
         self._store = store
@@ -79,7 +79,7 @@ class Candidates:
         self._scale = Scale.calibrated(known.noise, known.near)
 
     def links(self) -> Found:
-        """Their links as they should be."""
+        """Return the changes that bring their links up to date."""
         found = Found([], [], [])
         wanted = {id: self._proposals(memory) for id, memory in self._memories.items()}
         held = self._held({end for some in wanted.values() for one in some for end in one.ends})
@@ -88,8 +88,8 @@ class Candidates:
         return found
 
     def _sort_in(self, id: str, wanted: Sequence[Link], found: Found, held: Counter[str]) -> None:
-        """What was linked and still is, what no longer is, and the best of what is new as far as
-        both ends have room for it."""
+        """Sort into links that are confirmed, links that are not, and the best new ones for which
+        both ends have room."""
         old = self._linked(id)
         still = {one.other(id) for one in wanted}
         found.verified += [one for one in wanted if one.other(id) in old]
@@ -103,16 +103,16 @@ class Candidates:
                 held.update(one.ends)
 
     def _held(self, ids: Collection[str]) -> Counter[str]:
-        """How many automatic links each has."""
+        """Count the automatic links of each."""
         stored = self._store.links.of(ids)
         return Counter({id: sum(one.origin == AUTO for one in some) for id, some in stored.items()})
 
     def _linked(self, id: str) -> dict[str, Link]:
-        """The automatic links of a memory by their other end."""
+        """Return the automatic links of a memory by their other end."""
         return {one.other(id): one for one in self._known.get(id, ()) if one.origin == AUTO}
 
     def _proposals(self, memory: Memory) -> list[Link]:
-        """Links of one memory that the evidence speaks for, the surest first."""
+        """Return the links of one memory that the evidence supports, the most confident first."""
         links = [
             one
             for id, found in self._evidence(memory).items()
@@ -122,7 +122,7 @@ class Candidates:
         return sorted(links, key=lambda one: (-one.confidence, -one.weight, one.other(memory.id)))
 
     def _evidence(self, memory: Memory) -> dict[str, Evidence]:
-        """What speaks for a link, by the other's id; of those only that may be linked."""
+        """Return the evidence by the other memory's id; only for memories that may be linked."""
         shared, near = self._sharing.get(memory.id, {}), self._near.get(memory.id, {})
         most = sorted(shared, key=lambda id: (-_amount(shared[id]), id))[:SHARING]
         named = self._named(memory) & self._live
@@ -137,7 +137,7 @@ class Candidates:
         }
 
     def _named(self, memory: Memory) -> set[str]:
-        """Whom it is linked with, or comes from, or cites."""
+        """Return the ids it is linked with, comes from or cites."""
         origin = self._origins.get(memory.id, Origin())
         of_record = {id for id in (origin.first, origin.previous, origin.author) if id}
         return of_record.union(cited(memory.content), self._linked(memory.id)) - {memory.id}
@@ -152,7 +152,7 @@ class Candidates:
 
     @cached_property
     def _live(self) -> set[str]:
-        """Those that are named and live; what shares something, or is near, does so anyway."""
+        """The ids above that are live. Those found by sharing or nearness always are."""
         named = {id for memory in self._memories.values() for id in self._named(memory)}
         return {id for id, one in self._store.memories(named).items() if one.state in LIVE}
 
@@ -174,7 +174,7 @@ class Candidates:
 
     @cached_property
     def _near(self) -> dict[str, dict[str, float]]:
-        """By id: the cosines of those nearest in meaning."""
+        """By id: the cosines of the memories nearest in meaning."""
         nearest = self._store.index.nearest_each(
             list(self._vectors.values()), self._embedder.name, NEAREST, Filters()
         )
@@ -188,7 +188,8 @@ class Candidates:
         }
 
     def _cosines(self, id: str, ids: Collection[str]) -> dict[str, tuple[float, int | None]]:
-        """Of each the cosine of its nearest chunk, and which that is if it has several."""
+        """Return for each the cosine of its nearest chunk, and which chunk that is if it has
+        several."""
         if id not in self._vectors or not ids:
             return {}
         found = self._store.index.cosines(self._vectors[id], self._embedder.name, ids)

@@ -1,4 +1,4 @@
-"""Several memories become one, in one transaction that can be undone. Nothing of them is erased."""
+"""Merges several memories into one, in one transaction that can be undone. Nothing is erased."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,8 +32,8 @@ Outcome = Literal["merged", "changed", "known"]
 
 
 def stated(group: Group, zone: tzinfo) -> list[str]:
-    """What each memory of the group says; if the days differ, what happened has its day behind
-    every sentence. What lasts is the same on every day, and a day would hide that."""
+    """Return what each memory of the group says. If the days differ, each sentence about an event
+    gets its day appended. Lasting facts are the same on every day, and a day would hide that."""
     if one_day(group.memories, zone):
         return [memory.content for memory in group.memories]
     return [
@@ -43,8 +43,8 @@ def stated(group: Group, zone: tzinfo) -> list[str]:
 
 
 def _is_of_its_time(memory: Memory) -> bool:
-    """Whether it is so of one moment. The time of what was learned from a conversation is that of
-    the saying; who memorizes something and names a time means the time."""
+    """Return whether it is true of one moment only. A memory learned from a conversation has the
+    time of its saying; if somebody memorizes a statement with a time, that time is meant."""
     is_named = memory.channel in ("explicit", "import") or TOLD_AT in memory.metadata
     return memory.category in OF_ITS_TIME or is_named and memory.occurred_at is not None
 
@@ -63,7 +63,7 @@ def _dated(memory: Memory, zone: tzinfo) -> str:
 
 
 def fits(text: str, embedder: Embedder) -> bool:
-    """Whether a text can be kept as one memory of one chunk, which can be merged on."""
+    """Return whether a text fits in one memory of one chunk, which can be merged again."""
     try:
         text = checked_content(text)
     except InvalidInput:
@@ -73,17 +73,17 @@ def fits(text: str, embedder: Embedder) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What is to stand for a group."""
+    """The text that is to stand for a group."""
 
     text: str
     category: Category
     subject: str | None
     model: str | None = None
-    """Who wrote it; None: rules."""
+    """The model that wrote it; None: rules."""
 
 
 class Merge:
-    """Lets new memories supersede groups, which can be undone one by one or all at once."""
+    """Lets new memories supersede groups; can be undone one by one or all at once."""
 
     def __init__(
         self,
@@ -103,10 +103,10 @@ class Merge:
         self._run = batch_name(step)
 
     def __call__(self, group: Group, wording: Wording) -> Outcome:
-        """If one of the group says it already, that one supersedes the others. changed: one was
-        changed meanwhile; known: a memory outside of the group says it. Then nothing is done.
+        """Merge a group. If one of its memories has this text already, it supersedes the others.
 
-        Raises ModelError if the embedder is away.
+        Does nothing and returns `changed` if a memory was changed in the meantime, `known` if a
+        memory outside the group has the text. Raises ModelError if the embedder is unavailable.
         """
         text, now = checked_content(wording.text), self._clock()
         said = content_hash(text)
@@ -129,7 +129,7 @@ class Merge:
         )
 
     def _keeping(self, group: Group, kept: Memory, now: datetime) -> Batch:
-        """One of the group stays and takes over what the others are worth."""
+        """Keep one of the group, which inherits the values of the others."""
         others = [memory for memory in group.memories if memory.id != kept.id]
         why = f"{self._step}: stands for {', '.join(memory.id for memory in others)}"
         change = Change(kept.id, _worth(group.memories), "consolidated", why, kept.version)
@@ -144,7 +144,7 @@ class Merge:
         return "merged"
 
     def _knowledge(self, group: Group, memory: Memory) -> Knowledge:
-        """Whom any of the group is about, and what the new text says of them."""
+        """Return the entities of the whole group, and the relations that the new text states."""
         said = self._naming(memory.content, memory.speaker, memory.subject)
         known = [entity for one in group.memories for entity in self._store.entities(one.id)]
         return together([*known, *said.entities], said.relations)
@@ -160,9 +160,10 @@ def _gone(memories: Sequence[Memory], heir: str, step: str, now: datetime) -> li
 
 
 def _worth(memories: Sequence[Memory]) -> dict[str, Any]:
-    """The fields that the strictest, or the best, of several memories decides.
+    """Return the fields for which the strictest or the best of several memories decides.
 
-    Uses are not added up: what was said three times would outrank what was used three times.
+    Uses are not added up: otherwise what was said three times would outrank what was used three
+    times.
     """
     worths = [memory.importance for memory in memories if memory.importance is not None]
     ranks = [memory.set_priority for memory in memories if memory.set_priority is not None]
@@ -196,7 +197,7 @@ def _merged(memories: Sequence[Memory], wording: Wording, now: datetime, zone: t
         model=wording.model,
         occurred_at=min(times) if times and one_day(memories, zone) else None,
         expires_at=first.expires_at,
-        valid_from=now,  # before that its sources were valid: as_of finds either them or it
+        valid_from=now,  # until then its sources were valid, so as_of finds either them or it
         generation=max(memory.generation for memory in memories) + 1,
         source="sleep",
         created_at=now,
@@ -206,7 +207,7 @@ def _merged(memories: Sequence[Memory], wording: Wording, now: datetime, zone: t
 
 
 def _origin(memories: Sequence[Memory]) -> dict[str, Any]:
-    """Where they come from: what all have in common, and every turn."""
+    """Return their origin: what all have in common, and every turn."""
     common = {
         name: getattr(memories[0], name)
         for name in ("language", "client", "session", "place")
@@ -226,7 +227,7 @@ def _tags(memories: Sequence[Memory]) -> tuple[str, ...]:
 
 
 def _context(memories: Sequence[Memory]) -> str | None:
-    """Where they were learned, each once, as many whole ones as fit."""
+    """Join their source contexts, each once, as many whole ones as fit."""
     joined = ""
     known = set()
     for memory in memories:

@@ -1,4 +1,4 @@
-"""Turns that were stored and wait to be learned from: which are due, and what becomes of them."""
+"""Stored turns that wait to be learned from: which are due, and what becomes of them."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -14,17 +14,17 @@ from kinmem.turns import Batch, Message
 from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.steps import Report
 
+# Turns loaded at once.
 AT_ONCE = 50
-"""Turns that are looked at in one go."""
+# Messages before a turn that help to understand it.
 BEFORE = 8
-"""Messages ahead of a turn that help to understand it."""
+# Time after which a turn without an answer counts as complete.
 QUIET = timedelta(seconds=30)
-"""A turn without an answer counts as whole after this time."""
 TRIES = 3
+# Pause before the second try; four times as long before each further one.
 FIRST_PAUSE = timedelta(seconds=30)
-"""Before the second try; four times as long before each further one."""
+# Pause until an unavailable model is asked again, with two turns at most.
 OUTAGE_PAUSE = timedelta(minutes=2)
-"""Until a model that was away is asked again, about two turns at most."""
 
 Turn = list[Message]
 
@@ -40,10 +40,10 @@ class Outbox:
         self._clock = clock
 
     def due(self, *, hurried: bool) -> list[Turn]:
-        """Turns that are whole: answered, followed by another, or left alone. Oldest first, but
-        those that failed after those that did not: one that always fails holds up no other.
+        """Return the turns that are complete: answered, followed by another, or left alone. Oldest
+        first, but turns that failed come after those that did not, so that none blocks the others.
 
-        `hurried` takes those as well that are still waiting for their answer.
+        `hurried` includes turns that still wait for their answer.
         """
         now = self._clock()
         waiting = sorted(self._turns.learnable(now, AT_ONCE), key=attrgetter("session", "turn"))
@@ -52,10 +52,11 @@ class Outbox:
         return sorted(whole, key=lambda turn: (_tries(turn), turn[0].id))
 
     def learn(self, turns: Sequence[Turn], report: Report, budget: Budget) -> bool:
-        """Learn from each in turn, until the budget is over; whether it was not at the end.
+        """Learn from each turn until the budget is over; returns whether it lasted to the end.
 
-        One that fails is postponed alone, and parked at the third try. Where two in a row find the
-        model or the disk away, no text is to blame: they and all that are left wait uncounted.
+        A turn that fails is postponed alone, and parked at the third try. If two in a row find the
+        model or the disk unavailable, no text is to blame: they and all that are left wait, without
+        a try being counted.
         """
         away: list[Turn] = []
         was_there = False
@@ -65,7 +66,7 @@ class Outbox:
             try:
                 self._learned(turn, report)
                 was_there = True
-            except Exception as error:  # whatever it is, the other turns are not to blame
+            except Exception as error:  # of any kind: the other turns are not to blame
                 problem = report.failed("extract", error)
                 if not isinstance(error, KinmemError) or not error.retry:
                     self._failed(turn, problem)

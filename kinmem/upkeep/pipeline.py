@@ -1,4 +1,5 @@
-"""The memories of a Kin become better ones: the sleep cycle as a table, and with whom it works."""
+"""The sleep cycle, which improves a Kin's memories: its steps as a table, and what they work
+with."""
 
 from collections import Counter
 from datetime import timedelta
@@ -25,7 +26,7 @@ from kinmem.upkeep.tag import tag
 
 
 class Upkeep:
-    """Steps that may be repeated at any time."""
+    """The steps of upkeep. Each may be repeated at any time."""
 
     def __init__(
         self,
@@ -45,11 +46,11 @@ class Upkeep:
     def table(
         self, learn: Work, embed: Work, sweep: Work, without_model: bool | None
     ) -> list[Step]:
-        """All steps in order, each with the seconds that a run may spend on it.
+        """Return all steps in order, each with the seconds that a run may spend on it.
 
-        What is new comes first, then what is made of it, then what follows from time and use; what
-        is erased comes last. Steps that look at all memories do so once a day (upkeep/schedule).
-        `without_model`: as consolidate.
+        New material comes first, then what is made of it, then what follows from time and use;
+        erasing comes last. Steps that read all memories run once a day (upkeep/schedule). For
+        `without_model`, see _consolidate.
         """
         store, clock, naming = self._store, self._clock, self._naming
         return [
@@ -71,7 +72,7 @@ class Upkeep:
         ]
 
     def _purge(self, budget: Budget, counts: Counter[str]) -> None:
-        """What was forgotten, and what was said, each when it is old enough."""
+        """Erase forgotten memories, and delete what was said, each when it is old enough."""
         days = self._settings.general.purge_days, self._settings.upkeep.turns_days
         in_bin, turns = (timedelta(days=one) for one in days)
         prune = self._settings.life.prune
@@ -79,16 +80,16 @@ class Upkeep:
         drop_turns(self._store, turns, self._clock, budget, counts)
 
     def _keep_house(self, budget: Budget, counts: Counter[str]) -> None:
-        """The files are kept in order, whatever is in them: fill half-empty blocks of vectors, give
-        free space back, empty the logs; counts blocks and freed_kib."""
+        """Keep the files in order, whatever they contain: fill half-empty blocks of vectors, free
+        unused space, empty the logs. Counts blocks and freed_kib."""
         counts.update(self._store.keep_house(budget.is_over, budget.dry_run))
 
     def _consolidate(
         self, without_model: bool | None, budget: Budget, counts: Counter[str]
     ) -> None:
-        """What several projects have in common holds everywhere. Similar memories become one: what
-        the judge calls the same, what the model puts together if there is one, and without, if
-        KINMEM_COMPRESS or `without_model` says so."""
+        """Let what several projects have in common hold everywhere. Then merge similar memories:
+        those that the judge finds equal, those that a chat model merges (if there is one), and
+        those that rules merge, if KINMEM_COMPRESS or `without_model` says so."""
         everywhere(self._store, budget, counts)
         with_all = self._store, self._embedder
         settings, clock = self._settings, self._clock

@@ -1,4 +1,4 @@
-"""Two steps of upkeep: importance follows use, priority and tier follow from it."""
+"""Two steps of upkeep: importance follows use, and priority and tier follow from it."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,28 +16,29 @@ from kinmem.tiers import tier_of
 from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.schedule import TOGETHER, change_all, check_clock, is_believed, once_a_day
 
+# Least change of a priority that is written: it sinks a little every day.
 NOTICED = 0.01
-"""By how much a priority must change to be written: it sinks a little every day."""
 
 RECALIBRATE = "recalibrate"
+# The expected use of a memory (KinBot).
 USES_A_DAY = 0.1
-"""What is expected of a memory (KinBot)."""
 YOUNGEST = timedelta(days=7)
+# Time between two changes of one memory; the largest is 0.3, so it changes by at most 0.9 in 30
+# days.
 REST = timedelta(days=10)
-"""Between two moves of one memory: the largest is 0.3, so it moves by 0.9 in 30 days at most."""
+# Days without use before anything sinks (docs/life.md).
 UNUSED_DAYS = 30
-"""Up to which nothing sinks (docs/life.md)."""
+# Channels through which a person sets the importance; in a turn the words decide.
 RATED = ("explicit", "import")
-"""Channels by which a person says what a memory is worth; of a turn its words say it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vitals:
-    """Of an own memory that is active, stale or archived, at one moment."""
+    """The current values of an own memory that is active, stale or archived."""
 
     curve: Curve
     retention: float
-    """By that curve, 1 fresh to 0 gone; 1 for what is pinned."""
+    """By that curve, from 1 (fresh) to 0 (gone); 1 for a pinned memory."""
     tier: Tier
     reason: str | None
     priority: float
@@ -47,10 +48,10 @@ class Vitals:
 
 
 def tier(store: Store, clock: Clock, budget: Budget, counts: Counter[str]) -> None:
-    """Give own memories the tier that is due by the rules; counts hot, warm and archive, those that
-    came there, and `priority`, those of which only priority or reason has changed.
+    """Give own memories the tier that is due by the rules. Counts those that moved to hot, warm and
+    archive, and as `priority` those with only a new priority or reason.
 
-    By a clock that cannot be right nothing is done.
+    If the clock cannot be right, nothing is done.
     """
     if not budget.dry_run:
         store.flush_use()
@@ -70,7 +71,7 @@ def tier(store: Store, clock: Clock, budget: Budget, counts: Counter[str]) -> No
 
 
 def place_of(memory: Living, now: datetime) -> Place | None:
-    """Tier and priority that are due; None where they are the ones it has."""
+    """Return the tier and priority that are due; None if the memory has them already."""
     worth, standing = rank_of(memory, now)
     to, reason = tier_of(standing)
     known = memory.priority
@@ -82,12 +83,12 @@ def place_of(memory: Living, now: datetime) -> Place | None:
 
 
 def recalibrate(store: Store, clock: Clock, budget: Budget, counts: Counter[str]) -> None:
-    """Move the importance of own memories by their use, at most once a day; counts up and down.
+    """Change the importance of own memories by their use, at most once a day; counts up and down.
 
-    Uses are measured against one in ten days (KinBot's later table): from twice as many +0.2; in
-    over 30 days none -0.3, under a third -0.2. Never below 1 or above 10, never
-    twice within ten days. Pinned ones stay, those without importance, and what a person has rated.
-    `scored_at` alone tells when it was done; nothing is done by a clock that cannot be right.
+    Use is compared with one in ten days (KinBot's later table): from twice as much +0.2; in over 30
+    days none -0.3, under a third -0.2. Never below 1 or above 10, and never twice within ten days.
+    Pinned memories, those without importance, and those that a person has rated do not change. Only
+    `scored_at` records when it was done. If the clock cannot be right, nothing is done.
     """
     now = clock()
     once_a_day(
@@ -118,7 +119,7 @@ def _reason(memory: Living) -> str:
 
 
 def expected(memory: Memory | Living, now: datetime) -> float | None:
-    """The importance that a memory's use speaks for; None where it is not to be moved."""
+    """Return the importance that follows from a memory's use; None if it must not change."""
     age = now - memory.created_at
     rated = memory.channel in RATED
     if memory.importance is None or memory.pinned or rated or age < YOUNGEST:
@@ -139,7 +140,8 @@ def _step(uses: int, days: float) -> float:
 
 
 def vitals(store: Store, id: str, settings: LifeSettings, now: datetime) -> Vitals | None:
-    """None for others' memories, and for what no longer lives."""
+    """Return the memory's current values; None for memories of others, and for those that are no
+    longer alive."""
     found = store.life.living([id])
     if not found:
         return None

@@ -1,4 +1,5 @@
-"""Two steps of upkeep: what hardly matters goes into the bin, what lay there for long is erased."""
+"""Two steps of upkeep: unimportant memories go into the bin, and old content of the bin is
+erased."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -22,21 +23,21 @@ from kinmem.upkeep.schedule import (
     once_a_day,
 )
 
+# Memories whose times are compared with the clock, both of the latest and of the settled ones.
 WITNESSES = 50
-"""Memories whose times are held against the clock, of the latest and of the settled ones."""
+# Memories erased between two checks of the budget.
 ERASED_TOGETHER = 20
-"""Erased between two looks at the budget."""
+# Messages deleted in one transaction.
 TURNS = 200
-"""Messages deleted in one transaction."""
 ANY = tuple(State)
+# Marks: when the bin was last examined, and when that was after a long break.
 SEEN, LEAPT = "purge", "purge after a leap"
-"""Marks: when the bin was looked into last, and when that was the first time for long."""
+# Seconds.
 LEAP, DAY = 30 * 86400, 86400
-"""Seconds."""
 
 PRUNE = "prune"
+# Highest importance, and the time without use that it requires (the seeds).
 KEPT = ((1.0, timedelta(days=60)), (2.0, timedelta(days=90)))
-"""Importance up to which, and for how long unused (the seeds)."""
 
 
 def purge(
@@ -49,10 +50,10 @@ def purge(
 ) -> None:
     """Erase own memories that were forgotten longer than `kept` ago; counts purged.
 
-    Only what a person has put into the bin, or let expire, and what `prune` has as it was wanted.
-    It cannot be undone: nothing is done by a clock that cannot be right (counted as clock), nor for
-    a day where nobody has looked into the bin for 30, or ever: time may have passed, or the clock
-    has leapt.
+    Erases only what a person has put into the bin or let expire, and what pruning has, if `prune`
+    wanted that. It cannot be undone, so nothing is done if the clock cannot be right (counted as
+    clock), nor for a day after a first examination of the bin or one that follows a break of 30
+    days: time may have passed, or the clock may have jumped.
     """
     now = clock()
     has_leapt = _has_leapt(store.jobs, now, budget.dry_run)
@@ -76,7 +77,8 @@ def purge(
 
 
 def _spared(store: Store, binned: Collection[str], prune: Prune) -> set[str]:
-    """What upkeep has put into the bin although nobody wanted it, or a person had told it."""
+    """Return what upkeep has put into the bin although nobody wanted that, or a person stated
+    it."""
     came_by = store.life.came_by(binned)
     by_upkeep = [id for id in binned if id in came_by and came_by[id][0] in BY_UPKEEP]
     known = store.memories(by_upkeep)
@@ -86,8 +88,8 @@ def _spared(store: Store, binned: Collection[str], prune: Prune) -> set[str]:
 def drop_turns(
     store: Store, kept: timedelta, clock: Clock, budget: Budget, counts: Counter[str]
 ) -> None:
-    """Delete what was said longer than `kept` ago and was learned from; counts turns. Nothing by a
-    clock that may be wrong, as purge. No time: what was said is kept."""
+    """Delete messages that were learned from and are older than `kept`; counts turns. Nothing is
+    done by a clock that may be wrong, as in purge. If `kept` is 0, messages are never deleted."""
     now = clock()
     if not kept or not (old := store.transcript.old(now - kept)):
         return
@@ -106,8 +108,8 @@ def drop_turns(
 
 
 def _has_leapt(jobs: Jobs, now: datetime, dry_run: bool) -> bool:
-    """Whether it is less than a day that the time went on by more than 30 at once, or was noted for
-    the first time; notes the time."""
+    """Record the time, and return whether it is less than a day since it jumped by more than 30
+    days, or was recorded for the first time."""
     at, last, leapt = int(now.timestamp()), jobs.mark(SEEN), jobs.mark(LEAPT)
     if not last or at - last > LEAP:
         leapt = at
@@ -119,7 +121,7 @@ def _has_leapt(jobs: Jobs, now: datetime, dry_run: bool) -> bool:
 
 
 def _check_witnesses(store: Store, now: datetime) -> None:
-    """Raises WrongClock; see Calendar."""
+    """Raise WrongClock if stored memories contradict the clock; see Calendar."""
     calendar = Calendar(now)
     for filters in (Filters(states=ANY), Filters(states=ANY, until=now - SETTLED)):
         for memory in store.page(filters, "newest", WITNESSES).memories:
@@ -128,12 +130,12 @@ def _check_witnesses(store: Store, now: datetime) -> None:
 
 
 def prune(store: Store, wanted: Prune, clock: Clock, budget: Budget, counts: Counter[str]) -> None:
-    """Put own memories into the bin that hardly matter and were never used; counts pruned.
+    """Put own memories that hardly matter and were never used into the bin; counts pruned.
 
-    Only if it is wanted as KinBot does it: importance at most 1 after 60 days, at most 2 after 90.
-    Never what is pinned, shared, has no importance, or was told by a person, itself or a memory it
-    was merged from; not for 30 days what somebody brought back by undo. They can be restored for
-    KINMEM_PURGE_DAYS. At most once a day, and not by a clock that cannot be right.
+    Only if KinBot's rule is wanted: importance at most 1 after 60 days, at most 2 after 90. Exempt
+    are memories that are pinned, shared or without importance, those that a person stated (or that
+    were merged from one such), and for 30 days those that were brought back by undo. They can be
+    restored for KINMEM_PURGE_DAYS. Runs at most once a day, and not if the clock cannot be right.
     """
     if wanted != "kinbot":
         return
@@ -167,7 +169,7 @@ def _prune(store: Store, now: datetime, budget: Budget, counts: Counter[str]) ->
 
 
 def is_idle(memory: Memory | Living, now: datetime) -> bool:
-    """Whether a memory may be pruned, by what it says of itself."""
+    """Return whether a memory may be pruned, judging by its own fields."""
     if memory.importance is None or memory.pinned or memory.scope == "shared":
         return False
     if from_person(memory) or memory.recalled_count or memory.recalled_at:

@@ -1,4 +1,4 @@
-"""What in a memory is worth a second look. Changes nothing; upkeep/reviewing.py does."""
+"""Finds memories that deserve a second look. Changes nothing; upkeep/reviewing.py does."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,14 +31,15 @@ from kinmem.store.base import Store
 from kinmem.text import content_words, folded
 from kinmem.upkeep.issues import MOST_ASKED, SHOWN, Refused, findings_of, issue_of, remainder
 
-# More would keep the caller waiting for minutes; the summary says so when it matters.
+# More would keep the caller waiting for minutes; the summary says so if the limit was reached.
 MOST_READ = 5000
 MOST_ISSUES = 100
+# Pairs that the judge reads, 3 ms each.
 MOST_JUDGED = 600
-"""Pairs, 3 ms each."""
 UNJUDGING = Relating(None)
-COMPARED = 6  # itself, and as many as learning looks at
+COMPARED = 6  # the memory itself, and as many as learning compares
 TOGETHER = 50
+# In this order: what misleads most comes first. With each kind, the words for one and for several.
 KINDS: dict[IssueKind, tuple[str, str]] = {
     "contradiction": ("contradiction", "contradictions"),
     "quarantined": ("held back", "held back"),
@@ -47,7 +48,6 @@ KINDS: dict[IssueKind, tuple[str, str]] = {
     "stale": ("stale", "stale"),
     "clutter": ("that says too little", "that say too little"),
 }
-"""What misleads first comes first; how one and several are counted."""
 ORDER = list(KINDS)
 
 FADED = 0.3
@@ -73,14 +73,14 @@ def review(
     duplicate: float | None = None,
     judge: Judge | None = None,
 ) -> Review:
-    """Contradictions, quarantined, duplicates, expired, stale and cluttering memories, in order.
+    """Find contradictions, then quarantined, duplicate, expired, stale and cluttering memories.
 
-    Only what this Kin may change is complained about; of a pair at least one. Open conflicts of the
-    store come first, then what rules find, then what the model finds besides; refused issues
-    never come again. Pairs are found by the vector index: memories that have no vector yet are
-    compared by their text alone, from the cosine `duplicate` on, or as the embedder is calibrated.
-    The `judge` is asked about the first MOST_JUDGED pairs.
-    If the model fails, the summary says so and rules have answered alone.
+    Every issue has at least one memory that this Kin may change. Open conflicts in the store come
+    first, then what rules find, then what only the model finds; refused issues never come again.
+    Pairs are found by the vector index; memories without a vector are compared by their text alone.
+    `duplicate` is the cosine of duplicates, if not the one the embedder is calibrated for. The
+    `judge` reads the first MOST_JUDGED pairs. If the model fails, the summary says so, and only
+    rules are used.
     """
     wanted = Filters(subject=filters.subject, scope=filters.scope, states=LIVE)
     read = list(read_live(store, MOST_READ, wanted))
@@ -108,7 +108,7 @@ def _asked(
     now: datetime,
     progress: Progress | None,
 ) -> tuple[list[Issue], str | None]:
-    """What the model finds, if there is one, and why it has failed, if it has."""
+    """Return what the model finds, if there is one, and why it failed, if it did."""
     if model is None:
         return [], None
     try:
@@ -118,7 +118,7 @@ def _asked(
 
 
 def _new(issues: Iterable[Issue], known: Mapping[str, Memory], refused: Refused) -> Iterator[Issue]:
-    """Each issue once; a pair in conflict is not told of as a duplicate as well."""
+    """Yield each issue once; a pair in conflict is not reported as a duplicate as well."""
     seen = set()
     for issue in issues:
         about = frozenset(issue.memory_ids)
@@ -130,14 +130,15 @@ def _new(issues: Iterable[Issue], known: Mapping[str, Memory], refused: Refused)
 
 
 def _crosses(issue: Issue, known: Mapping[str, Memory]) -> bool:
-    """Whether it would have one Kin's memory stand for another's, who may change it any time."""
+    """Return whether one Kin's memory would stand for another's; its owner may change it at any
+    time."""
     return issue.type == "duplicate" and len({known[id].kin for id in issue.memory_ids}) > 1
 
 
 def _open_conflicts(
     store: Store, filters: Filters, known: dict[str, Memory], relating: Relating
 ) -> Iterator[Issue]:
-    """Those both of whose memories are live still; they are added to `known`."""
+    """Yield the conflicts whose memories are both still live, and add these to `known`."""
     conflicts = store.decisions.conflicts()
     found = store.memories({id for one in conflicts for id in (one.older, one.newer)})
     for conflict in conflicts:
@@ -149,7 +150,7 @@ def _open_conflicts(
 
 
 def _which_holds(pair: Sequence[Memory], said: str, relating: Relating) -> Issue:
-    """A contradiction of two, the earlier one first, and what stays of that one."""
+    """Return a contradiction of two memories, the earlier first, with what remains of that one."""
     earlier, later = pair
     if rest := remainder(earlier, later, relating):
         said += f' Of the earlier one this stays: "{rest[:SHOWN]}"'
@@ -179,7 +180,7 @@ def _quarantined(memory: Memory) -> Issue:
 
 
 def _alone(memory: Memory, kin: str, now: datetime) -> Iterator[Issue]:
-    """What is wrong with one memory by itself, the first that applies."""
+    """Yield what is wrong with a memory by itself: the first rule that applies."""
     if memory.kin != kin or memory.pinned:
         return
     age = age_in_words(memory.said_at, now)
@@ -212,7 +213,7 @@ def _pairs(
     progress: Progress | None,
     relating: Relating,
 ) -> Iterator[Issue]:
-    """Issues between two memories; each pair once."""
+    """Yield issues between two memories; each pair once."""
     known = {memory.id: memory for memory in memories}
     level = embedder.calibration
     ladder = Ladder.calibrated(level.noise, level.near, level.duplicate, duplicate)
@@ -228,7 +229,8 @@ def _pairs(
 
 
 def _in_one_place(one: Memory, other: Memory) -> bool:
-    """Whether both may hold together: of two projects each has its own default branch."""
+    """Return whether both may hold in one place: two projects may each have their own default
+    branch."""
     places = one.place, other.place
     return None in places or same_place(*sorted(filter(None, places)))
 
@@ -240,7 +242,7 @@ def _near(
     related: float,
     progress: Progress | None,
 ) -> Iterator[tuple[str, str, float]]:
-    """(id, id of one with the same text or close enough to be compared, cosine)."""
+    """Yield (id, id of a memory with the same text or close enough to compare, cosine)."""
     same: dict[str, list[str]] = {}
     for memory in memories:
         same.setdefault(memory.content_hash, []).append(memory.id)
@@ -279,7 +281,7 @@ def _between(
 def _alike(
     pair: tuple[Memory, Memory], cosine: float, ladder: Ladder, same: bool, relating: Relating
 ) -> Iterator[Issue]:
-    """A paraphrase, or one statement that goes on where the other ends; a person decides."""
+    """Yield paraphrases, and statements of which one continues the other; a person decides."""
     earlier, later = sorted(pair, key=lambda memory: (memory.said_at, memory.id))
     if not may_be_one(earlier, later) or earlier.expires_at != later.expires_at:
         return
@@ -330,8 +332,8 @@ def _summary(read: int, issues: Sequence[Issue], asked: bool, failure: str | Non
 def read_live(
     store: Store, most: int | None = None, filters: Filters | None = None
 ) -> Iterator[Memory]:
-    """Live memories that are visible, newest first, at most so many; expired ones are left out,
-    unless `filters` says otherwise."""
+    """Yield visible live memories, newest first, `most` at most. Expired ones are left out unless
+    `filters` includes them."""
     wanted, cursor, read = filters or Filters(), None, 0
     while most is None or read < most:
         page = store.page(wanted, "newest", PAGE, cursor)

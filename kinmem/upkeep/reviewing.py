@@ -1,5 +1,7 @@
-"""Reviews and what is done about them: issues are known by id from one call to the next,
-and each is settled as it suggests or never shown again."""
+"""Runs reviews and settles their issues.
+
+An issue keeps its id from one call to the next, and is settled as it suggests or never shown again.
+"""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -24,8 +26,8 @@ from kinmem.upkeep.issues import STEP, issue_id, refusal, remainder
 from kinmem.upkeep.review import review
 from kinmem.validation import checked_content
 
+# Issues kept in memory: a model that is asked again may not find them again.
 REMEMBERED = 200
-"""Issues: what a model finds cannot be found again by asking it again."""
 
 
 class Reviewer:
@@ -58,10 +60,10 @@ class Reviewer:
         keep: str | None = None,
         progress: Progress | None = None,
     ) -> Review:
-        """What is found now, after the named issues were settled or refused.
+        """Settle or refuse the named issues, then return what a review finds.
 
-        Raises InvalidInput for an unknown id, and where an issue cannot be settled any more; those
-        named before it are settled then.
+        Raises InvalidInput for an unknown id, and if an issue cannot be settled any more; the
+        issues named before it are settled by then.
         """
         if keep is not None and len(apply) != 1:
             raise InvalidInput("keep names the memory that stays of one issue: apply just that one")
@@ -77,7 +79,7 @@ class Reviewer:
             for id in apply
         ]
         settled += [refuse_issue(self._store, self._known(id)) for id in refuse]
-        # The model has been asked when these issues were found; asking again would only cost.
+        # The model was asked when these issues were found; asking again would only cost.
         model = None if settled else self._model
         return replace(self._found(filters, model, progress), settled=tuple(settled))
 
@@ -103,15 +105,15 @@ class Reviewer:
 
     def _known(self, id: str) -> Issue:
         if id not in self._issues:
-            self._found(Filters(), None, None)  # of an earlier process
+            self._found(Filters(), None, None)  # it may be of an earlier process
         if id not in self._issues:
             raise InvalidInput(f"no issue has the id {id!r} now; review again, things have changed")
         return self._issues[id]
 
 
 SUPERSEDING = {"contradiction", "duplicate"}
+# Names for actions of the history; the others keep the name they have there.
 BECAME = {"forgotten": "deleted"}
-"""By the action in the history; the others are called what they are called there."""
 
 
 def apply_issue(
@@ -123,16 +125,17 @@ def apply_issue(
     *,
     relating: Relating,
 ) -> Settled:
-    """Do what the issue suggests, in one transaction; it can all be taken back.
+    """Do what the issue suggests, in one transaction that can be undone.
 
     contradiction: the later memory, or `keep`, supersedes the others, and their conflict is closed;
-    of one that says other things as well, those sentences stay.
-    duplicate: the superfluous ones go into the bin; with merge they are superseded by one that says
-    it all, or by `keep`. expired, clutter, stale: into the bin, or rewritten as suggested; `keep`
-    leaves it and refuses the issue. quarantined: into the bin, a document that holds back a part of
-    it stays so; `keep` releases it.
-    Raises InvalidInput if something was changed since the review, if what would have to change is
-    not one's own, and if there is nothing to rewrite it to.
+    sentences that say something else stay. duplicate: superfluous memories go into the bin; with
+    merge, they are superseded by one that says everything, or by `keep`. expired, clutter, stale:
+    into the bin, or rewritten as suggested; `keep` leaves the memory and refuses the issue.
+    quarantined: into the bin, but a document that holds back some chunks stays as it is; `keep`
+    releases it.
+
+    Raises InvalidInput if a memory was changed since the review, if it would have to change but
+    belongs to another Kin, and if there is no text to rewrite it to.
     """
     memories = _present(store, issue)
     if keep is not None and keep not in issue.memory_ids:
@@ -158,7 +161,8 @@ def apply_issue(
 
 
 def refuse_issue(store: Store, issue: Issue) -> Settled:
-    """Never show it again while the texts stand; an open conflict is closed: both are kept."""
+    """Never show the issue again while the texts are unchanged; an open conflict is closed, and
+    both memories are kept."""
     memories = store.memories(issue.memory_ids)
     store.decisions.refuse(STEP, refusal(issue.type, list(memories.values())))
     for conflict in store.decisions.conflicts():
@@ -168,7 +172,8 @@ def refuse_issue(store: Store, issue: Issue) -> Settled:
 
 
 def _present(store: Store, issue: Issue) -> list[Memory]:
-    """The memories it is about, in its order, if they are as the review saw them."""
+    """Return its memories, in its order. Raises InvalidInput if they have changed since the
+    review."""
     found = store.memories(issue.memory_ids)
     memories = [found[id] for id in issue.memory_ids if id in found]
     if len(memories) < len(issue.memory_ids) or issue_id(issue.type, memories) != issue.id:
@@ -213,9 +218,10 @@ def _between(
 
 
 def _kept(store: Store, issue: Issue, memories: Sequence[Memory], keep: str | None) -> Memory:
-    """The one named; of a contradiction the later; of duplicates the one that says it all.
+    """Return the memory named by `keep`; of a contradiction the later one; of duplicates the one
+    that says everything.
 
-    Of equals somebody else's, which cannot be changed, then a shared one, which more can see.
+    On a tie another Kin's, which cannot be changed, then a shared one, which more Kins see.
     """
     if keep is not None:
         return next(memory for memory in memories if memory.id == keep)
@@ -288,7 +294,7 @@ def _deed(
 
 
 def _done(store: Store, issue: Issue, deeds: Sequence[Change], kept: Memory | None) -> Settled:
-    """All of it in one transaction, and the conflict between the memories is closed with it."""
+    """Apply the changes in one transaction, which also closes the conflict between the memories."""
     closed, name = _closed(store, issue, kept), f"review {issue.id}"
     if deeds or closed:
         try:
@@ -300,7 +306,7 @@ def _done(store: Store, issue: Issue, deeds: Sequence[Change], kept: Memory | No
 
 
 def _closed(store: Store, issue: Issue, kept: Memory | None) -> dict[int, str]:
-    """The open conflicts that are settled by it, and how."""
+    """Return the open conflicts that this settles, and how."""
     if kept is None or len(issue.memory_ids) < 2:
         return {}
     return {

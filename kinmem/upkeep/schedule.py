@@ -1,6 +1,6 @@
 """When steps are due: the sleep cycle once in so many minutes, some steps once a day.
 
-Whichever process comes first does it, by a clock that can be believed.
+Whichever process comes first does the work, if its clock is plausible.
 """
 
 from collections import Counter
@@ -22,35 +22,35 @@ MARK = "sleep"
 DAY_SECONDS = 86400
 BEHIND = timedelta(days=1)
 AHEAD = timedelta(days=400)
+# Anything younger may have been stored by the same wrong clock, and proves nothing.
 SETTLED = timedelta(days=30)
-"""What is younger may have been stored by the same wrong clock, and proves nothing."""
+# Time for which something that was undone is not done again.
 UNDONE = timedelta(days=30)
-"""For which what somebody has undone is not done again."""
+# Changes in one transaction.
 TOGETHER = 200
-"""Changes in one transaction."""
 
 
 class WrongClock(Exception):
-    """The time of day cannot be right, so nothing is done by it."""
+    """The clock cannot be right, so nothing is done by it."""
 
 
 class Schedule:
-    """Which steps of the present night are left.
+    """Which steps of the current night are left.
 
-    A night is named by the second it began. Each step notes the night it was last
-    done in, so that whoever comes after one that was killed goes on with what is left of it.
+    A night is named by the second it began. Each step records the night in which it was last done,
+    so that after a process was killed the next one continues with what is left.
     """
 
     def __init__(self, jobs: Jobs, minutes: int, clock: Clock) -> None:
-        """`minutes` from one night to the next; 0: there is none."""
+        """`minutes` from one night to the next; 0: no nights."""
         self._jobs = jobs
         self._length = timedelta(minutes=minutes)
         self._clock = clock
 
     def left(self) -> list[StepName]:
-        """The steps to be done now; a new night begins when the last is over.
+        """Return the steps to be done now; a new night begins when the last is over.
 
-        One that began in the future was begun by a wrong clock, and is over.
+        A night that began in the future was begun by a wrong clock, and counts as over.
         """
         if not self._length:
             return []
@@ -60,11 +60,11 @@ class Schedule:
         return [name for name in NAMES if self._jobs.mark(_mark(name)) != began]
 
     def begin(self) -> None:
-        """A night begins now: all steps are left of it."""
+        """Begin a night: all of its steps are left."""
         self._jobs.set_mark(MARK, self._now)
 
     def done(self, step: StepName) -> None:
-        """It was done in the present night, well or badly."""
+        """Record that the step was done in the current night, successfully or not."""
         self._jobs.set_mark(_mark(step), self._jobs.mark(MARK))
 
     @property
@@ -84,10 +84,10 @@ def once_a_day(
     counts: Counter[str],
     work: Callable[[], None],
 ) -> None:
-    """Do the work, unless this step was done within a day up to now.
+    """Do the work unless this step was done within the last day.
 
-    Failing does not count as done, nor being cut short or killed. A clock that cannot be right is
-    counted as `clock`; it may be put right at any time.
+    A step that fails, is interrupted or killed does not count as done. A clock that cannot be right
+    is counted as `clock`; the step is not marked, since the clock may be corrected at any time.
     """
     mark, at = f"daily {step}", int(now.timestamp())
     if 0 <= at - jobs.mark(mark) < DAY_SECONDS:
@@ -102,7 +102,7 @@ def once_a_day(
 
 
 class Calendar:
-    """Watches the times of memories that go by, and says whether `now` fits in with them."""
+    """Collects the times of memories, and checks whether `now` agrees with them."""
 
     def __init__(self, now: datetime) -> None:
         self._now = now
@@ -110,7 +110,7 @@ class Calendar:
         self._all = self._early = 0
 
     def saw(self, memory: Memory | Living) -> None:
-        """Take in when it was stored, rewritten and used."""
+        """Take note of when it was stored, rewritten and used."""
         self._all += 1
         self._early += memory.created_at > self._now + BEHIND
         for at in (memory.created_at, memory.content_updated_at, memory.recalled_at):
@@ -118,13 +118,13 @@ class Calendar:
                 self._settled = max(self._settled or at, at)
 
     def check(self) -> None:
-        """Raises WrongClock if half of them were stored more than a day ahead of now, or if nothing
-        happened in the 400 days up to a month ago: then the clock has jumped, or nobody was here
-        for a year.
+        """Raise WrongClock if half of the memories were stored more than a day after `now`, or if
+        there are memories over a month old but none of the 400 days before `now`: then the clock
+        has jumped, or nobody was here for a year.
 
-        What a clock that was ahead for a while has stored or used is less than half, and holds up
-        nothing: by a clock that is behind, little is old. Without memories older than a month
-        nothing speaks against the clock.
+        If the clock was ahead for a while, what it stored or used is less than half and blocks
+        nothing. If the clock is behind, little is old, so little can be done wrongly. If no memory
+        is older than a month, nothing contradicts the clock.
         """
         is_behind = self._early > 0 and 2 * self._early >= self._all
         is_ahead = self._settled is not None and self._now - self._settled > AHEAD
@@ -133,7 +133,7 @@ class Calendar:
 
 
 def check_clock(memories: Iterable[Memory | Living], now: datetime) -> None:
-    """Raises WrongClock if a calendar that has seen these does."""
+    """Raise WrongClock if a calendar of these memories does."""
     calendar = Calendar(now)
     for memory in memories:
         calendar.saw(memory)
@@ -141,7 +141,7 @@ def check_clock(memories: Iterable[Memory | Living], now: datetime) -> None:
 
 
 def is_believed(memories: Iterable[Memory | Living], now: datetime) -> bool:
-    """Whether a calendar that has seen these has nothing against `now`."""
+    """Return whether a calendar of these memories agrees with `now`."""
     try:
         check_clock(memories, now)
     except WrongClock:
@@ -150,7 +150,7 @@ def is_believed(memories: Iterable[Memory | Living], now: datetime) -> bool:
 
 
 def is_undone(came_by: tuple[str, datetime] | None, now: datetime) -> bool:
-    """Whether what gave a memory its state is an undo that upkeep is still to respect."""
+    """Return whether a memory has its state from an undo that upkeep must still respect."""
     return came_by is not None and came_by[0] == "undone" and now - came_by[1] < UNDONE
 
 
@@ -160,10 +160,10 @@ def change_all(
     action: str,
     budget: Budget,
 ) -> int:
-    """Set fields of own memories, (memory, fields, reason) each; how many were changed, or in a dry
-    run would be.
+    """Set fields of own memories, each given as (memory, fields, reason); returns how many were
+    changed, or would be in a dry run.
 
-    In transactions of 200. What was changed by somebody else meanwhile is left alone.
+    Uses transactions of 200. What was changed by others in the meantime is left alone.
     """
     if budget.dry_run:
         return len(changes)

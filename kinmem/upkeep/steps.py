@@ -1,4 +1,4 @@
-"""The steps of the sleep cycle by name and in their order, and what one run of them did."""
+"""The names of the steps of the sleep cycle in their order, and the report of a run."""
 
 import logging
 import time
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 
 class Report:
-    """Counts by step and what is counted, how long each took, and a line for each that failed."""
+    """Counts by step, how long each step took, and a line for each that failed."""
 
     def __init__(self, started_at: datetime, kind: RunKind = "cycle") -> None:
         self.started_at = started_at
@@ -53,17 +53,18 @@ class Report:
 
     @contextmanager
     def step(self, name: str) -> Iterator[Counter[str]]:
-        """What a step counts in here, also before it fails: that is told, and the next begins."""
+        """Collect what a step counts in the block. If it fails, that is reported, and the next step
+        can begin."""
         counts: Counter[str] = Counter()
         try:
             yield counts
-        except Exception as error:  # whatever it is, the other steps are not to blame
+        except Exception as error:  # of any kind: the other steps are not to blame
             self.failed(name, error)
         self.add(name, counts)
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
-        """Add the time that the block takes to what the step has taken before."""
+        """Add the time that the block takes to the step's total."""
         started = time.monotonic()
         try:
             yield
@@ -72,7 +73,8 @@ class Report:
             self.seconds[name] = round(self.seconds.get(name, 0.0) + took, 4)
 
     def failed(self, step: str, error: Exception) -> str:
-        """Take in why; the same for people, who are told no more of a defect than its name."""
+        """Record a failure, and return its description for people, which names a defect by its type
+        only."""
         if isinstance(error, KinmemError):
             logger.warning("%s: %s", step, error)
             problem = str(error)
@@ -95,20 +97,21 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One line of the table. How many memories a run takes at most is the step's own business; that
-    it can be repeated at any time is a promise of all of them."""
+    """One row of the table. The step itself limits how many memories a run reads; every step can be
+    repeated at any time."""
 
     name: StepName
     seconds: float
-    """After which it is told to stop. What is left is done in the next run."""
+    """Time after which it is told to stop; the next run continues."""
     work: Work
     goes_on: bool = False
-    """Whether that run comes as soon as nobody is disturbed by it, for what an import has left: the
-    night is not over before. Not for what a model has to be asked for."""
+    """Whether the next run comes as soon as it disturbs nobody, to finish what an import has left:
+    until then the night is not over. Not for steps that ask a model."""
 
 
 def chosen(names: Iterable[str]) -> list[StepName]:
-    """These steps in the order of the table; all of them if none is named. Raises InvalidInput."""
+    """Return these steps in the order of the table; all of them if none is named. Raises
+    InvalidInput."""
     wanted = set(names)
     if unknown := wanted.difference(NAMES):
         raise InvalidInput(f"no step is called {min(unknown)!r}; there are {', '.join(NAMES)}")

@@ -1,4 +1,4 @@
-"""A step of upkeep: what is long is told in short, the whole and its parts."""
+"""A step of upkeep: summarise long memories and their parts."""
 
 import json
 import logging
@@ -19,17 +19,17 @@ from kinmem.store.memory import EXTRACTIVE, Summary
 from kinmem.text import clean, cut
 from kinmem.upkeep.budget import UNLIMITED, Budget
 
+# Memories in one run by rules.
 MOST = 500
-"""Memories in one run by rules."""
+# Memories in one run for which a model is asked.
 MOST_BY_MODEL = 20
-"""Memories in one run for which a model is asked."""
+# Model calls for one memory; the rest is summarised by rules.
 MOST_CALLS = 10
-"""Of the model for one memory; the summaries of what is left are by rules."""
 PARTS_AT_ONCE = 12
+# Chunks read at once.
 READ_AT_ONCE = 1000
-"""Chunks."""
+# Characters of a memory that the model sees; of a longer one its most informative sentences.
 SHOWN = 12_000
-"""Characters of a memory that the model is shown; of a longer one its most telling sentences."""
 SENTENCES, SENTENCES_IN_ARCHIVE, SENTENCES_OF_PART = 3, 2, 2
 CHARACTERS, CHARACTERS_OF_PART = 500, 300
 
@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 
 class PartSummary(BaseModel):
-    """Of one part, by its number."""
+    """The summary of one part, by its number."""
 
     id: int
     summary: str
@@ -51,10 +51,10 @@ class Told(BaseModel):
 
 
 def summarize(store: Store, model: ChatModel | None, budget: Budget, counts: Counter[str]) -> None:
-    """Give a summary to own live memories that are long and have none, or one that was made of
-    another content or in another tier; counts summaries, and summaries.rules: a model failed.
+    """Summarise own live memories that are long and have no summary, or one of another content or
+    tier. Counts summaries, and as summaries.rules those for which a model failed.
 
-    Oldest first, 500 in one run, with a model 20.
+    Oldest first, 500 in one run, 20 with a model.
     """
     due = store.summaries.due(MOST if model is None else MOST_BY_MODEL)
     if budget.dry_run:
@@ -70,7 +70,7 @@ def summarize_these(
     budget: Budget = UNLIMITED,
     counts: Counter[str] | None = None,
 ) -> int:
-    """Make the summaries of these own memories anew; how many have one now."""
+    """Summarise these own memories again; returns how many have a summary now."""
     counts = Counter() if counts is None else counts
     made = 0
     for id in ids:
@@ -79,7 +79,7 @@ def summarize_these(
         try:
             memory = store.get(id)
             found = _summaries(store, memory, model, counts)
-        except MemoryNotFound:  # erased meanwhile
+        except MemoryNotFound:  # erased in the meantime
             continue
         if store.summaries.put(memory, found) and found[0].text:
             made += 1
@@ -90,7 +90,7 @@ def summarize_these(
 def _summaries(
     store: Store, memory: Memory, model: ChatModel | None, counts: Counter[str]
 ) -> list[Summary]:
-    """Of the whole, then of those parts that need one."""
+    """Return the summary of the whole, then those of the parts that need one."""
     if not memory.is_document:
         found = [_of_text(memory, memory.content)]
         return (
@@ -105,7 +105,8 @@ def _summaries(
 
 
 def _parts(store: Store, id: str) -> Iterator[str]:
-    """The text of each chunk without what it repeats; empty for one that is held back."""
+    """Yield the text of each chunk without what it repeats; an empty text for a chunk that is held
+    back."""
     first = end = 0
     while read := store.documents.parts(id, first, READ_AT_ONCE):
         for place, text in read:
@@ -132,7 +133,7 @@ def _asked(
     model: ChatModel,
     counts: Counter[str],
 ) -> list[Summary]:
-    """With what the model says in place of what rules say, as far as it answers."""
+    """Return the summaries with the model's in place of the rules', as far as it answers."""
     found = {one.chunk: one for one in by_rules}
     wanted = [chunk for chunk in found if chunk is not None]
     title = memory.title or memory.subject or "(none)"
@@ -163,7 +164,7 @@ def _asked(
 
 
 def _checked(said: str, most: int, by_rules: Summary, model: str) -> Summary:
-    """What the model says as it is stored; what rules say if it is of no use."""
+    """Return the model's summary as it is stored, or the rules' if it is unusable."""
     try:
         told = " ".join(clean(cut(redacted(said)[0], most), "the summary", 4 * most).split())
     except InvalidInput:

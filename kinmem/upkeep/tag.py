@@ -1,4 +1,4 @@
-"""A step of upkeep: memories get their automatic tags, and after a week have them refreshed."""
+"""A step of upkeep: give memories automatic tags, and refresh them after a week."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -11,23 +11,24 @@ from kinmem.store.base import Store
 from kinmem.upkeep.budget import Budget
 
 REFRESHED = timedelta(days=7)
+# Memories refreshed in one run (Kybernesis).
 PER_RUN = 20
-"""Refreshed in one run (Kybernesis)."""
+# Memories tagged for the first time in one run, 10 s. With 20 an hour, an import of as many would
+# take three weeks.
 NEW_PER_RUN = 10_000
-"""Never tagged before, in one run, 10 s: with 20 an hour an import of as many takes three weeks."""
+# Memories in one transaction.
 TOGETHER = 100
-"""Memories in one transaction."""
+# Memories read for each word, by title and by text. One besides its own is enough, but the index
+# also finds other forms of the word, and sentences from which no tag is taken.
 HOLDERS = 4
-"""Memories looked at for each word, by title and by text: one besides its own is enough, but the
-index also finds other forms of the word and sentences that no tag is taken from."""
 
 
 def tag(store: Store, clock: Clock, budget: Budget, counts: Counter[str]) -> None:
-    """Tag own live memories that were never tagged, or not since their content was edited, and 20
-    that were tagged over seven days ago, the longest ago first. Counts seen, and changed.
+    """Tag own live memories that were never tagged, or not since they were edited, and the 20 that
+    were tagged longest ago, more than seven days. Counts seen and changed.
 
-    Manual tags are never touched. Automatic ones follow from the memory alone, so they are no
-    change of it: no history line, no new version.
+    Manual tags are never touched. Automatic tags follow from the memory alone, so they do not count
+    as a change: no history line, no new version.
     """
     rounds = store.rounds
     due = rounds.due("tagged_at", clock() - REFRESHED, PER_RUN)
@@ -46,15 +47,16 @@ def tag(store: Store, clock: Clock, budget: Budget, counts: Counter[str]) -> Non
 
 
 def tag_these(store: Store, memories: Sequence[Memory], clock: Clock) -> int:
-    """Tag these own memories, and those that had nobody to share a tag with before them; how many
-    of all have other tags now."""
+    """Tag these own memories, and those that shared a tag with no other before; returns how many of
+    all have other tags now."""
     tags = _tags(store, memories)
     seen = {one.id: one.content_hash for one in store.memories(list(tags)).values()}
     return store.rounds.tagged(tags, seen, clock())
 
 
 def _tags(store: Store, memories: Sequence[Memory]) -> Mapping[str, tuple[str, ...]]:
-    """By id what these are to be tagged with, and those own memories whose tags change by it."""
+    """Return by id the tags of these memories, and of those own memories whose tags change as a
+    result."""
     about = {memory.id: subjects(memory) for memory in memories}
     holders = store.rounds.holding({word for words in about.values() for word in words}, HOLDERS)
     others = store.memories({id for ids in holders.values() for id in ids} - about.keys())

@@ -50,7 +50,7 @@ def test_what_commands_is_held_back(gate: Gate) -> None:
     attacks, harmless = (texts(commands.FILE, label) for label in ("commands", "harmless"))
 
     assert sum(gate.why(text) is not None for text in attacks) >= 0.15 * len(attacks)
-    assert sum(gate.why(text) is not None for text in harmless) <= 0.03 * len(harmless)
+    assert sum(gate.why(text) is not None for text in harmless) <= 0.035 * len(harmless)
 
 
 def test_ordinary_text_is_not(gate: Gate) -> None:

@@ -27,6 +27,7 @@ from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.mcp.tool_answers import Recalled, as_json
 from kinmem.models import Filters
 from kinmem.recall.pipeline import Recall
+from kinmem.recall.question import Request
 from kinmem.service import Service
 
 Open = Callable[..., Service]
@@ -266,7 +267,7 @@ def test_words_alone_must_be_hardly_any_to_say_that_it_is_not_known(
     store = told(service).store
     recall = Recall(store, [NoEmbedder()], service.settings, service.clock)
 
-    answer = recall(question, 10, Filters())
+    answer = recall(Request(question, 10, Filters()))
 
     assert answer.degraded == ("embedding",)
     assert answer.abstained is abstains
@@ -280,10 +281,10 @@ def test_of_a_model_nobody_measured_only_the_words_count(service: Service) -> No
     recall = Recall(store, [Unmeasured()], service.settings, service.clock)
     words = Recall(store, [NoEmbedder()], service.settings, service.clock)
 
-    sure = [hit.confidence for hit in recall(KNOWN, 1, Filters()).hits]
+    sure = [hit.confidence for hit in recall(Request(KNOWN, 1, Filters())).hits]
 
     assert sure == pytest.approx(
-        [hit.confidence for hit in words(KNOWN, 1, Filters()).hits], abs=0.1
+        [hit.confidence for hit in words(Request(KNOWN, 1, Filters())).hits], abs=0.1
     )
 
 

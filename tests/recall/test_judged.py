@@ -13,6 +13,7 @@ from kinmem.models import Asked, Filters, Reasons, Scored
 from kinmem.recall.answer_cache import RecentAnswers
 from kinmem.recall.judging import MOST, ROOM, Judging, told
 from kinmem.recall.pipeline import Recall
+from kinmem.recall.question import Request
 from kinmem.service import Service
 
 Open = Callable[..., Service]
@@ -62,7 +63,7 @@ def test_nobody_waits_for_a_judge_that_is_not_loaded(service: Service) -> None:
     judge = BuiltinJudge()
     recall = Recall(store, [service._embedder], settings, utc_now, ChatModels(judge=judge))
 
-    answer = recall(ASKED, 10, Filters())
+    answer = recall(Request(ASKED, 10, Filters()))
 
     assert answer.hits[0].memory.content == FACTS[0]
     assert not any("judge" in hit.why for hit in answer.hits)
@@ -76,7 +77,7 @@ def test_a_judge_that_cannot_be_loaded_is_done_without(service: Service, tmp_pat
     judge.warm()
     recall = Recall(store, [service._embedder], settings, utc_now, ChatModels(judge=judge))
 
-    assert recall(ASKED, 10, Filters()).hits[0].memory.content == FACTS[0]
+    assert recall(Request(ASKED, 10, Filters())).hits[0].memory.content == FACTS[0]
 
 
 def test_once_it_is_loaded_the_same_question_is_read_anew(service: Service) -> None:
@@ -85,11 +86,11 @@ def test_once_it_is_loaded_the_same_question_is_read_anew(service: Service) -> N
     models = ChatModels(judge=judge)
     recall = Recall(filled(service).store, [service._embedder], service.settings, utc_now, models)
     recent = RecentAnswers(recall, service.store, service.clock, 80)
-    assert "judge" not in recent(ASKED, 10, Filters()).hits[0].why
+    assert "judge" not in recent(Request(ASKED, 10, Filters())).hits[0].why
 
     judge.warm()
 
-    assert "judge" in recent(ASKED, 10, Filters()).hits[0].why
+    assert "judge" in recent(Request(ASKED, 10, Filters())).hits[0].why
 
 
 def test_it_reads_what_fits_its_room_and_ends_with_its_time(service_of: Open) -> None:

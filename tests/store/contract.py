@@ -618,7 +618,8 @@ class StoreContract:
         assert found[shared] == Candidate(
             shared, "tea", "said at lunch", "decision", "Zürich", "Ben", "ben", "shared", "stale",
             7.5, 0.5, 0.9, 0.25, 3, "2020-02-29T23:59:59.999999Z", "2025-01-02T00:00:00.000000Z",
-            "2026-01-01T00:00:00.000000Z", "/work/project",
+            "2026-01-01T00:00:00.000000Z", "/work/project", "2031-01-01T00:00:00.000000Z",
+            "m000000",
         )  # fmt: skip
         assert found[mine].said_at == "2026-06-15T12:00:00.000000Z"
         assert found[mine].recalled_at is None
@@ -986,7 +987,10 @@ class StoreContract:
 
         found = store.index.nearest_each(vectors, TINY, 4, Filters())
 
-        assert found == [store.index.nearest(vector, TINY, 4, Filters()) for vector in vectors]
+        for vector, near in zip(vectors, found, strict=True):
+            alone = store.index.nearest(vector, TINY, 4, Filters())
+            assert [id for id, _ in near] == [id for id, _ in alone]
+            assert [one for _, one in near] == pytest.approx([one for _, one in alone], abs=1e-6)
         assert all(len(one) == 4 for one in found)
         assert store.index.nearest_each([], TINY, 4, Filters()) == []
 

@@ -71,9 +71,7 @@ class TestCopyInMemory(StoreContract):
         monkeypatch.setattr(nearest_chunks, "IN_MEMORY_FROM", 1)
 
         def load_at_once(self: nearest_chunks.VectorCopies, number: int, dimension: int) -> None:
-            copy = self._copies[number] = nearest_chunks._Copy(
-                nearest_chunks._new_index(dimension), 0
-            )
+            copy = self._copies[number] = nearest_chunks._new_copy(dimension)
             self._load(number, copy)
 
         def ask_again(
@@ -158,7 +156,7 @@ def test_the_hot_tier_is_loaded_first(store: SqliteStore, monkeypatch: pytest.Mo
     ids = [added(store, f"fact {n}") for n in range(5)]
     hot = [Place(one, "hot", "test", 0.9) for one in store.life.living(ids[3:])]
     store.life.to_tiers(hot)
-    copy = nearest_chunks._Copy(nearest_chunks._new_index(WIDTH), 0)
+    copy = nearest_chunks._new_copy(WIDTH)
 
     store.files.own.near.copies._load(1, copy)
 

@@ -217,7 +217,10 @@ def test_recall_answers_as_before(bench: Bench) -> None:
     before = answered(bench.service)
     assert before
     tagged(bench)
-    assert answered(bench.service) == before
+    after = answered(bench.service)
+    assert [id for id, _ in after] == [id for id, _ in before]
+    # Another scan of the same vectors sums up in another order.
+    assert [score for _, score in after] == pytest.approx([score for _, score in before], abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import apsw
 from kinmem.errors import StoreError
 from kinmem.models import Coverage, Scope, Vector, Vectors
 from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.nearest_chunks import VectorCopies, embedder_of
+from kinmem.store.sqlite.file_state import embedder_of, state_of
+from kinmem.store.sqlite.nearest_chunks import VectorCopies
 from kinmem.store.sqlite.queries import VISIBLE, View
 
 # vec0 reserves space chunk by chunk: at its default of 1024 an empty file of 384 dimensions takes
@@ -84,18 +85,20 @@ class ChunkVectors:
 
     def is_filled(self, embedder: str, but: str | None = None) -> bool:
         """See Index.is_filled; without the chunks of one Kin's memories."""
-        known = embedder_of(self._database, embedder)
+        known = state_of(self._database).embedders.get(embedder)
         if known is None:
             others = "SELECT 1 FROM memories WHERE :but IS NULL OR kin <> :but LIMIT 1"
             return not self._database.rows(others, {"but": but})
+        if known.is_filled or but is None:
+            return known.is_filled
         return not self._database.rows(
             """
-            SELECT 1 FROM pending p WHERE p.embedder = :embedder AND (:but IS NULL OR EXISTS (
+            SELECT 1 FROM pending p WHERE p.embedder = :embedder AND EXISTS (
                 SELECT 1 FROM chunks c JOIN memories m ON m.rowid = c.memory
                 WHERE c.id = p.chunk AND m.kin <> :but
-            )) LIMIT 1
+            ) LIMIT 1
             """,
-            {"embedder": known[0], "but": but},
+            {"embedder": known.number, "but": but},
         )
 
     def pending(

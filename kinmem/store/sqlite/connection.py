@@ -54,6 +54,8 @@ class Database:
         self._write_lock = threading.RLock()
         self._idle: list[apsw.Connection] = []
         self._closed = False
+        self.writes = 0
+        """Transactions that this process has ended, whatever became of them."""
         _check_engine()
         with translated(path):
             _make_private(path)
@@ -139,6 +141,8 @@ class Database:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
+            finally:
+                self.writes += 1
 
     @contextmanager
     def alone(self) -> Iterator[apsw.Connection]:

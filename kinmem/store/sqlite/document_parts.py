@@ -208,7 +208,7 @@ class SqliteDocuments:
             end = max(end, place.start + len(text))
         return "".join(whole)
 
-    def parts(self, id: str, first: int = 0, most: int = 100) -> list[tuple[Passage, str]]:
+    def parts(self, id: str, first: int = 0, most: int | None = 100) -> list[tuple[Passage, str]]:
         database, row = self._files.holder(id)
         rows = database.rows(
             """
@@ -218,7 +218,7 @@ class SqliteDocuments:
             WHERE c.memory = ? AND c.metadata IS NOT NULL AND c.position >= ?
             ORDER BY c.position LIMIT ?
             """,
-            (row, first, most),
+            (row, first, -1 if most is None else most),  # LIMIT -1 is none
         )
         return [(passage_of(metadata, held), text) for metadata, text, held in rows]
 

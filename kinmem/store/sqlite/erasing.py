@@ -76,18 +76,6 @@ def turns_of(db: apsw.Connection | Database, ids: Collection[str]) -> list[Turn]
     return list(rows)
 
 
-def repeated_in(database: Database, turns: Collection[Turn]) -> list[tuple[str, str, str, str]]:
-    """(session, turn, memory, role) of all that these turns repeat."""
-    return database.rows(
-        """
-        SELECT r.session, r.turn, r.memory, r.role
-        FROM json_each(?) CROSS JOIN repetitions r
-            ON r.session = value ->> 0 AND r.turn = value ->> 1
-        """,
-        (json.dumps(list(turns)),),
-    )
-
-
 def scrub(db: apsw.Connection, memory: Memory, repeating: Collection[Turn]) -> None:
     """Blank what its Kin's file still says about an erased memory.
 

@@ -1,4 +1,4 @@
-"""Both arms of a search over one file, by row numbers: ids are read once, with the candidates.
+"""Both arms of a search over one file, by row numbers, in one statement.
 
 Documents are found by their chunks, one by one; the part that answers best speaks for each.
 """
@@ -6,12 +6,13 @@ Documents are found by their chunks, one by one; the part that answers best spea
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kinmem.models import Asked, Candidate, Part
-from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.connection import Database, Row
 from kinmem.store.sqlite.document_parts import passage_of
+from kinmem.store.sqlite.file_state import state_of
 from kinmem.store.sqlite.nearest_chunks import Near, NearestChunks
 from kinmem.store.sqlite.queries import SAID_AT, Allowed, match_all, match_any
 
@@ -19,24 +20,53 @@ from kinmem.store.sqlite.queries import SAID_AT, Allowed, match_all, match_any
 # `rank`, which sorts all rows in a statement of its own: half as long again.
 WORSE = "bm25(words, 1.0, 1.0, :context)"
 ANY_ROW = f"""
-    SELECT rowid, -{WORSE} AS better FROM words
-    WHERE words MATCH :words AND rowid BETWEEN :first AND :last
-    ORDER BY better DESC LIMIT :limit
-    """
-ALLOWED_ROWS = f"""
-    SELECT words.rowid, -{WORSE} AS better FROM words CROSS JOIN memories m ON m.rowid = iif(
-        words.rowid > 0, words.rowid, (SELECT memory FROM chunks WHERE id = -words.rowid)
-    )
-    WHERE words MATCH :words AND words.rowid BETWEEN :first AND :last AND {{}}
-    ORDER BY better DESC LIMIT :limit
-    """
+    SELECT * FROM (
+        SELECT rowid AS number, -{WORSE} AS better FROM words
+        WHERE words MATCH :words AND rowid BETWEEN {{}}
+        ORDER BY better DESC LIMIT {{}}
+    )"""
+ALLOWED_ROW = f"""
+    SELECT * FROM (
+        SELECT words.rowid AS number, -{WORSE} AS better
+        FROM words CROSS JOIN memories m ON m.rowid = iif(
+            words.rowid > 0, words.rowid, (SELECT memory FROM chunks WHERE id = -words.rowid)
+        )
+        WHERE words MATCH :words AND words.rowid BETWEEN {{}} AND ({{}})
+        ORDER BY better DESC LIMIT {{}}
+    )"""
+NO_ROW = "SELECT 0 AS number, 0.0 AS better WHERE 0"
 COLUMNS = [name for name in Candidate._fields if name != "part"]
 CANDIDATE = ", ".join(SAID_AT if name == "said_at" else f"m.{name}" for name in COLUMNS)
 LAST = 2**62
-EVERY, MEMORIES, PARTS = (-LAST, LAST), (1, LAST), (-LAST, -1)
-"""Row numbers of `words`: all, those of memories, those of the chunks of documents."""
+"""No row of `words` has a greater number."""
+MEMORIES, PARTS = f"1 AND {LAST}", f"-{LAST} AND -1"
+"""Row numbers of `words`: those of memories, those of the chunks of documents."""
 MOST_PARTS = 1000
-"""Rows of chunks that are listed where they have taken the places of memories."""
+"""Chunks of documents that are listed beside memories."""
+# One statement: the rows that match with their ranks, then what is read of those that may be
+# candidates. Joining every row that matches with its memory costs more than ranking it, so they are
+# joined when they are listed; what is not allowed is told apart then.
+SEARCH = f"""
+    WITH listed AS MATERIALIZED ({{listed}}), told AS MATERIALIZED (
+        SELECT l.number, l.better, {{has_all}} AS has_all, m.rowid AS memory,
+            {{allowed}} AS fits, {{former}} AS is_former
+        FROM listed l CROSS JOIN memories m ON m.rowid = iif(
+            l.number > 0, l.number, (SELECT memory FROM chunks WHERE id = -l.number)
+        )
+    ), leading AS (
+        SELECT memory FROM told WHERE fits
+        GROUP BY memory ORDER BY max(better) DESC, max(has_all) DESC LIMIT :matching
+    )
+    SELECT number, better, has_all, memory, fits{", NULL" * (len(COLUMNS) + 1)} FROM told
+    UNION ALL
+    SELECT NULL, NULL, NULL, m.rowid, {{allowed}}, json_extract(m.metadata, '$.parts'), {CANDIDATE}
+    FROM (
+        SELECT memory FROM leading UNION SELECT memory FROM told WHERE is_former
+        UNION SELECT value FROM json_each(:rows)
+    ) wanted CROSS JOIN memories m ON m.rowid = wanted.memory
+    WHERE {{allowed}} OR {{former}}
+    """
+HAS_ALL = "l.number IN (SELECT rowid FROM words WHERE words MATCH :all_words)"
 
 Ranked = list[tuple[int, float]]
 Matches = list[tuple[int, float, int | None]]
@@ -51,62 +81,100 @@ class Rows:
     nearest: Ranked
     matches: Ranked
     cosines: Mapping[int, list[float]]
+    degrees: Mapping[int, float]
+    """See Found."""
+
+    def only(self, rows: Collection[int]) -> "Rows":
+        """Of all that was found these candidates."""
+        return Rows(
+            {row: one for row, one in self.candidates.items() if row in rows},
+            [one for one in self.nearest if one[0] in rows],
+            [one for one in self.matches if one[0] in rows],
+            {row: values for row, values in self.cosines.items() if row in rows},
+            {row: degree for row, degree in self.degrees.items() if row in rows},
+        )
 
 
-def search(database: Database, chunks: NearestChunks, asked: Asked, allowed: Allowed) -> Rows:
-    """The allowed rows that both arms find, each arm's in its order."""
-    near = _near(chunks, asked, allowed)
+@dataclass(frozen=True)
+class _Read:
+    """What the statement gave."""
+
+    matches: Matches
+    candidates: Mapping[int, Candidate]
+    documents: Mapping[int, Candidate]
+    fitting: Collection[int]
+    """Those that are allowed; the others have been superseded."""
+    is_starved: bool
+    """Whether rows that are not allowed have taken the places of others."""
+
+
+def search(
+    database: Database,
+    chunks: NearestChunks,
+    asked: Asked,
+    allowed: Allowed,
+    superseded: Allowed | None,
+) -> tuple[Rows, Rows]:
+    """The allowed rows that both arms find, each arm's in its order; and of what has been
+    `superseded`, if that is wanted, those by meaning, and by words as far as the list goes."""
+    near, degrees = _near(chunks, asked, allowed)
     nearest = _first_of_each(near)[: asked.nearest]
-    exact = asked.all_words_first or not allowed.plain
-    parts = _matching(database, asked, allowed, exact=exact)
-    matches = _first_of_each(parts)
-    also = _rows(database, asked.also)
-    listed = [*nearest, *also]
-    candidates, documents = _read(database, listed, matches[: asked.matching], allowed)
-    if allowed.plain and _starved(matches, candidates, asked):
-        parts = _matching(database, asked, allowed, exact=True)
-        matches = _first_of_each(parts)
-        candidates, documents = _read(database, listed, matches[: asked.matching], allowed)
-    cosines: dict[int, list[float]] = {}
-    if asked.vector is not None:
-        single = candidates.keys() - documents.keys()
-        cosines = chunks.cosines(asked.vector, asked.embedder, single)
-    if documents:
-        chosen = choose(database, chunks, asked, documents, near, parts)
-        candidates = {
-            row: chosen[row].candidate if row in chosen else one
-            for row, one in candidates.items()
-            if row in chosen or row not in documents
-        }
-        told = {row: one.cosine for row, one in chosen.items() if one.cosine is not None}
-        cosines |= {row: [cosine] for row, cosine in told.items()}
-        nearest = _reranked(nearest, told, documents)
-        scores = {row: one.match for row, one in chosen.items() if one.match is not None}
-        matches = _reranked(matches, scores, documents)
-    return Rows(
-        candidates,
-        [one for one in nearest if one[0] in candidates],
-        [match for match in matches if match[0] in candidates],
-        cosines,
-    )
+    former: Near = []
+    if superseded is not None and asked.vector is not None:
+        [former] = chunks.nearest_parts([asked.vector], asked.embedder, asked.nearest, superseded)
+    listed = [*nearest, *_first_of_each(former)[: asked.nearest]]
+    read = _read(database, asked, allowed, superseded, [*dict(listed), *degrees])
+    found = Rows(read.candidates, listed, _first_of_each(read.matches), {}, degrees)
+    found = _with_cosines(chunks, asked, found, read.documents)
+    if read.documents:
+        chosen = choose(database, chunks, asked, read.documents, [*near, *former], read.matches)
+        found = _by_parts(found, read.documents, chosen)
+    fitting = found.candidates.keys() & set(read.fitting)
+    return found.only(fitting), found.only(found.candidates.keys() - fitting)
 
 
-def _rows(database: Database, ids: Sequence[str]) -> Ranked:
-    """Those that are here, found by neither arm."""
-    if not ids:
-        return []
-    rows = database.rows(
-        "SELECT rowid FROM memories WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(ids)),),
-    )
-    return [(row, 0.0) for (row,) in rows]
-
-
-def _near(chunks: NearestChunks, asked: Asked, allowed: Allowed) -> Near:
+def _near(chunks: NearestChunks, asked: Asked, allowed: Allowed) -> tuple[Near, dict[int, float]]:
+    """The nearest chunks, and by memory how much it is of the kind that is wanted aside."""
     if asked.vector is None:
-        return []
-    [near] = chunks.nearest_parts([asked.vector], asked.embedder, asked.nearest, allowed)
-    return near
+        return [], {}
+    aside = asked.also
+    if aside is None:
+        [near] = chunks.nearest_parts([asked.vector], asked.embedder, asked.nearest, allowed)
+        return near, {}
+    vectors = [asked.vector, aside.vector]
+    near, beside = chunks.nearest_parts(vectors, asked.embedder, asked.nearest, allowed)
+    rows = [row for row, _ in _first_of_each(beside)[: aside.most]]
+    kinds = chunks.first_vectors(asked.embedder, rows)
+    degrees = {row: aside.degree(kinds[row]) for row in rows if row in kinds}
+    return near, {row: degree for row, degree in degrees.items() if degree > 0}
+
+
+def _with_cosines(
+    chunks: NearestChunks, asked: Asked, found: Rows, documents: Collection[int]
+) -> Rows:
+    if asked.vector is None:
+        return found
+    single = found.candidates.keys() - set(documents)
+    return replace(found, cosines=chunks.cosines(asked.vector, asked.embedder, single))
+
+
+def _by_parts(
+    found: Rows, documents: Mapping[int, Candidate], chosen: Mapping[int, "Chosen"]
+) -> Rows:
+    """With the part that was chosen in place of each document; without those that have none."""
+    told = {row: one.cosine for row, one in chosen.items() if one.cosine is not None}
+    scores = {row: one.match for row, one in chosen.items() if one.match is not None}
+    return replace(
+        found,
+        candidates={
+            row: chosen[row].candidate if row in chosen else one
+            for row, one in found.candidates.items()
+            if row in chosen or row not in documents
+        },
+        nearest=_reranked(found.nearest, told, documents),
+        matches=_reranked(found.matches, scores, documents),
+        cosines={**found.cosines, **{row: [cosine] for row, cosine in told.items()}},
+    )
 
 
 def _first_of_each(found: Iterable[tuple[int, float, Any]]) -> Ranked:
@@ -125,73 +193,83 @@ def _reranked(
     return sorted([*kept, *chosen.items()], key=lambda one: -one[1])
 
 
-def _matching(database: Database, asked: Asked, allowed: Allowed, *, exact: bool) -> Matches:
-    """Best first, rows with all the words first among equals. Memories have their places even where
-    the chunks of documents match better.
-
-    Joining every row that matches costs more than ranking it: unless `exact`, rows are listed that
-    are not allowed, and fall out when the candidates are read.
-    """
-    rows = _matching_rows(database, asked, allowed, EVERY, asked.listed, exact=exact)
-    if len(rows) == asked.listed and any(row < 0 for row, _ in rows):
-        rows = _matching_rows(database, asked, allowed, MEMORIES, asked.listed, exact=exact)
-        rows += _matching_rows(database, asked, allowed, PARTS, MOST_PARTS, exact=exact)
-        rows.sort(key=lambda match: -match[1])
-    memory_of = owners(database, [-row for row, _ in rows if row < 0])
-    return [
-        (row, score, None) if row > 0 else (memory_of[-row], score, -row)
-        for row, score in rows
-        if row > 0 or -row in memory_of
-    ]
-
-
-def _matching_rows(
+def _read(
     database: Database,
     asked: Asked,
     allowed: Allowed,
-    span: tuple[int, int],
-    limit: int,
+    superseded: Allowed | None,
+    rows: Sequence[int],
+) -> _Read:
+    """What matches the words, and the candidates: the best of those, and `rows`.
+
+    Memories have their places even where the chunks of documents match better.
+    """
+    any_of, all_of = match_any(asked.words), match_all(asked.words)
+    bound = {**(superseded.bound if superseded else {}), **allowed.bound}
+    bound |= {"rows": json.dumps(rows), "matching": asked.matching, "context": asked.context}
+    bound |= {"all_words": all_of}
+
+    def run(words: str, *, exact: bool) -> _Read:
+        sql = _statement(database, asked, allowed, superseded, words, exact=exact)
+        return _sorted_out(database.rows(sql, {**bound, "words": words}), asked)
+
+    if asked.all_words_first and any_of:
+        read = run(match_all(asked.words, beginnings=True), exact=True)
+        if read.matches:
+            return read
+    exact = asked.all_words_first or not allowed.plain
+    sought = match_all(asked.words, beginnings=True) if asked.beginnings else any_of
+    read = run(sought, exact=exact)
+    return run(sought, exact=True) if read.is_starved and not exact else read
+
+
+def _statement(
+    database: Database,
+    asked: Asked,
+    allowed: Allowed,
+    superseded: Allowed | None,
+    words: str,
     *,
     exact: bool,
-) -> Ranked:
-    """(row of `words`, BM25, higher is better), best first."""
-    sql = ALLOWED_ROWS.format(allowed.condition) if exact else ANY_ROW
-    any_of, all_of = match_any(asked.words), match_all(asked.words)
-    if not any_of:
-        return []
-    first, last = span
-    bound = {**allowed.bound, "limit": limit, "context": asked.context}
-    bound |= {"first": first, "last": last}
-    if asked.all_words_first:
-        beginnings = match_all(asked.words, beginnings=True)
-        if found := database.rows(sql, {**bound, "words": beginnings}):
-            return found
-    found = database.rows(sql, {**bound, "words": any_of})
-    if all_of != any_of and len({score for _, score in found}) < len(found):
-        rows = database.rows("SELECT rowid FROM words WHERE words MATCH ?", (all_of,))
-        full = {row for (row,) in rows}
-        found.sort(key=lambda match: (-match[1], match[0] not in full))
-    return found
-
-
-def _read(
-    database: Database, nearest: Ranked, matches: Sequence[tuple[int, float]], allowed: Allowed
-) -> tuple[dict[int, Candidate], dict[int, Candidate]]:
-    """The allowed ones among the memories found, and of those the documents."""
-    rows: Iterable[int] = dict.fromkeys(row for row, _ in [*nearest, *matches])
-    read = database.rows(
-        f"SELECT m.rowid, json_extract(m.metadata, '$.parts'), {CANDIDATE} FROM memories m"
-        f" WHERE m.rowid IN (SELECT value FROM json_each(:rows)) AND {allowed.condition}",
-        {**allowed.bound, "rows": json.dumps(list(rows))},
+) -> str:
+    former = superseded.condition if superseded else "0"
+    parts = [(MEMORIES, asked.listed)]
+    if state_of(database).has_documents:
+        parts.append((PARTS, MOST_PARTS))
+    if not words:
+        listed = NO_ROW
+    elif exact:
+        either = f"{allowed.condition} OR {former}"
+        listed = " UNION ALL ".join(ALLOWED_ROW.format(span, either, n) for span, n in parts)
+    else:
+        listed = " UNION ALL ".join(ANY_ROW.format(span, n) for span, n in parts)
+    has_all = HAS_ALL if words and len(asked.words) > 1 else "1"
+    return SEARCH.format(
+        listed=listed, has_all=has_all, allowed=f"({allowed.condition})", former=f"({former})"
     )
-    candidates = {row: Candidate(*values) for row, _, *values in read}
-    return candidates, {row: candidates[row] for row, parts, *_ in read if parts is not None}
 
 
-def _starved(matches: Ranked, candidates: Mapping[int, Candidate], asked: Asked) -> bool:
-    """Whether rows that are not allowed have taken the places of others."""
-    first = matches[: asked.matching]
-    return len(matches) > len(first) and any(row not in candidates for row, _ in first)
+def _sorted_out(rows: Iterable[Row], asked: Asked) -> _Read:
+    """Rows of SEARCH. Rows with all the words come first among equals."""
+    listed, candidates, documents, fitting = [], {}, {}, set()
+    for number, better, has_all, memory, fits, parts, *values in rows:
+        if number is not None:
+            listed.append((number, better, has_all, memory, fits))
+            continue
+        candidates[memory] = Candidate(*values)
+        if parts is not None:
+            documents[memory] = candidates[memory]
+        if fits:
+            fitting.add(memory)
+    listed.sort(key=lambda one: (-one[1], not one[2]))
+    matches = [
+        (memory, better, None if number > 0 else -number)
+        for number, better, _, memory, _ in listed
+        if memory in candidates
+    ]
+    is_full = sum(number > 0 for number, *_ in listed) >= asked.listed
+    known = {memory for *_, memory, fits in listed if fits}
+    return _Read(matches, candidates, documents, fitting, is_full and len(known) < asked.matching)
 
 
 TRIED = 4
@@ -207,18 +285,6 @@ class Chosen:
     candidate: Candidate
     cosine: float | None
     match: float | None
-
-
-def owners(database: Database, chunks: Collection[int]) -> dict[int, int]:
-    """By chunk the number of the memory that it belongs to."""
-    if not chunks:
-        return {}
-    return dict(
-        database.rows(
-            "SELECT id, memory FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(chunks)),),
-        )
-    )
 
 
 def choose(

@@ -24,6 +24,7 @@ from kinmem.errors import StoreError
 from kinmem.models import Health
 from kinmem.store.sqlite.chunk_vectors import VEC0_CHUNK
 from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.file_state import state_of
 from kinmem.store.sqlite.queries import as_text, time_text
 from kinmem.turns import Conflict, Run
 
@@ -137,6 +138,8 @@ class SqliteDecisions:
         self._clock = clock
 
     def conflicts(self, *, all: bool = False) -> list[Conflict]:
+        if not all and not state_of(self._database).has_open_conflicts:
+            return []
         rows = self._database.rows(
             "SELECT newer, older, kind, mode, reason, status, at, id FROM conflicts"
             " WHERE :all OR status = 'open' ORDER BY id DESC",

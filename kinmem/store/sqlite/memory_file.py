@@ -23,6 +23,7 @@ from kinmem.store.sqlite import (
 )
 from kinmem.store.sqlite.chunk_vectors import ChunkVectors
 from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.file_state import state_of
 from kinmem.store.sqlite.history_rows import Line, next_write, record
 from kinmem.store.sqlite.nearest_chunks import NearestChunks
 from kinmem.store.sqlite.queries import (
@@ -278,21 +279,12 @@ class MemoryFile:
     @property
     def revision(self) -> int:
         """Goes up with every change."""
-        return int(self.database.rows("SELECT number FROM revision")[0][0])
+        return state_of(self.database).revision
 
     def outlook(self, now: datetime) -> tuple[int, bool]:
         """The revision, and whether a memory that was not put away has expired or ended."""
-        revision, expired = self.database.rows(
-            f"""
-            SELECT number, EXISTS (
-                SELECT 1 FROM memories m WHERE m.expires_at <= :now AND {IS_LIVE}
-            ) OR EXISTS (
-                SELECT 1 FROM memories m WHERE m.valid_to <= :now AND {IS_LIVE}
-            ) FROM revision
-            """,
-            {"now": time_text(now)},
-        )[0]
-        return revision, bool(expired)
+        state = state_of(self.database)
+        return state.revision, state.first_end is not None and state.first_end <= time_text(now)
 
     def close(self) -> None:
         """Let go of the file."""

@@ -1,24 +1,28 @@
 """The chunks of one file that are nearest to a vector, and the copies in memory that make it fast.
 
-vec0 scans exactly, about 1 ms per 1,000 vectors of 384. In a small file it answers alone; past
-IN_MEMORY_FROM chunks a VectorIndex takes over, loaded in the background and then kept fresh by
-vector_log. The index is a cache: what it says about a memory is checked when the row is read.
+vec0 scans exactly, about 1 ms per 1,000 vectors of 384. It answers the first questions of a small
+file; past IN_MEMORY_FROM chunks, or where it is asked again and again, a VectorIndex takes over,
+loaded in the background and then kept fresh by vector_log. What has been superseded, and what was
+archived, has one of its own. The index is a cache: what it says about a memory is checked when the
+row is read.
 """
 
 import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kinmem.errors import KinmemError
-from kinmem.models import Vector
+from kinmem.models import State, Vector
 from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.file_state import embedder_of, state_of
 from kinmem.store.sqlite.queries import IS_LIVE, Allowed
 
 if TYPE_CHECKING:
+    from kinmem.store.vector_index import Found as Neighbours
     from kinmem.store.vector_index import Ids, VectorIndex
 
 # numpy is loaded where vectors are touched: a hook that asks by words does without, 60 ms sooner.
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 IN_MEMORY_FROM = 2000
+MOST_SCANS = 4
+"""Of a smaller file, before its vectors are loaded: a command that asks once does without."""
 LOADED_AT_ONCE = 5000
 TRIED_AGAIN = 60.0  # seconds after which a copy that could not be loaded is loaded again
 MANY = 16  # scans of a small file cost as much as reading its vectors once
@@ -36,11 +42,17 @@ MOST_EXPECTED = 8  # chunks of a memory that are asked for at once; a document m
 Near = list[tuple[int, float, int]]
 """(row of a memory, cosine of one of its chunks, that chunk), nearest first."""
 _Search = Callable[[Sequence[Vector], int], list[Near]]
+_Stored = tuple[int, int, str, bytes]
+"""(chunk, row of its memory, the state of that, vector)."""
+APART = (State.SUPERSEDED, State.ARCHIVED)
+IN_COPY = f"({IS_LIVE} OR m.state IN ({', '.join(repr(str(state)) for state in APART)}))"
 
 
 @dataclass
 class _Copy:
     index: "VectorIndex"
+    apart: "Mapping[State, VectorIndex]"
+    """What is not live, as far as recall looks for it."""
     seq: int
     """Entry of vector_log up to which the index is right."""
     loaded: bool = False
@@ -101,6 +113,32 @@ class NearestChunks:
         others = replace(allowed, condition=condition, bound=bound, plain=False)
         return self._chunk_search(number, dimension, others)([vector], 4 * limit)[0]
 
+    def has_none(self, embedder: str, state: State) -> bool:
+        """Whether nothing is in this state, as far as that can be told without looking."""
+        known = state_of(self._database).embedders.get(embedder)
+        copy = self.copies.fresh(*known[:2]) if known is not None and known.is_filled else None
+        return copy is not None and len(copy.apart[state]) == 0
+
+    def first_vectors(self, embedder: str, rows: Sequence[int]) -> dict[int, Vector]:
+        """By memory row the vector of its first chunk, where there is one."""
+        known = embedder_of(self._database, embedder)
+        if known is None or not rows:
+            return {}
+        import numpy as np
+
+        copy = self.copies.fresh(*known)
+        if copy is not None:
+            memories, vectors = copy.index.first_vectors(np.array(rows, np.int64))
+            return dict(zip(memories.tolist(), vectors, strict=True))
+        found = self._database.rows(
+            f"""
+            SELECT c.memory, v.embedding FROM chunks c JOIN vectors_{known[0]} v ON v.chunk = c.id
+            WHERE c.memory IN (SELECT value FROM json_each(?)) AND c.position = 0
+            """,
+            (json.dumps(list(rows)),),
+        )
+        return {memory: np.frombuffer(vector, np.float32) for memory, vector in found}
+
     def cosines(self, vector: Vector, embedder: str, rows: Set[int]) -> dict[int, list[float]]:
         """Per memory row the cosines of its chunks, in the order of the text."""
         known = embedder_of(self._database, embedder)
@@ -111,10 +149,12 @@ class NearestChunks:
         if copy is not None:
             import numpy as np
 
-            chunks, memories, cosines = copy.index.cosines(vector, np.array(sorted(rows), np.int64))
-            for at in np.argsort(chunks, kind="stable").tolist():
-                result.setdefault(int(memories[at]), []).append(float(cosines[at]))
-            rows = rows - result.keys()  # those that are not live
+            for index in (copy.index, *copy.apart.values()):
+                wanted = np.array(sorted(rows - result.keys()), np.int64)
+                if len(wanted) and len(index):
+                    for memory, cosine, _ in _near(index.cosines(vector, wanted)):
+                        result.setdefault(memory, []).append(cosine)
+            rows = rows - result.keys()  # those that are in none
             if not rows:
                 return result
         found = self._database.rows(
@@ -149,16 +189,14 @@ class NearestChunks:
 
     def _chunks_per_memory(self) -> int:
         """On average, rounded up; by the greatest numbers given out, which takes no counting."""
-        [(chunks, memories)] = self._database.rows(
-            "SELECT (SELECT max(id) FROM chunks), (SELECT max(rowid) FROM memories)"
-        )
-        return -(-(chunks or 1) // (memories or 1))
+        state = state_of(self._database)
+        return -(-(state.last_chunk or 1) // (state.last_memory or 1))
 
     def _chunk_search(
         self, number: int, dimension: int, allowed: Allowed, count: int = 1
     ) -> _Search:
         """Finds so many chunks near each of `count` vectors, in memory if it can."""
-        index = self.copies.index(number, dimension, count) if allowed.live else None
+        index = self.copies.index(number, dimension, count, allowed)
         if index is None:
             return lambda vectors, limit: [
                 self._scan(number, vector, limit, allowed) for vector in vectors
@@ -167,13 +205,11 @@ class NearestChunks:
 
         rows = None if allowed.plain else self._rowids(allowed)
         return lambda vectors, limit: [
-            list(zip(memories.tolist(), cosines.tolist(), chunks.tolist(), strict=True))
-            for chunks, memories, cosines in index.search_each(
-                np.stack(vectors), limit, allowed=rows
-            )
+            _near(one) for one in index.search_each(np.stack(vectors), limit, allowed=rows)
         ]
 
     def _scan(self, number: int, vector: Vector, limit: int, allowed: Allowed) -> Near:
+        self.copies.scans += 1
         rows = self._database.rows(
             f"""
             WITH near AS (
@@ -209,39 +245,39 @@ class VectorCopies:
         self._copies: dict[int, _Copy] = {}
         self._lock = threading.Lock()
         self._closing = False
+        self.scans = 0
+        """How often the file was read for want of a copy."""
 
-    def index(self, number: int, dimension: int, count: int) -> "VectorIndex | None":
-        """The live vectors in memory: the copy, or in a small file, for so many searches at once
+    def index(
+        self, number: int, dimension: int, count: int, allowed: Allowed
+    ) -> "VectorIndex | None":
+        """What is allowed in memory: the copy's, or in a small file, for so many searches at once
         that it pays, an index for them alone."""
+        if not allowed.live and allowed.state is None:
+            return None
         copy = self.fresh(number, dimension)
         if copy is not None:
-            return copy.index
-        most = self._database.rows("SELECT max(id) FROM chunks")[0][0] or 0
-        if count < MANY or most >= IN_MEMORY_FROM:
+            return copy.index if allowed.state is None else copy.apart[allowed.state]
+        if count < MANY or state_of(self._database).last_chunk >= IN_MEMORY_FROM:
             return None
-        index = _new_index(dimension)
-        _put(index, self._live_vectors(number, self._live_chunks()))
-        return index
+        copy = self._filled(_new_copy(dimension), number)
+        return copy.index if allowed.state is None else copy.apart[allowed.state]
 
     def fresh(self, number: int, dimension: int) -> _Copy | None:
         """The copy, brought up to date; None while the file is small or the copy is loading."""
         copy = self._copies.get(number)
+        state = state_of(self._database)
         if copy is None:
-            most = self._database.rows("SELECT max(id) FROM chunks")[0][0] or 0
-            if most >= IN_MEMORY_FROM:
+            if state.last_chunk >= IN_MEMORY_FROM or self.scans > MOST_SCANS:
                 self._start_loading(number, dimension)
             return None
         if not copy.loaded:
             if copy.failed_at is not None and time.monotonic() > copy.failed_at + TRIED_AGAIN:
                 self.forget(number)
             return None
-        (first, last) = self._database.rows(  # asked at once, they would read the whole log
-            "SELECT (SELECT min(seq) FROM vector_log), (SELECT max(seq) FROM vector_log)"
-        )[0]
-        if last is not None and last > copy.seq:
-            if first > copy.seq + 1:
-                with self._lock:
-                    self._copies.pop(number, None)
+        if state.last_change > copy.seq:
+            if state.first_change > copy.seq + 1:
+                self.forget(number)
                 return None
             with self._lock:
                 self._catch_up(number, copy)
@@ -260,7 +296,7 @@ class VectorCopies:
         with self._lock:
             if number in self._copies:
                 return
-            copy = self._copies[number] = _Copy(_new_index(dimension), 0)
+            copy = self._copies[number] = _new_copy(dimension)
         threading.Thread(
             target=self._load, args=(number, copy), name="kinmem-vectors", daemon=True
         ).start()
@@ -272,12 +308,9 @@ class VectorCopies:
         """
         try:
             copy.seq = self._database.rows("SELECT max(seq) FROM vector_log")[0][0] or 0
-            chunks = self._live_chunks()
-            for start in range(0, len(chunks), LOADED_AT_ONCE):
-                if self._closing:
-                    return
-                block = chunks[start : start + LOADED_AT_ONCE]
-                _put(copy.index, self._live_vectors(number, block))
+            self._filled(copy, number)
+            if self._closing:
+                return
             copy.loaded = True
         except KinmemError:
             copy.failed_at = time.monotonic()
@@ -286,6 +319,15 @@ class VectorCopies:
                     "vectors could not be loaded; the exact scan goes on answering", exc_info=True
                 )
 
+    def _filled(self, copy: _Copy, number: int) -> _Copy:
+        """With all the vectors of the file; as many as there was time for, where it is closing."""
+        chunks = self._chunks()
+        for start in range(0, len(chunks), LOADED_AT_ONCE):
+            if self._closing:
+                break
+            _put(copy, self._vectors(number, chunks[start : start + LOADED_AT_ONCE]))
+        return copy
+
     def _catch_up(self, number: int, copy: _Copy) -> None:
         rows = self._database.rows(
             "SELECT seq, chunk FROM vector_log WHERE seq > ? ORDER BY seq", (copy.seq,)
@@ -293,35 +335,30 @@ class VectorCopies:
         if not rows:
             return
         changed = {chunk for _, chunk in rows}
-        live = self._live_vectors(number, changed)
-        copy.index.drop(changed - {row[0] for row in live})
-        _put(copy.index, live)
+        kept = self._vectors(number, changed)
+        for index in (copy.index, *copy.apart.values()):
+            index.drop(changed)
+        _put(copy, kept)
         copy.seq = rows[-1][0]
 
-    def _live_chunks(self) -> list[int]:
+    def _chunks(self) -> list[int]:
         """Those of the hot tier first."""
         rows = self._database.rows(
-            f"SELECT c.id FROM chunks c JOIN memories m ON m.rowid = c.memory AND {IS_LIVE}"
+            f"SELECT c.id FROM chunks c JOIN memories m ON m.rowid = c.memory AND {IN_COPY}"
             " ORDER BY c.layer <> 'hot', c.id"
         )
         return [id for (id,) in rows]
 
-    def _live_vectors(self, number: int, chunks: Collection[int]) -> list[tuple[int, int, bytes]]:
+    def _vectors(self, number: int, chunks: Collection[int]) -> list[_Stored]:
         return self._database.rows(
             f"""
-            SELECT c.id, c.memory, v.embedding
-            FROM chunks c CROSS JOIN memories m ON m.rowid = c.memory AND {IS_LIVE}
+            SELECT c.id, c.memory, m.state, v.embedding
+            FROM chunks c CROSS JOIN memories m ON m.rowid = c.memory AND {IN_COPY}
             CROSS JOIN vectors_{number} v ON v.chunk = c.id
             WHERE c.id IN (SELECT value FROM json_each(?))
             """,
             (json.dumps(list(chunks)),),
         )
-
-
-def embedder_of(database: Database, name: str) -> tuple[int, int] | None:
-    """Number and dimension of an enrolled embedder."""
-    rows = database.rows("SELECT id, dimension FROM embedders WHERE name = ?", (name,))
-    return (rows[0][0], rows[0][1]) if rows else None
 
 
 def _best(near: Near) -> Near:
@@ -332,18 +369,24 @@ def _best(near: Near) -> Near:
     return list(best.values())
 
 
-def _new_index(dimension: int) -> "VectorIndex":
+def _near(found: "Neighbours") -> Near:
+    chunks, memories, cosines = found
+    return list(zip(memories.tolist(), cosines.tolist(), chunks.tolist(), strict=True))
+
+
+def _new_copy(dimension: int) -> _Copy:
     from kinmem.store.vector_index import VectorIndex
 
-    return VectorIndex(dimension)
+    return _Copy(VectorIndex(dimension), {state: VectorIndex(dimension) for state in APART}, 0)
 
 
-def _put(index: "VectorIndex", rows: Sequence[tuple[int, int, bytes]]) -> None:
-    if not rows:
-        return
+def _put(copy: _Copy, rows: Sequence[_Stored]) -> None:
     import numpy as np
 
-    chunks = np.array([row[0] for row in rows], np.int64)
-    memories = np.array([row[1] for row in rows], np.int64)
-    vectors = np.frombuffer(b"".join(row[2] for row in rows), np.float32).reshape(len(rows), -1)
-    index.put(chunks, memories, vectors)
+    for state, index in ((None, copy.index), *copy.apart.items()):
+        own = [row for row in rows if (row[2] if row[2] in copy.apart else None) == state]
+        if own:
+            chunks = np.array([row[0] for row in own], np.int64)
+            memories = np.array([row[1] for row in own], np.int64)
+            vectors = np.frombuffer(b"".join(row[3] for row in own), np.float32)
+            index.put(chunks, memories, vectors.reshape(len(own), -1))

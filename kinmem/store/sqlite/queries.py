@@ -151,6 +151,8 @@ class Allowed:
     """Whether it allows nearly every live row, and no other."""
     live: bool
     """Whether it allows live rows only."""
+    state: State | None = None
+    """The only state that it allows, if that is one whose vectors are kept apart."""
 
 
 def conditions(filters: Filters, view: View, now: datetime) -> tuple[str, dict[str, Any]]:

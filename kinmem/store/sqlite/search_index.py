@@ -14,13 +14,15 @@ from kinmem.models import (
     Found,
     Pending,
     Scope,
+    State,
     Vector,
     Vectors,
 )
 from kinmem.store.sqlite.document_parts import note_ingested
-from kinmem.store.sqlite.hybrid_search import search
+from kinmem.store.sqlite.hybrid_search import Rows, search
 from kinmem.store.sqlite.memory_file import MemoryFile
-from kinmem.store.sqlite.queries import IN_IDS, VISIBLE, View
+from kinmem.store.sqlite.nearest_chunks import APART
+from kinmem.store.sqlite.queries import IN_IDS, VISIBLE, Allowed, View, conditions
 from kinmem.store.sqlite.sharing import KinFiles
 
 
@@ -31,22 +33,24 @@ class SqliteIndex:
         self._files = files
 
     def search(self, asked: Asked, filters: Filters) -> Found:
-        candidates: dict[str, Candidate] = {}
-        cosines: dict[str, list[float]] = {}
-        nearest: list[tuple[float, str]] = []
-        matches: list[tuple[float, str]] = []
+        found, former = _Both(), _Both()
         for file, allowed in self._files.allowed(filters):
-            rows = search(file.database, file.near, asked, allowed)
-            ids = {row: candidate.id for row, candidate in rows.candidates.items()}
-            candidates |= {one.id: one for one in rows.candidates.values()}
-            cosines |= {ids[row]: values for row, values in rows.cosines.items()}
-            nearest += [(cosine, ids[row]) for row, cosine in rows.nearest]
-            matches += [(score, ids[row]) for row, score in rows.matches]
-        nearest.sort(key=_worse)
-        matches.sort(key=_worse)
-        ranked = {id: score for score, id in matches}
-        order = list(dict.fromkeys(id for _, id in nearest))
-        return Found(list(candidates.values()), cosines, order, ranked)
+            allowed, is_empty = _apart(file, asked, filters, allowed)
+            if is_empty:
+                continue
+            superseded = self._superseded(filters, allowed) if asked.former else None
+            rows, superseded_rows = search(file.database, file.near, asked, allowed, superseded)
+            found.add(rows)
+            former.add(superseded_rows)
+        return replace(found.told(), former=former.told() if asked.former else None)
+
+    def _superseded(self, filters: Filters, allowed: Allowed) -> Allowed:
+        """What has been superseded and fits the filters in all else."""
+        ended = replace(
+            filters, as_of=None, was=None, include_archived=False, states=(State.SUPERSEDED,)
+        )
+        where, bound = conditions(ended, {}, self._files.clock())
+        return Allowed(where, {**bound, **allowed.bound}, allowed.plain, False, State.SUPERSEDED)
 
     def nearest(
         self, vector: Vector, embedder: str, limit: int, filters: Filters
@@ -149,6 +153,43 @@ class SqliteIndex:
     def retire(self, embedder: str) -> None:
         for file in self._files:
             file.vectors.retire(embedder)
+
+
+def _apart(
+    file: MemoryFile, asked: Asked, filters: Filters, allowed: Allowed
+) -> tuple[Allowed, bool]:
+    """What is allowed, told as a state whose vectors are kept apart; and whether nothing is."""
+    if filters.states is None or len(filters.states) != 1 or filters.states[0] not in APART:
+        return allowed, False
+    [state] = filters.states
+    return replace(allowed, state=state), file.near.has_none(asked.embedder, state)
+
+
+class _Both:
+    """What was found in both files, by id."""
+
+    def __init__(self) -> None:
+        self._candidates: dict[str, Candidate] = {}
+        self._cosines: dict[str, list[float]] = {}
+        self._nearest: list[tuple[float, str]] = []
+        self._matches: list[tuple[float, str]] = []
+        self._degrees: dict[str, float] = {}
+
+    def add(self, rows: Rows) -> None:
+        """Of one more file."""
+        ids = {row: candidate.id for row, candidate in rows.candidates.items()}
+        self._candidates |= {one.id: one for one in rows.candidates.values()}
+        self._cosines |= {ids[row]: values for row, values in rows.cosines.items()}
+        self._nearest += [(cosine, ids[row]) for row, cosine in rows.nearest]
+        self._matches += [(score, ids[row]) for row, score in rows.matches]
+        self._degrees |= {ids[row]: degree for row, degree in rows.degrees.items()}
+
+    def told(self) -> Found:
+        """All of it, each arm best first."""
+        nearest = dict.fromkeys(id for _, id in sorted(self._nearest, key=_worse))
+        matches = {id: score for score, id in sorted(self._matches, key=_worse)}
+        candidates = list(self._candidates.values())
+        return Found(candidates, self._cosines, list(nearest), matches, degrees=self._degrees)
 
 
 def _fill(

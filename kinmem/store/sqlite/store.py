@@ -17,6 +17,7 @@ from kinmem.store.memory import Sort
 from kinmem.store.sqlite import entity_rows
 from kinmem.store.sqlite.connection import Row
 from kinmem.store.sqlite.document_parts import SqliteDocuments
+from kinmem.store.sqlite.file_state import kept_states
 from kinmem.store.sqlite.graph_rows import SqliteGraph
 from kinmem.store.sqlite.history_rows import SqlitePast
 from kinmem.store.sqlite.life_rows import SqliteLife
@@ -97,6 +98,7 @@ class SqliteStore:
         self.set_places = writer.set_places
         self.get = files.get
         self.memories = files.memories
+        self.reading = kept_states
 
     def page(self, filters: Filters, sort: Sort, limit: int, cursor: str | None = None) -> Page:
         key, order = SORTS[sort]
@@ -107,6 +109,8 @@ class SqliteStore:
             beyond = f"({key}, m.id) {'<' if order == 'DESC' else '>'} (:key, :id)"
         found: dict[str, Row] = {}
         for file, allowed in self.files.allowed(filters):
+            if filters.ids is not None and found.keys() >= set(filters.ids):
+                break
             rows = file.database.rows(
                 f"SELECT {key}, {COLUMNS} FROM memories m WHERE {allowed.condition} AND {beyond}"
                 f" ORDER BY {key} {order}, m.id {order} LIMIT :limit",

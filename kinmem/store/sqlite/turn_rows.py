@@ -17,6 +17,8 @@ from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.queries import IN_IDS, as_text, time_text
 from kinmem.turns import Message, Role, Session, Shown, Snapshot
 
+ALL = -1
+"""What LIMIT takes for no limit."""
 MESSAGE = tuple(field.name for field in fields(Message))
 
 
@@ -303,24 +305,24 @@ class SqliteShownNotes:
                 (session, turn, text, as_text(dict(memories)), time_text(self._clock())),
             )
 
-    def of(self, session: str, turn: str | None = None, *, latest: int = -1) -> Shown:
+    def of(self, session: str, turn: str | None = None, *, latest: int | None = None) -> Shown:
         where = "session = :session" if turn is None else "session = :session AND turn = :turn"
         rows = self._database.rows(
             f"""
             SELECT text, memories FROM shown WHERE {where} AND text IS NOT NULL
-            ORDER BY id DESC LIMIT :latest -- of a negative number SQLite makes all
+            ORDER BY id DESC LIMIT :latest
             """,
-            {"session": session, "turn": turn, "latest": latest},
+            {"session": session, "turn": turn, "latest": ALL if latest is None else latest},
         )[::-1]
         return Shown(tuple(text for text, _ in rows), _together([told for _, told in rows]))
 
-    def versions(self, session: str, *, latest: int = -1) -> Mapping[str, int]:
+    def versions(self, session: str, *, latest: int | None = None) -> Mapping[str, int]:
         rows = self._database.rows(
             """
             SELECT memories FROM shown WHERE session = :session AND text IS NOT NULL
             ORDER BY id DESC LIMIT :latest
             """,
-            {"session": session, "latest": latest},
+            {"session": session, "latest": ALL if latest is None else latest},
         )
         return _together([told for (told,) in reversed(rows)])
 

@@ -5,7 +5,7 @@ is indexed here. So nothing is ever found by a text that is not there any more.
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,7 +17,8 @@ from kinmem.language.orders.instructions import commands
 from kinmem.language.time.when import spoken_date
 from kinmem.models import ROLES, TURN, Asked, Candidate, Coverage, Filters, Found, Pending, Vectors
 from kinmem.store.sessions import Cut, Learned
-from kinmem.store.sqlite.erasing import ERASED, Turn, repeated_in, restates
+from kinmem.store.sqlite.erasing import ERASED, restates
+from kinmem.store.sqlite.file_state import state_of
 from kinmem.store.sqlite.queries import (
     IN_IDS,
     IS_LIVE,
@@ -42,24 +43,48 @@ OPEN = timedelta(hours=1)
 """For which a prompt that nothing has followed is being answered."""
 
 ANY = """
-    SELECT rowid, -bm25(turn_words, 1.0, :weight) AS better FROM turn_words
-    WHERE turn_words MATCH :words ORDER BY better DESC LIMIT :limit
+    SELECT rowid AS turn, -bm25(turn_words, 1.0, :weight) AS better FROM turn_words
+    WHERE turn_words MATCH :words ORDER BY better DESC LIMIT :listed
     """
 ALLOWED = """
-    SELECT m.id, -bm25(turn_words, 1.0, :weight) AS better
+    SELECT m.id AS turn, -bm25(turn_words, 1.0, :weight) AS better
     FROM turn_words CROSS JOIN turns m ON m.id = turn_words.rowid
-    WHERE turn_words MATCH :words AND {} ORDER BY better DESC LIMIT :limit
+    WHERE turn_words MATCH :words AND {} ORDER BY better DESC LIMIT :listed
     """
+NONE = "SELECT 0 AS turn, 0.0 AS better WHERE 0"
 IS_OVER = """
     NOT (m.role = 'user' AND m.said_at > :recent AND NOT EXISTS (
         SELECT 1 FROM turn_neighbours n WHERE n.turn = m.id AND n.next IS NOT NULL
     ))
     """
-CANDIDATE = f"""
-    SELECT m.id, substr(m.text, 1, {READ}), w.context, coalesce(m.speaker, m.role), m.said_at,
+SEARCH = f"""
+    WITH listed AS MATERIALIZED ({{listed}})
+    SELECT turn, better{", NULL" * 6} FROM listed
+    UNION ALL
+    SELECT m.id, NULL, substr(m.text, 1, {READ}), w.context, coalesce(m.speaker, m.role), m.said_at,
         w.evidence, w.doubtful
-    FROM turns m CROSS JOIN turn_words w ON w.rowid = m.id
-    WHERE m.id {IN_IDS} AND {{}}
+    FROM (
+        SELECT turn FROM (SELECT turn FROM listed ORDER BY better DESC LIMIT :matching)
+        UNION SELECT value FROM json_each(:ids)
+    ) wanted CROSS JOIN turns m ON m.id = wanted.turn CROSS JOIN turn_words w ON w.rowid = m.id
+    WHERE {{allowed}} AND {IS_OVER}
+    """
+# What became of what was learned from turns or repeated in them, and what lies in the bin.
+LEARNED = f"""
+    SELECT t.session, t.turn, m.state, m.speaker, NULL
+    FROM json_each(:turns) CROSS JOIN memory_turns t
+        ON t.session = value ->> 0 AND t.turn = value ->> 1
+    CROSS JOIN memories m ON m.rowid = t.memory
+    UNION ALL
+    SELECT r.session, r.turn, m.state, r.role, NULL
+    FROM json_each(:turns) CROSS JOIN repetitions r
+        ON r.session = value ->> 0 AND r.turn = value ->> 1
+    CROSS JOIN memories m ON m.id = r.memory
+    UNION ALL
+    SELECT NULL, NULL, d.state, NULL, d.content FROM memories d
+    WHERE d.deleted_at IS NOT NULL AND d.state = 'deleted' AND NOT EXISTS (
+        SELECT 1 FROM memories m WHERE m.content_hash = d.content_hash AND {IS_LIVE}
+    )
     """
 WITH_NEIGHBOURS = f"""
     SELECT m.*, (SELECT substr(text, 1, {NEIGHBOUR}) FROM turns WHERE id = n.previous),
@@ -127,15 +152,15 @@ class SqliteTranscript:
     # searching
 
     def search(self, asked: Asked, filters: Filters, session: str | None = None) -> Found:
+        if not state_of(self._database).has_turns:
+            return Found([], {}, [], {})
         allowed, bound = _conditions(filters, session)
-        matches = dict(self._matching(asked, allowed, bound))
         nearest: list[int] = []
         if asked.vector is not None:
             nearest = self._vectors.nearest(
                 asked.vector, asked.embedder, asked.nearest, allowed, bound
             )
-        listed = [*nearest, *list(matches)[: asked.matching]]
-        candidates = self._candidates(dict.fromkeys(listed), allowed, bound)
+        matches, candidates = self._read(asked, nearest, allowed, bound)
         cosines: Mapping[int, list[float]] = {}
         if asked.vector is not None:
             cosines = self._vectors.cosines(asked.vector, asked.embedder, candidates)
@@ -146,30 +171,33 @@ class SqliteTranscript:
             {_id(turn): score for turn, score in matches.items() if turn in candidates},
         )
 
-    def _matching(
-        self, asked: Asked, allowed: str | None, bound: Mapping[str, Any]
-    ) -> list[tuple[int, float]]:
-        """(number, BM25, higher is better), best first."""
-        any_of = match_any(asked.words)
-        if not any_of:
-            return []
-        sql = ANY if allowed is None else ALLOWED.format(allowed)
-        wanted = {**bound, "weight": asked.context, "limit": asked.listed}
-        if asked.all_words_first:
-            beginnings = match_all(asked.words, beginnings=True)
-            if found := self._database.rows(sql, {**wanted, "words": beginnings}):
-                return found
-        return self._database.rows(sql, {**wanted, "words": any_of})
-
-    def _candidates(
-        self, turns: Iterable[int], allowed: str | None, bound: Mapping[str, Any]
-    ) -> dict[int, Candidate]:
-        where = IS_OVER if allowed is None else f"{allowed} AND {IS_OVER}"
-        recent = time_text(self._files.clock() - OPEN)
-        rows = self._database.rows(
-            CANDIDATE.format(where), {**bound, "ids": json.dumps(list(turns)), "recent": recent}
-        )
-        return {row[0]: self._candidate(*row) for row in rows}
+    def _read(
+        self, asked: Asked, nearest: Sequence[int], allowed: str | None, bound: Mapping[str, Any]
+    ) -> tuple[dict[int, float], dict[int, Candidate]]:
+        """By number BM25 of what matches, best first, and the candidates: the best of those, and
+        the nearest."""
+        wanted = {
+            **bound,
+            "weight": asked.context,
+            "listed": asked.listed,
+            "matching": asked.matching,
+            "ids": json.dumps(nearest),
+            "recent": time_text(self._files.clock() - OPEN),
+        }
+        listed = ANY if allowed is None else ALLOWED.format(allowed)
+        expressions = [match_any(asked.words)]
+        if asked.all_words_first and expressions[0]:
+            expressions.insert(0, match_all(asked.words, beginnings=True))
+        for words in expressions:
+            sql = SEARCH.format(listed=listed if words else NONE, allowed=allowed or "1")
+            rows = self._database.rows(sql, {**wanted, "words": words})
+            matches = {row[0]: row[1] for row in rows if row[1] is not None}
+            if matches:
+                break
+        candidates = {
+            turn: self._candidate(turn, *told) for turn, better, *told in rows if better is None
+        }
+        return matches, candidates
 
     def _candidate(
         self,
@@ -215,19 +243,13 @@ class SqliteTranscript:
     def learned(self, messages: Collection[Message]) -> Mapping[int, Sequence[Learned]]:
         turns = {(one.session, one.turn) for one in messages}
         found: dict[tuple[str, str], list[Learned]] = {}
-        for session, turn, *told in self._database.rows(
-            """
-            SELECT t.session, t.turn, m.state, m.speaker
-            FROM json_each(:turns) CROSS JOIN memory_turns t
-                ON t.session = value ->> 0 AND t.turn = value ->> 1
-            CROSS JOIN memories m ON m.rowid = t.memory
-            """,
-            {"turns": json.dumps(list(turns))},
-        ):
-            found.setdefault((session, turn), []).append(Learned(*told))
-        for session, turn, memory in self._repeated(turns):
-            found.setdefault((session, turn), []).append(memory)
-        forgotten = self._forgotten() if turns else []
+        forgotten: list[tuple[str, Learned]] = []
+        bound = {"turns": json.dumps(list(turns))}
+        for session, turn, state, who, text in self._database.rows(LEARNED, bound) if turns else ():
+            if text is None:
+                found.setdefault((session, turn), []).append(Learned(state, who))
+            else:
+                forgotten.append((text, Learned(state, None)))
         return {
             one.id: [
                 *found.get((one.session, one.turn), ()),
@@ -235,33 +257,6 @@ class SqliteTranscript:
             ]
             for one in messages
         }
-
-    def _repeated(self, turns: Collection[Turn]) -> list[tuple[str, str, Learned]]:
-        """Session and turn of what these turns repeat of own memories, and what became of those."""
-        told = repeated_in(self._database, turns) if turns else []
-        states: dict[str, str] = dict(
-            self._database.rows(
-                f"SELECT id, state FROM memories WHERE id {IN_IDS}",
-                {"ids": json.dumps([memory for _, _, memory, _ in told])},
-            )
-        )
-        return [
-            (session, turn, Learned(states[memory], role))
-            for session, turn, memory, role in told
-            if memory in states
-        ]
-
-    def _forgotten(self) -> list[tuple[str, Learned]]:
-        """What own memories in the bin said, and none that lives says."""
-        rows = self._database.rows(
-            f"""
-            SELECT d.content, d.state FROM memories d
-            WHERE d.deleted_at IS NOT NULL AND d.state = 'deleted' AND NOT EXISTS (
-                SELECT 1 FROM memories m WHERE m.content_hash = d.content_hash AND {IS_LIVE}
-            )
-            """
-        )
-        return [(content, Learned(state, None)) for content, state in rows]
 
     # leaving
 

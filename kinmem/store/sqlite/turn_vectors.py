@@ -1,7 +1,8 @@
 """The vectors of what was said: rows of one file, and copies of them in memory.
 
-A small file is scanned. Past IN_MEMORY_FROM vectors a VectorIndex takes over, loaded in the
-background and kept up to date by the rows' numbers; where any were deleted, those leave it.
+A small file is scanned when it is asked first. Past IN_MEMORY_FROM vectors, or when it is asked
+again and again, a VectorIndex takes over, loaded in the background and kept up to date by the rows'
+numbers; where any were deleted, those leave it.
 """
 
 import json
@@ -16,6 +17,8 @@ import apsw
 from kinmem.errors import KinmemError, StoreError
 from kinmem.models import TURN, Coverage, Pending, Vector, Vectors
 from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.file_state import embedder_of, state_of
+from kinmem.store.sqlite.nearest_chunks import MOST_SCANS
 
 if TYPE_CHECKING:
     from kinmem.store.vector_index import Ids, VectorIndex
@@ -46,6 +49,7 @@ class TurnVectors:
         self._copies: dict[int, _Copy] = {}
         self._lock = threading.Lock()
         self._closing = False
+        self._scans = 0
 
     # which there are
 
@@ -62,16 +66,14 @@ class TurnVectors:
 
     def is_filled(self, embedder: str) -> bool:
         """Whether every part has a vector of this embedder."""
-        known = self._find(embedder)
+        known = state_of(self._database).embedders.get(embedder)
         if known is None:
             return not self._database.rows("SELECT 1 FROM turn_chunks LIMIT 1")
-        return not self._database.rows(
-            "SELECT 1 FROM turn_pending WHERE embedder = ? LIMIT 1", known[:1]
-        )
+        return known.turns_are_filled
 
     def pending(self, embedder: str, limit: int) -> list[Pending]:
         """Parts that wait for a vector of this embedder, those of the latest messages first."""
-        known = self._find(embedder)
+        known = embedder_of(self._database, embedder)
         if known is None:
             return []
         rows = self._database.rows(
@@ -89,7 +91,7 @@ class TurnVectors:
         self, db: apsw.Connection, embedder: str, chunks: Sequence[int], vectors: Vectors
     ) -> int:
         """Store the vectors of those parts that are still there and wait for them; how many."""
-        known = self._find(embedder)
+        known = embedder_of(self._database, embedder)
         if known is None:
             raise StoreError(f"{embedder} is not enrolled")
         stored = 0
@@ -116,7 +118,7 @@ class TurnVectors:
         bound: Mapping[str, Any],
     ) -> list[int]:
         """Numbers of the nearest messages, nearest first. `allowed`: a condition on `turns m`."""
-        known = self._find(embedder)
+        known = embedder_of(self._database, embedder)
         if known is None:
             return []
         copy = self._fresh_copy(*known)
@@ -132,7 +134,7 @@ class TurnVectors:
         self, vector: Vector, embedder: str, turns: Collection[int]
     ) -> dict[int, list[float]]:
         """By message the cosines of its parts, in the order of the text; no vectors, no key."""
-        known = self._find(embedder)
+        known = embedder_of(self._database, embedder)
         if known is None or not turns:
             return {}
         copy = self._fresh_copy(*known)
@@ -164,6 +166,7 @@ class TurnVectors:
     def _scanned(
         self, number: int, vector: Vector, limit: int, allowed: str | None, bound: Mapping[str, Any]
     ) -> list[int]:
+        self._scans += 1
         join = "" if allowed is None else f"JOIN turns m ON m.id = c.turn AND {allowed}"
         rows = self._database.rows(
             f"""
@@ -181,21 +184,13 @@ class TurnVectors:
         rows = self._database.rows(f"SELECT m.id FROM turns m WHERE {allowed} ORDER BY m.id", bound)
         return np.fromiter((row[0] for row in rows), np.int64, len(rows))
 
-    def _find(self, embedder: str) -> tuple[int, int] | None:
-        """Number and dimension of an enrolled embedder."""
-        rows = self._database.rows(
-            "SELECT id, dimension FROM embedders WHERE name = ?", (embedder,)
-        )
-        return (rows[0][0], rows[0][1]) if rows else None
-
     # the copy in memory
 
     def _fresh_copy(self, number: int, dimension: int) -> _Copy | None:
         """The copy, brought up to date; None while the file is small or the copy is loading."""
-        [(last, lost)] = self._database.rows(
-            "SELECT (SELECT max(id) FROM turn_vectors), (SELECT number FROM turn_vectors_lost)"
-        )
-        if (last or 0) < IN_MEMORY_FROM:
+        state = state_of(self._database)
+        last, lost = state.last_turn_vector, state.turn_vectors_lost
+        if not last or (last < IN_MEMORY_FROM and self._scans <= MOST_SCANS):
             return None
         with self._lock:
             copy = self._copies.get(number)

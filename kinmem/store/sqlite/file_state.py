@@ -1,0 +1,132 @@
+"""What tells that something in a file has changed, read at once; while one recall goes on, once.
+
+All of it are numbers that SQLite finds at the end of an index. What is kept in memory is right as
+long as they stay.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.queries import IS_LIVE
+
+STATE = f"""
+    SELECT revision.number,
+        (SELECT min(seq) FROM vector_log),
+        (SELECT max(seq) FROM vector_log),
+        (SELECT max(rowid) FROM memories),
+        (SELECT max(id) FROM chunks),
+        (SELECT min(id) FROM words_docsize) < 0,
+        (SELECT max(id) FROM turn_vectors),
+        (SELECT number FROM turn_vectors_lost),
+        EXISTS (SELECT 1 FROM turn_words_docsize),
+        EXISTS (SELECT 1 FROM conflicts WHERE status = 'open'),
+        (SELECT m.expires_at FROM memories m WHERE m.expires_at IS NOT NULL AND {IS_LIVE}
+            ORDER BY m.expires_at LIMIT 1),
+        (SELECT m.valid_to FROM memories m WHERE m.valid_to IS NOT NULL AND {IS_LIVE}
+            ORDER BY m.valid_to LIMIT 1),
+        (SELECT json_group_array(json_array(name, id, dimension,
+            NOT EXISTS (SELECT 1 FROM pending WHERE embedder = id),
+            NOT EXISTS (SELECT 1 FROM turn_pending WHERE embedder = id))) FROM embedders)
+    FROM revision
+    """
+
+
+class Enrolled(NamedTuple):
+    """An embedder whose vectors the file keeps."""
+
+    number: int
+    dimension: int
+    is_filled: bool
+    """Whether every chunk of a memory has its vector."""
+    turns_are_filled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """One file at one moment."""
+
+    revision: int
+    """Goes up with every change that recall could notice."""
+    first_change: int
+    """Of vector_log, the oldest entry that is kept."""
+    last_change: int
+    last_memory: int
+    """The greatest number of a memory; with last_chunk it tells how many chunks one has."""
+    last_chunk: int
+    has_documents: bool
+    """Whether chunks of documents are found by words."""
+    last_turn_vector: int
+    turn_vectors_lost: int
+    has_turns: bool
+    """Whether anything that was said is found by words, and so at all."""
+    has_open_conflicts: bool
+    first_end: str | None
+    """When the first of the live memories ends by itself, as time_text tells it."""
+    embedders: Mapping[str, Enrolled]
+
+
+_Kept = dict[Database, tuple[int, FileState]]
+_kept: ContextVar[_Kept | None] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def kept_states() -> Iterator[None]:
+    """State is read once for each file meanwhile, by this thread, unless it writes itself."""
+    if _kept.get() is not None:
+        yield
+        return
+    token = _kept.set({})
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+
+
+def state_of(database: Database) -> FileState:
+    """The file as it is, or was when it was first asked for in kept_states."""
+    kept = _kept.get()
+    known = kept.get(database) if kept is not None else None
+    if known is not None and known[0] == database.writes:
+        return known[1]
+    writes = database.writes
+    state = _read(database)
+    if kept is not None:
+        kept[database] = writes, state
+    return state
+
+
+def embedder_of(database: Database, name: str) -> tuple[int, int] | None:
+    """Number and dimension of an enrolled embedder."""
+    if _kept.get() is not None:
+        known = state_of(database).embedders.get(name)
+        return None if known is None else known[:2]
+    rows = database.rows("SELECT id, dimension FROM embedders WHERE name = ?", (name,))
+    return (rows[0][0], rows[0][1]) if rows else None
+
+
+def _read(database: Database) -> FileState:
+    [(*numbers, embedders)] = database.rows(STATE)
+    revision, first, last, memory, chunk, documents, vector, lost, turns, *more = numbers
+    conflicts, *ends = more
+    return FileState(
+        revision=revision,
+        first_change=first or 0,
+        last_change=last or 0,
+        last_memory=memory or 0,
+        last_chunk=chunk or 0,
+        has_documents=bool(documents),
+        last_turn_vector=vector or 0,
+        turn_vectors_lost=lost,
+        has_turns=bool(turns),
+        has_open_conflicts=bool(conflicts),
+        first_end=min(filter(None, ends), default=None),
+        embedders={
+            name: Enrolled(number, dimension, bool(filled), bool(turns))
+            for name, number, dimension, filled, turns in json.loads(embedders)
+        },
+    )
