@@ -68,16 +68,6 @@ def test_a_timeline_and_a_card_count_as_use(service: Service) -> None:
     assert uses(service, id) == 2
 
 
-def test_what_was_said_is_found_and_never_counted(service: Service) -> None:
-    """A turn has no use: it fades by no curve."""
-    service.record_turn("s", "Please order 14 boxes of the grey tiles for the bathroom.", "Done.")
-    service.sleep(["learn"])
-    answer = service.recall("how many boxes of grey tiles?")
-
-    assert any(hit.is_turn for hit in answer.hits)
-    service.store.flush_use()
-
-
 def test_what_another_holds_back_of_what_he_shared_is_seen_by_nobody_else(
     service_of: Callable[..., Service],
 ) -> None:
