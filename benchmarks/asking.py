@@ -15,6 +15,7 @@ from kinmem.llm.base import ChatModels, Embedder
 from kinmem.models import Answer, Filters
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.profiles import PROFILES, Profile
+from kinmem.recall.question import Request
 from kinmem.recall.rewrite import Recent
 from kinmem.service import Service
 from kinmem.settings import Settings, load
@@ -81,7 +82,7 @@ class Told:
         """What recall says."""
         profiles = with_formula(formula or {})
         recall = Recall(self.kin.store, [self.embedder], settings, self.kin.clock, models, profiles)
-        return recall(text, settings.recall.max_relevant, Filters(), recent=recent)
+        return recall(Request(text, settings.recall.max_relevant, Filters()), recent)
 
 
 def with_formula(changes: Mapping[str, Any]) -> Mapping[str, Profile]:

@@ -23,7 +23,7 @@ from benchmarks.data import ADVERSARIAL, Conversation, Question, abstention_set,
 from benchmarks.kins import fresh_kin
 from benchmarks.report import Row, Table, Target
 from benchmarks.scoring import ndcg_at, recall_at
-from kinmem.language.orders.instructions import suspicious
+from kinmem.language import order_in
 from kinmem.learn import screen as gate
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.llm.judge import BuiltinJudge
@@ -214,7 +214,7 @@ def _commands(judge: BuiltinJudge) -> Iterator[Table]:
         for row in _lines("commands", batch):
             text = row["text"]
             kind = f"{row['label']}, {batch}"
-            of.setdefault(kind, []).append((suspicious(text), judge.commands(text)))
+            of.setdefault(kind, []).append((order_in(text), judge.commands(text)))
     lines: list[Row] = [("signs alone", *(_held(texts, None) for texts in of.values()))]
     lines += [(bar, *(_held(texts, bar) for texts in of.values())) for bar in BARS]
     note = f"By signs or the judge; the gate's bar is {gate.SURELY}."

@@ -18,7 +18,7 @@ from benchmarks.doubles import KnownVectors
 from benchmarks.kins import fresh_kin
 from benchmarks.report import Row, Table, Target
 from benchmarks.stages import STAGES, timed_stages
-from kinmem.language.same.similarity import content_hash
+from kinmem.language import content_hash
 from kinmem.models import Chunks, Draft, Knowledge, Memory, State
 from kinmem.service import Service
 from kinmem.text import content_words

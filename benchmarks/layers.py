@@ -16,6 +16,7 @@ from benchmarks.latency import finished_loading
 from benchmarks.report import Row, Table, Target
 from kinmem.models import Filters
 from kinmem.recall.pipeline import Recall
+from kinmem.recall.question import Request
 from kinmem.service import Service
 from kinmem.turns import Message
 
@@ -60,7 +61,7 @@ def _measured(corpus: Corpus, memories: int) -> tuple[int, int, float, float, fl
         def ask(question: str, vector: Rows, *, turns: bool) -> float:
             embedder.other = vector
             started = time.thread_time()
-            recall(question, LIMIT, Filters(), turns=turns)
+            recall(Request(question, LIMIT, Filters(), turns=turns))
             return time.thread_time() - started
 
         for number, (question, vector) in enumerate(asked):

@@ -15,6 +15,7 @@ from kinmem.llm.base import Embedder, NoEmbedder, Purpose
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import Filters, Vectors
 from kinmem.recall.pipeline import Recall
+from kinmem.recall.question import Request
 from kinmem.recall.search import choose
 from kinmem.service import Service
 from kinmem.upkeep.embed import SLICE
@@ -141,7 +142,10 @@ def _recalled(
     return mean(
         recall_at(
             10,
-            [turn.get(hit.memory.id, "") for hit in recall(question.text, 10, Filters()).hits],
+            [
+                turn.get(hit.memory.id, "")
+                for hit in recall(Request(question.text, 10, Filters())).hits
+            ],
             question.gold,
         )
         for question, turn in asked

@@ -18,12 +18,13 @@ from benchmarks.kins import fresh_kin
 from benchmarks.report import Row, Table, Target
 from benchmarks.retrieval import LIMIT, recalls
 from benchmarks.scoring import recall_at
-from kinmem.language.time.when import parse_time
+from kinmem.clock import parse_time
 from kinmem.learn.extract import extract
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import ROLES, Answer, Filters, Memory, Note
 from kinmem.recall.pipeline import Recall
+from kinmem.recall.question import Request
 from kinmem.service import Service
 from kinmem.turns import Message
 
@@ -119,7 +120,7 @@ def replayed(conversation: Conversation, embedder: Embedder) -> Replayed:
         _learn(kin, conversation)
         memories = list(_memories(kin))
         alone = Recall(kin.store, [embedder], kin.settings, kin.clock)
-        of_memories = [_credited(alone(one.text, LIMIT, Filters())) for one in questions]
+        of_memories = [_credited(alone(Request(one.text, LIMIT, Filters()))) for one in questions]
         of_both = [_credited(kin.recall(one.text, limit=LIMIT)) for one in questions]
     return Replayed(
         conversation=conversation,

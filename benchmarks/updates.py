@@ -17,7 +17,7 @@ from benchmarks.data import Conversation, Question, data_sets
 from benchmarks.kins import fresh_kin
 from benchmarks.now import IN_MEMORY, Clock
 from benchmarks.report import Row, Table, Target
-from kinmem.language.time.when import parse_time
+from kinmem.clock import parse_time
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import Memory, State

@@ -13,8 +13,7 @@ from typing import Any
 
 from benchmarks.data import OWN, pairs_folder
 from benchmarks.report import Row, Table, Target
-from kinmem.language.change.restating import restated
-from kinmem.language.same.similarity import Ladder, content_hash
+from kinmem.language import Ladder, claim, content_hash
 from kinmem.learn.reconcile import (
     Flag,
     Merge,
@@ -83,7 +82,7 @@ class Judge:
         self._ladder = Ladder.calibrated(known.noise, known.near, known.duplicate)
 
     def __call__(self, pair: Pair) -> Verdict:
-        texts = list(dict.fromkeys((pair.earlier, pair.later, restated(pair.later).text)))
+        texts = list(dict.fromkeys((pair.earlier, pair.later, claim(pair.later).text)))
         vectors = [self._embedder.embed([text])[0] for text in texts]
         cosine = max(float(vectors[0] @ vector) for vector in vectors[1:] or vectors)
         new, known = _memory(pair.later, 1), _memory(pair.earlier, 0)

@@ -129,7 +129,7 @@ class Evidence:
     """The evidence for a link from one memory to another."""
 
     tags: frozenset[str] = frozenset()
-    """Shared tags that say what the memories are about (language/tags.telling)."""
+    """Shared tags that say what the memories are about (upkeep/auto_tags.topics)."""
     chosen: frozenset[str] = frozenset()
     """The members of `tags` that a person gave to both memories."""
     entities: frozenset[str] = frozenset()

@@ -35,6 +35,8 @@ Category = Literal[
     "ephemeral",
 ]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
+OF_ITS_TIME: frozenset[Category] = frozenset({"event", "ephemeral"})
+"""What is so each time anew; all else is so until something else is said."""
 Channel = Literal["user", "explicit", "extraction", "consolidation", "import"]
 Tier = Literal["hot", "warm", "archive"]
 # The forgetting curves. retention.py has their formulas.
@@ -110,7 +112,7 @@ class Memory:
     """1 to 10; None until scored, which is read as 5."""
     confidence: float = 1.0
     evidence: float = 0.0
-    """How much of an answer its text can hold, whatever the question (language/evidence.py)."""
+    """How much of an answer its text can hold, whatever the question (language/weight.py)."""
     pinned: bool = False
     priority: float | None = None
     """0 to 1; None until computed."""

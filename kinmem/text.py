@@ -3,10 +3,37 @@
 import re
 import unicodedata
 from collections.abc import Collection, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import Any, cast
 
 from kinmem.errors import InvalidInput, TooLarge
 
+
+def late(text: str, flags: int = 0) -> re.Pattern[str]:
+    """As re.compile, but the work is done at the first use: a hook uses few of all there are."""
+    return cast("re.Pattern[str]", _Late(text, flags))
+
+
+class _Late:
+    """Whatever is asked of it is fetched from the compiled one, once."""
+
+    def __init__(self, text: str, flags: int) -> None:
+        self._text, self._flags = text, flags
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self._text, self._flags)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._compiled, name)
+        setattr(self, name, found)
+        return found
+
+
+# Scripts written without spaces: each sign is a word of its own.
+UNSPACED = late(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+)
 # C0 and C1 controls except tab and newline: SQLite's LIKE and length() stop at NUL, FTS5 reads on.
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # One visible character: text made of white space and zero-width characters alone counts as empty.

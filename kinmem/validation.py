@@ -6,9 +6,9 @@ from datetime import UTC, datetime, tzinfo
 from numbers import Real
 from typing import Any, TypedDict, Unpack, cast, get_args
 
+from kinmem.clock import parse_expiry, parse_time
 from kinmem.errors import InvalidInput
-from kinmem.language.time.dated import named_stretch
-from kinmem.language.time.when import parse_expiry, parse_time
+from kinmem.language import named_stretch
 from kinmem.models import CATEGORIES, Category, Filters, Scope, State
 from kinmem.text import clean
 

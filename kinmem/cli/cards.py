@@ -11,7 +11,7 @@ from rich.text import Text
 
 from kinmem.cli.memory_ids import short_id
 from kinmem.cli.terminal import columns, one_line, safe
-from kinmem.language.time.when import age_in_words
+from kinmem.clock import age_in_words
 from kinmem.models import CONVERSATION, LIVE
 from kinmem.places import name_of
 from kinmem.text import cut

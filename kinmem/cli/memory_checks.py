@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from kinmem.cli.installation_checks import Check, Status
 from kinmem.errors import KinmemError
-from kinmem.language.tags import telling
 from kinmem.models import Asked, Filters, Living, Memory
 from kinmem.settings import Settings
 from kinmem.text import content_words
+from kinmem.upkeep.auto_tags import topics
 from kinmem.upkeep.review import read_live
 from kinmem.upkeep.steps import StepName
 
@@ -224,7 +224,7 @@ def _tags(memories: Sequence[Memory], sleep: Sleep) -> Check:
     Memories without a tag are only counted, since a tag needs another memory on the same subject.
     """
     late = [one for one in memories if not _is_since_edit(one.tagged_at, one)]
-    shared = [one for one in memories if telling(one.tags)]
+    shared = [one for one in memories if topics(one.tags)]
     told = f"{len(shared):,} of {len(memories):,} memories share a tag with another one"
     if late:
         why = f"{told}; {len(late):,} were never looked at: {sleep.why('tag')}"

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from kinmem.clock import age_in_words, spoken_date
 from kinmem.conversation.sanitize import disarmed
-from kinmem.language.time.when import age_in_words, spoken_date
 from kinmem.models import CATEGORIES, Memory
 from kinmem.places import name_of
 

@@ -10,10 +10,9 @@ and BEAM (docs/benchmarks.md).
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from kinmem.clock import Clock
+from kinmem.clock import Clock, age_in_words
 from kinmem.conversation.block import GROUP, SUMMARY, Told, block, gone_line, head, line, told_lines
 from kinmem.conversation.sanitize import disarmed
-from kinmem.language.time.when import age_in_words
 from kinmem.models import LIVE, Answer, Hit, Memory, Reasons
 from kinmem.settings import Settings
 from kinmem.store.sessions import ShownNotes

@@ -14,7 +14,7 @@ from kinmem.conversation.block import strip_blocks
 from kinmem.conversation.notes import SUMMARY_SHARE, Inject
 from kinmem.conversation.opening import rules, where_it_stood, worth_telling
 from kinmem.errors import InvalidInput
-from kinmem.language.secrets.secrets import redacted, without_private
+from kinmem.language import redact, without_private
 from kinmem.models import Answer, Filters
 from kinmem.places import place_of, same_place
 from kinmem.settings import Settings
@@ -313,7 +313,7 @@ def _fit_to_keep(text: str) -> str | None:
         raise InvalidInput("text must be text")
     if not VISIBLE.search(text):
         return None
-    kept, _ = redacted(strip_blocks(without_private(storable(text))))
+    kept, _ = redact(strip_blocks(without_private(storable(text))))
     return _ends(kept.strip()) if VISIBLE.search(kept) else None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kinmem.conversation.due import Turn, turns_of
-from kinmem.language.evidence import is_standing
+from kinmem.language import is_standing
 from kinmem.models import Category, Filters, Memory
 from kinmem.sentences import sentences
 from kinmem.store.base import Store

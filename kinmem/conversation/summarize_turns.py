@@ -1,7 +1,7 @@
 """Summarises old turns: by a model, or by their most informative sentences.
 
-Sentences are judged as in learning (language/talk/talk.py), always with the same result. Nothing is
-reworded: a line is what somebody said, with who and when, and with dates beside relative days.
+Sentences are judged as in learning (language/talk/wording.py), always with the same result. Nothing
+is reworded: a line is what somebody said, with who and when, and with dates beside relative days.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,11 +11,7 @@ from itertools import pairwise
 from kinmem.conversation.due import Turn
 from kinmem.conversation.sanitize import indented, who, without_delimiters
 from kinmem.errors import InvalidInput, ModelError
-from kinmem.language.evidence import evidence
-from kinmem.language.talk.prose import own_prose
-from kinmem.language.talk.talk import Said, is_offer, is_small, said, telling
-from kinmem.language.talk.worth import judge
-from kinmem.language.time.dated import dated
+from kinmem.language import Said, Wording, appraise, evidence, own_prose, said, with_dates
 from kinmem.llm.base import ChatModel
 from kinmem.llm.prompts import render
 from kinmem.models import ROLES
@@ -205,7 +201,7 @@ def _best_parts(text: str, limit: int) -> str:
 
 def _worth_of(part: str) -> float:
     part = part.strip()
-    return telling(part) + LASTING.get(judge(part).category, 0.0)
+    return Wording(part).telling + LASTING.get(appraise(part).category, 0.0)
 
 
 def _unanswered(turns: Sequence[Turn]) -> set[int]:
@@ -231,20 +227,20 @@ def _lines(number: int, turn: Turn, open_ends: set[int]) -> Iterator[Line]:
 def _worth(one: Said, message: Message, *, is_open: bool) -> float:
     """Return the worth of a sentence; 0: not worth a line."""
     if message.role != "user":
-        return 0.0 if one.asks or is_offer(one.text) else OF_ASSISTANT * one.telling
-    if one.asks and is_small(one.text):
+        return 0.0 if one.asks or Wording(one.text).is_offer else OF_ASSISTANT * one.telling
+    if one.asks and Wording(one.text).is_small_question:
         return 0.0
     worth = min(one.telling, MOST_TELLING) + evidence(one.text, message.who)
     if one.asks:
         worth += OPEN if is_open else WANTED if message.speaker in (None, *ROLES) else UNWANTED
     if worth <= 0:
         return 0.0
-    return worth + OF_PERSON + LASTING.get(judge(one.text).category, 0.0)
+    return worth + OF_PERSON + LASTING.get(appraise(one.text).category, 0.0)
 
 
 def _written(message: Message, text: str) -> str:
     """Write a line: - [2026-06-15] Ana: I leave tomorrow (16 June 2026)."""
-    text = dated(text, message.said_at)
+    text = with_dates(text, message.said_at)
     if len(text) > LONGEST:
         text = text[:LONGEST].rsplit(" ", 1)[0] + " …"
     return f"- [{message.said_at:%Y-%m-%d}] {who(message)}: {text}"

@@ -15,7 +15,7 @@ from operator import or_
 
 from kinmem.documents.blocks import Block, blocks
 from kinmem.documents.document import Document
-from kinmem.language.orders.instructions import hints, may_be_suspicious, suspicious
+from kinmem.language import may_be_orders, order_hints, order_in
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import Window, before_letter
 from kinmem.models import Chunks, Memory, Passage, Progress
@@ -112,7 +112,7 @@ def _judged(text: str, units: Sequence[_Unit]) -> list[_Unit]:
     from the chunks' positions.
     """
     reasons = orders([Told(text[unit.start : unit.end], unit.prose) for unit in units])
-    paths = {unit.path: "" if suspicious(unit.path) else unit.path for unit in units}
+    paths = {unit.path: "" if order_in(unit.path) else unit.path for unit in units}
     for place in range(len(units) - 2, -1, -1):
         if units[place].opens:
             reasons[place] = reasons[place] or reasons[place + 1]
@@ -219,12 +219,12 @@ def orders(told: Sequence[Told]) -> list[str]:
     As little as possible is held back: one sentence of many, or the few that give an order
     together.
     """
-    found = [hints(one.flowing) for one in told]
+    found = [order_hints(one.flowing) for one in told]
     reasons: list[str] = []
     while (first := len(reasons)) < len(told):
         few = slice(first, first + TOGETHER)
         given_hints = reduce(or_, found[few])
-        if may_be_suspicious(given_hints) and (why := _reason(told[few], given_hints)):
+        if may_be_orders(given_hints) and (why := _reason(told[few], given_hints)):
             reasons += _smallest(told[few], why, given_hints)
         else:
             reasons.append("")
@@ -248,6 +248,6 @@ def _reason(told: Sequence[Told], given_hints: int) -> str | None:
     """
     text = "".join(part.text for part in told)
     flowing = "".join(part.flowing for part in told)
-    if found := suspicious(text, given_hints):
+    if found := order_in(text, given_hints):
         return found
-    return suspicious(flowing, given_hints) if flowing != text else None
+    return order_in(flowing, given_hints) if flowing != text else None

@@ -11,11 +11,10 @@ import uuid_utils
 from kinmem.clock import Clock
 from kinmem.documents.cut import chunked, freed
 from kinmem.documents.document import Document, Given
+from kinmem.documents.held_back import HELD, opening, released
 from kinmem.documents.read import read, title_of
 from kinmem.errors import InvalidInput
-from kinmem.language.orders.instructions import HELD, opening, released, suspicious
-from kinmem.language.same.similarity import content_hash
-from kinmem.language.secrets.secrets import keys_in, redacted
+from kinmem.language import content_hash, keys_in, order_in, redact
 from kinmem.llm.base import Embedder
 from kinmem.models import HELD_BACK, Channel, Chunks, Draft, Memory, Progress, State, Stored
 from kinmem.settings import Settings
@@ -240,7 +239,7 @@ def _described(document: Document, given: Given) -> str | None:
     text = given.description or document.description
     if not text or not text.strip():
         return None
-    if given.description is None and not given.trusted and suspicious(text):
+    if given.description is None and not given.trusted and order_in(text):
         return None
     if given.description is None:
         text = shortened(text, 300)
@@ -277,7 +276,7 @@ def allowed(text: str, secrets: Secrets) -> str:
     if secrets == "allow" or not (kinds := keys_in(text)):
         return text
     if secrets == "redact":
-        return redacted(text)[0]
+        return redact(text)[0]
     lines = [number for number, line in enumerate(text.split("\n"), 1) if keys_in(line)]
     where = f" in line {', '.join(map(str, lines[:MOST_LINES]))}" if lines else ""
     raise InvalidInput(

@@ -16,7 +16,7 @@ from kinmem.documents.blocks import blocks
 from kinmem.documents.document import FILE_BYTES, TEXT_BYTES, Document, Given, Kind
 from kinmem.documents.html import read_html
 from kinmem.errors import TooLarge, Unreadable
-from kinmem.language.orders.instructions import suspicious
+from kinmem.language import order_in
 from kinmem.text import CONTROLS, LONE_SURROGATES, VISIBLE, cut
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def title_of(document: Document, given: Given) -> str:
     named = PurePath(given.name).name if given.name != "-" else ""
     first = next((line.strip() for line in document.text.split("\n") if line.strip()), "")
     told = (" ".join(plain(one).split()) for one in (document.title, named, first))
-    free = (one for one in told if one and (given.trusted or not suspicious(one)))
+    free = (one for one in told if one and (given.trusted or not order_in(one)))
     return cut(" ".join(plain(given.title or "").split()) or next(free, UNTITLED), LONGEST_TITLE)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from kinmem.errors import EntityNotFound, InvalidInput
-from kinmem.language.names.relations import seen_from_target
+from kinmem.language import inverse_relation
 from kinmem.models import LIVE, Filters, Memory, Page, State
 from kinmem.store.base import Store
 from kinmem.store.graph import Edge, Key, Known, Reach
@@ -238,7 +238,7 @@ def _relation(key: Key, edge: Edge, now: datetime) -> Relation:
     is_target = key != edge.source
     return Relation(
         edge.names[key],
-        seen_from_target(edge.relation) if is_target else edge.relation,
+        inverse_relation(edge.relation) if is_target else edge.relation,
         edge.names[other],
         other.type,
         edge.strength(now),

@@ -6,10 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar, assert_never
 
 from kinmem.errors import MemoryNotFound, VersionConflict
-from kinmem.language.change.occasion import begins
-from kinmem.language.change.periods import periods
-from kinmem.language.evidence import evidence
-from kinmem.language.same.similarity import content_hash
+from kinmem.language import content_hash, evidence, periods
+from kinmem.learn.occasion import begins
 from kinmem.learn.reconcile import Flag, Keep, Merge, Outdated, Replace, Skip, Verdict
 from kinmem.llm.naming import Naming, reread
 from kinmem.models import Chunks, ConflictMode, Memory, State, Stored

@@ -10,7 +10,7 @@ from datetime import datetime, tzinfo
 from typing import Any, TypeVar
 
 from kinmem.errors import InvalidInput
-from kinmem.language.orders.instructions import suspicious
+from kinmem.language import order_in
 from kinmem.learn import findings as read
 from kinmem.learn.findings import Finding, Findings, citing
 from kinmem.llm.base import ChatModel
@@ -182,7 +182,7 @@ class Grounds:
         texts = [tool.text for tool in self._nearer(content, self._by_people)]
         if all(message.role == "tool" for message in grounds):
             texts += [content, *(message.text for message in grounds)]
-        return next((reason for text in texts if (reason := suspicious(text))), None)
+        return next((reason for text in texts if (reason := order_in(text))), None)
 
     def _nearer(self, content: str, known: set[str]) -> list[Message]:
         """The tools that have clearly more of its words, the nearest first."""

@@ -11,34 +11,22 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from kinmem.language.importance import importance
-from kinmem.language.names.naming import entities
-from kinmem.language.talk.about import refers_back, subject
-from kinmem.language.talk.features import Setting
-from kinmem.language.talk.prose import own_places, own_prose
-from kinmem.language.talk.statements import (
-    ASKED_TO_KEEP,
-    LONGEST,
+from kinmem.language import (
+    Judgement,
+    Setting,
     Statement,
-    asks,
+    Wording,
+    appraise,
+    importance,
     in_json,
-    is_quotation,
+    names_in,
+    own_places,
+    own_prose,
+    relative_dates,
     statements,
+    unkept,
+    without_unkept,
 )
-from kinmem.language.talk.talk import (
-    ADDRESSED,
-    SENTENCE_VERBS,
-    SURE,
-    asks_help,
-    is_offer,
-    is_own,
-    is_small,
-    telling,
-)
-from kinmem.language.talk.unkept import unkept, without_unkept
-from kinmem.language.talk.worth import NOTHING, UNREAL, Judgement
-from kinmem.language.talk.worth import judge as judge_alone
-from kinmem.language.time.dated import resolved
 from kinmem.learn.worth import Sentence, judgements
 from kinmem.llm.base import Judge
 from kinmem.models import CATEGORIES, ROLES, Category, Entity, Note
@@ -102,7 +90,7 @@ class Told:
     def subject(self) -> str | None:
         """Of whom or what it is."""
         text = self.statement.text
-        return subject(text, named=not (self.is_order or _is_said_by_me(text)))
+        return Wording(text).subject(named=not (self.is_order or _is_said_by_me(text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +160,9 @@ def _of_program(
     told = [
         (Statement(text.strip(), max(0, message.text.find(text.strip()))), type)
         for text, type in texts
-        if len(text) <= LONGEST and not asks(text)
+        if not Wording(text).asks
     ][:MOST]
-    found = judgements([Sentence(part, NOTHING) for part, _ in told], message, None, judge)
+    found = judgements([Sentence(part, Setting()) for part, _ in told], message, None, judge)
     for (part, type), judged in zip(told, found, strict=True):
         known = next((one for one in CATEGORIES if one == type), None)
         if judged.is_worth or known:
@@ -190,10 +178,10 @@ def _asked(last: Message) -> Question | None:
     if len(end) < len(last.text):
         end = "".join(sentences(end)[1:])
     parts = statements(own_places(end))
-    asked = next((one.text for one in reversed(parts) if asks(one.text)), None)
-    if asked is None or is_small(asked):
+    asked = next((one.text for one in reversed(parts) if Wording(one.text).asks), None)
+    if asked is None or Wording(asked).is_small_question:
         return None
-    if last.role == "assistant" and is_offer(asked):
+    if last.role == "assistant" and Wording(asked).is_offer:
         return None
     return Question(_cut(asked, QUESTION), last.turn)
 
@@ -219,9 +207,10 @@ def _worth(talk: Talk, judge: Judge | None) -> Iterator[Told]:
 
 def _states(text: str) -> bool:
     """Whether it may be worth keeping, or its writer asks to keep it."""
-    if ASKED_TO_KEEP.match(text):
+    wording = Wording(text)
+    if wording.asking_to_keep:
         return True
-    return not (asks(text) or is_quotation(text)) and bool(words(text))
+    return not (wording.asks or wording.is_quotation) and bool(words(text))
 
 
 def _told(one: Statement, at: int, found: Judgement, category: Category | None = None) -> Told:
@@ -243,12 +232,12 @@ def _setting(at: int, talk: Talk) -> Setting:
 
 def _of_person(one: Statement, at: int, talk: Talk) -> Told | None:
     """Among people, who tell much for the sake of talking, what is told must be telling."""
-    text, value = one.text, telling(one.text)
-    found = judge_alone(text)
-    if value < SURE and found.kind in UNREAL and not is_own(text):
+    text, wording = one.text, Wording(one.text)
+    value, found = wording.telling, appraise(text)
+    if not wording.is_instruction and found.is_unreal and not wording.is_own:
         return None
     if found.worth >= SURELY:
-        value += OF_OTHERS * (subject(text) is not None and not is_own(text))
+        value += OF_OTHERS * (wording.subject() is not None and not wording.is_own)
         value += CUED * (found.category in LIKED)
     least = LEAST_ANSWER if talk.question else LEAST
     if at == 0 and _is_fragment_of_answer(text, talk.question):
@@ -258,10 +247,10 @@ def _of_person(one: Statement, at: int, talk: Talk) -> Told | None:
 
 def _is_fragment_of_answer(text: str, question: Question | None) -> bool:
     """Whether it says something, to somebody who was asked about himself, but is no sentence."""
-    if question is None or not ADDRESSED.search(question.text) or is_own(text):
+    wording = Wording(text)
+    if question is None or not Wording(question.text).addresses_somebody or wording.is_own:
         return False
-    found = words(text)
-    return len(found) <= FRAGMENT and SENTENCE_VERBS.isdisjoint(found)
+    return len(words(text)) <= FRAGMENT and not wording.has_verb
 
 
 def _groups(told: Sequence[Told], talk: Talk) -> Iterator[list[Told]]:
@@ -283,11 +272,11 @@ def _belongs(one: Told, group: Sequence[Told], talk: Talk) -> bool:
     if talk.person:
         between = range(last.at + 1, one.at)
         gap = one.statement.start - last.statement.end
-        is_parted = any(at in talk.unkept or asks(talk.parts[at].text) for at in between)
+        is_parted = any(at in talk.unkept or Wording(talk.parts[at].text).asks for at in between)
         return gap <= BRIDGED and not is_parted
     if one.at != last.at + 1 or one.category != last.category:
         return False
-    return refers_back(one.statement.text) or one.subject == last.subject
+    return Wording(one.statement.text).refers_back or one.subject == last.subject
 
 
 def _note(talk: Talk, group: Sequence[Told], zone: tzinfo) -> Note:
@@ -297,8 +286,8 @@ def _note(talk: Talk, group: Sequence[Told], zone: tzinfo) -> Note:
     category = best.category
     context = _context(talk, group)
     said = message.said_at.astimezone(zone)
-    dates = resolved(content, said)
-    named = entities(content, talk.names)
+    dates = relative_dates(content, said)
+    named = names_in(content, talk.names)
     return Note(
         content=content,
         category=category,
@@ -323,10 +312,10 @@ def _content(talk: Talk, group: Sequence[Told]) -> str:
         text = first.text
     else:
         text = talk.message.text[first.start : last.end]
-    asking = ASKED_TO_KEEP.match(text)
-    if asking is None or asking.end() == len(text):
+    asking = Wording(text).asking_to_keep
+    if asking in (0, len(text)):
         return text
-    return text[asking.end() :].rstrip("? ").strip()
+    return text[asking:].rstrip("? ").strip()
 
 
 def _context(talk: Talk, group: Sequence[Told]) -> Question | None:
@@ -336,16 +325,16 @@ def _context(talk: Talk, group: Sequence[Told]) -> Question | None:
     if first.at == 0 and talk.question:
         return talk.question
     kept = (one.text for at, one in enumerate(parts) if at not in talk.unkept)
-    request = next(filter(asks_help, kept), None)
+    request = next((one for one in kept if Wording(one).asks_help), None)
     if not talk.person and request and request != first.statement.text:
         return Question(_cut(request, CONTEXT), talk.message.turn)
     if first.at - 1 in talk.unkept:
         return None
-    if first.at and (not talk.person or refers_back(first.statement.text)):
+    if first.at and (not talk.person or Wording(first.statement.text).refers_back):
         return Question(_cut(parts[first.at - 1].text, CONTEXT), talk.message.turn)
     if first.at or talk.last is None or talk.last.role not in ("user", "assistant"):
         return talk.question
-    if not refers_back(first.statement.text):
+    if not Wording(first.statement.text).refers_back:
         return None
     end = without_unkept(talk.last.text)[-LOOKED_AT:]
     told = [one for one in sentences(own_prose(end)) if words(one)]
@@ -358,7 +347,7 @@ def _joined(context: Question | None, dates: Sequence[str]) -> str | None:
 
 
 def _is_said_by_me(text: str) -> bool:
-    return is_own(HE.sub("", text))
+    return Wording(HE.sub("", text)).is_own
 
 
 def _turns(message: Message, context: Question | None) -> tuple[str, ...]:
@@ -385,7 +374,7 @@ def _is_fragment(talk: Talk, group: Sequence[Told]) -> bool:
     return (
         group[0].at == 0
         and talk.question is not None
-        and ADDRESSED.search(talk.question.text) is not None
+        and Wording(talk.question.text).addresses_somebody
         and group[0].subject is None
     )
 

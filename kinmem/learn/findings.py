@@ -12,7 +12,7 @@ from typing import Annotated, Any, Self, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from kinmem.errors import InvalidInput
-from kinmem.language.names.relations import settled
+from kinmem.language import stored_relation
 from kinmem.llm.reply import fitting
 from kinmem.models import CATEGORIES, ROLES, THE_USER, Entity, EntityType, Relation
 from kinmem.text import clean, folded
@@ -212,7 +212,7 @@ def relations_of(
         sure = confidence_of(one.confidence, 1.0)
         if source is None or target is None or sure < LEAST_SURE:
             continue
-        if relation := settled(source, one.relation, target, sure):
+        if relation := stored_relation(source, one.relation, target, sure):
             found.setdefault((relation.source, relation.relation, relation.target), relation)
     return tuple(found.values())[:MOST_RELATIONS]
 

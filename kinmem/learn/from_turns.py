@@ -9,8 +9,7 @@ from typing import Any
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, ModelError
-from kinmem.language.same.echo import Echoes
-from kinmem.language.talk.unkept import without_unkept
+from kinmem.language import Echoes, without_unkept
 from kinmem.learn.apply import Deeds, decided, deeds
 from kinmem.learn.ask import ask
 from kinmem.learn.extract import extract

@@ -7,8 +7,7 @@ from datetime import datetime
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
-from kinmem.language.talk.statements import asks
-from kinmem.language.talk.worth import only_asks
+from kinmem.language import Wording, only_asks
 from kinmem.learn.apply import Deeds, absorbed, decided, deeds
 from kinmem.learn.near import Neighbour
 from kinmem.learn.prepare import OF_QUESTION, draft_of, judged, unsecret
@@ -228,7 +227,7 @@ def _described(stored: Stored, memory: Memory) -> Stored:
     """With what the memory was taken for, if it was stored."""
     if stored.id != memory.id:
         return stored
-    may_ask = memory.importance == OF_QUESTION or asks(memory.content)
+    may_ask = memory.importance == OF_QUESTION or Wording(memory.content).asks
     is_question = may_ask and only_asks(memory.content)
     reason = stored.reason or (READS_AS_QUESTION if is_question else None)
     return replace(stored, reason=reason, category=memory.category, importance=memory.importance)

@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 from math import sqrt
 
-from kinmem.language.change.occasion import begins
-from kinmem.language.change.restating import restated
-from kinmem.language.same.similarity import Ladder
+from kinmem.language import Ladder, claim
+from kinmem.learn.occasion import begins
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import chunks_of, embedded, is_surely_one
 from kinmem.models import Asked, Chunks, Filters, Memory, State, Vector
@@ -60,7 +59,7 @@ class Near:
         if chunks.vectors is None or len(chunks.texts) != 1:
             return []
         own: Vector = chunks.vectors[0]
-        if len(content) > LONGEST_CORRECTION or not (said := restated(content)).corrects:
+        if len(content) > LONGEST_CORRECTION or not (said := claim(content)).corrects:
             return [own]
         other = self.embedded(Chunks((said.text,)))
         return [own] if other.vectors is None else [own, other.vectors[0]]

@@ -8,13 +8,17 @@ from typing import Any, Literal
 import uuid_utils
 
 from kinmem.errors import InvalidInput
-from kinmem.language.evidence import evidence
-from kinmem.language.importance import importance
-from kinmem.language.same.similarity import content_hash
-from kinmem.language.secrets.secrets import keys_in, redacted
-from kinmem.language.talk.worth import judge, only_asks
-from kinmem.language.time.dated import happened
-from kinmem.language.time.when import spoken_end
+from kinmem.language import (
+    appraise,
+    content_hash,
+    day_of_event,
+    evidence,
+    importance,
+    keys_in,
+    only_asks,
+    redact,
+    valid_until,
+)
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import Naming, knowledge_of
 from kinmem.llm.pieces import chunks_of
@@ -107,7 +111,7 @@ def _told(note: Note, now: datetime, zone: tzinfo) -> dict[str, Any]:
         "importance": checked_importance(note.importance),
         "manual_tags": checked_tags(note.tags),
         "expires_at": checked_expiry(note.expires, now, zone),
-        "valid_to": spoken_end(content, now.astimezone(zone)),
+        "valid_to": valid_until(content, now.astimezone(zone)),
         "speaker": speaker,
         "evidence": evidence(content, speaker),
         "confidence": checked_confidence(note.confidence),
@@ -135,7 +139,7 @@ def judgement(text: str) -> tuple[Category, float]:
     told = [one for one in sentences(text) if not only_asks(one)]
     if not told:
         return "fact", OF_QUESTION
-    best = max(map(judge, told), key=lambda found: found.confidence)
+    best = max(map(appraise, told), key=lambda found: found.confidence)
     category = best.category if best.worth >= LEAST_WORTH else "fact"
     return category, importance(text, category)
 
@@ -151,7 +155,7 @@ def _times(note: Note, now: datetime, zone: tzinfo) -> tuple[datetime | None, da
     if is_settled or note.channel == "import":
         return given, None
     told_at = given or now
-    day = happened(note.content, told_at.astimezone(zone))
+    day = day_of_event(note.content, told_at.astimezone(zone))
     if day is None:
         return given, None
     return checked_time(day.isoformat(), "occurredAt", zone), told_at
@@ -206,7 +210,7 @@ def allowed(text: Any, what: str, secrets: Secrets) -> Any:
     if not long or not (kinds := keys_in(text)):
         return text
     if secrets == "redact":
-        return redacted(text)[0]
+        return redact(text)[0]
     raise InvalidInput(
         f"{what} holds a secret ({', '.join(kinds)}), and memories are no safe place for it;"
         " say where it is kept instead, or set KINMEM_SECRETS to redact or allow"
@@ -233,8 +237,8 @@ def _dated_anew(content: str, old: Memory, now: datetime, zone: tzinfo) -> dict[
     """When it happened, if the new words name an earlier day and the old ones did not name it so:
     what stands there as before is of the day on which it was told."""
     moment = now.astimezone(zone)
-    day = happened(content, moment)
-    if day is None or day == happened(old.content, moment):
+    day = day_of_event(content, moment)
+    if day is None or day == day_of_event(old.content, moment):
         return {}
     metadata = {**old.metadata, TOLD_AT: now.astimezone(UTC).isoformat()}
     occurred_at = checked_time(day.isoformat(), "occurredAt", zone)
@@ -250,7 +254,7 @@ def _changed(name: str, value: Any, old: Memory, now: datetime, zone: tzinfo) ->
     match name:
         case "content":
             content = checked_content(value)
-            ends = spoken_end(content, now.astimezone(zone)) if old.state in LIVE else old.valid_to
+            ends = valid_until(content, now.astimezone(zone)) if old.state in LIVE else old.valid_to
             return {
                 "content": content,
                 "valid_to": ends,

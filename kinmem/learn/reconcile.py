@@ -5,20 +5,24 @@ from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Literal
 
-from kinmem.language.change.clash import Clash, clash
-from kinmem.language.change.occasion import (
+from kinmem.language import (
+    Clash,
+    Kinship,
+    Ladder,
+    Pair,
+    Period,
+    Wording,
+    claim,
+    join_periods,
+    periods,
+)
+from kinmem.learn.occasion import (
     begins,
     of_one,
     same_occasion,
     speaker_of,
     states_as_much,
 )
-from kinmem.language.change.periods import Period, joined, periods
-from kinmem.language.change.restating import restated
-from kinmem.language.change.vetoes import is_of_others, is_rule, veto
-from kinmem.language.same.atoms import contrast, is_content
-from kinmem.language.same.similarity import Kinship, Ladder, compare, contains
-from kinmem.language.same.wordings import resembles
 from kinmem.llm.relating import Judged, weighed
 from kinmem.models import LIVE, ConflictMode, Memory
 from kinmem.sentences import sentences
@@ -30,8 +34,6 @@ AHEAD = timedelta(days=1)
 LONGEST_MERGED = 2000
 """Characters; above, both are kept."""
 SAME = (Kinship.SAME_TEXT, Kinship.DUPLICATE)
-SAME_WORDS = 0.9
-"""Share of all words; what is left over must say nothing by itself."""
 
 
 @dataclass(frozen=True)
@@ -134,30 +136,19 @@ def _known(
 
 
 def _says_all(known: Memory, new: Memory, cosine: float, ladder: Ladder) -> bool:
-    said = restated(new.content)
+    said = claim(new.content)
     if said.corrects and not said.ends and not said.instead_of:  # it is so now: it was so before
-        return compare(known.content, said.text, cosine, ladder) in SAME
-    match compare(known.content, new.content, cosine, ladder):
+        return Pair(known.content, said.text).kinship(cosine, ladder) in SAME
+    pair = Pair(known.content, new.content)
+    match pair.kinship(cosine, ladder):
         case kinship if kinship in SAME:
             return True
         case Kinship.CONTAINED:
-            return contains(known.content, new.content)
+            return pair.known_says_all
         case Kinship.NEAR:
-            return _same_words(known.content, new.content)
+            return pair.in_same_words
         case _:
             return False
-
-
-def _same_words(known: str, new: str) -> bool:
-    """Whether nearly all words are the same, and those left over on either side say nothing.
-
-    Also on the known one's side: `I ski` is more than `in winter I ski`.
-    """
-    pair = contrast(known, new)
-    over = max(pair.lost.total(), pair.gained.total())
-    shorter = min(len(pair.left.words), len(pair.right.words))
-    silent = not any(map(is_content, [*pair.lost, *pair.gained]))
-    return silent and over <= (1 - SAME_WORDS) * shorter
 
 
 def _merged(
@@ -168,11 +159,12 @@ def _merged(
             continue
         if not _may_change(new, known) or not same_occasion(known, new):
             continue
-        match compare(known.content, new.content, cosine, ladder):
-            case Kinship.CONTAINED if contains(new.content, known.content):
+        pair = Pair(known.content, new.content)
+        match pair.kinship(cosine, ladder):
+            case Kinship.CONTAINED if Pair(new.content, known.content).known_says_all:
                 return Merge(known, new.content, "says all of it and more")
             case kinship if mode == "merge" and (
-                kinship is Kinship.NEAR or resembles(known.content, new.content, close=True)
+                kinship is Kinship.NEAR or pair.resemble(close=True)
             ):
                 if (content := _joined(known.content, new.content)) is not None:
                     return Merge(known, content, "each says what the other does not")
@@ -181,7 +173,7 @@ def _merged(
 
 def _joined(known: str, new: str) -> str | None:
     """The known text and the sentences that it does not have; None if that grows too long."""
-    more = [one for one in sentences(new) if not contains(known, one)]
+    more = [one for one in sentences(new) if not Pair(known, one).known_says_all]
     content = " ".join([_stopped(known), *more])
     return content if more and len(content) <= LONGEST_MERGED else None
 
@@ -214,7 +206,7 @@ def _contradicted(
     clashes = []
     for known, cosine in neighbours:
         if known.id == updates:
-            forbidden = veto(known.content, new.content)
+            forbidden = Pair(known.content, new.content).veto
             told = "corrects it" if forbidden is None else f"is said to correct it, but {forbidden}"
             clashes.append((known, Clash(forbidden is None, "update", told)))
         elif of_one(new, known):
@@ -256,10 +248,10 @@ def _excluding(
     """How the later of the two excludes the earlier, whichever came first."""
     content, cosine = last_said(known), ladder.near if periods(known.content) else cosine
     if mode in ("temporal", "merge") and _began_after(known, new, now):
-        found = clash(new.content, content, cosine, ladder)
+        found = Pair(new.content, content).clash(cosine, ladder)
         if found is not None and found.clear:
             return found
-    return clash(content, new.content, cosine, ladder)
+    return Pair(content, new.content).clash(cosine, ladder)
 
 
 def may_be_compared(known: Memory, new: Memory) -> bool:
@@ -284,7 +276,7 @@ def excludes(known: Memory, new: Memory, ladder: Ladder) -> bool:
     """Whether the known one clearly gives way to the new one, said of the same one as it is."""
     if not of_one(new, known) or not _known_to_be_one(new, known):
         return False
-    found = clash(known.content, new.content, ladder.near, ladder)
+    found = Pair(known.content, new.content).clash(ladder.near, ladder)
     return found is not None and found.clear
 
 
@@ -311,7 +303,7 @@ def _ended(
     new: Memory, neighbours: Sequence[Neighbour], judged: Judged | None
 ) -> Replace | Flag | None:
     """What it says to be over, and was thought to be so still."""
-    if is_of_others(new.content):
+    if Wording(new.content).is_of_others:
         return None
     over = tuple(
         known
@@ -333,7 +325,7 @@ def _known_to_be_one(new: Memory, known: Memory) -> bool:
     """Two speakers may mean different ones where nobody says whom; a rule is its author's."""
     if speaker_of(new) == speaker_of(known):
         return True
-    if is_rule(known.content):
+    if Wording(known.content).is_rule:
         return False
     return new.subject is not None and known.subject is not None
 
@@ -397,5 +389,7 @@ def _dated(new: Memory, known: Memory, now: datetime) -> str:
     told = periods(known.content) or [Period("", _stopped(known.content))]
     if begins(known) > begins(new):
         first, *more = told
-        return joined([said._replace(since=""), Period(theirs.isoformat(), first.said), *more])
-    return joined(sorted([*told, said], key=lambda one: one.since))  # of one day as they came
+        return join_periods(
+            [said._replace(since=""), Period(theirs.isoformat(), first.said), *more]
+        )
+    return join_periods(sorted([*told, said], key=lambda one: one.since))  # of one day as they came

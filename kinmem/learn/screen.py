@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kinmem.errors import ModelError
-from kinmem.language.orders.instructions import overriding, suspicious
-from kinmem.language.secrets.secrets import redacted
+from kinmem.language import order_in, redact
 from kinmem.llm.base import Judge
 from kinmem.models import ROLES, Note
 from kinmem.sentences import sentences
@@ -40,7 +39,7 @@ class Gate:
 
     def why(self, statement: str) -> str | None:
         """Why it must not be recalled unseen; None if nothing speaks against it."""
-        found = suspicious(statement)
+        found = order_in(statement)
         if found or self._judge is None:
             return found
         chance = 0.0
@@ -68,9 +67,9 @@ def _bare(note: Note) -> Note:
     """Turns come without secrets; a model may have put one together."""
     return replace(
         note,
-        content=redacted(note.content)[0],
-        subject=note.subject and redacted(note.subject)[0],
-        source_context=note.source_context and redacted(note.source_context)[0],
+        content=redact(note.content)[0],
+        subject=note.subject and redact(note.subject)[0],
+        source_context=note.source_context and redact(note.source_context)[0],
     )
 
 
@@ -103,19 +102,20 @@ def _why(note: Note, own: Sequence[_Own], gate: Gate) -> str | None:
         return gate.why(note.content)
     # A link in an order is no part of the note, but of what is asked.
     whole = [part for message in told for part, held in message.parts if words & held]
-    return next(filter(None, map(overriding, [note.content, *whole])), None)
+    found = (order_in(one, own=True) for one in [note.content, *whole])
+    return next(filter(None, found), None)
 
 
 def _attempts(message: Message) -> Iterator[Note]:
     """What a tool's output orders a model to do, sentence by sentence, else as a whole."""
-    why = suspicious(message.text)
+    why = order_in(message.text)
     if why is None:
         return
-    pieces = [(part.strip(), suspicious(part)) for part in _pieces(message.text)]
+    pieces = [(part.strip(), order_in(part)) for part in _pieces(message.text)]
     found = [(text, reason) for text, reason in pieces if reason is not None]
     for text, reason in (found or [(message.text.strip(), why)])[:MOST_ATTEMPTS]:
         yield Note(
-            content=redacted(text[:LONGEST_ATTEMPT])[0],
+            content=redact(text[:LONGEST_ATTEMPT])[0],
             category="context",
             source_context=f"in the output of {message.tool}" if message.tool else None,
             occurred_at=message.said_at,

@@ -1,15 +1,12 @@
 """What the sentences of a message are: as language/talk/worth.py says, and where that is not sure,
 as the judge of language says as well."""
 
-import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from kinmem.errors import ModelError
-from kinmem.language.talk.features import Setting
-from kinmem.language.talk.statements import HEDGE, Statement
-from kinmem.language.talk.worth import ALONE, Judgement, judgement, probabilities, worth_of
+from kinmem.language import Judgement, Setting, Statement, Wording, kinds
 from kinmem.llm.base import Judge
 from kinmem.text import words
 from kinmem.turns import Message
@@ -33,33 +30,33 @@ def judgements(
     sentences: Sequence[Sentence], message: Message, last: Message | None, judge: Judge | None
 ) -> list[Judgement]:
     """What each sentence of the message is; `last` stands before it. Never raises."""
-    found = probabilities([(one.statement.text, one.setting) for one in sentences])
+    found = kinds([(one.statement.text, one.setting) for one in sentences])
     texts = [one.statement.text for one in sentences]
     for at, one in enumerate(sentences):
         bare = unhedged(one.statement.text)
         if bare != texts[at]:
-            [as_told] = probabilities([(bare, one.setting)])
-            if worth_of(as_told) > worth_of(found[at]):
+            [as_told] = kinds([(bare, one.setting)])
+            if as_told.worth > found[at].worth:
                 found[at], texts[at] = as_told, bare
     seen: dict[int, Mapping[str, float]] = {}
     if judge is not None:
         asked = last.text if last and last.role == "assistant" else ""
-        least_sure = sorted(range(len(found)), key=lambda at: _sureness(worth_of(found[at])))
+        least_sure = sorted(range(len(found)), key=lambda at: found[at].sureness)
         with suppress(ModelError):
             for at in least_sure[:MOST]:
                 statement = sentences[at].statement
                 beside = around(asked, message.text, statement.start, statement.end)
                 seen[at] = judge.kinds(texts[at], beside)
     return [
-        judgement(one.statement.text, one.setting, chances, seen.get(at))
+        chances.judgement(one.statement.text, one.setting, seen.get(at))
         for at, (one, chances) in enumerate(zip(sentences, found, strict=True))
     ]
 
 
 def unhedged(text: str) -> str:
     """The sentence without how sure its writer is: "Apparently the port is 8081 now"."""
-    found = HEDGE.match(text)
-    return text[found.end() :] if found and words(text[found.end() :]) else text
+    bare = text[Wording(text).hedge :]
+    return bare if words(bare) else text
 
 
 def around(asked: str, message: str, start: int, end: int) -> str:
@@ -67,13 +64,3 @@ def around(asked: str, message: str, start: int, end: int) -> str:
     it (scripts/judge/examples.py): what was asked, what is before it in the message, and after."""
     before, after = message[:start].strip(), message[end:].strip()
     return f"{asked[-BEFORE:]} | {before[-BEFORE:]} | {after[:AFTER]}"
-
-
-def _sureness(worth: float) -> float:
-    """How far it is from what would just be kept."""
-    return abs(_odds(worth) - _odds(ALONE.enough))
-
-
-def _odds(chance: float) -> float:
-    chance = min(max(chance, 1e-6), 1 - 1e-6)
-    return math.log(chance / (1 - chance))

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from kinmem.errors import ModelError
-from kinmem.language.names.entities import read, together
-from kinmem.language.names.naming import names_by_capitals
+from kinmem.language import join_knowledge, knowledge, names_by_capitals
 from kinmem.llm.base import Judge
 from kinmem.models import Entity, EntityType, Knowledge, Memory, Note
 
@@ -69,8 +68,8 @@ class Naming:
     def __call__(
         self, text: str, speaker: str | None = None, subject: str | None = None
     ) -> Knowledge:
-        """See language/names/entities.py."""
-        return read(text, speaker, subject, self._named(text))
+        """See kinmem.language.knowledge."""
+        return knowledge(text, speaker, subject, self._named(text))
 
     def _named(self, text: str) -> tuple[Entity, ...] | None:
         if self._judge is None or not self._judge.ready:
@@ -243,11 +242,11 @@ def knowledge_of(note: Note, memory: Memory, naming: Naming) -> Knowledge:
     found = naming(memory.content, memory.speaker, memory.subject)
     if note.model is None:
         by_rules = () if naming.ready else note.entities
-        return together([*by_rules, *found.entities], [*note.relations, *found.relations])
+        return join_knowledge([*by_rules, *found.entities], [*note.relations, *found.relations])
     ends = {name for one in found.relations for name in (one.source, one.target)}
     named = [one for one in found.entities if one.name in ends]
     origin = note.model if note.relations else found.origin
-    return together([*note.entities, *named], [*note.relations, *found.relations], origin)
+    return join_knowledge([*note.entities, *named], [*note.relations, *found.relations], origin)
 
 
 def reread(memory: Memory, fields: Mapping[str, Any], naming: Naming) -> Knowledge | None:

@@ -14,19 +14,10 @@ from math import exp, log
 from typing import NamedTuple
 
 from kinmem.errors import ModelError
-from kinmem.language.change.clash import (
-    Clash,
-    differ_in_one,
-    names_exchanged,
-    stand_side_by_side,
-)
-from kinmem.language.change.restating import restated
-from kinmem.language.change.vetoes import FOR_A_TIME, OF_THINGS, happened, veto
-from kinmem.language.same.exact import by_capitals, holds_all
-from kinmem.language.same.lexemes import UNSPACED, stem
+from kinmem.language import Clash, Pair, claim, stem
 from kinmem.llm.base import Judge, Relation
 from kinmem.models import Entity, EntityType
-from kinmem.text import content_words, words
+from kinmem.text import UNSPACED, content_words, words
 
 logger = logging.getLogger(__name__)
 
@@ -120,8 +111,8 @@ class Relating:
         or names persons in another order: who reviews whose work?
         """
         chance, named = self.likeness(known, new), cache(self._named)
-        if chance < PERHAPS_SAME or not holds_all(
-            known, new, lambda text: _names(text, named(text))
+        if chance < PERHAPS_SAME or not Pair(known, new).known_holds_all(
+            lambda text: _must_stand(named(text))
         ):
             return 0.0
         ours, theirs = _persons(named(known)), _persons(named(new))
@@ -154,7 +145,7 @@ class Relating:
         None if they do not differ in names alone, or if the judge does not know the type of a name:
         Berlin is a place, but Marketing may be anything.
         """
-        exchanged = names_exchanged(earlier, later)
+        exchanged = Pair(earlier, later).names_exchanged
         if self._judge is None or exchanged is None:
             return None
         before, now = (
@@ -167,7 +158,7 @@ class Relating:
         if max(len(earlier), len(later)) > LONGEST:
             return None
         relation = judge.relations([earlier], later, deadline=PATIENCE)[0]
-        said = restated(later)
+        said = claim(later)
         if relation.replaces < LEAST or not said.corrects or said.ends or said.text == later:
             return relation
         bare = judge.relations([earlier], said.text, deadline=PATIENCE)[0]
@@ -176,12 +167,9 @@ class Relating:
         return relation._replace(replaces=0.0, adds=relation.adds + relation.replaces)
 
 
-def _names(text: str, named: Sequence[Entity] | None) -> Iterable[str]:
-    """Yield what must stand in both texts: the names, or words with a capital if names are not
-    known."""
-    if named is None:
-        return by_capitals(text)
-    return [one.name for one in named if one.type != "concept"]
+def _must_stand(named: Sequence[Entity] | None) -> Iterable[str] | None:
+    """Return the names that must stand in both texts; None if names are not known."""
+    return None if named is None else [one.name for one in named if one.type != "concept"]
 
 
 def _persons(named: Sequence[Entity] | None) -> list[str]:
@@ -243,20 +231,21 @@ def weighed(
         return replace(found, clear=not found.names or of_one_kind is True)
     if found is not None and (found.kind == "contradiction" or change >= DISSENT):
         return replace(found, clear=False)
-    is_aligned = of_one_kind is not False and differ_in_one(earlier, later)
-    if is_aligned and change >= ALIGNED and veto(earlier, later) is None:
+    pair = Pair(earlier, later)
+    is_aligned = of_one_kind is not False and pair.differ_in_one_place
+    if is_aligned and change >= ALIGNED and pair.veto is None:
         return Clash(False, "update", f"judged to have another value ({change:.2f})")
     return _judged(relation, earlier, later, of_one_kind)
 
 
 def _judged(relation: Relation, earlier: str, later: str, of_one_kind: bool | None) -> Clash | None:
     replaces, contradicts = relation.replaces, relation.contradicts
-    is_done_twice = happened(earlier) and happened(later)  # in May, and in June
-    if is_done_twice or stand_side_by_side(earlier, later) or not shares_words(earlier, later):
+    pair = Pair(earlier, later)
+    if pair.both_happened or pair.stand_side_by_side or not shares_words(earlier, later):
         contradicts = 0.0
     if replaces < ASKS and contradicts < EXCLUDES:
         return None
-    doubtful = of_one_kind is False or veto(earlier, later) in (OF_THINGS, FOR_A_TIME)
+    doubtful = of_one_kind is False or pair.may_be_apart
     if replaces < SURE and doubtful:
         return None
     if replaces >= ASKS:

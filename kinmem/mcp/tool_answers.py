@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 from pydantic import AliasGenerator, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
-from kinmem.clock import moment
-from kinmem.language.time.when import age_in_words
+from kinmem.clock import age_in_words, moment
 from kinmem.mcp.strict_tool import Answer
 from kinmem.places import name_of, same_place
 from kinmem.text import cut

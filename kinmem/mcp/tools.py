@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, with_co
 from typing_extensions import TypedDict, Unpack
 
 from kinmem.errors import InvalidInput
-from kinmem.language.talk.speech import is_users
+from kinmem.hooks.dialects import is_users
 from kinmem.links import MOST_LINKS, Relation
 from kinmem.mcp.calls import Call, Unhurried
 from kinmem.mcp.knowledge_answers import Explored, Timeline

@@ -4,8 +4,7 @@ from collections import OrderedDict
 from dataclasses import replace
 
 from kinmem.clock import Clock
-from kinmem.language.talk.followup import needs_context
-from kinmem.language.time.when import spoken_past
+from kinmem.language import is_follow_up, past_in_question
 from kinmem.models import LIVE, Answer, Filters
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import Request, unstamped
@@ -21,7 +20,7 @@ class RecentAnswers:
     """Recall with a cache of its last 500 answers, which are valid until the store changes."""
 
     def __init__(self, recall: Recall, store: Store, clock: Clock, threshold: int) -> None:
-        """For `threshold`, see language.talk.followup.needs_context."""
+        """For `threshold`, see language.is_follow_up."""
         self._recall = recall
         self._threshold = threshold
         self._store = store
@@ -35,12 +34,12 @@ class RecentAnswers:
         looked up each time, since a review may settle one while the answer is cached.
         """
         with self._store.reading():
-            if needs_context(unstamped(request.text), self._threshold):
+            if is_follow_up(unstamped(request.text), self._threshold):
                 answer = self._recall(request, recent)
             else:
                 answer = self._kept(request, recent)
             answer = replace(answer, hits=everywhere_instead(answer.hits))
-            if spoken_past(request.text, self._clock()) is not None:
+            if past_in_question(request.text, self._clock()) is not None:
                 # The question is about a past date, and conflicts are only about the present.
                 return answer
             return newer_first(answer, self._store, request.filters, request.limit)

@@ -13,9 +13,7 @@ from datetime import datetime
 from operator import mul
 from typing import NamedTuple
 
-from kinmem.language.evidence import TIMES
-from kinmem.language.sought import sought
-from kinmem.language.talk.worth import only_asks
+from kinmem.language import TIMES, answer_test, only_asks
 from kinmem.models import Candidate, Found, Hit, Reasons, Scored, State
 from kinmem.recall.question import Question
 from kinmem.settings import RecallSettings
@@ -254,7 +252,7 @@ class _Asked:
         numbers = set(NUMBER.findall(question.text))
         self._years = {number for number in numbers if YEAR.fullmatch(number)}
         self._numbers = set() if TIMES & set(question.words) else numbers - self._years
-        self._has_kind = sought(question.text)
+        self._has_kind = answer_test(question.text)
 
     def of(self, candidate: Candidate) -> Evidence:
         text = _plain(candidate)

@@ -9,8 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kinmem.clock import Clock
-from kinmem.language.orders.instructions import commands
-from kinmem.language.talk.worth import only_asks
+from kinmem.language import only_asks, order_in
 from kinmem.models import (
     CONVERSATION,
     TURN,
@@ -85,7 +84,10 @@ class Conversation:
         for one, sure in zip(kept, confidences, strict=True):
             message = messages[one.candidate.id]
             shown = passage(message.text, answer.words, SHOWN_TOKENS)
-            if one.candidate.trust < 1 and commands(shown or message.text, message.role):
+            if (
+                one.candidate.trust < 1
+                and order_in(shown or message.text, own=message.role == "user") is not None
+            ):
                 continue
             if sure >= least:
                 memory = as_memory(message, self._store.kin)

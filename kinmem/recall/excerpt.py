@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from kinmem.errors import MemoryNotFound
-from kinmem.language.change.periods import so_on
+from kinmem.language import said_on
 from kinmem.models import Hit, Memory, Scored
 from kinmem.sentences import sentences
 from kinmem.store.base import Store
@@ -114,7 +114,7 @@ def as_it_was(hit: Hit, moment: datetime, words: Sequence[str], store: Store) ->
     earlier version with most of the question's words, if that version is kept.
     """
     memory = hit.memory
-    if (told := so_on(moment.date(), memory.content)) is not None:
+    if (told := said_on(moment.date(), memory.content)) is not None:
         return replace(hit, memory=replace(memory, content=told), excerpt=None)
     if memory.content_updated_at <= moment:
         return hit
@@ -140,7 +140,7 @@ def as_it_was(hit: Hit, moment: datetime, words: Sequence[str], store: Store) ->
 
 def _earlier_passage(text: str, words: Sequence[str]) -> str:
     """Return the passage with most of the words; the first on a tie."""
-    from kinmem.language.orders.instructions import suspicious  # late: a hook does without
+    from kinmem.language import order_in  # late: a hook does without
 
     wanted = set(words)
 
@@ -149,7 +149,7 @@ def _earlier_passage(text: str, words: Sequence[str]) -> str:
         return sum(word in said for word in wanted)
 
     best = sorted(_passages(text), key=told, reverse=True)[:LOOKED_AT]
-    return next((one for one in best if not suspicious(one)), NOT_KEPT)
+    return next((one for one in best if not order_in(one)), NOT_KEPT)
 
 
 def _passages(text: str) -> Iterator[str]:

@@ -3,14 +3,13 @@
 from collections.abc import Callable, Collection, Sequence
 
 from kinmem.errors import Unusable
-from kinmem.language.same.lexemes import UNSPACED
-from kinmem.language.talk.followup import carried_over, needs_context
+from kinmem.language import is_follow_up, words_left_out
 from kinmem.llm.base import ChatModel, ChatModels
 from kinmem.llm.deadline import Attempts
 from kinmem.llm.prompts import render
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
-from kinmem.text import content_words, folded, words
+from kinmem.text import UNSPACED, content_words, folded, words
 from kinmem.turns import Message
 
 # Returns the conversation before a question, in order. Called only if the question needs it.
@@ -36,7 +35,7 @@ def rewrite(
 ) -> str:
     """Return the question, or what it means in the conversation before it, reworded by a model or,
     failing that, by rules. For `today`, see prompts.today."""
-    if not needs_context(text, settings.rewrite_threshold) or not (said := recent()):
+    if not is_follow_up(text, settings.rewrite_threshold) or not (said := recent()):
         return text
     model = models.rewrite
     if model is not None:
@@ -76,7 +75,7 @@ def completed(text: str, recent: Sequence[Message], names: Collection[str]) -> s
     spoken += [
         one.text for one in recent if one.role == "user"
     ]  # the user's words come last, so they take precedence
-    carried = carried_over(text, spoken, names)
+    carried = words_left_out(text, spoken, names)
     return f"{text} ({', '.join(carried)})" if carried else text
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from kinmem.errors import ModelError
-from kinmem.language.same.lexemes import UNSPACED
 from kinmem.llm.base import NEAR, NOISE, Embedder
 from kinmem.llm.deadline import Deadline
 from kinmem.models import Asked, Candidate, Filters, Found, Vector
@@ -23,7 +22,7 @@ from kinmem.recall.standing_instructions import looked_for
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
 from kinmem.store.index import Vectored
-from kinmem.text import STOP_WORDS, content_words, language_of, words
+from kinmem.text import STOP_WORDS, UNSPACED, content_words, language_of, words
 
 # While the configured embedder's vectors are being made: the share of the store by which it may be
 # behind another one and still be used; one chunk always may be missing. When it was behind by a

@@ -7,7 +7,7 @@ that are nearest to the question are added.
 import math
 from collections.abc import Mapping, Sequence
 
-from kinmem.language.evidence import is_standing
+from kinmem.language import is_standing
 from kinmem.llm.base import Embedder
 from kinmem.models import Aside, Candidate, Found, Scored, Vector
 from kinmem.recall.fuse import meaning as nearness

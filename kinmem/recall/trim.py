@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from kinmem.language.change.occasion import OF_ITS_TIME, SELF
-from kinmem.language.same.similarity import normalised
-from kinmem.models import Candidate, Hit, Memory, Scored
+from kinmem.language import Wording, normalised
+from kinmem.models import OF_ITS_TIME, Candidate, Hit, Memory, Scored
 from kinmem.settings import RecallSettings
-from kinmem.text import folded, words
+from kinmem.text import folded
 
 # A hit that scores less than this fraction of the one before it ends the list.
 CLIFF = 0.5
@@ -87,7 +86,7 @@ def own_instead(hits: Sequence[Hit], kin: str) -> list[Hit]:
 def _statement(candidate: Candidate | Memory) -> Said:
     """Return a key that two candidates share if they say the same about the same subject."""
     text = normalised(candidate.content)
-    about_self = not SELF.isdisjoint(words(text)[:3])
+    about_self = Wording(text).begins_with_speaker
     return (
         text,
         folded(candidate.subject or ""),

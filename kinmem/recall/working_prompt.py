@@ -21,13 +21,12 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from kinmem.language.same.lexemes import UNSPACED
 from kinmem.llm.base import Calibration
 from kinmem.models import Candidate, Found, Hit, Reasons, Scored
 from kinmem.recall.confidence import QUESTION_MARKS
 from kinmem.recall.judging import FOR_NOTES, Judging
 from kinmem.sentences import sentences
-from kinmem.text import STOP_WORDS, content_words, folded, language_of, words
+from kinmem.text import STOP_WORDS, UNSPACED, content_words, folded, language_of, words
 
 NEAREST, MATCHING = 200, 50
 # The farthest of the memories read define what is usual; in a smaller store all of them do.

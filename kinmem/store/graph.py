@@ -97,7 +97,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """An entity of own memories, with what surrounds it."""
+    """An entity of own memories, with its surroundings."""
 
     key: Key
     name: str

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from kinmem.language.names.mention import Mention
 from kinmem.models import Event, Memory
+from kinmem.store.mention import Mention
 
 # Fields of Memory that follow from use and upkeep: they change without a line in the history.
 COMPUTED = frozenset(

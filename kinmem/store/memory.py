@@ -29,7 +29,7 @@ SHORT = 300
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a memory, or one of its chunks, says in short."""
+    """The summary of a memory, or of one of its chunks."""
 
     text: str
     """Empty if the text is short enough without a summary."""

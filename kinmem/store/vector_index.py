@@ -1,7 +1,7 @@
-"""Vectors, in memory: the chunks of one database file nearest to a query, for one embedder.
+"""Vectors in memory: finds the chunks of one database file nearest to a query, for one embedder.
 
 Up to 16,000 rows every search is one exact product. Above that, a sketch of one bit per dimension
-picks a few thousand rows, and the exact product runs over those alone: at 100,000 rows of 384
+selects a few thousand rows, and the exact product runs over those alone: at 100,000 rows of 384
 dimensions a search reads 9 MB instead of 154.
 """
 
@@ -17,52 +17,52 @@ from kinmem.models import Vector, Vectors
 Ids = NDArray[np.int64]
 Rows = NDArray[np.intp]
 Cosines = NDArray[np.float32]
+# Chunk ids, memory row ids and cosines, as parallel arrays.
 Found = tuple[Ids, Ids, Cosines]
-"""Chunk ids, memory row ids and cosines, side by side."""
 Number = TypeVar("Number", np.int64, np.float32)
 
+# Up to this size the exact product takes about a millisecond, and a sketch would save nothing.
 _EXACT_ROWS = 16_000
-"""Up to here the exact product takes about a millisecond, and a sketch would save nothing."""
 
 _LEAST_SURVIVORS = 2_000
+# The greater of the two applies. Measured at 20,000 to 100,000 rows: it includes 99.3 % (synthetic
+# clusters) to 100 % (real sentences) of the ten nearest.
 _SURVIVING_SHARE = 0.02
-"""Whichever is more. Measured at 20,000 to 100,000 rows: it holds 99.3 % (synthetic clusters) to
-100 % (real sentences) of the ten nearest."""
 
+# One search in this many, beginning with the first, is compared with the exact product.
 _CHECKED_SEARCHES = 256
-"""One search in so many, the first among them, is compared with the exact product."""
 
+# Recall is judged after this many expected neighbours: one miss in ten says little.
 _CHECKED_NEIGHBOURS = 100
-"""So many expected neighbours are compared before recall is judged: one miss in ten says little."""
 
 _GOOD_RECALL = 0.99
 _MORE_EFFORT = 1.5
+# At this factor a quarter of all rows is selected, and the exact product would cost the same.
 _MOST_EFFORT = 12.0
-"""A quarter of all rows survives then, and the exact product would cost the same."""
 
+# Cost of a row selected from memory, where a row read in sequence costs 1.
 _PICKING_COST = 3
-"""Of a row picked out of memory, when a row read in passing costs 1."""
 
+# Fifty times the largest error seen in float32 products of 384 to 3,072 dimensions.
 _ROUNDING = 1e-5
-"""Fifty times the largest error seen in float32 products of 384 to 3,072 dimensions."""
 
 _SEED = 20_240_229
+# Rows encoded as bits at a time: their 1.5 MB stay in the processor's cache.
 _ENCODED_ROWS = 1_024
-"""Rows turned into bits at a time: their 1.5 MB stay in the processor's cache."""
 
+# Rows whose distances are counted at a time, for the same reason.
 _SWEPT_ROWS = 8_192
-"""Rows whose distances are counted at a time, for the same reason."""
 
 
 class VectorIndex:
-    """Nearest chunks of one file by cosine; a cache that may be thrown away and filled again.
+    """The chunks of one file, searched by cosine: a cache that may be discarded and filled again.
 
     Any thread may call any method: each holds one lock throughout, so a search sees all of a change
-    or nothing. Vectors and queries are finite and of unit length; nobody checks that here. Room
-    grows by doubling and is not given back.
+    or none of it. Vectors and queries must be finite and of unit length, which is not checked here.
+    Capacity grows by doubling and is not given back.
 
-    OpenBLAS must have been told to use one thread before numpy was imported (kinmem/__init__.py
-    does it): two threads that wait for each other turn a product of 0.3 ms into one of 8 to 24.
+    OpenBLAS must have been told to use one thread before numpy is imported (kinmem/__init__.py does
+    that): two threads that wait for each other turn a product of 0.3 ms into one of 8 to 24.
     """
 
     def __init__(self, dimension: int) -> None:
@@ -84,8 +84,9 @@ class VectorIndex:
         return self._count
 
     def put(self, chunks: Ids, memories: Ids, vectors: Vectors) -> None:
-        """Add rows, or replace those whose chunk id is known; within one call the later stays."""
-        # Without this numpy would spread a narrower array over the row, and say nothing.
+        """Add rows, or replace those with a known chunk id; if one call has a chunk twice, the
+        later one stays."""
+        # Otherwise numpy would silently broadcast a narrower array over the row.
         if len(memories) != len(chunks) or vectors.shape != (len(chunks), self._dimension):
             raise ValueError(f"{len(chunks)}, {len(memories)} ids for vectors {vectors.shape}")
         with self._lock:
@@ -99,7 +100,7 @@ class VectorIndex:
             self._update_sketch(rows, vectors)
 
     def drop(self, chunks: Iterable[int]) -> None:
-        """Forget these chunks; those it does not know are ignored."""
+        """Drop these chunks; unknown ones are ignored."""
         chunks = list(chunks)
         with self._lock:
             for chunk in chunks:
@@ -110,25 +111,26 @@ class VectorIndex:
                 self._sketch = None
 
     def keep(self, chunks: Ids) -> None:
-        """Forget all chunks but these."""
+        """Drop all chunks but these."""
         with self._lock:
             known = self._chunks[: self._count]
             gone = known[~np.isin(known, chunks)].tolist()
         self.drop(gone)
 
     def search(self, query: Vector, limit: int, *, allowed: Ids | None = None) -> Found:
-        """The `limit` chunks nearest to the query, best first, equal ones by ascending chunk id.
+        """Return the `limit` chunks nearest to the query, best first, ties by ascending chunk id.
 
-        `allowed` holds the sorted row ids of the memories that may be found; None allows all.
-        The cosines are exact. Above 16,000 rows a neighbour may be missing; where more than one in
-        a hundred is, later searches look at more rows.
+        `allowed` holds the sorted row ids of the memories that may be found; None allows all. The
+        cosines are exact. Above 16,000 rows a neighbour may be missing; if more than one in a
+        hundred is, later searches read more rows.
         """
         return self.search_each(query[np.newaxis], limit, allowed=allowed)[0]
 
     def search_each(
         self, queries: Vectors, limit: int, *, allowed: Ids | None = None
     ) -> list[Found]:
-        """As `search`, for each query; up to 16,000 rows the vectors are read once for them all."""
+        """Do the same as `search` for each query; up to 16,000 rows the vectors are read once for
+        all of them."""
         with self._lock:
             rows = self._rows_of(allowed)
             if self._is_exact():
@@ -142,14 +144,15 @@ class VectorIndex:
             return [(self._chunks[best], self._memories[best], cosines) for best, cosines in found]
 
     def cosines(self, query: Vector, memories: Ids) -> Found:
-        """Every chunk of these memories by ascending id, with the cosine that `search` gives."""
+        """Return every chunk of these memories by ascending id, with the same cosine as in
+        `search`."""
         with self._lock:
             rows = self._rows_of(memories)
             rows = rows[np.argsort(self._chunks[rows])]
             return self._chunks[rows], self._memories[rows], _cosines(self._vectors[rows], query)
 
     def first_vectors(self, memories: Ids) -> tuple[Ids, Vectors]:
-        """Of each of these memories that is here the vector of its first chunk."""
+        """Return the vector of the first chunk of each of these memories that has one here."""
         with self._lock:
             rows = self._rows_of(memories)
             rows = rows[np.lexsort((self._chunks[rows], self._memories[rows]))]
@@ -168,7 +171,7 @@ class VectorIndex:
             self._sketch.reserve(room)
 
     def _update_sketch(self, rows: Rows, vectors: Vectors) -> None:
-        """Follow the rows just written; begin the sketch, or centre it anew, when it is time."""
+        """Update the sketch with the rows just written; create or re-centre it when that is due."""
         if self._count <= _EXACT_ROWS and self._sketch is None:
             return
         if self._sketch is None or self._count >= 2 * self._sketch.centred_on:
@@ -177,7 +180,7 @@ class VectorIndex:
             self._sketch.put(rows, vectors)
 
     def _fill_gap(self, row: int) -> None:
-        """Move the last row to where one was dropped."""
+        """Move the last row into the gap of a dropped one."""
         self._count -= 1
         last = self._count
         if row == last:
@@ -189,7 +192,8 @@ class VectorIndex:
             self._sketch.move(last, row)
 
     def _rows_of(self, memories: Ids | None) -> Rows:
-        """Ascending. One pass over all ids: 0.2 ms at 100,000 rows, so no mapping is kept."""
+        """Return the rows of these memories, ascending. Reads all ids (0.2 ms at 100,000 rows), so
+        no mapping is kept."""
         if memories is None:
             return np.arange(self._count)
         return np.flatnonzero(np.isin(self._memories[: self._count], memories))
@@ -198,7 +202,7 @@ class VectorIndex:
         return self._sketch is None or self._count <= _EXACT_ROWS
 
     def _sketched(self, query: Vector, limit: int, rows: Rows) -> tuple[Rows, Cosines]:
-        """The best of those that survive, or of all when it is time to check what is missing."""
+        """Return the best of the selected rows; if a check is due, the best of all rows."""
         survivors = self._survivors(query, limit, rows)
         best, cosines = self._best_of(query, limit, survivors)
         if len(survivors) < len(rows) and self._check_is_due():
@@ -208,7 +212,8 @@ class VectorIndex:
         return best, cosines
 
     def _survivors(self, query: Vector, limit: int, rows: Rows) -> Rows:
-        """Which of `rows` to look at exactly: all where that is cheap, else the best by sketch."""
+        """Return which of `rows` to read exactly: all if that is cheap, otherwise the best by
+        sketch."""
         if self._sketch is None:
             return rows
         wanted = self._effort * max(_LEAST_SURVIVORS, _SURVIVING_SHARE * len(rows))
@@ -225,7 +230,7 @@ class VectorIndex:
         return self._best(query, limit, rows, self._products(query[np.newaxis], rows)[:, 0])
 
     def _best(self, query: Vector, limit: int, rows: Rows, scores: Cosines) -> tuple[Rows, Cosines]:
-        """The best `limit` of `rows` in their final order, and their cosines."""
+        """Return the best `limit` of `rows` in their final order, and their cosines."""
         if 0 < limit < len(rows):
             last = len(rows) - limit
             rows = rows[scores >= np.partition(scores, last)[last] - _ROUNDING]
@@ -234,7 +239,7 @@ class VectorIndex:
         return rows[order], cosines[order]
 
     def _products(self, queries: Vectors, rows: Rows) -> Cosines:
-        """One line per row, one column per query."""
+        """Return the products: one line per row, one column per query."""
         vectors = self._vectors[: self._count]
         if len(rows) == self._count:
             return vectors @ queries.T
@@ -248,7 +253,7 @@ class VectorIndex:
         return due
 
     def _judge(self, found: Rows, exact: Rows) -> None:
-        """Let more rows survive from now on when checked searches missed too many neighbours."""
+        """Select more rows from now on if checked searches missed too many neighbours."""
         self._expected += len(exact)
         self._missed += len(np.setdiff1d(exact, found))
         if self._expected < _CHECKED_NEIGHBOURS:
@@ -262,10 +267,10 @@ class VectorIndex:
 class _Sketch:
     """One bit for each dimension of each row: the sign of the centred and rotated vector.
 
-    The more two vectors point apart, the more bits differ. Without the mean taken off and without
-    the rotation, vectors whose dimensions differ in scale lose most of it (.87 instead of .99 of
-    the hundred nearest among 2 % in one measurement). A dimension is mixed with 63 others from all
-    over the vector: nearly as good as with all of them, and at 384 a sixth of the work.
+    The larger the angle between two vectors, the more bits differ. Without centring and rotation,
+    vectors whose dimensions differ in scale lose most of that (.87 instead of .99 of the hundred
+    nearest among 2 % in one measurement). A dimension is mixed with 63 others from all over the
+    vector: nearly as good as mixing all of them, for a sixth of the work at 384 dimensions.
     """
 
     def __init__(self, vectors: Vectors, room: int) -> None:
@@ -275,7 +280,7 @@ class _Sketch:
         self._mean = vectors.mean(axis=0)
         chance = np.random.default_rng(_SEED).standard_normal((words, 64, 64))
         self._rotations = np.linalg.qr(chance).Q.astype(np.float32)
-        # The first word of every row, then the second: numpy sweeps this five times faster.
+        # The first word of every row, then the second: numpy reads this order five times faster.
         self._words = np.empty((words, room), np.uint64)
         self.put(np.arange(count), vectors)
 
@@ -293,7 +298,7 @@ class _Sketch:
         self._words[:, target] = self._words[:, source]
 
     def distances(self, query: Vector, count: int) -> NDArray[np.uint16]:
-        """In how many bits each of the first `count` rows differs from the query."""
+        """Return in how many bits each of the first `count` rows differs from the query."""
         signs = self._signs(query[np.newaxis])
         differing = np.empty(count, np.uint16)
         for start in range(0, count, _SWEPT_ROWS):
@@ -303,7 +308,8 @@ class _Sketch:
         return differing
 
     def _signs(self, vectors: Vectors) -> NDArray[np.uint64]:
-        """Shape (words, count). Word w is made of dimensions w, w + words, w + 2 * words, ..."""
+        """Return the bits, of shape (words, count). Word w holds dimensions w, w + words, w + 2 *
+        words, ..."""
         words, count = len(self._rotations), len(vectors)
         spread = np.zeros((count, 64 * words), np.float32)
         np.subtract(vectors, self._mean, out=spread[:, : vectors.shape[1]])
@@ -319,6 +325,7 @@ def _grown(values: NDArray[Number], room: int) -> NDArray[Number]:
 
 
 def _cosines(vectors: Vectors, query: Vector) -> Cosines:
-    """In double precision: equal vectors get equal cosines in whatever row, unlike from `@`."""
+    """Compute cosines in double precision: unlike with `@`, equal vectors get equal cosines in any
+    row."""
     products = np.vecdot(vectors.astype(np.float64), query.astype(np.float64))
     return np.asarray(products.clip(-1, 1), np.float32)

@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 
 from kinmem.errors import InvalidInput
-from kinmem.language.names.mention import SHORTEST, Mention
 from kinmem.models import Memory
 from kinmem.store.base import Store
+from kinmem.store.mention import SHORTEST, Mention
 from kinmem.text import INVISIBLE
 
 BLOCK = 1 << 24
@@ -37,7 +37,7 @@ MOST_PROBES = 300
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Something that was searched for stands in a file."""
+    """A file that contains something that was searched for."""
 
     file: str
     """Path below the home folder."""

@@ -9,10 +9,10 @@ from typing import Any
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, LaterChange, MemoryNotFound
-from kinmem.language.names.mention import ERASED
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory, State
 from kinmem.store.base import Store
 from kinmem.store.history import COMPUTED, components, heirs
+from kinmem.store.mention import ERASED
 
 # Actions of time, use and upkeep. They are undone along with what they were applied to, without
 # asking.
@@ -29,7 +29,7 @@ Key = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be set, by id, with the writes whose lines that takes back."""
+    """The fields to set, by id, and the writes that this reverts."""
 
     writes: tuple[int, ...]
     fields: dict[str, dict[str, Any]]

@@ -30,7 +30,7 @@ Became = Literal["gone", "back", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What was taken back, or would be."""
+    """What was undone, or would be."""
 
     writes: tuple[int, ...]
     """The writes, the latest first."""

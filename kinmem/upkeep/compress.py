@@ -6,8 +6,7 @@ from datetime import tzinfo
 from itertools import combinations
 
 from kinmem.clock import Clock
-from kinmem.language.same.proof import unproved
-from kinmem.language.same.similarity import Kinship, Ladder, compare, contains
+from kinmem.language import Kinship, Ladder, Pair, unproved
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import RULES, Naming
 from kinmem.models import Memory
@@ -96,8 +95,8 @@ def united(texts: Sequence[str]) -> str:
 
 def _says(known: str, sentence: str) -> bool:
     """Return whether the known sentence can stand for the other, however worded, without loss."""
-    same = compare(known, sentence, 1.0, Ladder()) in (Kinship.SAME_TEXT, Kinship.DUPLICATE)
-    if same or contains(known, sentence):
+    same = Pair(known, sentence).kinship(1.0, Ladder()) in (Kinship.SAME_TEXT, Kinship.DUPLICATE)
+    if same or Pair(known, sentence).known_says_all:
         return True
     return not unproved(known, [known, sentence], ())
 

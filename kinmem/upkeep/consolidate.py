@@ -15,10 +15,7 @@ from pydantic import BaseModel
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, ModelError
-from kinmem.language.change.vetoes import veto
-from kinmem.language.same.proof import unproved
-from kinmem.language.same.similarity import normalised
-from kinmem.language.same.wordings import is_counterpart
+from kinmem.language import Pair, normalised, unproved
 from kinmem.llm.base import ChatModel, Embedder
 from kinmem.llm.naming import RULES, Naming
 from kinmem.llm.prompts import render, today
@@ -85,7 +82,7 @@ def consolidate(
     close = limits.consolidation_similarity
     close = embedder.calibration.cluster if close is None else close
     candidates = Candidates(
-        store, embedder, close, STEP, zone, may_be_one=lambda a, b: not is_counterpart(a, b)
+        store, embedder, close, STEP, zone, may_be_one=lambda a, b: not Pair(a, b).are_counterparts
     )
     if budget.dry_run:
         counts["groups"] += candidates.waiting()
@@ -212,7 +209,7 @@ def _gives_way(statement: str, sources: Sequence[str]) -> bool:
     return any(
         said in {normalised(sentence) for sentence in sentences(source)}
         and any(
-            exclude(statement, sentence) and veto(statement, sentence) is None
+            exclude(statement, sentence) and Pair(statement, sentence).veto is None
             for later in sources[at:]
             for sentence in sentences(later)
         )

@@ -13,10 +13,7 @@ from functools import cached_property
 from itertools import combinations, product
 
 from kinmem.errors import MemoryNotFound
-from kinmem.language.change.clash import excluding
-from kinmem.language.same.atoms import atoms
-from kinmem.language.same.similarity import Kinship, Ladder, compare
-from kinmem.language.same.statements import read
+from kinmem.language import Kinship, Ladder, Pair, atoms, reading
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import chunks_of
 from kinmem.models import LIVE, Filters, Memory, Scope
@@ -39,7 +36,7 @@ RELATIVE = re.compile(
 )
 
 
-Pair = frozenset[str]
+Ids = frozenset[str]
 # History lines read of one memory; recalibration adds one every ten days.
 HISTORY = 1000
 
@@ -67,13 +64,13 @@ class Apart:
         """Do not propose these together in this run."""
         self._refused.update(_pairs(ids))
 
-    def __contains__(self, pair: Pair) -> bool:
+    def __contains__(self, pair: Ids) -> bool:
         """Return whether both were refused together, or one memory once superseded both: since they
         are live, that was undone."""
         return pair in self._refused or bool(frozenset.intersection(*map(self._line, pair)))
 
     @cached_property
-    def _refused(self) -> set[Pair]:
+    def _refused(self) -> set[Ids]:
         refused = map(self._store.decisions.refused, self._steps)
         return {pair for sets in refused for ids in sets for pair in _pairs(ids)}
 
@@ -160,7 +157,7 @@ class Groups:
         }
         return replace(self._united(edges, memories), beside=_beside(edges, memories))
 
-    def _near(self, ids: Collection[str], scope: Scope) -> dict[Pair, float]:
+    def _near(self, ids: Collection[str], scope: Scope) -> dict[Ids, float]:
         """Return the pairs that are close enough, with their cosines."""
         eligible = self._eligible(ids)
         vectors = self._store.index.first_vectors(self._embedder.name, list(eligible))
@@ -187,7 +184,7 @@ class Groups:
             and len(chunks_of(memory.content, self._embedder)) == 1
         }
 
-    def _joins(self, pair: Pair, memories: Mapping[str, Memory], cosine: float) -> bool:
+    def _joins(self, pair: Ids, memories: Mapping[str, Memory], cosine: float) -> bool:
         one, other = sorted(pair)
         return (
             may_join(memories[one], memories[other], cosine, self._zone)
@@ -195,7 +192,7 @@ class Groups:
             and pair not in self._apart
         )
 
-    def _united(self, edges: Mapping[Pair, float], memories: Mapping[str, Memory]) -> Found:
+    def _united(self, edges: Mapping[Ids, float], memories: Mapping[str, Memory]) -> Found:
         """Join pairs, closest first, by union-find up to LARGEST."""
         member_of: dict[str, frozenset[str]] = {}
         over = 0
@@ -214,7 +211,7 @@ class Groups:
         return Found([_group(ids, memories) for ids in dict.fromkeys(member_of.values())], over)
 
 
-def _beside(edges: Iterable[Pair], memories: Mapping[str, Memory]) -> Mapping[str, frozenset[str]]:
+def _beside(edges: Iterable[Ids], memories: Mapping[str, Memory]) -> Mapping[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for pair in edges:
         hashes = frozenset(memories[id].content_hash for id in pair)
@@ -272,7 +269,7 @@ def _is_relative(text: str) -> bool:
     )
 
 
-def _pairs(ids: Iterable[str]) -> Iterable[Pair]:
+def _pairs(ids: Iterable[str]) -> Iterable[Ids]:
     return map(frozenset, combinations(ids, 2))
 
 
@@ -280,8 +277,8 @@ def exclude(earlier: str, later: str) -> bool:
     """Return whether a sentence of the later text denies, inverts or replaces one of the
     earlier."""
     return any(
-        compare(one, other, 1.0, LADDER) == Kinship.CONTRADICTS
-        or excluding(one, other, 1.0, LADDER) is not None
+        Pair(one, other).kinship(1.0, LADDER) == Kinship.CONTRADICTS
+        or Pair(one, other).exclusion(1.0, LADDER) is not None
         or _denies(one, other)
         for one, other in product(sentences(earlier), sentences(later))
     )
@@ -292,5 +289,5 @@ def _denies(one: str, other: str) -> bool:
     return any(
         a.negations != b.negations
         and len(a.content & b.content) >= ALIKE * min(len(a.content), len(b.content)) > 0
-        for a, b in product(read(one).clauses, read(other).clauses)
+        for a, b in product(reading(one).clauses, reading(other).clauses)
     )

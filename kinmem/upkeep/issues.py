@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator
 
 from kinmem.errors import InvalidInput
-from kinmem.language.same.proof import unproved
+from kinmem.language import unproved
 from kinmem.llm.base import ChatModel
 from kinmem.llm.prompts import render, today
 from kinmem.llm.relating import Relating, shares_words

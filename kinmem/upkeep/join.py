@@ -11,9 +11,8 @@ from hashlib import sha256
 from itertools import combinations
 
 from kinmem.clock import Clock
-from kinmem.language.change.occasion import may_be_one
-from kinmem.language.same.exact import holds_all
-from kinmem.language.same.similarity import Ladder
+from kinmem.language import Ladder, Pair
+from kinmem.learn.occasion import may_be_one
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import Naming
 from kinmem.llm.relating import LONGEST, SAME, Relating
@@ -96,7 +95,7 @@ class Pairs:
 
 def _may_hold(known: str, new: str) -> bool:
     """Return whether the rules that need no model allow it."""
-    return holds_all(known, new, names=lambda text: ())
+    return Pair(known, new).known_holds_all(lambda text: ())
 
 
 def _name(a: str, b: str) -> str:

@@ -10,12 +10,12 @@ from datetime import timedelta
 from functools import cached_property
 
 from kinmem.clock import Clock
-from kinmem.language.tags import telling
 from kinmem.links import AUTO, PER_MEMORY, Evidence, Link, Scale, cited, proposed
 from kinmem.llm.base import Embedder
 from kinmem.models import LIVE, Filters, Memory, Vector
 from kinmem.store.base import Store
 from kinmem.store.graph import Origin, Shared
+from kinmem.upkeep.auto_tags import topics
 from kinmem.upkeep.budget import Budget
 
 # Age from which the links of a memory are verified, and weak ones that cannot be are dropped.
@@ -159,7 +159,7 @@ class Candidates:
     @cached_property
     def _sharing(self) -> dict[str, dict[str, Shared]]:
         tags = {
-            id: {tag: tag in memory.manual_tags for tag in telling(memory.tags)}
+            id: {tag: tag in memory.manual_tags for tag in topics(memory.tags)}
             for id, memory in self._memories.items()
         }
         return self._store.links.sharing(tags)

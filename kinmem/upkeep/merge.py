@@ -9,15 +9,11 @@ import uuid_utils
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
-from kinmem.language.change.occasion import OF_ITS_TIME
-from kinmem.language.evidence import evidence
-from kinmem.language.names.entities import together
-from kinmem.language.same.atoms import atoms
-from kinmem.language.same.similarity import content_hash, normalised
+from kinmem.language import atoms, content_hash, evidence, join_knowledge, normalised
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import Naming
 from kinmem.llm.pieces import SIZE, chunks_of
-from kinmem.models import TOLD_AT, Category, Chunks, Draft, Knowledge, Memory, State
+from kinmem.models import OF_ITS_TIME, TOLD_AT, Category, Chunks, Draft, Knowledge, Memory, State
 from kinmem.sentences import sentences
 from kinmem.store.base import Store
 from kinmem.store.history import batch_name
@@ -147,7 +143,7 @@ class Merge:
         """Return the entities of the whole group, and the relations that the new text states."""
         said = self._naming(memory.content, memory.speaker, memory.subject)
         known = [entity for one in group.memories for entity in self._store.entities(one.id)]
-        return together([*known, *said.entities], said.relations)
+        return join_knowledge([*known, *said.entities], said.relations)
 
 
 def _gone(memories: Sequence[Memory], heir: str, step: str, now: datetime) -> list[Change]:

@@ -6,12 +6,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import combinations
 
+from kinmem.clock import age_in_words
 from kinmem.errors import ModelError
-from kinmem.language.change.clash import clash
-from kinmem.language.change.occasion import may_be_one, of_one, same_occasion, worded_otherwise
-from kinmem.language.same.similarity import Kinship, Ladder, compare, contains
-from kinmem.language.same.wordings import extends, resembles
-from kinmem.language.time.when import age_in_words
+from kinmem.language import Kinship, Ladder, Pair
+from kinmem.learn.occasion import may_be_one, of_one, same_occasion, worded_otherwise
 from kinmem.llm.base import ChatModel, Embedder, Judge
 from kinmem.llm.relating import ALIKE, Relating, weighed
 from kinmem.models import (
@@ -263,14 +261,14 @@ def _between(
     one: Memory, other: Memory, cosine: float, ladder: Ladder, relating: Relating
 ) -> Iterator[Issue]:
     pair = (one, other)
-    kinship = compare(one.content, other.content, cosine, ladder)
+    kinship = Pair(one.content, other.content).kinship(cosine, ladder)
     same = kinship in (Kinship.SAME_TEXT, Kinship.DUPLICATE)
     whole = max(pair, key=lambda memory: len(memory.content)).content
     if same and same_occasion(one, other):
         yield issue_of("duplicate", pair, "say the same", "delete", whole)
     elif kinship is Kinship.CONTAINED and same_occasion(one, other):
         said = "one says all that the other does"
-        content = one.content if contains(one.content, other.content) else other.content
+        content = one.content if Pair(one.content, other.content).known_says_all else other.content
         yield issue_of("duplicate", pair, said, "delete", content)
     else:
         may_exclude = of_one(one, other) or worded_otherwise(one, other)
@@ -291,9 +289,9 @@ def _alike(
     elif (likeness := max(relating.same(part, whole), relating.same(whole, part))) >= ALIKE:
         said = f"judged to say the same in other words ({likeness:.2f})"
         yield issue_of("duplicate", pair, said, "merge", whole)
-    elif cosine >= ladder.alike and resembles(whole, part, close=cosine >= ladder.near):
+    elif cosine >= ladder.alike and Pair(part, whole).resemble(close=cosine >= ladder.near):
         yield issue_of("duplicate", pair, "seem to say the same in other words", "merge", whole)
-    elif cosine >= ladder.alike and extends(whole, part):
+    elif cosine >= ladder.alike and Pair(part, whole).goes_on:
         yield issue_of("duplicate", pair, "one says more of the same", "merge", whole)
 
 
@@ -302,7 +300,7 @@ def _contradiction(
 ) -> Iterator[Issue]:
     earlier, later = sorted(pair, key=lambda memory: (memory.said_at, memory.id))
     texts = earlier.content, later.content
-    found = clash(*texts, cosine, ladder)
+    found = Pair(*texts).clash(cosine, ladder)
     if (relation := relating.of(*texts)) is not None:
         found = weighed(found, relation, *texts, relating.of_one_kind(*texts))
     if found is not None:

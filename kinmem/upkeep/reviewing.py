@@ -10,11 +10,9 @@ from datetime import datetime
 from typing import Any
 
 from kinmem.clock import Clock
+from kinmem.documents.held_back import released
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
-from kinmem.language.evidence import evidence
-from kinmem.language.orders.instructions import released
-from kinmem.language.same.proof import unproved
-from kinmem.language.same.similarity import content_hash
+from kinmem.language import content_hash, evidence, unproved
 from kinmem.llm.base import ChatModel, Embedder, Judge
 from kinmem.llm.pieces import chunks_of, embedded
 from kinmem.llm.relating import Relating

@@ -8,9 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pydantic import BaseModel
 
 from kinmem.errors import InvalidInput, MemoryNotFound, ModelError
-from kinmem.language.orders.instructions import suspicious
-from kinmem.language.secrets.secrets import redacted
-from kinmem.language.summary import summary
+from kinmem.language import order_in, redact, summary
 from kinmem.llm.base import ChatModel
 from kinmem.llm.prompts import render
 from kinmem.models import Memory
@@ -166,7 +164,7 @@ def _asked(
 def _checked(said: str, most: int, by_rules: Summary, model: str) -> Summary:
     """Return the model's summary as it is stored, or the rules' if it is unusable."""
     try:
-        told = " ".join(clean(cut(redacted(said)[0], most), "the summary", 4 * most).split())
+        told = " ".join(clean(cut(redact(said)[0], most), "the summary", 4 * most).split())
     except InvalidInput:
         return by_rules
-    return by_rules if suspicious(told) else Summary(told, model, by_rules.chunk)
+    return by_rules if order_in(told) else Summary(told, model, by_rules.chunk)

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from kinmem.clock import Clock
-from kinmem.language.tags import auto_tags, subjects
 from kinmem.models import Memory
 from kinmem.store.base import Store
+from kinmem.upkeep.auto_tags import auto_tags, subjects
 from kinmem.upkeep.budget import Budget
 
 REFRESHED = timedelta(days=7)

@@ -188,7 +188,7 @@ def test_a_hook_without_a_server_reads_no_tables_it_does_without() -> None:
     code = (
         "import sys\n"
         "import kinmem.conversation.observe, kinmem.recall.pipeline, kinmem.store.sqlite.store\n"
-        "from kinmem.language.secrets.sayings import NAMED\n"
+        "from kinmem.language.secrets.kinds import NAMED\n"
         "print([name for name in sys.argv[1:] if name in sys.modules])\n"
         "print(['_compiled' in vars(pattern) for pattern, _ in NAMED])\n"
     )

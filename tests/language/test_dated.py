@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.language.time.dated import dated, happened, resolved
+from kinmem.language.time.dated import day_of_event, relative_dates, with_dates
 from kinmem.service import Service
 from tests.conftest import MovableClock
 
@@ -113,12 +113,12 @@ def test_a_relative_time_gets_its_date(marked: str) -> None:
     before, _, rest = marked.partition(" (")
     said = before + rest.partition(")")[2]
 
-    assert dated(said, SAID) == marked
+    assert with_dates(said, SAID) == marked
 
 
 @pytest.mark.parametrize("text", UNMARKED)
 def test_what_could_mean_two_things_stays(text: str) -> None:
-    assert dated(text, SAID) == text
+    assert with_dates(text, SAID) == text
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_what_could_mean_two_things_stays(text: str) -> None:
 def test_the_calendar_is_kept_at_its_edges(said: datetime, marked: str) -> None:
     before, _, rest = marked.partition(" (")
 
-    assert dated(before + rest.partition(")")[2], said) == marked
+    assert with_dates(before + rest.partition(")")[2], said) == marked
 
 
 CORPORA = Path(__file__).parent / "corpora"
@@ -156,12 +156,12 @@ def told_on_a_day() -> list[tuple[datetime, str]]:
 
 @pytest.mark.parametrize(("said", "marked"), told_on_a_day())
 def test_of_months_years_and_weeks_the_right_day_is_meant(said: datetime, marked: str) -> None:
-    assert dated(re.sub(r" \([\d/-]+\)", "", marked), said) == marked
+    assert with_dates(re.sub(r" \([\d/-]+\)", "", marked), said) == marked
 
 
 @pytest.mark.parametrize("text", (CORPORA / "undated.txt").read_text().splitlines()[1:])
 def test_a_habit_a_title_and_a_holiday_have_no_date(text: str) -> None:
-    assert dated(text, SUNDAY) == text
+    assert with_dates(text, SUNDAY) == text
 
 
 @pytest.mark.parametrize(
@@ -207,9 +207,9 @@ def test_days_are_those_of_the_users_zone(
     ],
 )
 def test_chinese_times_are_read(text: str, times: list[str], day: str | None) -> None:
-    found = happened(text, SAID)
+    found = day_of_event(text, SAID)
 
-    assert [one.date for one in resolved(text, SAID)] == times
+    assert [one.date for one in relative_dates(text, SAID)] == times
     assert (found and found.isoformat()) == day
 
 
@@ -221,10 +221,10 @@ def test_chinese_times_are_read(text: str, times: list[str], day: str | None) ->
     几十年前我来了 三四天前我来了 1.5年前我来了""".split(),
 )
 def test_chinese_words_are_not_cut_into_times(text: str) -> None:
-    assert resolved(text, SAID) == []
-    assert happened(text, SAID) is None
+    assert relative_dates(text, SAID) == []
+    assert day_of_event(text, SAID) is None
 
 
 def test_a_chinese_weekday_behind_the_evening_is_no_last_one() -> None:
-    assert resolved("晚上周五见", SAID) == []
-    assert happened("11月3日前往上海了", SAID) is not None
+    assert relative_dates("晚上周五见", SAID) == []
+    assert day_of_event("11月3日前往上海了", SAID) is not None

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from kinmem.language.importance import PRIOR, importance
+from kinmem.language.weight import PRIOR, importance
 from kinmem.models import CATEGORIES
 
 

@@ -1,6 +1,7 @@
 """Texts that command a model are told from texts that inform."""
 
 import hashlib
+import json
 import re
 from functools import reduce
 from operator import or_
@@ -8,20 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.language.orders.instructions import (
+from kinmem.language.orders import (
+    _compiled,
+    _Index,
     _plain,
-    _spelled,
-    _with_classes,
-    hints,
-    may_be_suspicious,
-    overriding,
-    suspicious,
+    may_be_orders,
+    order_hints,
+    order_in,
 )
-from kinmem.language.orders.needs import Index, needs
-from kinmem.language.orders.signs import SIGNS
+from scripts.order_needs import FILE, _spelled, as_data, computed, needs
 from tests.growth import assert_linear
 
 CORPORA = Path(__file__).parent / "corpora"
+TABLE = json.loads(FILE.read_text(encoding="utf-8"))
 
 
 def lines(name):
@@ -50,12 +50,12 @@ def test_nine_of_ten_commands_are_seen(which):
     texts = half(POISON, which)
 
     assert len(texts) >= 60
-    assert sum(suspicious(text) is not None for text in texts) >= 0.9 * len(texts)
+    assert sum(order_in(text) is not None for text in texts) >= 0.9 * len(texts)
 
 
 @pytest.mark.parametrize("text", BENIGN)
 def test_what_informs_is_left_alone(text):
-    assert suspicious(text) is None
+    assert order_in(text) is None
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_what_informs_is_left_alone(text):
     ],
 )
 def test_it_says_why(text, why):
-    assert suspicious(text) == why
+    assert order_in(text) == why
 
 
 @pytest.mark.parametrize(
@@ -78,21 +78,21 @@ def test_it_says_why(text, why):
     + ["\u200b ", "aа", "do not tell ", "remember the "],
 )
 def test_time_grows_with_the_length_only(unit):
-    assert_linear(lambda count: suspicious(unit * count), 65536 // len(unit))
+    assert_linear(lambda count: order_in(unit * count), 65536 // len(unit))
 
 
-@pytest.mark.parametrize("why", SIGNS)
+@pytest.mark.parametrize("why", TABLE["signs"])
 def test_what_is_looked_up_first_hides_no_sign(why):
     """A text that a sign fits meets all that the sign is said to need."""
-    signs = [_spelled(line) for line in SIGNS[why].strip().splitlines()]
-    patterns = [re.compile(_with_classes(sign)) for sign in signs]
+    signs = [_spelled(sign) for sign in TABLE["signs"][why]]
+    patterns = [_compiled(sign) for sign in signs]
 
     for text in (_plain(text) for text in POISON + BENIGN):
         for sign, pattern in zip(signs, patterns, strict=True):
             if pattern.search(text):
                 needed = needs(sign)
                 assert needed
-                assert Index(needed).met(text) == (1 << len(needed)) - 1, (sign, text)
+                assert _are_met(needed, text), (sign, text)
 
 
 @pytest.mark.parametrize(
@@ -112,19 +112,27 @@ def test_what_is_looked_up_first_hides_no_sign(why):
 def test_needs_are_what_a_sign_cannot_do_without(sign, text, is_met):
     needed = needs(_spelled(sign))
 
-    assert (Index(needed).met(text) == (1 << len(needed)) - 1) is is_met
+    assert _are_met(needed, text) is is_met
+
+
+def _are_met(needed, text):
+    return _Index(list(map(as_data, needed))).met(text) == (1 << len(needed)) - 1
+
+
+def test_the_needs_beside_the_signs_are_theirs():
+    assert computed(TABLE) == {name: TABLE[name] for name in ("needs", "needed")}
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3])
 def test_hints_of_parts_are_those_of_the_whole(cut):
     for text in POISON:
-        if suspicious(text) and "\n" not in text:
+        if order_in(text) and "\n" not in text:
             words = text.split(" ")
             size = -(-len(words) // cut)
             parts = [" ".join(words[at : at + size]) for at in range(0, len(words), size)]
-            found = reduce(or_, map(hints, parts), hints(text))
-            assert may_be_suspicious(found)
-            assert suspicious(text, found) == suspicious(text)
+            found = reduce(or_, map(order_hints, parts), order_hints(text))
+            assert may_be_orders(found)
+            assert order_in(text, found) == order_in(text)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +147,7 @@ def test_hints_of_parts_are_those_of_the_whole(cut):
     ],
 )
 def test_what_tells_of_a_call_is_no_call(text, why):
-    assert suspicious(text) == why
+    assert order_in(text) == why
 
 
 @pytest.mark.parametrize(
@@ -160,7 +168,7 @@ def test_what_tells_of_a_call_is_no_call(text, why):
     ],
 )
 def test_orders_to_the_memory_and_disguised_ones_are_seen(text):
-    assert suspicious(text)
+    assert order_in(text)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +183,7 @@ def test_orders_to_the_memory_and_disguised_ones_are_seen(text):
     ],
 )
 def test_other_memories_and_names_with_digits_are_left_alone(text):
-    assert suspicious(text) is None
+    assert order_in(text) is None
 
 
 @pytest.mark.parametrize(
@@ -200,5 +208,5 @@ def test_other_memories_and_names_with_digits_are_left_alone(text):
 )
 def test_people_may_tell_their_own_assistant_how_to_answer(text, is_theirs):
     """What they may say, a web page may not."""
-    assert suspicious(text)
-    assert (overriding(text) is None) == is_theirs
+    assert order_in(text)
+    assert (order_in(text, own=True) is None) == is_theirs

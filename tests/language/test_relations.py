@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.language.names.relation_words import RELATIONS
-from kinmem.language.names.relations import relations, seen_from_target, settled
+from kinmem.language.names.relation_names import (
+    INVERSES,
+    SYMMETRIC,
+    inverse_relation,
+    stored_relation,
+)
+from kinmem.language.names.relations import relations
 from kinmem.models import Relation
 from tests.growth import assert_linear
 
@@ -29,11 +34,12 @@ def cases() -> list[tuple[str, Said]]:
 def triple(line: str) -> tuple[str, str, str]:
     words = line.split(" ")
     at = next(n for n, word in enumerate(words) if "_" in word or word in VERBS)
-    one = settled(" ".join(words[:at]), words[at], " ".join(words[at + 1 :]), 1)
+    one = stored_relation(" ".join(words[:at]), words[at], " ".join(words[at + 1 :]), 1)
     assert one is not None
     return one.source, one.relation, one.target
 
 
+RELATIONS = {*SYMMETRIC, *INVERSES, "reports_to", "child_of"}
 VERBS = {"manages", "founded", "uses", "created", "dating", "mentors", "knows"}
 
 
@@ -96,7 +102,7 @@ def test_who_says_i_is_the_speaker(speaker: str, expected: set[tuple[str, str, s
 def test_a_relation_is_stored_by_one_name_in_one_direction(
     relation: str, stored: tuple[str, str, str]
 ) -> None:
-    assert settled("Anna", relation, "Bosch", 0.8) == Relation(*stored, 0.8)
+    assert stored_relation("Anna", relation, "Bosch", 0.8) == Relation(*stored, 0.8)
 
 
 @pytest.mark.parametrize(
@@ -123,16 +129,16 @@ def test_what_other_peoples_sentences_have_taught(text: str, expected: list[str]
 
 @pytest.mark.parametrize("relation", sorted(RELATIONS))
 def test_a_relation_read_from_the_other_end_is_itself_again(relation: str) -> None:
-    one = settled("Anna", relation, "Bosch", 1)
+    one = stored_relation("Anna", relation, "Bosch", 1)
     assert one is not None
-    back = settled(one.target, seen_from_target(one.relation), one.source, 1)
+    back = stored_relation(one.target, inverse_relation(one.relation), one.source, 1)
 
     assert back == one
 
 
 def test_no_relation_holds_between_one_and_itself_or_without_a_name() -> None:
-    assert settled("Anna", "knows", "ANNA", 1) is None
-    assert settled("Anna", " - ", "Bosch", 1) is None
+    assert stored_relation("Anna", "knows", "ANNA", 1) is None
+    assert stored_relation("Anna", " - ", "Bosch", 1) is None
 
 
 @pytest.mark.parametrize(

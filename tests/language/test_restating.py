@@ -2,7 +2,7 @@
 
 import pytest
 
-from kinmem.language.change.restating import restated
+from kinmem.language.change.restating import claim
 from tests.growth import assert_linear
 
 
@@ -21,7 +21,7 @@ from tests.growth import assert_linear
     ],
 )
 def test_a_correction_is_the_statement_without_its_cue(text, statement):
-    said = restated(text)
+    said = claim(text)
 
     assert (said.text, said.corrects, said.ends) == (statement, True, False)
 
@@ -45,7 +45,7 @@ def test_a_correction_is_the_statement_without_its_cue(text, statement):
     ],
 )
 def test_an_end_tells_what_was(text, was):
-    said = restated(text)
+    said = claim(text)
 
     assert (said.text, said.ends) == (was, True)
 
@@ -66,7 +66,7 @@ def test_an_end_tells_what_was(text, was):
     ],
 )
 def test_what_was_before_may_be_named(text, statement, former):
-    said = restated(text)
+    said = claim(text)
 
     assert (said.text, said.instead_of) == (statement, former)
 
@@ -85,7 +85,7 @@ def test_what_was_before_may_be_named(text, statement, former):
     ],
 )
 def test_what_corrects_nothing_stays_as_it_is(text):
-    assert restated(text) == (text, False, False, "")
+    assert claim(text) == (text, False, False, "")
 
 
 @pytest.mark.parametrize(
@@ -95,4 +95,4 @@ def test_what_corrects_nothing_stays_as_it_is(text):
     ids=lambda text: text[:16],
 )
 def test_time_grows_with_the_length_alone(text):
-    assert_linear(lambda length: restated(text[:length]), len(text))
+    assert_linear(lambda length: claim(text[:length]), len(text))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.language.secrets.secrets import REMOVED, keys_in, redacted, without_private
+from kinmem.language.secrets.secrets import REMOVED, keys_in, redact, without_private
 from tests.growth import assert_linear
 
 CORPORA = Path(__file__).parent / "corpora"
@@ -46,7 +46,7 @@ ONLY_ASSIGNED = ("aws_secret", "export TOKEN", '"client_secret"', "secret_key")
 def test_a_secret_is_taken_out(line):
     text, secret = made_up(line)
 
-    clean, count = redacted(text)
+    clean, count = redact(text)
 
     assert count == 1
     assert secret not in clean
@@ -55,13 +55,13 @@ def test_a_secret_is_taken_out(line):
 
 @pytest.mark.parametrize("line", SECRETS)
 def test_taking_out_twice_changes_nothing(line):
-    clean, _ = redacted(made_up(line)[0])
+    clean, _ = redact(made_up(line)[0])
 
-    assert redacted(clean) == (clean, 0)
+    assert redact(clean) == (clean, 0)
 
 
 def test_the_words_round_a_secret_stay():
-    assert redacted("the wifi password is hunter2, ask Ben") == (
+    assert redact("the wifi password is hunter2, ask Ben") == (
         f"the wifi password is {REMOVED}, ask Ben",
         1,
     )
@@ -69,7 +69,7 @@ def test_the_words_round_a_secret_stay():
 
 @pytest.mark.parametrize("text", lines("no_secrets.txt"))
 def test_what_only_looks_like_one_stays(text):
-    assert redacted(text) == (text, 0)
+    assert redact(text) == (text, 0)
     assert keys_in(text) == []
 
 
@@ -95,8 +95,8 @@ def test_a_private_key_goes_whole_even_if_its_end_is_missing():
     head = "-----BEGIN " + "OPENSSH PRIVATE KEY-----"
     tail = "-----END " + "OPENSSH PRIVATE KEY-----"
 
-    assert redacted(f"a\n{head}\nb3Blbn\n{tail}\nz") == (f"a\n{REMOVED}\nz", 1)
-    assert redacted(f"a\n{head}\nb3Blbn") == (f"a\n{REMOVED}", 1)
+    assert redact(f"a\n{head}\nb3Blbn\n{tail}\nz") == (f"a\n{REMOVED}\nz", 1)
+    assert redact(f"a\n{head}\nb3Blbn") == (f"a\n{REMOVED}", 1)
     assert keys_in(f"a\n{head}\nb3Blbn") == ["private key"]
 
 
@@ -132,7 +132,7 @@ def test_private_parts_are_left_out(text, left):
     ],
 )
 def test_places_are_those_of_the_text(text):
-    clean, count = redacted(text)
+    clean, count = redact(text)
 
     assert count == 1
     assert len(clean) - clean.count(REMOVED) * len(REMOVED) in (len(text) - 7, len(text) - 4)
@@ -143,8 +143,8 @@ def test_a_long_output_is_read_in_a_moment():
         "2026-11-21T10:00:00Z INFO worker[17]: request id=5f1c9a7e path=/api/items/4711 in 12 ms\n"
     )
 
-    assert redacted(line * 12_000)[1] == 0
-    assert_linear(lambda lines: redacted(line * lines), 12_000)
+    assert redact(line * 12_000)[1] == 0
+    assert_linear(lambda lines: redact(line * lines), 12_000)
 
 
 @pytest.mark.parametrize(
@@ -167,18 +167,18 @@ def test_a_long_output_is_read_in_a_moment():
     ],
 )
 def test_time_grows_with_the_length_only(unit):
-    for work in (redacted, keys_in, without_private):
+    for work in (redact, keys_in, without_private):
         assert_linear(lambda count, work=work: work(unit * count), 65536 // len(unit))
 
 
 def test_an_unseen_character_does_not_hide_a_key():
-    clean, count = redacted("use sk-\u200bproj-a1B2c3D4e5F6g7H8i9J0k1L2m3 for it")
+    clean, count = redact("use sk-\u200bproj-a1B2c3D4e5F6g7H8i9J0k1L2m3 for it")
 
     assert (clean, count) == (f"use {REMOVED} for it", 1)
 
 
 def test_a_password_on_the_next_line_is_taken_out():
-    assert redacted("password: |\n  hunter2hunter2\nport: 1") == (
+    assert redact("password: |\n  hunter2hunter2\nport: 1") == (
         f"password: |\n  {REMOVED}\nport: 1",
         1,
     )

@@ -8,18 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from kinmem.clock import age_in_words, parse_duration, parse_expiry, parse_time, spoken_date
 from kinmem.language.time.calendar import MEANINGS
-from kinmem.language.time.phrases import grammar
-from kinmem.language.time.when import (
-    Interval,
-    age_in_words,
-    parse_duration,
-    parse_expiry,
-    parse_time,
-    spoken_date,
-    spoken_interval,
-)
-from kinmem.language.time.words import LANGUAGES
+from kinmem.language.time.phrases import LANGUAGES, grammar
+from kinmem.language.time.when import Interval, interval_in_question
 
 BERLIN = ZoneInfo("Europe/Berlin")
 WEDNESDAY = datetime(2023, 6, 14, 15, 0, tzinfo=BERLIN)
@@ -33,7 +25,7 @@ def written(edge: datetime | None) -> str:
 
 
 def stretch(question: str, now: datetime = WEDNESDAY) -> str | None:
-    named = spoken_interval(question, now)
+    named = interval_in_question(question, now)
     return named and f"{written(named[0].start)}/{written(named[0].end)}"
 
 
@@ -438,7 +430,7 @@ def test_at_an_edge_of_the_calendar(now, phrase, expected):
     ],
 )
 def test_yesterday_is_a_whole_day_of_the_zone_when(now, hours):
-    named = spoken_interval("What did I say yesterday?", now)
+    named = interval_in_question("What did I say yesterday?", now)
 
     assert named is not None and named[0].start is not None and named[0].end is not None
     assert named[0].start.tzinfo is now.tzinfo
@@ -460,7 +452,7 @@ def test_yesterday_is_a_whole_day_of_the_zone_when(now, hours):
     ],
 )
 def test_the_phrase_is_as_the_question_has_it(question, phrase):
-    named = spoken_interval(question, WEDNESDAY)
+    named = interval_in_question(question, WEDNESDAY)
 
     assert named is not None
     assert named[1] == phrase
@@ -470,8 +462,9 @@ VOCABULARY = sorted(
     {
         word
         for language in LANGUAGES
-        for words in (language.months, language.weekdays, language.units, language.numbers)
-        for word in words.replace("|", ", ").split(", ")
+        for name in ("months", "weekdays", "units", "numbers")
+        for words in language.table[name]
+        for word in words.split("|")
     }
     | {
         "since",
@@ -498,7 +491,7 @@ MOMENTS = st.datetimes(timezones=ZONES)
 @example("did I say it in the last 999 years", datetime(1, 1, 1, tzinfo=UTC))
 @example("did I say it today", datetime(9999, 12, 31, tzinfo=UTC))
 def test_whatever_is_asked_an_interval_has_a_length_and_its_phrase(question, now):
-    named = spoken_interval(question, now)
+    named = interval_in_question(question, now)
 
     if named is not None:
         interval, phrase = named
@@ -546,7 +539,7 @@ def test_no_pattern_repeats_without_bound(pattern):
     ],
 )
 def test_a_long_question_is_read_in_time(piece):
-    spoken_interval((piece * 8192)[:8192], WEDNESDAY)
+    interval_in_question((piece * 8192)[:8192], WEDNESDAY)
 
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
@@ -556,11 +549,11 @@ def test_every_phrase_has_a_meaning(language):
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
 def test_every_list_of_words_is_complete(language):
-    lists = (language.months, language.short_months, language.weekdays, language.seasons)
-    counts = [len(words.split(", ")) for words in (*lists, language.numbers, language.units)]
+    lists = ("months", "short_months", "weekdays", "seasons", "numbers", "units")
+    counts = [len(language.table[name]) for name in lists]
 
     assert counts == [12, 12, 7, 4, 12, 4]
-    assert len(language.parts.split(", ")) == 4
+    assert len(language.table["parts"]) == 4
 
 
 @pytest.mark.parametrize(

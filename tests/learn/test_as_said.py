@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kinmem.language.secrets.secrets import redacted
+from kinmem.language.secrets.secrets import redact
 from kinmem.language.talk.prose import own_places, own_prose
 from kinmem.language.talk.statements import in_json
 from kinmem.learn.extract import extract
@@ -67,7 +67,7 @@ def learned(
 
 def as_stored(text: str) -> list[str]:
     """The text as a turn holds it, and the texts in it if it is a program's."""
-    plain = redacted(storable(text))[0]
+    plain = redact(storable(text))[0]
     return [plain, *(one for one, _ in in_json(plain) or ())]
 
 

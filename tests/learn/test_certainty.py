@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinmem.language.change.restating import restated
+from kinmem.language.change.restating import claim
 from kinmem.language.same.similarity import Ladder, content_hash
 from kinmem.learn.reconcile import Flag, Outdated, Replace, Verdict, reconcile
 from kinmem.llm.builtin import BuiltinEmbedder
@@ -257,7 +257,7 @@ def verdict_of() -> Callable[[str, str], Verdict]:
         )
 
     def decide(known: str, new: str) -> Verdict:
-        vectors = embedder.embed([known, new, restated(new).text])
+        vectors = embedder.embed([known, new, claim(new).text])
         cosine = max(float(np.dot(vectors[0], other)) for other in vectors[1:])
         older, newer = memory("1", known, FIRST), memory("2", new, SECOND)
         return reconcile(newer, [(older, cosine)], ladder, "temporal", SECOND)

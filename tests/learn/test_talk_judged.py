@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import commands, talk
-from kinmem.language.orders.instructions import overriding
+from kinmem.language.orders import order_in
 from kinmem.learn.screen import Gate, screened
 from kinmem.models import Note, State
 from kinmem.service import Service
@@ -76,7 +76,7 @@ def test_the_ends_of_a_long_message_are_learned(
 
 
 def test_ones_own_words_are_never_held_back_by_the_judge_alone(service: Service) -> None:
-    said = [one for one in texts(commands.FILE, "commands") if overriding(one) is None][:30]
+    said = [one for one in texts(commands.FILE, "commands") if order_in(one, own=True) is None][:30]
     for number, text in enumerate(said):
         service.record_turn(str(number), text, "OK.")
     service.settle()

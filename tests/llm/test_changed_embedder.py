@@ -15,6 +15,7 @@ from kinmem.llm.base import Embedder, Purpose
 from kinmem.llm.builtin import ENGLISH, NAME, BuiltinEmbedder
 from kinmem.models import Coverage, Filters, Vectors
 from kinmem.recall.pipeline import Recall
+from kinmem.recall.question import Request
 from kinmem.recall.search import choose
 from kinmem.service import Service
 from kinmem.settings import Settings, load
@@ -86,7 +87,7 @@ def found(service: Service) -> tuple[bool, tuple[str, ...]]:
     for embedder in known:
         embedder.warm()
     recall = Recall(service.store, known, service.settings, service.clock)
-    answer = recall(QUESTION, 1, Filters())
+    answer = recall(Request(QUESTION, 1, Filters()))
     return [hit.memory.content for hit in answer.hits] == [TOLD], answer.degraded
 
 
@@ -338,7 +339,7 @@ def test_vectors_of_a_part_of_many_memories_are_not_used(
     service.store.index.fill(embedder.name, waiting, embedder.embed([one.text for one in waiting]))
 
     recall = Recall(service.store, [embedder], service.settings, service.clock)
-    answer = recall(QUESTION, 1, Filters())
+    answer = recall(Request(QUESTION, 1, Filters()))
 
     assert answer.degraded == degraded
     assert bool(answer.hits) == (lacking <= 200)

@@ -21,7 +21,7 @@ from benchmarks.abstention import (
 from benchmarks.baselines import Remembering
 from benchmarks.data import abstention_set
 from kinmem.cli.cards import answer_cards
-from kinmem.language.sought import sought
+from kinmem.language.sought import answer_test
 from kinmem.llm.base import NoEmbedder
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.mcp.tool_answers import Recalled, as_json
@@ -358,7 +358,7 @@ def test_the_command_line_shows_weak_hits_as_such(service: Service) -> None:
     ],
 )
 def test_an_answer_is_of_the_kind_that_is_asked_for(question: str, text: str, holds: bool) -> None:
-    test = sought(question)
+    test = answer_test(question)
 
     assert test is not None
     assert test(text) is holds
@@ -376,7 +376,7 @@ def test_an_answer_is_of_the_kind_that_is_asked_for(question: str, text: str, ho
     ],
 )
 def test_of_other_questions_any_text_may_be_the_answer(question: str) -> None:
-    assert sought(question) is None
+    assert answer_test(question) is None
 
 
 @pytest.mark.parametrize(

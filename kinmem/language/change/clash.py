@@ -13,13 +13,14 @@ from difflib import SequenceMatcher
 from itertools import product
 from typing import Literal, NamedTuple
 
-from kinmem.language import grammar, vocabulary
-from kinmem.language.change.restating import CHANGED, Restated, restated
-from kinmem.language.change.vetoes import happened, veto
-from kinmem.language.pattern import Pattern
+from kinmem.language import vocabulary
+from kinmem.language.change.restating import CHANGED, Claim, claim
+from kinmem.language.change.vetoes import is_event, veto
+from kinmem.language.lexicon import word_class
 from kinmem.language.same.atoms import Atoms, Words, atoms, contrast, forms, is_content
+from kinmem.language.same.clauses import CONTRASTS, bare
 from kinmem.language.same.similarity import Kinship, Ladder, compare
-from kinmem.language.same.statements import CONTRASTS, bare
+from kinmem.text import late
 
 ClashKind = Literal["contradiction", "update", "partial"]
 LONGEST = 12
@@ -30,7 +31,7 @@ SEPARATING = ("question", "modality", "quantity", "person")
 """Differences with which two texts speak of different things, or do not both say that it is so."""
 PARTS = re.compile(rf"[,;，；]\s*|\s(?=(?:{'|'.join(sorted(CONTRASTS))})\s)")
 """What ends a part of a sentence: a mark, or a word behind which stands what is so instead."""
-_ADDING = vocabulary.ADDING_VERBS | grammar.words("use nutze nutzen utilise uso usamos usa")
+_ADDING = word_class("adding_verbs", "using")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +55,14 @@ def clash(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | None:
     found = excluding(known, new, cosine, ladder)
     if found is None or veto(known, new) is not None:
         return None
-    if found.clear and happened(known):
+    if found.clear and is_event(known):
         return Clash(False, found.kind, "what was done stays so")
     return found
 
 
 def excluding(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | None:
     """The same before any veto: for what must not be merged."""
-    before, now = restated(known), restated(new)
+    before, now = claim(known), claim(new)
     if cosine < ladder.related or before.ends and now.ends:
         return None
     if now.ends or before.ends:
@@ -80,14 +81,14 @@ def excluding(known: str, new: str, cosine: float, ladder: Ladder) -> Clash | No
 def differ_in_one(known: str, new: str) -> bool:
     """Whether they are built alike but for one place, of which not several values may hold: of
     those the judge need be less sure."""
-    return _slots(restated(known), restated(new)) is not None and not stand_side_by_side(known, new)
+    return _slots(claim(known), claim(new)) is not None and not stand_side_by_side(known, new)
 
 
 def stand_side_by_side(known: str, new: str) -> bool:
     """Whether they tell two of which both may be so, and not that one has changed: I speak Spanish,
     I speak Italian. Minimal pairs look like contradictions to the judge."""
-    now = restated(new)
-    slot = _slots(restated(known), now)
+    now = claim(new)
+    slot = _slots(claim(known), now)
     if slot is None:
         return False
     return slot.adds or slot.many and not (now.corrects or slot.changed)
@@ -95,11 +96,11 @@ def stand_side_by_side(known: str, new: str) -> bool:
 
 def names_exchanged(known: str, new: str) -> tuple[Words, Words] | None:
     """The names that stand in place of each other, in lower case, where they differ in that."""
-    slot = _slots(restated(known), restated(new))
+    slot = _slots(claim(known), claim(new))
     return slot.names if slot is not None and slot.sort == "name" else None
 
 
-def _ended(before: Restated, now: Restated) -> Clash | None:
+def _ended(before: Claim, now: Claim) -> Clash | None:
     """Whether what has ended is what is known: each word of it, of nobody else."""
     over, still = (now, before) if now.ends else (before, now)
     pair = contrast(still.text, over.text)
@@ -117,14 +118,14 @@ def _ended(before: Restated, now: Restated) -> Clash | None:
     return Clash(is_all, "update", "is so no longer" if is_all else "a part of it is so no longer")
 
 
-def _ended_in_part(before: Restated, new: str) -> Clash | None:
+def _ended_in_part(before: Claim, new: str) -> Clash | None:
     """The same of one part of a sentence: I no longer live in Lyon, I live in Berlin now."""
     parts = PARTS.split(new)
-    found = (_ended(before, said) for part in parts[1:] and parts if (said := restated(part)).ends)
+    found = (_ended(before, said) for part in parts[1:] and parts if (said := claim(part)).ends)
     return next((clash for clash in found if clash is not None), None)
 
 
-def _instead(before: Restated, now: Restated) -> Clash | None:
+def _instead(before: Claim, now: Claim) -> Clash | None:
     """Whether what is known says the former thing, and of the same."""
     former = _content(atoms(now.instead_of).words)
     pair = contrast(before.text, now.text)
@@ -157,7 +158,7 @@ class _Slot(NamedTuple):
     """Whether it is all that the known one says."""
 
 
-def _other_value(slot: _Slot, now: Restated, excluded: bool) -> Clash | None:
+def _other_value(slot: _Slot, now: Claim, excluded: bool) -> Clash | None:
     said = now.corrects or slot.changed
     if slot.adds or not said and (slot.many or not excluded):
         return None
@@ -170,7 +171,7 @@ def _other_value(slot: _Slot, now: Restated, excluded: bool) -> Clash | None:
     return Clash(said or slot.single, kind, told, names=slot.sort == "name")
 
 
-def _slots(before: Restated, now: Restated) -> _Slot | None:
+def _slots(before: Claim, now: Claim) -> _Slot | None:
     """Of statements joined in one text, a clause that the new one's first clause fits; what stands
     behind another one may be what somebody else says."""
     ours, theirs = atoms(before.text), atoms(now.text)
@@ -188,7 +189,9 @@ def _slots(before: Restated, now: Restated) -> _Slot | None:
 
 def _slot(known: Words, new: Words, ours: Atoms, theirs: Atoms) -> _Slot | None:
     told = tuple(word for word in new if word not in CHANGED or word in known)
-    if {*known} & grammar.SUBJECTS != {*told} & grammar.SUBJECTS and {*told} & grammar.SUBJECTS:
+    if {*known} & vocabulary.SUBJECTS != {*told} & vocabulary.SUBJECTS and {
+        *told
+    } & vocabulary.SUBJECTS:
         return None
     more = set(new) - set(known)
     changed = CHANGED & more - _AUXILIARIES
@@ -246,7 +249,7 @@ def _is_one_of_many(known: Words, before: str, slot: Sequence[str]) -> bool:
         return not _RELATIVES.isdisjoint(said) and only.isdisjoint(said) or "have" in said
     at = said.index(before) if before else 0
     is_adjective = at > 0 and said[at - 1] in _IS
-    return is_adjective or grammar.PLACES.isdisjoint(said[at + 1 :])
+    return is_adjective or vocabulary.PLACES.isdisjoint(said[at + 1 :])
 
 
 def _is_single(known: Words, before: str, lost: Sequence[str], ours: Atoms) -> bool:
@@ -262,18 +265,13 @@ def _gaps(ours: Sequence[str], theirs: Sequence[str]) -> list[tuple[int, list[st
     return [(a, list(ours[a:b]), list(theirs[c:d])) for tag, a, b, c, d in found if tag != "equal"]
 
 
-_RELATIVES = vocabulary.PERSONS - grammar.PRONOUNS | {"son"}
+_RELATIVES = vocabulary.PERSONS - vocabulary.PRONOUNS | {"son"}
 _STATES = vocabulary.STATE_VERBS | vocabulary.PLAIN_VERBS
-_OF_ANY = Pattern(r"(?:an?|some|eine?|une?|una?|uno|uma?|des) ")
+_OF_ANY = late(r"(?i)(?:an?|some|eine?|une?|una?|uno|uma?|des) ")
 """Beginnings of what may be about another one each time: a customer."""
-_IS = grammar.words(
-    "be called named ist sind bin heißt heiße est suis s'appelle appelle es soy llama è sono",
-    "chiama é sou chama",
-)
-_WITH = grammar.words("with mit avec con com")
-_AUXILIARIES = grammar.words(
-    "was were has have had been wurde wurden worden été sido stato stata ist sind est es è foi"
-)
+_IS = word_class("copulas")
+_WITH = word_class("with")
+_AUXILIARIES = word_class("of_the_past")
 
 
 def _sort(said: Words, slot: Sequence[str], side: Atoms) -> Literal["amount", "name", "word"]:
@@ -282,7 +280,7 @@ def _sort(said: Words, slot: Sequence[str], side: Atoms) -> Literal["amount", "n
     if any(word in amounts for word in slot):
         return "amount" if all(word in amounts for word in slot) else "word"
     at = said.index(slot[0])
-    named = at > 0 and said[at - 1] in grammar.PLACES | _IS
+    named = at > 0 and said[at - 1] in vocabulary.PLACES | _IS
     return "name" if named and all(word in side.names for word in slot) else "word"
 
 
@@ -294,7 +292,7 @@ def _opening(words: Words, slot: Sequence[str]) -> str:
     """The preposition before it: in Bonn, on Monday."""
     at = words.index(slot[0])
     before = words[at - 1] if at else ""
-    return before if before in grammar.PLACES and before not in ("to", "auf", "à", "a") else ""
+    return before if before in vocabulary.PLACES and before not in ("to", "auf", "à", "a") else ""
 
 
 def _content(words: Words | Sequence[str]) -> list[str]:
@@ -302,7 +300,7 @@ def _content(words: Words | Sequence[str]) -> list[str]:
 
 
 def _subjects(side: Atoms) -> frozenset[str]:
-    return frozenset(_ELIDED.get(word, word) for word in grammar.SUBJECTS & set(side.words))
+    return frozenset(_ELIDED.get(word, word) for word in vocabulary.SUBJECTS & set(side.words))
 
 
 _ELIDED = {"j": "je"}

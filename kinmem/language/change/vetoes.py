@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from kinmem.language import grammar, vocabulary
-from kinmem.language.pattern import Pattern
+from kinmem.language import vocabulary
+from kinmem.language.lexicon import either, word_class
 from kinmem.language.same.atoms import atoms, is_content
-from kinmem.text import folded, words
+from kinmem.text import folded, late, words
 
 Veto = Callable[[str, str], bool]
 
@@ -34,51 +34,31 @@ def is_rule(text: str) -> bool:
     return FOR_GOOD.search(text) is not None or _FORBIDDING.match(text) is not None
 
 
-def happened(text: str) -> bool:
+def is_event(text: str) -> bool:
     """Whether it tells what was done at some time, and not how something is."""
     said = atoms(text).words
     done = any(
         (word in _DID or word.endswith("ed") and len(word) > 4)
-        and (is_content(last) or last in grammar.SUBJECTS)
+        and (is_content(last) or last in vocabulary.SUBJECTS)
         and last not in _AUXILIARIES
         for last, word in zip(said, said[1:], strict=False)
     )
     return done or _DONE.search(text) is not None
 
 
-_DID = vocabulary.PAST - grammar.words(
-    "was were had did used left found felt kept led hier yesterday war waren hatte hatten ago fu",
-    "previously habe avait était fut fue fueron aveva foi tinha",
-)
-_AUXILIARIES = grammar.words("be is are was were been being has have had not so very get gets got")
-_DONE = Pattern(
-    r"\b(?:hat|haben|habe|wurden?|hatten?)\b[^.?!,]{1,80}?\b(?:\w{0,10}ge\w{2,20}(?:t|en)|\w{3,20}iert"
-    r"|(?:ver|be|er|ent|zer|über)\w{2,16}(?:t|en))(?=\W*$|[.,;!])"
-    r"|\b(?:a|ai|ont|avons) (?!lieu)\w{2,18}(?:é|u|it|is)e?s?\b"
-    r"|\b(?:h[aoe]|han|hemos|hanno|abbiamo) \w{2,18}(?:[aiu][dt]o|cho|sto|tto)\b"
-    r"|\b\w{2,18}(?:ó|aron|ieron|aram|eram|iram|ámos)\b|\b\w{3,16}ou\b(?<!you)|[了过](?:$|[，。,.])"
-)
+_DID = word_class("past_forms") - word_class("not_done")
+_AUXILIARIES = word_class("auxiliaries")
+_DONE = late(f"(?i){either('perfect')}")
 """The perfect and the preterite where they are told by their endings."""
 _QUOTATION = re.compile(
     r"[\"“”„«»「『]\s?(?:[^\s\"“”„«»」』]+\s+){2,}[^\"“”„«»」』]+|[「『“][^」』”]{6,}"
     r"|(?<!\w)['‘](?:[^\s'’]+(?:'\w+)?\s+){2,}[^'’]+['’](?!\w)"
 )
 """At least three words in quotation marks; a name or a title is shorter."""
-_SELF = grammar.words(
-    "i we my our ich wir mein meine unser je j nous mon ma mes yo mi mis io mio mia noi eu meu",
-    "minha 我 我们",
-)
+_SELF = word_class("self_first")
 _QUESTION = re.compile(r"[?？¿]")
-_IF = re.compile(
-    r"\W*(?:(?:if|unless|suppose|supposing|provided|imagine|wenn|falls|sofern|angenommen|si|supposons"
-    r"|se|caso|supongamos|supponiamo|imagina|immagina)\s|s['’]il|如果|要是|假如|假设)",
-    re.I,
-)
-FOR_GOOD = Pattern(
-    r"\b(?:never|always|only|must|nie|niemals|immer|nur(?! noch)|stets|muss|darf|dürfen|jamais"
-    r"|toujours|uniquement|seulement|nunca|siempre|s[oó]lo|solamente|mai|sempre|soltanto|somente"
-    r"|apenas|everytime)\b|从不|永远|总是|只能|必须|一律"
-)
+_IF = late(rf"(?i)\W*(?:(?:{either('if_said')})\s|s['’]il|如果|要是|假如|假设)")
+FOR_GOOD = late(rf"(?i)\b(?:{either('for_good')})\b|从不|永远|总是|只能|必须|一律")
 _FORBIDDING = re.compile(
     r"(?:please |bitte )?(?:do not|don['’]t|ne pas|nicht|não|non|no|不要|别)\s?\w", re.I
 )
@@ -152,7 +132,7 @@ VETOES: tuple[tuple[str, Veto], ...] = (
     ("it is a condition", lambda known, new: _IF.match(new) is not None),
     ("what holds for good is ended by its author alone, by name", _is_rule_untouched),
     (OF_THINGS, _are_two_things),
-    ("both happened", lambda known, new: happened(known) and happened(new)),
+    ("both happened", lambda known, new: is_event(known) and is_event(new)),
     (FOR_A_TIME, _is_passing),
 )
 """Each with its reason, the surest first."""

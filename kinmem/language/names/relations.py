@@ -1,21 +1,26 @@
 """What a text says of how people and things stand to each other, where the wording leaves no doubt.
 
 Precision before recall: questions, denials, what was so once, what may be and what is wished say
-nothing. Who says "I" is the speaker; without a name, "the user".
+nothing. Who says "I" is the speaker; without a name, "the user". How relations are worded stands in
+lexicon/relations.json, English first, the clearest of five languages beside it: <A> and <B> are the
+ends, each a name or several, and an end that is missing is the speaker; <still> is what may stand
+before the verb, <end> says that nothing else belongs to the name.
 """
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import combinations
+from typing import NamedTuple
 
-from kinmem.language.grammar import FUNCTION_WORDS
-from kinmem.language.names import relation_words as told
-from kinmem.language.names.relation_forms import FORMS, NAME, NAMES, SELF, USER, Form
-from kinmem.language.pattern import Pattern, late
+from kinmem.language.lexicon import either, lexicon, word_class
+from kinmem.language.names.relation_names import SYMMETRIC, stored_relation
 from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
+from kinmem.language.vocabulary import FUNCTION_WORDS
 from kinmem.models import THE_USER, Relation
 from kinmem.sentences import sentences
-from kinmem.text import folded
+from kinmem.text import folded, late
 
 SURE = 0.9
 """Confidence of what a rule finds."""
@@ -24,7 +29,153 @@ READ = 8000
 LONGEST = 400
 """Characters of a sentence; longer ones are lists and tables."""
 MOST = 12
-SLUG = 40
+SILENT = frozenset({"assistant", "tool", "system"})
+"""Speakers who say nothing of themselves."""
+
+_TABLES = lexicon("relations")
+
+
+class Role(NamedTuple):
+    """What somebody is to somebody else."""
+
+    relation: str
+    turned: bool = False
+    """Whether the one with the role is the target."""
+
+
+ROLES = {
+    word: Role(row["relation"], row["turned"]) for row in _TABLES["roles"] for word in row["words"]
+}
+PLURALS = {
+    f"{word}s": role for word, role in ROLES.items() if role.relation in SYMMETRIC or role.turned
+} | {"children": ROLES["child"], "kinder": ROLES["child"], "siblings": ROLES["sibling"]}
+"""The same of two or more."""
+
+NEVER_NAMES = word_class("never_names")
+"""Capital words that name nobody: at the start of a sentence, or a time, or a German noun."""
+PEOPLES = word_class("peoples")
+"""What somebody may be, with a capital, without being called so."""
+TIMES = NEVER_NAMES | DAY_NAMES.keys() | {month.casefold() for month in CAPITAL_MONTHS}
+NOT_NAMES = TIMES | (FUNCTION_WORDS - {"mia"})  # mine in Italian, where no verb follows it
+
+HEDGED = late(
+    rf"(?i:\b(?:{either('hedging')})\b)"
+    r"|\bmay\b|(?:^|, )[Ss]i (?!chiama)|(?:^|, )[Ss]e (?!llama|chama)"
+    r"|(?i:\bin (?:the|my|a|an|this|that|her|his|your) (?:\w+ )?(?:novel|book|movie|film|story|game"
+    r"|play|series|show)\b)"
+)
+"""Before a statement: it is none."""
+DENIED = late(rf"(?i:\b(?:{either('denying')})\b|n['’]t\b|\bn['’](?=\w))")
+TAKEN_BACK = late(rf"(?i:^, no\b|\b(?:{either('taken_back')})\b|\?)")
+"""Behind a statement: it is none either."""
+DETERMINED = late(rf"\b(?:{either('determiners')}) $", re.IGNORECASE)
+"""Before a capital word: it is a thing, or a German noun, and nobody's name."""
+QUOTED = late(
+    r"(?i:\b(?:says?|said|writes?|wrote|texted|answered|replied|told me|sister|brother|wife|husband"
+    r"|mother|father|mum|mom|dad|boss|friend)) ?[:,]\s*[\"“«„]?\s*$"
+    r"|(?:^|[.!] )(?!Reminder|Note|Fact|Update|Correction|Also|FYI|PS)[A-Z]\w+: *[\"“«„]?$"
+    r"|[\"“«„][^\"”»“]*$"
+)
+"""Before what somebody else says of himself."""
+
+_UPPER = "A-ZÀ-ÖØ-ÞŁŚŠŽČĆĐ"
+_TOKEN = rf"(?!I\b)[{_UPPER}][\w&-]*(?:['’][{_UPPER}]\w+)?"
+_BETWEEN = r"(?:(?:of|the|de|da|do|dos|das|del|della|di|du|van|von|der|den|bin|al|la|le|&) ){1,2}"
+NAME = rf"(?:(?:Dr|Prof|Mr|Mrs|Ms)\. )?{_TOKEN}(?: (?:{_BETWEEN})?{_TOKEN}){{0,4}}"
+NAMES = rf"{NAME}(?:(?:, {NAME}){{0,5}},? (?:and|und|et|y|e) {NAME})?"
+USER = r"(?:[Tt]he )?[Uu]ser(?= )"
+SELF = r"I|[Ww]e|Ich|Wir|Je"
+_ADJECTIVES = (
+    r"(?:(?:very|best|good|close|dear|old|new|little|big|older|elder|younger|oldest|youngest"
+    r"|eldest|twin|only|direct|line|current|business|main|beste[nr]?|kleine|große) )*"
+)
+_STILL = (
+    r"(?:,? who)?(?: (?:currently|now|still|also|always|already|actually|mostly|both|happily"
+    r"|officially|recently|just|finally))*"
+)
+_END = (
+    r"(?=\s*(?:$|[.,;:!)(–—])|\s(?:and|but|in|at|as|since|for|with|on|from|during|last|this|when"
+    r"|because|together|back|who|which|by|after|every|all|again|too|now|directly|und|et|y|e)\b)"
+)
+_MOVED = r"(?:has |have )?(?:just |recently )?moved(?: back)?(?: from [^.,;]{1,40}?)? to"
+_MY = r"(?:[Mm](?:y|eine?|on|a|i|ia|io|eu|inha)|[Oo]ur|[Uu]nsere?|[Nn]otre)"
+_CALLED = (
+    r"(?:['’]s name is|,? (?:is )?(?:called|named)| hei(?:ß|ss)t| namens| s['’]appelle| se llama"
+    r"| si chiama| se chama|,)?"
+)
+_COMPANY = r"[A-Z][\w&-]{1,20} (?:Inc|GmbH|AG|Ltd|LLC|Corp|Labs|Technologies|Consulting|Holdings?)"
+_PLACES_IN_CAPITALS = "USA?|UK|UAE|NYC|LA|SF|DC|EU|DR|NZ"
+
+
+def _role(words: Mapping[str, Role]) -> str:
+    return rf"{_ADJECTIVES}(?P<role>(?i:{'|'.join(sorted(words, key=len, reverse=True))}))"
+
+
+def _one_of(names: list[str]) -> str:
+    ordered = sorted(set(names), key=len, reverse=True)
+    spelt = "|".join(
+        f"(?{'-' * one[0].isupper()}i:{re.escape(one).replace('_', '[ -]')})" for one in ordered
+    )
+    return rf"(?<![\w-])(?:{spelt})(?!\w|-\w)"
+
+
+def _surely_employers(known: Mapping[str, list[str]]) -> str:
+    """Those that are nothing else that one may move to: Slack is a chat as well."""
+    things = {name.casefold() for name in known["things"]}
+    short = "|".join(sorted(name for name in things if name.isalpha() and len(name) <= 5))
+    alone = [name for name in known["employers"] if name.casefold() not in things]
+    capitals = rf"(?!(?:{_PLACES_IN_CAPITALS}|(?i:{short}))\b)[A-Z]{{2,5}}(?:&[A-Z])?(?![\w-])"
+    return rf"(?:{_one_of(alone)}|(?-i:{_COMPANY}\b)|(?-i:{capitals}))"
+
+
+@cache
+def _signs() -> tuple[tuple[str, str], ...]:
+    """What the signs in the forms of relations stand for."""
+    known = {kind: names for kind, names in lexicon("well_known").items() if kind != "subject"}
+    return (
+        ("<moved>", _MOVED),
+        ("<employer>", _surely_employers(known)),
+        ("<known>", _one_of([name for names in known.values() for name in names])),
+        ("<my>", _MY),
+        ("<role>", _role(ROLES)),
+        ("<many>", _role(PLURALS)),
+        ("<called>", _CALLED),
+        ("<A>", rf"(?<![\w'’-])(?P<a>{SELF}|{USER}|{NAMES})"),
+        ("<B>['’]s", rf"(?P<b>{NAMES})['’]s"),
+        ("<B>", rf"(?P<b>{NAMES})(?![\w-])(?!['’]s)"),
+        ("<NAMES>", NAMES),
+        ("<still>", _STILL),
+        ("<end>", _END),
+    )
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way of saying a relation."""
+
+    relation: str
+    """`role`: what the word in the group of that name means."""
+    hints: tuple[str, ...]
+    """One of them, in lower case, is in all that fits: most texts need not be searched. None for
+    forms of roles."""
+    turned: bool
+    """Whether <B> is the source."""
+    text: str
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled when a hint is first seen: all of them take 200 ms."""
+        text = self.text
+        for sign, meaning in _signs():
+            text = text.replace(sign, meaning)
+        return re.compile(text)
+
+
+FORMS = tuple(
+    Form(row["relation"].rstrip("<"), tuple(row["hints"]), "<" in row["relation"], text)
+    for row in _TABLES["forms"]
+    for text in row["texts"]
+)
 SHORTENED = (
     (late(r"\bI['’]m\b"), "I am"),
     (late(r"\b([Ww])e['’]re\b"), r"\1e are"),
@@ -39,12 +190,8 @@ GOES_ON = late(
     r"|collaborates?|mentors?|has|have) )"
 )
 ONE = late(NAME)
-ANY_ROLE = Pattern(rf"\b(?:{'|'.join(sorted({*told.ROLES, *told.PLURALS}))})\b")
+ANY_ROLE = late(rf"(?i)\b(?:{'|'.join(sorted({*ROLES, *PLURALS}))})\b")
 ME = late(rf"(?:{SELF})$")
-TIMES = told.NEVER_NAMES | DAY_NAMES.keys() | {month.casefold() for month in CAPITAL_MONTHS}
-NOT_NAMES = TIMES | (FUNCTION_WORDS - {"mia"})  # mine in Italian, where no verb follows it
-SILENT = frozenset({"assistant", "tool", "system"})
-"""Speakers who say nothing of themselves."""
 
 
 def relations(text: str, speaker: str | None = None) -> tuple[Relation, ...]:
@@ -60,26 +207,6 @@ def relations(text: str, speaker: str | None = None) -> tuple[Relation, ...]:
         for one in _of_sentence(sentence, None if who in SILENT else who):
             found.setdefault((folded(one.source), one.relation, folded(one.target)), one)
     return tuple(found.values())[:MOST]
-
-
-def settled(source: str, relation: str, target: str, confidence: float) -> Relation | None:
-    """As it is stored: synonyms by one name, inverses turned round, of symmetric relations the end
-    first that comes first. None if the relation is no name, or both ends are one."""
-    slug = re.sub(r"[^a-z0-9]+", "_", folded(relation)).strip("_")
-    slug = told.SAME.get(slug, slug)
-    if not slug or len(slug) > SLUG or folded(source) == folded(target):
-        return None
-    if slug in told.TURNED:
-        slug, source, target = told.TURNED[slug], target, source
-    if slug in told.SYMMETRIC and folded(source) > folded(target):
-        source, target = target, source
-    return Relation(source, slug, target, confidence)
-
-
-def seen_from_target(relation: str) -> str:
-    """What a stored relation is called from its other end; the same with a mark where it has no
-    name there."""
-    return relation if relation in told.SYMMETRIC else told.INVERSES.get(relation, f"<-{relation}")
 
 
 def is_name(text: str) -> bool:
@@ -110,7 +237,7 @@ def _clauses(sentence: str) -> list[str]:
     begins = BEGINNING.match(sentence) if others else None
     if begins is None:
         return [sentence]
-    doubt = told.HEDGED.search(first)
+    doubt = HEDGED.search(first)
     before = f"{doubt[0].strip(', ')} " if doubt else ""
     return [first, *(f"{before}{begins['kin'] or begins['who']} {one}" for one in others)]
 
@@ -118,20 +245,20 @@ def _clauses(sentence: str) -> list[str]:
 def _fitting(form: Form, clause: str, who: str | None) -> Iterator[Relation]:
     for match in form.pattern.finditer(clause):
         before, behind = clause[: match.start()], clause[match.end() :]
-        if told.HEDGED.search(before + match[0]) or told.DENIED.search(before):
+        if HEDGED.search(before + match[0]) or DENIED.search(before):
             return
-        if told.TAKEN_BACK.search(behind):
+        if TAKEN_BACK.search(behind):
             continue
         groups = match.groupdict()
         if groups.get("a") and _is_thing(groups["a"], before):
             continue
         relation, turned = form.relation, form.turned
         if role := (groups.get("role") or "").casefold():
-            relation, is_target = told.PLURALS.get(role) or told.ROLES[role]
+            relation, is_target = PLURALS.get(role) or ROLES[role]
             turned = turned is is_target  # either <B> has the role, or <A> has
-        for a, b in _ends(groups, None if told.QUOTED.search(before) else who):
+        for a, b in _ends(groups, None if QUOTED.search(before) else who):
             source, target = (b, a) if turned else (a, b)
-            if one := settled(source, relation, target, SURE):
+            if one := stored_relation(source, relation, target, SURE):
                 yield one
 
 
@@ -150,7 +277,7 @@ def _names(told_of: str | None, speaker: str | None) -> list[str]:
     if folded(told_of) in ("user", THE_USER):
         return [THE_USER]
     names = ONE.findall(told_of)
-    kept = [name for name in names if is_name(name) and folded(name) not in told.PEOPLES]
+    kept = [name for name in names if is_name(name) and folded(name) not in PEOPLES]
     return kept if len(kept) == len(names) else []
 
 
@@ -159,7 +286,7 @@ def _is_thing(name: str, before: str) -> bool:
     first, _, rest = name.partition(" ")
     if ME.match(name) or folded(name) in ("user", THE_USER):
         return False
-    return bool(told.DETERMINED.search(f"{first} " if rest else before))
+    return bool(DETERMINED.search(f"{first} " if rest else before))
 
 
 def _opened(name: str | None) -> str | None:

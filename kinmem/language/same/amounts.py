@@ -6,20 +6,20 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
-from kinmem.language.pattern import late
-from kinmem.language.same.lexicon import grouped
+from kinmem.language.lexicon import table
+from kinmem.text import late
 
-COUNTING = grouped("amounts.counting")
+COUNTING = table("amounts", "counting")
 """Number words, but those that are oftener another language's: once, due, sei, elf, un, eins."""
 
-UNITS = grouped("amounts.units")
+UNITS = table("amounts", "units")
 """Read as units only right behind a number."""
 
-_MONTHS = grouped("amounts.months")
+_MONTHS = table("amounts", "months")
 _ALSO_WORDS = set("may march mars mai mar jan jun jul dec sep set dez".split())
 DAY_NAMES = {
     word: f"--{month}" for word, month in _MONTHS.items() if word not in _ALSO_WORDS
-} | grouped("amounts.days")
+} | table("amounts", "days")
 """Weekdays, relative days, and the months that are no common words."""
 CAPITAL_MONTHS = {"May": "--05", "March": "--03"}
 """Months if written so within a sentence."""
@@ -86,8 +86,8 @@ def hours_in_digits(text: str) -> str:
 
 
 CARDINALS = {word: int(value) for word, value in COUNTING.items() if value.isdecimal()}
-_LARGE = {word: int(value) for word, value in grouped("amounts.large").items()}
-_JOINED = {word: int(value) for word, value in grouped("amounts.joined").items()}
+_LARGE = {word: int(value) for word, value in table("amounts", "large").items()}
+_JOINED = {word: int(value) for word, value in table("amounts", "joined").items()}
 """Numbers only within a longer one: in dos mil, not in dos meninos."""
 _ATOMS = _JOINED | _LARGE | CARDINALS
 _ATOM = "|".join(sorted(_ATOMS, key=len, reverse=True))
@@ -106,7 +106,7 @@ _GROUPED = late(
 _HOUR_AND_MINUTES = late(r"\b(\d{1,2})\s?(?:h|uhr)\s?(\d\d)\b", re.IGNORECASE)
 _THOUSAND = late(r"(?<![\w.,])(\d{1,3})k\b")
 _COUNTED = late(rf"(?<![\w.,])(\d{{1,3}})\s?({'|'.join(_LARGE)})\b", re.IGNORECASE)
-_SIGNS = {sign: int(value) for sign, value in grouped("amounts.signs").items()}
+_SIGNS = {sign: int(value) for sign, value in table("amounts", "signs").items()}
 _SIGN = f"[{''.join(_SIGNS)}]"
 _IN_SIGNS = late(
     rf"(?![百千万]|一点(?![半钟分\d])){_SIGN}"

@@ -11,8 +11,9 @@ from functools import lru_cache
 from itertools import chain, groupby, pairwise, product
 from os.path import commonprefix
 
-from kinmem.language import grammar, vocabulary
-from kinmem.language.same.lexemes import UNSPACED, Kind, Lexeme, lexemes
+from kinmem.language import vocabulary
+from kinmem.language.same.lexemes import Kind, Lexeme, lexemes
+from kinmem.text import UNSPACED
 
 Words = tuple[str, ...]
 
@@ -20,8 +21,8 @@ SHORT = 4
 """In a text of so few content words each decides what is said."""
 CACHED = 4000
 """Characters; a longer text is compared as a whole but seldom, and its atoms are large."""
-CIRCUMSTANCES = grammar.PLACES - grammar.CLAUSAL
-BEGINS_PHRASE = grammar.PLACES | grammar.PRONOUNS | grammar.LINKS
+CIRCUMSTANCES = vocabulary.PLACES - vocabulary.CLAUSAL
+BEGINS_PHRASE = vocabulary.PLACES | vocabulary.PRONOUNS | vocabulary.LINKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ def contrast(a: str, b: str) -> Contrast:
 
 def is_content(word: str) -> bool:
     """Whether the word says something by itself."""
-    return word not in grammar.FUNCTION_WORDS
+    return word not in vocabulary.FUNCTION_WORDS
 
 
 def opposed(lost: Collection[str], gained: Collection[str]) -> bool:
@@ -262,7 +263,7 @@ DIFFERS: dict[str, Callable[[Contrast], bool]] = {
     "modality": lambda pair: pair.either_has(vocabulary.MODALS),
     "tense": lambda pair: pair.either_has(vocabulary.TENSES),
     "quantity": lambda pair: pair.either_has(vocabulary.QUANTITIES),
-    "place": lambda pair: pair.both_have(grammar.PLACES),
+    "place": lambda pair: pair.both_have(vocabulary.PLACES),
     "attribute": _attribute,
     "form": _form,
     "order": _order,

@@ -7,9 +7,9 @@ words are about talking itself, in any order. Before a colon other words do as w
 import re
 from collections.abc import Iterator
 
-from kinmem.language import grammar, vocabulary
+from kinmem.language import vocabulary
+from kinmem.language.lexicon import word_class
 from kinmem.language.same.lexemes import Lexeme, lexemes
-from kinmem.language.same.lexicon import listed
 from kinmem.text import folded, words
 
 LONGEST = 8
@@ -20,22 +20,18 @@ _MANY = 4
 """That many in a row: "Well, as I said, to be clear: ..."."""
 
 # About talking, reminding, knowing and repeating: how such words begin, without accents.
-_TALK = listed("discourse.talk")
+_TALK = word_class("talk_stems")
 _TALKS = re.compile(rf"(?:{'|'.join(sorted(_TALK))})\w{{0,8}}")
-_SHORT = listed("discourse.short")
+_SHORT = word_class("talk_words")
 """What is not bent, or is too short for a beginning: klar, but not Klara."""
-_SLIGHT = listed("discourse.slight")
+_SLIGHT = word_class("talk_slight")
 """What may stand in a lead-in and makes none: only I, you and I."""
 _FORGETS = re.compile(r"(?:forget|vergess|vergiss|oubli|olvid|dimentic|esquec)\w*")
-_CARRYING = grammar.FUNCTION_WORDS | vocabulary.NEGATORS
-_UNTRUE = grammar.words(
-    "wrong false untrue incorrect outdated obsolete old former formerly past previous falsch",
-    "veraltet früher alt faux périmé ancien falso viejo antiguo sbagliato vecchio errado antigo",
-    "if unless when maybe perhaps doubt hope dream wish joke hypothetically",
-)
+_CARRYING = vocabulary.FUNCTION_WORDS | vocabulary.NEGATORS
+_UNTRUE = word_class("untrue")
 _FACTS = _UNTRUE | {
     word
-    for word in (vocabulary.PERSONS - grammar.PRONOUNS).union(vocabulary.ATTRIBUTES)
+    for word in (vocabulary.PERSONS - vocabulary.PRONOUNS).union(vocabulary.ATTRIBUTES)
     if word not in _SHORT | _SLIGHT and not _TALKS.fullmatch(word)
 }
 

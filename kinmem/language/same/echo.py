@@ -6,10 +6,10 @@ from functools import lru_cache
 from os.path import commonprefix
 from typing import NamedTuple
 
-from kinmem.language import grammar, vocabulary
+from kinmem.language import vocabulary
+from kinmem.language.lexicon import word_class, word_forms
 from kinmem.language.same import amounts, discourse
 from kinmem.language.same.lexemes import Lexeme, lexemes, stem
-from kinmem.language.same.lexicon import grouped, listed
 from kinmem.language.same.similarity import content_hash
 from kinmem.sentences import sentences
 from kinmem.text import folded, words
@@ -54,24 +54,20 @@ _ASKS = re.compile(
 )
 _STATES = re.compile(r"\b(?:i|we|ich|wir|je|yo|my \w+ (?:is|are|was))\b|\bj['’]", re.IGNORECASE)
 
-_LIGHT = listed("echo.light")
+_LIGHT = word_class("light")
 """Content words that add nothing to what was told."""
-_FRAME = listed("echo.frame")
+_FRAME = word_class("frame")
 """Words about saying, thinking and knowing: around what was told they add nothing to it."""
-_BOUNDS = grammar.words(
-    "before after until till since by without except unless bis vor bevor nach seit ohne",
-    "außer avant après jusque jusqu depuis sans sauf antes después hasta desde sin salvo",
-    "prima dopo fino senza depois até sem exceto",
-)
-_EVERY = grammar.words("every each jede jeden jeder jedes chaque cada ogni toda todo")
+_BOUNDS = word_class("bounds")
+_EVERY = word_class("every")
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)")
-_SELF = listed("echo.self")
-_OTHERS = listed("echo.others")
+_SELF = word_class("self")
+_OTHERS = word_class("others")
 # The French possessive is an English relation: taken for one, it only keeps texts apart.
-_KIN = vocabulary.PERSONS - grammar.PRONOUNS | {"son"}
-_UNCHANGING = _LIGHT | grammar.words("told said says believe think guess heard")
+_KIN = vocabulary.PERSONS - vocabulary.PRONOUNS | {"son"}
+_UNCHANGING = _LIGHT | word_class("unchanging")
 _MODES = (vocabulary.MODALS | vocabulary.TENSES) - _UNCHANGING
-_SYNONYMS = grouped("echo.synonyms")
+_SYNONYMS = word_forms("synonyms")
 
 
 class Statement(NamedTuple):
@@ -230,7 +226,7 @@ def _statement(text: str, *, framed: bool = False) -> Statement:
         about=_about(found),
         modes=forms & _MODES,
         amounts=forms & vocabulary.QUANTITIES,
-        places=forms & (grammar.PLACES - grammar.CLAUSAL),
+        places=forms & (vocabulary.PLACES - vocabulary.CLAUSAL),
         denied=negations % 2 == 1,
         of_others=not forms.isdisjoint(_OTHERS) and forms.isdisjoint(_SELF),
     )
@@ -241,7 +237,7 @@ _PROPER = re.compile(r"(?<=[\w,;] )[A-Z]\w+")
 
 def _uncapped(found: list[Lexeme]) -> list[Lexeme]:
     """A capital before a preposition is a verb's where pronouns are left out: Vives en Lyon."""
-    if len(found) > 1 and found[0].kind == "name" and found[1].form in grammar.PLACES:
+    if len(found) > 1 and found[0].kind == "name" and found[1].form in vocabulary.PLACES:
         return [found[0]._replace(kind="word"), *found[1:]]
     return found
 
@@ -249,7 +245,7 @@ def _uncapped(found: list[Lexeme]) -> list[Lexeme]:
 def _matter(found: list[Lexeme]) -> Iterator[str]:
     for lexeme in found:
         form = lexeme.form.removesuffix("'s")
-        if lexeme.kind != "word" or form in grammar.FUNCTION_WORDS or form in _LIGHT:
+        if lexeme.kind != "word" or form in vocabulary.FUNCTION_WORDS or form in _LIGHT:
             continue
         if form not in vocabulary.NEGATORS and form not in _MODES and form[0].isalnum():
             yield _SYNONYMS.get(form) or stem(form, past=False)
@@ -262,11 +258,11 @@ def _about(found: list[Lexeme]) -> frozenset[str]:
     behind = ""
     for lexeme in found:
         form, before, behind = lexeme.form, behind, lexeme.form
-        if lexeme.kind == "name" and before in grammar.PLACES:
+        if lexeme.kind == "name" and before in vocabulary.PLACES:
             continue
         if form in _KIN or form.removesuffix("'s") in _KIN or lexeme.kind == "name":
             about.add(form)
-        elif lexeme.kind == "word" and form not in grammar.FUNCTION_WORDS and form not in _LIGHT:
+        elif lexeme.kind == "word" and form not in vocabulary.FUNCTION_WORDS and form not in _LIGHT:
             break
     return frozenset(about)
 

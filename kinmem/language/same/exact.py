@@ -10,15 +10,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from kinmem.language import grammar, vocabulary
-from kinmem.language.grammar import FUNCTION_WORDS
-from kinmem.language.pattern import late
+from kinmem.language import vocabulary
+from kinmem.language.lexicon import table, word_class
 from kinmem.language.same import amounts
 from kinmem.language.same.amounts import DAY, Figure, figure
 from kinmem.language.same.atoms import Atoms, contrast, is_content
-from kinmem.language.same.lexemes import UNSPACED, Lexeme, lexemes, stem
-from kinmem.language.same.lexicon import grouped
-from kinmem.text import folded, words
+from kinmem.language.same.lexemes import Lexeme, lexemes, stem
+from kinmem.language.vocabulary import FUNCTION_WORDS
+from kinmem.text import UNSPACED, folded, late, words
 
 Names = Callable[[str], Iterable[str]]
 """The names in a text."""
@@ -32,17 +31,15 @@ WORD_FOR_WORD = (*TURNED_ROUND, "tense", "modality", "quantity", "word")
 """In what close texts must agree (atoms.DIFFERS): of 1,118 that are the same and pass all else it
 keeps 18 apart, of 15 that are not 6; form, order and place would keep apart a hundred more."""
 DENYING = vocabulary.NEGATORS | vocabulary.CONCORD | {"do", "does", "did"}
-FIRST_PERSON = grammar.words("i me ich mich mir je moi yo io eu")
-AGENT = grammar.words("by von durch par por da")
+FIRST_PERSON = word_class("first_person")
+AGENT = word_class("agent")
 """What names in a passive who does it."""
 BINDING = (
-    vocabulary.QUANTITIES
-    | (grammar.LINKS - {"who", "which", "that"})
-    | grammar.words("before after vor nach avant après antes después prima dopo depois")
-) - grammar.words("every each once twice jede jeder jedes jeden chaque cada ogni")
+    vocabulary.QUANTITIES | (vocabulary.LINKS - {"who", "which", "that"}) | word_class("turning")
+) - word_class("each_time")
 """Words of which it matters what they stand with: only, before, because."""
 STRETCHES = frozenset({"h", "day", "week", "month", "year"})
-PERHAPS = grouped("exact.perhaps")
+PERHAPS = table("amounts", "perhaps")
 """Words that may be numbers: of what is known they are, of what is new they need not be."""
 _ONE = re.compile(r"(?<![\d.,:/-])1(?![\d.,:/-]*\d)")
 """In digits; as a word it is an article as well."""

@@ -7,7 +7,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from kinmem.language.grammar import (
+from kinmem.language.same import amounts
+from kinmem.language.vocabulary import (
+    COMMON,
     CONTRACTIONS,
     ELISIONS,
     ENDINGS,
@@ -18,9 +20,7 @@ from kinmem.language.grammar import (
     PASSED,
     SAME,
 )
-from kinmem.language.pattern import late
-from kinmem.language.same import amounts
-from kinmem.language.vocabulary import COMMON
+from kinmem.text import UNSPACED, late
 
 Kind = Literal["word", "name", "number", "unit", "date", "break", "question"]
 
@@ -31,10 +31,6 @@ class Lexeme(NamedTuple):
     kind: Kind
 
 
-# Scripts written without spaces: each sign is a word of its own.
-UNSPACED = late(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
-)
 _TYPOGRAPHY = str.maketrans(
     {"’": "'", "‘": "'", "ʼ": "'", "–": "-", "−": "-", "‐": "-", "‑": "-", "⁄": "/", "—": ";"}
     | {"\u00ad": None, "\u200b": None, "\ufeff": None, "。": ".", "、": ",", "؟": "?"}

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from kinmem.language.pattern import late
+from kinmem.language.same.clauses import CONTRASTS, Clause, Reading, Token, in_one_form, reading
 from kinmem.language.same.similarity import normalised
-from kinmem.language.same.statements import CONTRASTS, Clause, Reading, Token, in_one_form, read
 from kinmem.sentences import sentences
+from kinmem.text import late
 
 MOST_READ = 8_000
 """Characters of all texts together: time grows with their square."""
@@ -33,7 +33,7 @@ def unproved(merged: str, sources: Sequence[str], superseded: Sequence[str]) -> 
     if len(merged) + sum(map(len, sources)) > MOST_READ:
         return ["the texts are too long to be compared"]
     whole, given, *parts = in_one_form(
-        [read(merged), read("\n".join(superseded)), *map(read, sources)]
+        [reading(merged), reading("\n".join(superseded)), *map(reading, sources)]
     )
     told = [clause for part in parts for clause in part.clauses]
     known = frozenset().union(*(clause.matter for clause in told))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from hashlib import blake2b
 
-from kinmem.language import grammar, vocabulary
+from kinmem.language import vocabulary
 from kinmem.language.same.atoms import Atoms, Contrast, contrast, is_content, opposed
 from kinmem.language.same.lexemes import case_counts
 
@@ -101,7 +101,7 @@ def contains(whole: str, part: str) -> bool:
 def _stands_in(part: Atoms, whole: Atoms) -> bool:
     """Whether each clause of the part is one of the whole's, and none besides restricts them."""
     ours, theirs = Counter(part.clauses), Counter(whole.clauses)
-    restricting = grammar.PLACES | grammar.LINKS
+    restricting = vocabulary.PLACES | vocabulary.LINKS
     return (
         bool(part.clauses)
         and ours <= theirs
@@ -157,7 +157,7 @@ def _excluded(pair: Contrast) -> bool:
     """Whether not both can be so: the same thing is denied, turned round or given another value."""
     ours, theirs = (set(filter(is_content, side.words)) for side in (pair.left, pair.right))
     about_the_same = 10 * len(ours & theirs) >= 3 * min(len(ours), len(theirs))
-    if not about_the_same or pair.either_has(grammar.SUBJECTS) or pair.differs(SEPARATING):
+    if not about_the_same or pair.either_has(vocabulary.SUBJECTS) or pair.differs(SEPARATING):
         return False
     denied = pair.differs(["negation"])
     lost = _rest(pair.left, pair.lost, pair.gained)
@@ -181,7 +181,7 @@ def _rest(side: Atoms, words: Iterable[str], others: Collection[str]) -> set[str
 
 def _turned_round(pair: Contrast) -> bool:
     """Whether a word stands against its opposite. Sizes and places may be of two things."""
-    free = grammar.PLACES | vocabulary.ATTRIBUTES.keys()
+    free = vocabulary.PLACES | vocabulary.ATTRIBUTES.keys()
     return opposed(pair.lost.keys() - free, pair.gained.keys() - free)
 
 

@@ -5,16 +5,20 @@ from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 
-from kinmem.language.secrets.called import BEGINNINGS, CALLED
-from kinmem.language.secrets.kinds import ANCHORS, KEYS, OTHER_ANCHORS, SHOWN, WITHIN_WORDS, Kind
-from kinmem.language.secrets.sayings import (
+from kinmem.language.secrets.kinds import (
+    ANCHORS,
     ANNOUNCED,
+    BEGINNINGS,
+    CALLED,
     IS_NAME,
+    KEYS,
     NAMED,
-    bare,
-    is_random,
-    stands_for_one,
+    OTHER_ANCHORS,
+    SHOWN,
+    WITHIN_WORDS,
+    Kind,
 )
+from kinmem.language.secrets.values import bare, is_random, stands_for_one
 
 REMOVED = "[secret removed]"
 _BLANK = "[" + " " * (len(REMOVED) - 2) + "]"
@@ -29,7 +33,7 @@ FIRST_UNSPACED = "\u3040"
 """From here on scripts may write a name right behind a word."""
 
 
-def redacted(text: str) -> tuple[str, int]:
+def redact(text: str) -> tuple[str, int]:
     """The text with each secret replaced by [secret removed], and how many there were.
 
     Secret: what keys_in knows, what is assigned or said to be a password, token, PIN or seed

@@ -4,24 +4,17 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
-from kinmem.language.pattern import Pattern, late
-from kinmem.language.talk.talk import IMPERATIVES, ORDERS, REQUESTS, WISHES
+from kinmem.language.lexicon import either
+from kinmem.language.talk.wording import IMPERATIVES, ORDERS, REQUESTS, WISHES
+from kinmem.text import late
 
 FENCED = late(r"(```|~~~).*?(?:\1|\Z)", re.DOTALL)
-LINK = Pattern(r"<?(?:https?://|www\.)\S+>?")
+LINK = late(r"(?i)<?(?:https?://|www\.)\S+>?")
 QUOTED = late(r"\s*(?:>|\|.*\|\s*$)")
-PASTE_FOLLOWS = late(
-    r"(?i)\b(?:summari[sz]e|translate|proofread|rewrite|rephrase|correct|edit|improve|paste[ds]?"
-    r"|copied|email|e-mail|article|text|letter|essay|transcript|document|log|logs|output|error"
-    r"|trace|traceback|stack|code|snippet|config|file|résume|traduis|corrige|übersetze|fasse"
-    r"|traduce|resume|traduci|riassumi|traduza|resuma)\b[^\n]{0,120}:\s*$"
-)
+PASTE_FOLLOWS = late(rf"(?i)\b(?:{either('paste_follows')})\b[^\n]{{0,120}}:\s*$")
 LONGEST_ANNOUNCEMENT = 160
 """Characters, from its first word to the colon and some more."""
-SELF = late(
-    r"(?i)\b(?=[eijmnouwy])(?:i|i['’]\w+|my|me|we|our|ich|mein\w*|mir|mich|wir|unser\w*|je|j['’]\w+|mon|ma|mes"
-    r"|nous|notre|yo|mi|mis|nosotros|io|mio|mia|miei|noi|eu|meu|minha|n[oó]s)\b|[我咱]"
-)
+SELF = late(rf"(?i)\b(?=[eijmnouwy])(?:{either('of_oneself')})\b|[我咱]")
 LONG_PARAGRAPH = 600
 """Characters; that much without a word about oneself is a document, not talk."""
 
@@ -58,7 +51,7 @@ WROTE = late(
 LONGEST_LINE_BEFORE = 300
 """Characters of that line, with two names and addresses."""
 DIGIT = late(r"\d")
-INSTRUCTS = Pattern(rf"(?:{WISHES}|{REQUESTS}|{ORDERS}|{'|'.join(sorted(IMPERATIVES))})\b|请|帮我")
+INSTRUCTS = late(rf"(?i)(?:{WISHES}|{REQUESTS}|{ORDERS}|{'|'.join(sorted(IMPERATIVES))})\b|请|帮我")
 """Where a paragraph begins so, its writer turns to the assistant."""
 MARKUP = late(r"(?m)^[^\S\n]*(?:[-*•+]|\d{1,2}[.)]|#+)\s+|\*\*|__(?=\w)|(?<=\w)__")
 """List marks, headings and emphasis."""

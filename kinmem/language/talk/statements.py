@@ -2,16 +2,19 @@
 
 Nothing is reworded: a statement is a slice of what was said. Quotations stay in one piece, however
 many sentences they hold, because who says them is told only once. With it stand the openings that
-are no part of what is stated: that something is asked to be kept, and how sure its writer is.
+are no part of what is stated, what a person asks not to keep, and of whom or what a statement is.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from kinmem.language.pattern import Pattern, late
+from kinmem.language.lexicon import either, word_class
+from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
+from kinmem.language.vocabulary import FUNCTION_WORDS
 from kinmem.sentences import borders
+from kinmem.text import STOP_WORDS, late
 
 LIST_MARK = late(r"(?:[-*•+]|\d{1,2}[.)]|#+)\s+")
 QUOTATION = late(
@@ -24,26 +27,12 @@ LONGEST = 2000
 QUOTED_SHARE = 0.5
 LEAST_WORDS = 3
 """Of a text in a program's message; a shorter one is a name or a value."""
-ASKED_TO_KEEP = Pattern(
-    r"\W*(?:please |bitte |hey,? |(?:can|could|would|will) you )*(?:remember(?: that)?"
-    r"|don['’]t forget(?: that)?"
-    r"|do not forget(?: that)?|note that|keep in mind(?: that)?"
-    r"|for future reference|fyi|just so you know|merke? dir(?=[:,](?! dass))"
-    r"|souviens-toi qu[e']|rappelle-toi qu[e']|n['’]oublie pas qu[e']|retiens qu[e']"
-    r"|recuerda(?: que)?|no olvides que|ten en cuenta que"
-    r"|ricorda(?:ti)?(?: che)?|non dimenticare che|tieni presente che|lembre?(?:-se"
-    r"|-te)?(?: de)? que|n[aã]o (?:te )?esque[cç]as? (?:de )?que)[,:]?\s+(?!to\b|me\b)"
+ASKED_TO_KEEP = late(
+    r"(?i)\W*(?:please |bitte |hey,? |(?:can|could|would|will) you )*"
+    rf"(?:{either('asked_to_keep')})[,:]?\s+(?!to\b|me\b)"
 )
 """It is taken off what is kept: my dog is called Bello."""
-HEDGE = Pattern(
-    r"\W*(?:(?:apparently|evidently|seemingly)\b|(?:it |so it )?(?:seems|appears|looks|turns out)\b"
-    r"(?: like| as if| as though| that)?|(?:as far as|from what) i (?:know|can (?:tell|see))"
-    r"|anscheinend|offenbar|scheinbar|es scheint|wie es (?:aussieht|scheint)|soweit ich weiß"
-    r"|apparemment|visiblement|on dirait(?: bien)? qu[e'’]|il (?:semble|para[iî]t) qu[e'’]"
-    r"|(?:al parecer|por lo visto|aparentemente|parece(?: ser)? que)"
-    r"|(?:a quanto (?:pare|sembra)|(?:pare|sembra) che|apparentemente)"
-    r"|(?:ao que parece|pelos vistos)|看来|看起来|似乎|好像)[,，:]?\s*(?:dass )?"
-)
+HEDGE = late(rf"(?i)\W*(?:{either('hedge')})[,，:]?\s*(?:dass )?")
 """How somebody tells what they have found to be so: a fact none the less."""
 
 
@@ -101,7 +90,7 @@ def in_json(message: str) -> list[tuple[str, str | None]] | None:
 
 def _texts(value: object, type: str | None) -> Iterator[tuple[str, str | None]]:
     match value:
-        case str() if len(value.split()) >= LEAST_WORDS:
+        case str() if len(value) <= LONGEST and len(value.split()) >= LEAST_WORDS:
             yield value, type
         case list():
             for item in value:
@@ -117,8 +106,134 @@ def asks(text: str) -> bool:
     return text.rstrip(' !."”)').endswith(("?", "？"))
 
 
-def is_quotation(text: str) -> bool:
-    """Whether most of it stands in quotation marks: those are somebody's words, and not the
-    speaker's."""
-    quoted = sum(len(match[0]) for match in QUOTATION.finditer(text) if " " in match[0])
-    return quoted > QUOTED_SHARE * len(text)
+CLAUSE = (
+    r"(?:(?:^|[,;:.…(\[–—-])\s*|\b(?:but|please|aber|doch|mais|pero|ma|però|mas)\s+)"
+    r"(?:(?:oh|ok|okay|hey|also|so|and|well|please|just|bitte|und|ach|s['’]il (?:te|vous) pla[iî]t"
+    r"|et|por favor|y|per favore|per piacere|e),?\s+)*"
+)
+"""Where a request begins; behind a subject the same words tell what somebody does."""
+END = r"(?=\s*(?:$|[.,;:!?…)\]–—-]|(?:but|because|since|please|though|bitte|aber)\b))"
+
+KEPT = r"(?: down| anywhere| in mind| on file| (?:to|in|into) (?:your |the )?memor(?:y|ies))*"
+POINTING = late(r"(?i)[a-zà-ÿ]|这|那|以下|我说的")
+"""A Chinese request may leave out what it is about, and then is none."""
+
+
+def _asking() -> str:
+    """The ways to ask it; English ones have signs in place of what they share."""
+    asked = either("not_to_keep").replace("<kept>", KEPT)
+    return asked.replace("<this>", either("said_here")).replace("<dont>", either("do_not"))
+
+
+NOT_TO_KEEP = late(
+    rf"(?i){CLAUSE}(?P<asked>(?:{_asking()}){END})"
+    rf"|(?:^|[,;:，。；：\s])(?:这个|那个|这件事|这些)?(?P<zh>{either('not_to_keep_unspaced')})"
+)
+TO_FORGET = late(
+    rf"(?i){CLAUSE}(?:{either('to_forget')}){END}"
+    r"|忘(?:了|掉|记)(?:我(?:刚才|刚刚)?说的|这(?:个|件事|句话))|(?:就)?当我(?:没|没有)说"
+)
+"""What was said before it is meant; what follows may be what holds instead."""
+
+
+def unkept(parts: Sequence[Statement], message: str) -> frozenset[int]:
+    """Which sentences of a message their writer asks not to keep, by their numbers.
+
+    A request not to keep covers its sentence and its paragraph; one that is a paragraph by itself
+    the next one, or the one before if it is the last. A request to forget covers what stands before
+    it in its paragraph, or in the one before.
+    """
+    place = [message.count("\n\n", 0, one.start) for one in parts]
+    found: set[int] = set()
+    for at, one in enumerate(parts):
+        if _asks_not_to_keep(one.text):
+            own = _beside(place, at)
+            found |= {at, *own}
+            if not own:
+                near = at + 1 if at + 1 < len(parts) else at - 1
+                found |= {n for n in range(len(parts)) if near >= 0 and place[n] == place[near]}
+        elif asked := TO_FORGET.search(one.text):
+            before = {n for n in _beside(place, at) if n < at}
+            if not before and at:
+                before = {n for n in range(at) if place[n] == place[at - 1]}
+            is_first = not one.text[: asked.start()].strip()
+            is_all = not one.text[asked.end() :].strip(" .,;:!?…")
+            found |= before | ({at} if is_all or not is_first else set())
+    return frozenset(found)
+
+
+def without_unkept(message: str) -> str:
+    """The message without the sentences that are not to be kept."""
+    parts = statements(message)
+    left_out = sorted(unkept(parts, message))
+    for at in reversed(left_out):
+        message = message[: parts[at].start] + message[parts[at].end :]
+    return message.strip() if left_out else message
+
+
+def _beside(place: Sequence[int], at: int) -> set[int]:
+    """The other sentences of its paragraph."""
+    return {n for n, other in enumerate(place) if other == place[at] and n != at}
+
+
+def _asks_not_to_keep(text: str) -> bool:
+    found = NOT_TO_KEEP.search(text)
+    return found is not None and POINTING.search(found[0]) is not None
+
+
+WORD = r"(?-i:[A-ZÀ-Þ][\w’-]*[^\W_])"
+NAME = rf"{WORD}(?: (?:(?:van|von|de|da|del|di|der) )?{WORD}){{0,2}}"
+KIN, KIN_ABROAD = either("kin"), either("kin_abroad")
+MINE, ARTICLES = either("mine"), either("articles")
+RELATIVE = rf"(?:{KIN}|{KIN_ABROAD}|cão|cadela|gato|landlord|vermieter(?:in)?|housemate|flatmate)"
+THING = either("things")
+"""Things of one's work and home, of which it is told how they are."""
+
+VERB = r"(?-i:[a-zà-ÿ])"
+"""How what is said of a name goes on."""
+OF_TWO = late(rf"(?i){WORD} (?:and|und|et|y|e|ed) {WORD} {VERB}")
+OF_ONE = late(
+    rf"(?i)(?:A (?={WORD} ))?(?P<who>{NAME})(?:['’]s?)? (?!(?:ich|wir|er|man|du)\b){VERB}"
+)
+OF_RELATIVE = late(
+    rf"(?i)(?:a |à |al )?(?:{MINE}) (?:\w+ )?(?P<what>{RELATIVE})(?:,? (?:is |named |called )?"
+    rf"(?P<who>{WORD}),?)? (?=[a-zà-ÿ])"
+)
+OF_THING = late(
+    rf"(?i)(?:(?:{ARTICLES}|{MINE}) ?\b(?P<what>(?:(?!of\b|and\b|in\b)[\w-]+ ){{0,2}}?(?:{THING}))"
+    rf"|(?:project|projekt|projet|proyecto|progetto|projeto) (?P<who>{WORD}(?: {WORD})?))"
+    rf"(?= (?:{either('goes')})\b|['’]s )"
+)
+PLURAL = late(r"(?i)\b(deploy|deployment|release|build|pipeline|server|backup|service|sprint)s$")
+HE = late(
+    rf"(?i)(?:(?:{either('before_named')})\b|he(?! \w+(?:ado|ido|cho|sto|rto)\b)\b"
+    r"|(?:his|her|its|their|sein\w*|ihr\w*|su|leur) \w)"
+)
+"""Whoever was named before."""
+NEVER = (FUNCTION_WORDS | frozenset().union(*STOP_WORDS.values()) | DAY_NAMES.keys()) - {"mia"}
+MONTHS = frozenset(month.casefold() for month in CAPITAL_MONTHS)
+HEAD = 200
+"""Characters that are looked at."""
+
+
+def subject(text: str, *, named: bool = True) -> str | None:
+    """A name, or what somebody or something is to the speaker; None where it is of two, or nobody
+    knows. `named`: it may begin with a name; an order begins with a verb."""
+    text = text[:HEAD]
+    if found := OF_RELATIVE.match(text):
+        return found["who"] or found["what"]
+    if found := OF_THING.match(text):
+        return found["who"] or PLURAL.sub(r"\1", found["what"])
+    found = OF_ONE.match(text)
+    if not named or found is None or OF_TWO.match(text) or not _is_name(found["who"]):
+        return None
+    return found["who"]
+
+
+def _is_name(text: str) -> bool:
+    first = text.split()[0].casefold()
+    return first not in NEVER and first not in MONTHS
+
+
+SELF = word_class("subjects", "own")
+"""At the beginning of a statement these are somebody else with each speaker."""

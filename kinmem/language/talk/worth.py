@@ -4,16 +4,17 @@ A logistic regression over pieces of words, and shape (features.py), trained by
 scripts/train_worth.py from training/talk/. Above it stand vetoes that need no judgement.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kinmem.language.importance import importance
 from kinmem.language.talk.features import Setting, pieces
 from kinmem.language.talk.statements import ASKED_TO_KEEP, asks
-from kinmem.language.talk.talk import TAG_QUESTION, said
+from kinmem.language.talk.wording import TAG_QUESTION, said
+from kinmem.language.weight import importance
 from kinmem.models import Category
 from kinmem.sentences import sentences
 from kinmem.text import words
@@ -33,7 +34,7 @@ LEFT = (
 )
 KINDS = (*KEPT, *LEFT)
 UNREAL = ("hypothetical", "others_words")
-NOTHING = Setting()
+ALONE_STANDING = Setting()
 
 
 class Bar(NamedTuple):
@@ -74,34 +75,58 @@ class Judgement:
     is_worth: bool
     """Whether that is enough to remember it."""
 
+    @property
+    def is_unreal(self) -> bool:
+        """Whether it is hypothetical, or somebody else's words."""
+        return self.kind in UNREAL
 
-def judge(text: str) -> Judgement:
+
+@dataclass(frozen=True, slots=True)
+class Chances:
+    """How likely it is that a statement is of each of KINDS."""
+
+    of: Mapping[str, float]
+
+    @property
+    def worth(self) -> float:
+        """That it is of a kind that is worth remembering."""
+        return sum(self.of[kind] for kind in KEPT)
+
+    @property
+    def sureness(self) -> float:
+        """How far that is, in log odds, from what would just be kept."""
+        return abs(_log_odds(self.worth) - _log_odds(ALONE.enough))
+
+    def judgement(
+        self, text: str, setting: Setting, seen: Mapping[str, float] | None = None
+    ) -> Judgement:
+        """The kind of the statement, its category and importance. `seen`: the chances that the
+        judge of language gives, which sees more of the message."""
+        found, bar = (self, ALONE) if seen is None else (self._with(seen), WITH_JUDGE)
+        of, worth = found.of, found.worth
+        is_asked = ASKED_TO_KEEP.match(text) is not None
+        is_real = sum(of[kind] for kind in UNREAL) <= bar.unreal
+        category = CATEGORY_OF[max(KEPT, key=lambda kind: of[kind])]
+        enough = bar.of_answer if setting.asked else bar.enough
+        return Judgement(
+            kind=max(of, key=lambda kind: of[kind]),
+            worth=1.0 if is_asked else worth,
+            category=category,
+            importance=importance(text, category),
+            confidence=TOLD_TO_KEEP if is_asked else min(TOLD_TO_KEEP, max(0.4, worth)),
+            is_worth=is_asked or is_real and worth >= enough,
+        )
+
+    def _with(self, seen: Mapping[str, float]) -> "Chances":
+        """The mean of the log odds of both."""
+        odds = {kind: self.of[kind] ** SHARE * seen[kind] ** (1 - SHARE) for kind in KINDS}
+        total = sum(odds.values())
+        return Chances({kind: value / total for kind, value in odds.items()})
+
+
+def appraise(text: str) -> Judgement:
     """A statement that stands alone. Never raises."""
-    return judgement(text, NOTHING, probabilities([(text, NOTHING)])[0])
-
-
-def judgement(
-    text: str, setting: Setting, found: Mapping[str, float], seen: Mapping[str, float] | None = None
-) -> Judgement:
-    """The kind of a statement, its category and importance, by the probabilities of its kinds.
-
-    `seen`: as the judge of language gives them, which sees more of the message.
-    """
-    bar = ALONE
-    if seen is not None:
-        found, bar = _together(found, seen), WITH_JUDGE
-    worth = worth_of(found)
-    is_asked = ASKED_TO_KEEP.match(text) is not None
-    is_real = sum(found[name] for name in UNREAL) <= bar.unreal
-    category = CATEGORY_OF[max(KEPT, key=lambda name: found[name])]
-    return Judgement(
-        kind=max(found, key=lambda name: found[name]),
-        worth=1.0 if is_asked else worth,
-        category=category,
-        importance=importance(text, category),
-        confidence=TOLD_TO_KEEP if is_asked else min(TOLD_TO_KEEP, max(0.4, worth)),
-        is_worth=is_asked or is_real and worth >= (bar.of_answer if setting.asked else bar.enough),
-    )
+    return kinds([(text, ALONE_STANDING)])[0].judgement(text, ALONE_STANDING)
 
 
 def only_asks(text: str) -> bool:
@@ -114,22 +139,15 @@ def _states(text: str) -> bool:
     if ASKED_TO_KEEP.match(text):
         return True
     if not asks(text):
-        return judge(text).kind != "question"
+        return appraise(text).kind != "question"
     tag = TAG_QUESTION.search(text)
     is_tagged = tag is not None and tag[0].startswith(",")  # I live in Graz, right?
     return is_tagged or any(not one.asks for one in said(text))
 
 
-def worth_of(found: Mapping[str, float]) -> float:
-    """Probability of all kinds together that are worth it."""
-    return sum(found[name] for name in KEPT)
-
-
-def _together(found: Mapping[str, float], seen: Mapping[str, float]) -> dict[str, float]:
-    """The mean of the log odds of two judges."""
-    odds = {name: found[name] ** SHARE * seen[name] ** (1 - SHARE) for name in KINDS}
-    total = sum(odds.values())
-    return {name: value / total for name, value in odds.items()}
+def _log_odds(chance: float) -> float:
+    chance = min(max(chance, 1e-6), 1 - 1e-6)
+    return math.log(chance / (1 - chance))
 
 
 CATEGORY_OF: Mapping[str, Category] = {
@@ -145,8 +163,8 @@ CATEGORY_OF: Mapping[str, Category] = {
 }
 
 
-def probabilities(texts: Sequence[tuple[str, Setting]]) -> list[dict[str, float]]:
-    """For each text the probability of each of KINDS."""
+def kinds(texts: Sequence[tuple[str, Setting]]) -> list[Chances]:
+    """For each text, with what stands around it, how likely it is of each of KINDS."""
     import numpy as np
 
     weights, scale, bias = _model()
@@ -156,7 +174,7 @@ def probabilities(texts: Sequence[tuple[str, Setting]]) -> list[dict[str, float]
         values = np.fromiter(held.values(), np.float32, len(held))
         scores = values @ weights[list(held)] * scale + bias
         odds = np.exp(scores - scores.max())
-        found.append(dict(zip(KINDS, (odds / odds.sum()).tolist(), strict=True)))
+        found.append(Chances(dict(zip(KINDS, (odds / odds.sum()).tolist(), strict=True))))
     return found
 
 

@@ -1,40 +1,27 @@
 """How Chinese speaks of time. It has no spaces and no tenses, so that phrases.py cannot read it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from kinmem.language.pattern import late
+from kinmem.language.lexicon import lexicon
 from kinmem.language.time.calendar import (
-    DAY,
     MEANINGS,
-    MONTH,
-    WEEK,
-    YEAR,
     Slots,
     Stretch,
     day_of,
     month_of,
     year_of,
 )
+from kinmem.text import late
 
-DAYS = {
-    **{
-        "大前天": -3,
-        "前天": -2,
-        "昨天": -1,
-        "昨日": -1,
-        "昨晚": -1,
-        "昨夜": -1,
-        "今天": 0,
-        "今日": 0,
-    },
-    **{"今晚": 0, "今早": 0, "明天": 1, "明日": 1, "明晚": 1, "大后天": 3, "后天": 2},
-}
-YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "大后年": 3, "后年": 2}
-STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
-UNITS = {"天": DAY, "周": WEEK, "星期": WEEK, "礼拜": WEEK, "月": MONTH, "年": YEAR}
+_TABLES = lexicon("zh")["time"]
+DAYS: Mapping[str, int] = _TABLES["days"]
+"""How many days from today; the same of years, and of steps from this week or month."""
+YEARS: Mapping[str, int] = _TABLES["years"]
+STEPS: Mapping[str, int] = _TABLES["steps"]
+UNITS: Mapping[str, int] = _TABLES["units"]
 FIGURES = "一二三四五六七八九"
 WEEKDAYS = {**{figure: day for day, figure in enumerate("一二三四五六")}, "日": 6, "天": 6}
 BEGINS = "(?!(?<=[以然之目此最今])[前后]|(?<=过)去|(?<=如)今)"
@@ -66,7 +53,8 @@ DONE = late("[了过完]|到了")
 class Time(NamedTuple):
     """A time that a text names."""
 
-    phrase: str
+    start: int
+    end: int
     stretch: Stretch
     is_relative: bool
     """It is counted from the day on which it is said."""
@@ -82,7 +70,7 @@ def times(text: str, today: date) -> Iterator[Time]:
             stretch = _stretch(match, today)
         except (ValueError, OverflowError):  # 31 June, or beyond the calendar
             continue
-        yield Time(match[0], stretch, match["month"] is None, _is_edge(plain, match))
+        yield Time(*match.span(), stretch, match["month"] is None, _is_edge(plain, match))
 
 
 def happened(text: str, today: date) -> date | None:

@@ -5,15 +5,14 @@ come, which questions never ask for. A date is ISO 8601; a stretch has a slash: 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import cache
 from typing import NamedTuple
 
-from kinmem.language.lexicon import lexicon
-from kinmem.language.pattern import Pattern, late
+from kinmem.language.lexicon import either, lexicon
 from kinmem.language.time import chinese
 from kinmem.language.time.calendar import (
     DAY,
@@ -29,8 +28,8 @@ from kinmem.language.time.calendar import (
     same_day,
 )
 from kinmem.language.time.dated_names import is_name, is_one_of_several
-from kinmem.language.time.phrases import WINDOW, Anchor, Grammar, Plain, likely_languages
-from kinmem.language.time.words import Language
+from kinmem.language.time.phrases import WINDOW, Anchor, Grammar, Language, Plain, likely_languages
+from kinmem.text import late
 
 CHINESE = late(r"[天日晚夜早周拜期月年]")
 RELATIVE = frozenset(
@@ -38,41 +37,38 @@ RELATIVE = frozenset(
     | {"last unit", "ago", "this weekend", "last weekend", "last weekday", "last month name"}
     | {"last season"}
 )
-HINT = Pattern(
-    r"\b(?:today|tonight|\w+day|\w+tag|mittwoch|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche"
-    r"|lunes|martes|mi[eé]rcoles|jueves|viernes|s[aá]bado|domingo|\w+d[iì]|sabato|domenica"
-    r"|\w+-feira"
-    r"|(?:on the|am|le|el|d[ií]a) \d{1,2}(?:st|nd|rd|th)?|from (?:now|today)"
-    r"|coming|ce|cet|end|ende|fin\w*"
-    r"|tonight|yesterday|tomorrow|ago|last|next|this|past|previous|in (?:a|an"
-    r"|\w{1,10}) \w+"
-    r"|heute|gestern|vorletzt\w*|[uü]bern[aä]chst\w*|vorgestern|morgen|[uü]bermorgen|vor"
-    r"|letzt\w*|vorig\w*|n[aä]chst\w*|kommend\w*"
-    r"|dies\w*|aujourd|hier|avant-hier|demain|apr[eè]s-demain|derni\w*|prochain\w*|il y a|dans"
-    r"|ce|cette|hoy|ayer|anteayer|anoche|ma[nñ]ana|pasad[oa]|pr[oó]xim[oa]|hace|dentro|viene"
-    r"|est[ae]"
-    r"|oggi|ieri|avantieri|altroieri|antier|domani|dopodomani|scors[oa]|passat[oa]|prossim[oa]"
-    r"|fa|tra|fra|quest\w*"
-    r"|hoje|ontem|anteontem|amanh[aã]|passad[oa]|h[aá]|atr[aá]s|vem|daqui|n?ess?[ae])\b"
-)
+HINT = late(rf"(?i)\b(?:{either('time_hints')})\b")
+"""In every text that names a relative time, and in some others."""
 
 
-class Resolved(NamedTuple):
+class RelativeDate(NamedTuple):
     """A relative time of a text, and when that was or will be."""
 
     phrase: str
     """As it was said."""
     date: str
-    """As `dated` writes it."""
+    """ISO 8601; a stretch has a slash: 2023-05-01/07."""
     first: datetime
     """The beginning of that time, in the speaker's zone."""
+    end: int
+    """Where the phrase ends in the text."""
 
 
-def resolved(text: str, said: datetime) -> list[Resolved]:
-    """The relative times of the text, in order, that mean one stretch of time. Never raises."""
+class Tense(NamedTuple):
+    """Where a text looks; both, in "she told me that she will"."""
+
+    past: bool
+    future: bool
+
+
+def relative_dates(text: str, said: datetime) -> list[RelativeDate]:
+    """The relative times of the text, in order, that mean one stretch of time.
+
+    `said` is a moment in the speaker's zone. Never raises.
+    """
     if CHINESE.search(text) and (times := list(chinese.times(text, said.date()))):
         return [
-            Resolved(one.phrase, _spelled(one.stretch), one.stretch[0].replace(tzinfo=said.tzinfo))
+            _resolved(text, one.start, one.end, one.stretch, said)
             for one in times
             if one.is_relative
         ]
@@ -80,33 +76,26 @@ def resolved(text: str, said: datetime) -> list[Resolved]:
         return []
     plain = Plain.of(text)
     for language in likely_languages(plain):
-        found = [
-            Resolved(
-                text[plain.places[start] : plain.places[end - 1] + 1],
-                _spelled(stretch),
-                stretch[0].replace(tzinfo=said.tzinfo),
-            )
-            for start, end, stretch in _found(text, plain, language, said.date())
-        ]
-        if found:
-            return found
+        if found := list(_found(text, plain, language, said.date())):
+            return [
+                _resolved(text, plain.places[start], plain.places[end - 1] + 1, stretch, said)
+                for start, end, stretch in found
+            ]
     return []
 
 
-def dated(text: str, said: datetime) -> str:
-    """The text with dates behind its relative times; the same text where there are none.
+def _resolved(text: str, start: int, end: int, stretch: Stretch, said: datetime) -> RelativeDate:
+    first = stretch[0].replace(tzinfo=said.tzinfo)
+    return RelativeDate(text[start:end], _spelled(stretch), first, end)
 
-    `said` is a moment in the speaker's zone. Never raises.
-    """
-    if not HINT.search(text):
-        return text
-    plain = Plain.of(text)
-    for language in likely_languages(plain):
-        found = _found(text, plain, language, said.date())
-        marks = {end: _spelled(stretch) for _, end, stretch in found}
-        if marks:
-            return _marked(text, plain, marks)
-    return text
+
+def with_dates(text: str, said: datetime) -> str:
+    """The text with dates behind its relative times: yesterday (2023-05-07). Never raises."""
+    parts, done = [], 0
+    for one in relative_dates(text, said):
+        parts.append(f"{text[done : one.end]} ({one.date})")
+        done = one.end
+    return "".join([*parts, text[done:]])
 
 
 def named_stretch(text: str, now: datetime, *, ahead: bool = False) -> Stretch | None:
@@ -139,24 +128,29 @@ def _found(
     text: str, plain: Plain, language: Language, today: date
 ) -> Iterator[tuple[int, int, Stretch]]:
     """From where to where in the plain text a time is told, and which one."""
-    speech = _spoken(language)
-    tense = Tense(
-        speech.speaks_of_past(plain) or _tells_what_was(text, language),
-        speaks_of_future(plain, language),
-    )
-    for anchor, behind in _joined(speech.anchors(plain.text), plain):
-        last = behind or anchor
+    speech, tense = _spoken(language), _tense(text, plain, language)
+    for anchor, last, stretch in _times(text, plain, language, today, tense):
         if speech.not_before.match(plain.text, last.end) or plain.text[last.end :][:2] == " (":
             continue
-        if is_name(anchor, text, plain, language) or not _is_sure(anchor, plain, speech, tense):
+        if stretch is not None and _is_sure(anchor, plain, speech, tense):
+            yield anchor.start, last.end, stretch
+
+
+def _times(
+    text: str, plain: Plain, language: Language, today: date, tense: Tense
+) -> Iterator[tuple[Anchor, Anchor, Stretch | None]]:
+    """Each time that is no name: where it begins, where it ends, and when that is; None beyond the
+    calendar."""
+    for anchor, behind in _joined(_spoken(language).anchors(plain.text), plain):
+        if is_name(anchor, text, plain, language):
             continue
-        try:
+        found: Stretch | None = None
+        with suppress(ValueError, OverflowError):  # beyond the calendar
             stretch = _stretch(anchor, today, tense)
             stretch = _further(behind, stretch, language) if behind else stretch
-            _spelled(stretch)  # may be beyond the calendar
-            yield anchor.start, last.end, stretch
-        except (ValueError, OverflowError):  # beyond the calendar
-            continue
+            _spelled(stretch)
+            found = stretch
+        yield anchor, behind or anchor, found
 
 
 def _joined(anchors: list[Anchor], plain: Plain) -> Iterator[tuple[Anchor, Anchor | None]]:
@@ -190,28 +184,19 @@ def _further(away: Anchor, base: Stretch, language: Language) -> Stretch:
     return _exactly(replace(away.slots, n=AWAY[away.meaning] * n), base[0].date())
 
 
-def _tells_what_was(text: str, language: Language) -> bool:
-    """Whether a verb of it has the ending of a past tense: I arrived, llegué, ich bin gefahren."""
-    return _past_of(language).search(text.casefold()) is not None
-
-
 @cache
 def _past_of(language: Language) -> re.Pattern[str]:
     endings = "|".join(lexicon(language.name)["spoken_time"]["past_forms"])
     return re.compile(rf"(?<!\w)(?:{endings})(?!\w)")
 
 
-class Tense(NamedTuple):
-    """Where a text looks; both, in "she told me that she will"."""
-
-    past: bool
-    future: bool
-
-
-def speaks_of_future(plain: Plain, language: Language) -> bool:
-    """A verb shows it; "next" and "in two days" alone do not."""
+def _tense(text: str, plain: Plain, language: Language) -> Tense:
+    """By verbs alone: "next" and "in two days" show nothing; the ending of a past tense does: I
+    arrived, llegué, ich bin gefahren."""
+    told = _past_of(language).search(text.casefold()) is not None
     verbs = "|".join(lexicon(language.name)["spoken_time"]["future"])
-    return re.search(rf"(?<!\w)(?:{verbs})(?!\w)", plain.text) is not None
+    future = re.search(rf"(?<!\w)(?:{verbs})(?!\w)", plain.text) is not None
+    return Tense(told or _spoken(language).speaks_of_past(plain), future)
 
 
 def _is_sure(anchor: Anchor, plain: Plain, speech: Grammar, tense: Tense) -> bool:
@@ -237,15 +222,14 @@ _STANDS_ALONE = re.compile(
 def _spoken(language: Language) -> Grammar:
     """The language as statements use it, theirs first."""
     spoken = lexicon(language.name)["spoken_time"]
-    numbers = language.numbers
+    numbers = ", ".join(language.numbers)
     for number, ways in spoken["numbers"].items():
         numbers = re.sub(rf"\b{number}\b", "|".join(ways), numbers, count=1)
-    phrases = {meaning: tuple(templates) for meaning, templates in spoken["phrases"].items()}
+    phrases: dict[str, Sequence[str]] = dict(spoken["phrases"])
     for meaning, templates in language.phrases.items():
-        phrases[meaning] = (*phrases.get(meaning, ()), *templates)
-    return Grammar(
-        replace(language, phrases=phrases, numbers=", ".join([numbers, *spoken["more_numbers"]]))
-    )
+        phrases[meaning] = [*phrases.get(meaning, ()), *templates]
+    numbered = [*numbers.split(", "), *spoken["more_numbers"]]
+    return Grammar(replace(language, phrases=phrases, numbers=numbered))
 
 
 def _stretch(anchor: Anchor, today: date, tense: Tense) -> Stretch:
@@ -375,21 +359,11 @@ def _spelled(stretch: Stretch) -> str:
     return f"{start}/{end[same:]}"
 
 
-def _marked(text: str, plain: Plain, marks: dict[int, str]) -> str:
-    parts: list[str] = []
-    done = 0
-    for end in sorted(marks):
-        place = plain.places[end - 1] + 1
-        parts += [text[done:place], f" ({marks[end]})"]
-        done = place
-    return "".join([*parts, text[done:]])
-
-
 LONGEST_STATEMENT = 400  # characters; a longer text tells of more than one day
 _DIGIT = re.compile(r"\d")
 
 
-def happened(text: str, said: datetime) -> date | None:
+def day_of_event(text: str, said: datetime) -> date | None:
     """The earlier day on which it happened, if a text that looks back names just one time, and that
     is a day: "yesterday", "on 5 May".
 
@@ -412,16 +386,9 @@ def happened(text: str, said: datetime) -> date | None:
 
 def _named(text: str, plain: Plain, language: Language, today: date) -> Iterator[date | None]:
     """Each time that a text names: the day, if it is one that is over, else None."""
-    speech = _spoken(language)
-    looks_back = speech.speaks_of_past(plain) or _tells_what_was(text, language)
-    tense = Tense(looks_back, speaks_of_future(plain, language))
-    for anchor, behind in _joined(speech.anchors(plain.text), plain):
-        if is_name(anchor, text, plain, language):
-            continue
-        try:
-            stretch = _stretch(anchor, today, tense)
-            stretch = _further(behind, stretch, language) if behind else stretch
-        except (ValueError, OverflowError):  # beyond the calendar
+    speech, tense = _spoken(language), _tense(text, plain, language)
+    for anchor, _, stretch in _times(text, plain, language, today, tense):
+        if stretch is None:
             yield None
             continue
         link = speech.link.search(plain.text, max(0, anchor.start - WINDOW), anchor.start)

@@ -3,13 +3,12 @@ date that is missing costs little, a wrong one stays."""
 
 import re
 
-from kinmem.language.pattern import Pattern, late
-from kinmem.language.time.phrases import Anchor, Plain
-from kinmem.language.time.words import Language
+from kinmem.language.time.phrases import Anchor, Language, Plain
+from kinmem.text import late
 
 WEEKDAYS = frozenset({"weekday", "last weekday", "coming weekday", "this weekday", "next weekday"})
-CALENDAR = Pattern(
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august"
+CALENDAR = late(
+    r"(?i)(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august"
     r"|september|october|november|december|winter|spring|summer|autumn|fall"
 )
 """Words within a time that have a capital of their own in English."""
@@ -19,12 +18,12 @@ BEGINS = re.compile(r"(?:\A|[.!?…:;\n]|[-–—] |\A\W{1,8})[\s\"'“„«¡¿
 """In front of a first word, where any word has a capital."""
 CAPITAL_BEFORE = re.compile(r"(?P<before>[\w’']+) (?P<name>[^\W\d_][\w’'-]+) \Z")
 CAPITAL_BEHIND = re.compile(r" [^\W\d_a-zß-ÿ][^\W\d_]")
-DETERMINER = Pattern(
-    r"(?:the|my|our|his|her|der|die|das|den|dem|des|eine?[nmrs]?|(?:mein|unser|sein|ihr|kein)\w*"
+DETERMINER = late(
+    r"(?i)(?:the|my|our|his|her|der|die|das|den|dem|des|eine?[nmrs]?|(?:mein|unser|sein|ihr|kein)\w*"
     r"|diese\w?|zum|zur|im|am|beim|vom)"
 )
-TITLED = Pattern(
-    r"(?: (?:by|von|de|di|par)(?: the| los| las| les| i| den)? (?-i:[A-ZÀ-Þ])"
+TITLED = late(
+    r"(?i)(?: (?:by|von|de|di|par)(?: the| los| las| les| i| den)? (?-i:[A-ZÀ-Þ])"
     r"|,? (?:is|was|ist|est|es|è|é)(?: \w+){1,3} (?:song|film|movie|book|novel|band|series|show"
     r"|album|lied|buch|serie|chanson|livre|canción|película|libro|canzone|música|livro|filme))\b"
 )

@@ -3,20 +3,34 @@
 First every time that a language can name is found ("May 2023", "last week": an anchor), then each
 is read with the words around it ("since", "between ... and", "about"). One anchor that cannot be
 trusted spoils the whole question: a missing filter costs order, a wrong one costs the answer.
+
+The words are in lexicon/*.json, written as `Plain` has a text: lower case, without accents, one
+space between words. In lists of names and numbers `|` stands between two ways to say the same. A
+template is a regular expression with {slots}. It holds no `*`, no `+` and no count, so that a match
+is of bounded length and reading a text takes linear time. Slots: {n} a number, {unit} day to year,
+{period} week to year, {month} a full name, {mon} also an abbreviation, {weekday}, {on_a} an
+optional weekday before a date, {season}, {year}, {day} of a month, {part} an optional part of the
+day, {of_day} that part alone. {numeric date}, {day first} and {numeric month} are dates in figures.
+`links` are what stands before a time; `never` takes the time out of use (a topic, a habit, a
+purpose, an estimate, a list). `pairs` are the words before and between two times. A time followed
+by one of `not_before` is no time of its own. `past` words show that a question looks back; they
+have accents where without them they would be others. Those `refused` speak of plans, dues, births
+and distances, for which no filter is right. `signals` are further words that tell the language.
 """
 
 import re
 import unicodedata
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
 from itertools import chain
+from typing import Any
 
-from kinmem.language.pattern import late
+from kinmem.language.lexicon import lexicon
 from kinmem.language.time.calendar import FLOATING, MEANINGS, Slots, Stretch
-from kinmem.language.time.words import DAY, LANGUAGES, YEAR, Language
+from kinmem.text import late
 
 OpenStretch = tuple[datetime | None, datetime | None]
 
@@ -35,6 +49,51 @@ SURELY_PAST = {
 }
 NAMES = {"month", "season", "year"}  # persons, verbs and numbers, unless a link stands before
 CALENDAR = {"date", "month and year", "season and year"}  # a link before, or a clause ends after
+
+
+YEAR_IN_FIGURES = "(?P<year>(?:19|20)[0-9][0-9])"
+DAY_IN_FIGURES = "(?P<day>[0-3]?[0-9])"
+_MONTH_IN_FIGURES = "(?P<month>[01]?[0-9])"
+_THE = r"(?<![-/._])(?:(?:the|der|den|dem|le|el|il|o) )?"
+_BY_YEAR = f"{_THE}{YEAR_IN_FIGURES}"
+_BY_DAY = f"{_THE}{DAY_IN_FIGURES}"
+IN_FIGURES = {
+    "{numeric date}": (
+        f"{_BY_YEAR}-{_MONTH_IN_FIGURES}-{DAY_IN_FIGURES}",
+        f"{_BY_YEAR}/{_MONTH_IN_FIGURES}/{DAY_IN_FIGURES}",
+        rf"{_BY_DAY}\.{_MONTH_IN_FIGURES}\.{YEAR_IN_FIGURES}",
+    ),
+    # in English 5/8/2023 may be either day
+    "{day first}": (f"{_BY_DAY}/{_MONTH_IN_FIGURES}/{YEAR_IN_FIGURES}",),
+    "{numeric month}": (f"{_BY_YEAR}-{_MONTH_IN_FIGURES}",),
+}
+LISTS = ("months", "short_months", "weekdays", "seasons", "numbers", "units", "parts")
+OTHER_WORDS = ("not_before", "refused_phrases", "past", "refused", "signals")
+
+
+@dataclass(frozen=True, eq=False)
+class Language:
+    """How one language speaks of time."""
+
+    name: str
+    table: Mapping[str, Any]
+    """As the lexicon has it."""
+    numbers: Sequence[str]
+    """One to twelve, or more."""
+    phrases: Mapping[str, Sequence[str]]
+    """Templates by the meaning of the time that they name, dates in figures among them."""
+
+
+def _language(name: str) -> Language:
+    table: Mapping[str, Any] = lexicon(name)["time"]
+    phrases = {
+        meaning: [one for template in found for one in IN_FIGURES.get(template, (template,))]
+        for meaning, found in table["phrases"].items()
+    }
+    return Language(name, table, table["numbers"], phrases)
+
+
+LANGUAGES = tuple(map(_language, ("en", "de", "fr", "es", "it", "pt")))
 
 
 class NotATime(ValueError):
@@ -105,7 +164,8 @@ class Grammar:
 
     def __init__(self, language: Language) -> None:
         fill = _fillings(language)
-        self.weekday_alone = language.weekday_alone
+        table = language.table
+        self.weekday_alone = table["weekday_alone"]
         self.tables = _tables(language)
         self.templates = [
             (meaning, _needed(template), late(f"{LEFT}(?:{template.format_map(fill)}){RIGHT}"))
@@ -115,13 +175,13 @@ class Grammar:
         self.link = _link(language, fill["units"])
         self.pairs = [
             (late(rf"(?<!\w)(?:{opening}) ?\Z"), late(rf",? (?:{joining}) ?"))
-            for opening, joining in language.pairs
+            for opening, joining in table["pairs"]
         ]
-        self.not_before = late(rf" ?(?:{language.not_before})(?!\w)")
-        self.past = frozenset(language.past.split())
-        self.past_phrases = [_whole(phrase) for phrase in language.past_phrases]
-        self.refused = frozenset(language.refused.split())
-        self.refused_phrases = _whole(language.refused_phrases.format_map(fill))
+        self.not_before = late(rf" ?(?:{'|'.join(table['not_before'])})(?!\w)")
+        self.past = frozenset(" ".join(table["past"]).split())
+        self.past_phrases = [_whole(phrase) for phrase in table["past_phrases"]]
+        self.refused = frozenset(" ".join(table["refused"]).split())
+        self.refused_phrases = _whole("|".join(table["refused_phrases"]).format_map(fill))
 
     def anchors(self, text: str) -> list[Anchor]:
         """In order, none over another; of two that overlap the earlier, then the longer, stays."""
@@ -193,52 +253,53 @@ def _whole(words: str) -> re.Pattern[str]:
 
 def _link(language: Language, units: str) -> re.Pattern[str]:
     """What stands right before an anchor; "two days before" puts the time meant `apart` from it."""
-    links = "|".join(f"(?P<{name}>{words})" for name, words in language.links.items())
-    apart = f"{units} (?:{language.links['before']}|{language.links['after']})"
+    said = {name: "|".join(words) for name, words in language.table["links"].items()}
+    links = "|".join(f"(?P<{name}>{words})" for name, words in said.items())
+    apart = f"{units} (?:{said['before']}|{said['after']})"
     return late(rf"(?:(?<!\w)|(?='))(?:(?P<apart>{apart})|{links})[ -]?\Z")
 
 
 def _tables(language: Language) -> dict[str, dict[str, int]]:
     """For each slot the number that a word in it stands for."""
+    table = language.table
     return {
-        "month": _numbered(language.months, 1) | _numbered(language.short_months, 1),
-        "weekday": _numbered(language.weekdays),
-        "season": _numbered(language.seasons),
+        "month": _numbered(table["months"], 1) | _numbered(table["short_months"], 1),
+        "weekday": _numbered(table["weekdays"]),
+        "season": _numbered(table["seasons"]),
         "n": _numbered(language.numbers, 1),
-        "unit": _numbered(language.units),
-        "part": _numbered(language.parts),
+        "unit": _numbered(table["units"]),
+        "part": _numbered(table["parts"]),
     }
 
 
-def _numbered(words: str, first: int = 0) -> dict[str, int]:
+def _numbered(words: Sequence[str], first: int = 0) -> dict[str, int]:
     """Each word and the number of the meaning it stands for."""
-    meanings = enumerate(words.split(", "), first)
-    return {word: number for number, names in meanings for word in names.split("|")}
+    return {word: at for at, names in enumerate(words, first) for word in names.split("|")}
 
 
-def _either(words: str) -> str:
+def _either(words: Sequence[str]) -> str:
     """One of the words of a list, longer ones first."""
     return "|".join(sorted(map(re.escape, _numbered(words)), key=len, reverse=True))
 
 
 def _fillings(language: Language) -> dict[str, str]:
     """What the slots of a template stand for."""
-    weekdays, parts, units = map(_either, (language.weekdays, language.parts, language.units))
-    periods = _either(language.units.partition(", ")[2])
-    longer = _either(", ".join(language.units.split(", ")[2:]))
+    table = language.table
+    weekdays, parts, units = map(_either, (table["weekdays"], table["parts"], table["units"]))
+    periods, longer = _either(table["units"][1:]), _either(table["units"][2:])
     return {
         "n": f"(?P<n>[1-9][0-9]?[0-9]?|{_either(language.numbers)})",
         "unit": f"(?P<unit>{units})",
         "units": f"(?:{units})",
         "period": f"(?P<unit>{periods})",
         "month_or_year": f"(?P<unit>{longer})",
-        "month": f"(?P<month>{_either(language.months)})",
-        "mon": f"(?P<month>{_either(language.months + ', ' + language.short_months)})",
+        "month": f"(?P<month>{_either(table['months'])})",
+        "mon": f"(?P<month>{_either([*table['months'], *table['short_months']])})",
         "weekday": f"(?P<weekday>{weekdays})",
         "on_a": f"(?:(?:{weekdays}),? )?",
-        "season": f"(?P<season>{_either(language.seasons)})",
-        "year": YEAR,
-        "day": DAY,
+        "season": f"(?P<season>{_either(table['seasons'])})",
+        "year": YEAR_IN_FIGURES,
+        "day": DAY_IN_FIGURES,
         "part": f"(?:,? (?P<part>{parts}))?",
         "of_day": f"(?P<part>{parts})",
     }
@@ -253,9 +314,11 @@ def grammar(language: Language) -> Grammar:
 @cache
 def _signals(language: Language) -> frozenset[str]:
     """Every word of its vocabulary; what several languages share tells nothing and does no harm."""
-    words = [text for text in vars(language).values() if isinstance(text, str)]
+    words = [language.name, *language.numbers]
+    words += chain.from_iterable(language.table[part] for part in (*LISTS, *OTHER_WORDS))
+    words += chain.from_iterable(language.table["links"].values())
     templates = " ".join(chain.from_iterable(language.phrases.values()))
-    words += [*language.links.values(), re.sub(r"\{\w*\}|\(\?P<\w*>", " ", templates)]
+    words.append(re.sub(r"\{\w*\}|\(\?P<\w*>", " ", templates))
     return frozenset(WORD.findall(" ".join(words)))
 
 
@@ -267,26 +330,20 @@ def likely_languages(plain: Plain) -> list[Language]:
     ]
 
 
-def named_time(plain: Plain, language: Language, now: datetime) -> Named | None:
-    """The one stretch the question names in this language; `now` is a wall-clock time."""
+def named_time(
+    plain: Plain, language: Language, now: datetime, *, looks_back: bool = False
+) -> Named | None:
+    """The one stretch the question names in this language; `now` is a wall-clock time.
+
+    `looks_back`: it is known to; plans and lengths may be asked then.
+    """
     speech = grammar(language)
     anchors = speech.anchors(plain.text)
-    if not anchors or speech.refuses(plain.text, anchors):
+    if not looks_back and (not anchors or speech.refuses(plain.text, anchors)):
         return None
     try:
-        named = list(Reader(plain, speech, now).read(anchors))
+        named = list(Reader(plain, speech, now, past=looks_back).read(anchors))
     except (ValueError, OverflowError):  # NotATime, 31 February, or beyond the calendar
-        return None
-    return named[0] if len({time.stretch for time in named}) == 1 else None
-
-
-def past_time(plain: Plain, language: Language, now: datetime) -> Named | None:
-    """As named_time, for a question that is known to look back; plans and lengths may be asked."""
-    speech = grammar(language)
-    anchors = speech.anchors(plain.text)
-    try:
-        named = list(Reader(plain, speech, now, past=True).read(anchors))
-    except (ValueError, OverflowError):
         return None
     return named[0] if len({time.stretch for time in named}) == 1 else None
 

@@ -1,13 +1,12 @@
-"""Times as people and programs write them: intervals in a question, ISO 8601, durations, ages."""
+"""What time a question asks about in words, and when a statement ends by itself."""
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import datetime
 
 from kinmem.language.lexicon import alternatives
-from kinmem.language.pattern import late
-from kinmem.language.time.calendar import day_of, month_of, year_of
-from kinmem.language.time.phrases import Plain, likely_languages, named_end, named_time, past_time
+from kinmem.language.time.phrases import Plain, likely_languages, named_end, named_time
+from kinmem.text import late
 
 # Signs that a question asks how things stood, in six languages; the words are in the lexica.
 # Matched with texts as phrases.Plain has them: lower case, no accents, single spaces.
@@ -37,32 +36,6 @@ FOLLOWED = late(
 """What came next, by name: before Ericsson."""
 
 
-MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
-
-MINUTE, HOUR, DAY = 60, 3_600, 86_400  # seconds
-WEEK, MONTH, YEAR = 7 * DAY, 30 * DAY, 365 * DAY
-LONGEST = 100 * YEAR
-
-MOMENT = re.compile(
-    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d(?::?\d\d)?)?",
-    re.ASCII | re.IGNORECASE,
-)
-DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?", re.ASCII)
-
-SHORT_DURATION = re.compile(r"(\d{1,9}) ?(mo|[mhdwy])", re.ASCII | re.IGNORECASE)
-SHORT_UNITS = {"m": MINUTE, "h": HOUR, "d": DAY, "w": WEEK, "mo": MONTH, "y": YEAR}
-AGES = (("y", YEAR), ("mo", MONTH), ("d", DAY), ("h", HOUR), ("m", MINUTE))
-ISO_DURATION = re.compile(
-    r"P(?:(\d{1,9})Y)?(?:(\d{1,9})M)?(?:(\d{1,9})W)?(?:(\d{1,9})D)?"
-    r"(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})S)?)?",
-    re.ASCII | re.IGNORECASE,
-)
-ISO_UNITS = (YEAR, MONTH, WEEK, DAY, HOUR, MINUTE, 1)
-
-
 LONGEST_STATEMENT = 200
 """Characters; a longer one says more than what ends."""
 
@@ -81,29 +54,17 @@ class Interval:
         )
 
 
-def spoken_interval(question: str, now: datetime) -> tuple[Interval, str] | None:
+def interval_in_question(question: str, now: datetime) -> tuple[Interval, str] | None:
     """The one stretch of time that a question names in words, and the phrase that named it.
 
     English, German, French, Spanish, Italian, Portuguese. None if there is no such time, if there
     are two, if it is to come, or if the words could mean something else. `now` is aware; so is
     the result, in its zone.
     """
-    plain = Plain.of(question)
-    wall = now.replace(tzinfo=None)
-    named = [
-        time
-        for language in likely_languages(plain)
-        if (time := named_time(plain, language, wall)) is not None
-    ]
-    if len({time.stretch for time in named}) != 1:
-        return None
-    longest = max(named, key=lambda time: time.end - time.start)
-    start, end = (edge and edge.replace(tzinfo=now.tzinfo) for edge in longest.stretch)
-    phrase = question[plain.places[longest.start] : plain.places[longest.end]]
-    return Interval(start, end), phrase.strip()
+    return _named_interval(Plain.of(question), question, now)
 
 
-def spoken_past(question: str, now: datetime) -> tuple[Interval, str] | None:
+def past_in_question(question: str, now: datetime) -> tuple[Interval, str] | None:
     """The stretch of the past of which a question asks how things stood then, and its phrase.
 
     "Where did I live in March?" names it; "what was my port before?" means all that is past. None
@@ -113,7 +74,10 @@ def spoken_past(question: str, now: datetime) -> tuple[Interval, str] | None:
     if OF_NOW.search(plain.text):
         return None
     looks_back = bool(LOOKING_BACK.search(plain.text))
-    if looks_back and (named := spoken_interval(question, now) or _past(plain, question, now)):
+    if looks_back and (
+        named := _named_interval(plain, question, now)
+        or _named_interval(plain, question, now, looks_back=True)
+    ):
         return named
     former = FORMERLY.search(plain.text) or (looks_back and BEFORE.search(plain.text))
     if former:
@@ -121,19 +85,20 @@ def spoken_past(question: str, now: datetime) -> tuple[Interval, str] | None:
     return None
 
 
-def followed(question: str) -> str:
+def successor_in_question(question: str) -> str:
     """What is named behind "before": the name of what came next, else nothing."""
     found = FOLLOWED.search(question)
     return found["name"] if found else ""
 
 
-def _past(plain: Plain, question: str, now: datetime) -> tuple[Interval, str] | None:
-    """As spoken_interval, of a question that looks back for certain."""
+def _named_interval(
+    plain: Plain, question: str, now: datetime, *, looks_back: bool = False
+) -> tuple[Interval, str] | None:
     wall = now.replace(tzinfo=None)
     named = [
         time
         for language in likely_languages(plain)
-        if (time := past_time(plain, language, wall)) is not None
+        if (time := named_time(plain, language, wall, looks_back=looks_back)) is not None
     ]
     if len({time.stretch for time in named}) != 1:
         return None
@@ -146,7 +111,7 @@ def _original(plain: Plain, question: str, start: int, end: int) -> str:
     return question[plain.places[start] : plain.places[end]].strip()
 
 
-def spoken_end(statement: str, now: datetime) -> datetime | None:
+def valid_until(statement: str, now: datetime) -> datetime | None:
     """When a statement ends by itself: "until June I live in Porto"; the time named is the last.
 
     A time that is over counts where nothing is told in the past: what is so until 2025 was so then.
@@ -175,79 +140,3 @@ def _is_of_past(statement: str) -> bool:
 
 NAMED = re.compile(r"(?<=\w )[^\W\d_a-zß-ÿ][\w-]+")
 """A capital, and not at the beginning."""
-
-
-def parse_time(text: str, zone: tzinfo, *, end: bool = False) -> datetime:
-    """An ISO 8601 date or time as an aware datetime in `zone`, its own if it gives no other.
-
-    A bare year, month or date means its first moment, or with `end` the first moment after it.
-    Raises ValueError for anything else, and for years outside 1 to 9998.
-    """
-    try:
-        moment = _time(text.strip().upper(), zone, end)
-        moment.astimezone(UTC)  # raises beyond the calendar: near year 1, east of Greenwich
-    except (ValueError, OverflowError):
-        raise ValueError(f"{text[:40]!r} is not a date or time") from None
-    return moment
-
-
-def _time(text: str, zone: tzinfo, end: bool) -> datetime:
-    bare = DATE.fullmatch(text)
-    if not (bare or MOMENT.fullmatch(text)) or text.startswith("9999"):  # has no year after it
-        raise ValueError
-    if bare:
-        year, month, day = (int(part or 0) for part in bare.groups())
-        if day:
-            stretch = day_of(date(year, month, day))
-        else:
-            stretch = month_of(year, month) if month else year_of(year)
-        return stretch[end].replace(tzinfo=zone)
-    moment = datetime.fromisoformat(text)
-    return moment.replace(tzinfo=zone) if moment.tzinfo is None else moment.astimezone(zone)
-
-
-def parse_duration(text: str) -> timedelta:
-    """How long '90m', '12h', '30d', '2w', '6mo', '1y' or ISO 8601 'P30D', 'PT12H' is.
-
-    A month has 30 days, a year 365. Raises ValueError for anything else, zero, and over 100 years.
-    """
-    if short := SHORT_DURATION.fullmatch(text.strip()):
-        seconds = int(short[1]) * SHORT_UNITS[short[2].lower()]
-    elif iso := ISO_DURATION.fullmatch(text.strip()):
-        counts = (int(count or 0) for count in iso.groups())
-        seconds = sum(count * unit for count, unit in zip(counts, ISO_UNITS, strict=True))
-    else:
-        raise ValueError(f"{text[:40]!r} is not a duration; write it like 30d, 12h, 6mo or P30D")
-    if not 0 < seconds <= LONGEST:
-        raise ValueError(f"{text[:40]!r} is out of range; a duration is over 0 and up to 100 years")
-    return timedelta(seconds=seconds)
-
-
-def parse_expiry(text: str, now: datetime, zone: tzinfo) -> datetime:
-    """A duration from `now`, or a time; a bare date, month or year lasts until it is over.
-
-    Raises ValueError if it is neither, or not in the future.
-    """
-    if SHORT_DURATION.fullmatch(text.strip()) or ISO_DURATION.fullmatch(text.strip()):
-        try:
-            return (now + parse_duration(text)).astimezone(zone)
-        except OverflowError:
-            raise ValueError(f"{text[:40]!r} from now is beyond the calendar") from None
-    expiry = parse_time(text, zone, end=True)
-    if expiry <= now:
-        raise ValueError(f"{text[:40]!r} is over already; give a time to come, or 30d")
-    return expiry
-
-
-def age_in_words(then: datetime, now: datetime) -> str:
-    """'just now', '5m ago', '3h ago', '12d ago', '4mo ago', '2y ago'; rounded down."""
-    seconds = int(now.timestamp() - then.timestamp())
-    for name, unit in AGES:
-        if seconds >= unit:
-            return f"{seconds // unit}{name} ago"
-    return "just now"
-
-
-def spoken_date(moment: datetime) -> str:
-    """'8 May 2023': the form in which dates are indexed as text, whatever the locale."""
-    return f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}"

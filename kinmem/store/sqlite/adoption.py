@@ -55,7 +55,7 @@ LINKED = """
 
 
 def adopt(own: MemoryFile, shared: MemoryFile, kin: str) -> None:
-    """Let the own file have the originals of all that its Kin shares. Raises StoreError."""
+    """Copy the originals of all that a Kin shares into its own file. Raises StoreError."""
     how_far = own.database.rows(MARK)
     if not how_far:
         _come_home(own, shared, kin)
@@ -68,7 +68,7 @@ def adopt(own: MemoryFile, shared: MemoryFile, kin: str) -> None:
 
 def _come_home(own: MemoryFile, shared: MemoryFile, kin: str) -> None:
     with own.changing() as db, shared.database.snapshot() as source:
-        if db.execute(MARK).get:  # another process was faster
+        if db.execute(MARK).get:  # another process has done it
             return
         found: Any = source.execute("SELECT id FROM memories WHERE kin = ?", (kin,)).fetchall()
         ids = [id for (id,) in found]
@@ -93,8 +93,8 @@ def _come_home(own: MemoryFile, shared: MemoryFile, kin: str) -> None:
 
 
 def _adopt(source: apsw.Connection, own: MemoryFile, db: apsw.Connection, id: str) -> bool:
-    """Whether what is in shared.db is the original: not if it was on its way into the own file,
-    which has a later version then."""
+    """Copy a memory, and return whether shared.db has the original. It has not if the memory was on
+    its way into the own file, which then has a later version."""
     theirs, known = own.find(source, id), own.find(db, id)
     assert theirs is not None
     if known is not None and known[1].version >= theirs[1].version:
@@ -118,7 +118,7 @@ def _links(source: apsw.Connection, db: apsw.Connection, kin: str, ids: Sequence
 
 
 def _has_said(db: apsw.Connection, one: str, other: str) -> bool:
-    """Whether a line of the Kin's history has changed what is said of these two."""
+    """Return whether a line of the Kin's history has changed the links between these two."""
     lines: Any = db.execute(
         "SELECT before, after FROM history WHERE memory_id IN (?, ?)"
         " AND after ->> '$.links' NOT NULL",
@@ -132,7 +132,7 @@ def _said(told: str | None, *ends: str) -> list[Any]:
 
 
 def _tidy(own: MemoryFile, shared: MemoryFile, kin: str) -> None:
-    """Take out of shared.db what is at home now, and say whose the links are."""
+    """Remove from shared.db what is in the own file now, and record the owner of each link."""
     with shared.database.writing() as db, own.database.snapshot() as source:
         for sql in TIDIED:
             db.execute(sql, {"kin": kin})

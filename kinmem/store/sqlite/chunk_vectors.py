@@ -1,4 +1,5 @@
-"""The vectors of one file's chunks: vec0 tables, one per embedder, and which chunks lack one."""
+"""The vectors of one file's chunks: vec0 tables, one per embedder, and which chunks lack a
+vector."""
 
 import json
 from collections.abc import Collection, Sequence
@@ -12,8 +13,8 @@ from kinmem.store.sqlite.file_state import embedder_of, state_of
 from kinmem.store.sqlite.nearest_chunks import VectorCopies
 from kinmem.store.sqlite.queries import VISIBLE, View
 
-# vec0 reserves space chunk by chunk: at its default of 1024 an empty file of 384 dimensions takes
-# 1.5 MB, and what churn leaves half empty it does not reuse: housekeeping fills it.
+# vec0 reserves space block by block: with its default of 1024 an empty file of 384 dimensions takes
+# 1.5 MB. It does not reuse blocks that deletions leave half empty; housekeeping fills them.
 VEC0_CHUNK = 128
 LOG_KEPT = 200_000
 
@@ -62,7 +63,7 @@ class ChunkVectors:
         self._copies.forget(number or 0)
 
     def coverage(self, but: str | None = None) -> list[Coverage]:
-        """One entry per enrolled embedder, without the chunks of one Kin's memories."""
+        """Return the coverage of every enrolled embedder, without the chunks of the Kin `but`."""
         rows = self._database.rows(
             """
             WITH left_out AS MATERIALIZED (
@@ -84,7 +85,7 @@ class ChunkVectors:
         ]
 
     def is_filled(self, embedder: str, but: str | None = None) -> bool:
-        """See Index.is_filled; without the chunks of one Kin's memories."""
+        """See Index.is_filled; without the chunks of the Kin `but`."""
         known = state_of(self._database).embedders.get(embedder)
         if known is None:
             others = "SELECT 1 FROM memories WHERE :but IS NULL OR kin <> :but LIMIT 1"
@@ -104,8 +105,8 @@ class ChunkVectors:
     def pending(
         self, embedder: str, limit: int, but: str | None = None
     ) -> list[tuple[int, str, str, bool]]:
-        """(chunk, id of its memory, text, whether that is fresh), oldest first, of all memories
-        but one Kin's."""
+        """Return (chunk, id of its memory, text, whether that is fresh), oldest first, of all
+        memories except those of the Kin `but`."""
         known = embedder_of(self._database, embedder)
         if known is None:
             return []
@@ -122,7 +123,7 @@ class ChunkVectors:
         )
 
     def unsettled(self, embedder: str, limit: int) -> list[tuple[int, str, str]]:
-        """(chunk, id of its memory, text) of fresh memories, where there is a vector."""
+        """Return (chunk, id of its memory, text) of fresh memories that have a vector."""
         known = embedder_of(self._database, embedder)
         if known is None:
             return []
@@ -142,7 +143,8 @@ class ChunkVectors:
     # writing, inside a transaction of the caller's
 
     def queue(self, db: apsw.Connection, chunks: Sequence[int]) -> None:
-        """Let new chunks, numbered in a row, wait for every embedder; put takes them off again."""
+        """Queue new chunks with consecutive numbers for every embedder; put removes them from the
+        queue."""
         if chunks:
             db.execute(
                 "INSERT INTO pending SELECT e.id, c.id FROM embedders e CROSS JOIN chunks c"
@@ -164,7 +166,8 @@ class ChunkVectors:
     def put_stored(
         self, db: apsw.Connection, number: int, chunks: Sequence[int], vectors: Sequence[bytes]
     ) -> None:
-        """As put, for vectors as they are stored, of the embedder with this number here."""
+        """Do the same as put for vectors in their stored form, of the embedder with this number
+        here."""
         db.executemany(
             f"INSERT INTO vectors_{number:d} (chunk, embedding) VALUES (?, ?)",
             list(zip(chunks, vectors, strict=True)),
@@ -176,7 +179,7 @@ class ChunkVectors:
         log(db, chunks)
 
     def unfilled(self, db: apsw.Connection, embedder: str, chunks: Sequence[int]) -> set[int]:
-        """Which of these chunks exist and still wait for this embedder."""
+        """Return which of these chunks exist and still wait for this embedder."""
         known = embedder_of(self._database, embedder)
         if known is None:
             return set()
@@ -198,7 +201,8 @@ class ChunkVectors:
     # reading
 
     def first(self, embedder: str, ids: Collection[str], view: View) -> list[tuple[str, Vector]]:
-        """(id of the memory, vector of its first chunk) where there is one that can be seen."""
+        """Return (id of the memory, vector of its first chunk) for visible memories that have
+        one."""
         known = embedder_of(self._database, embedder)
         if known is None:
             return []
@@ -214,7 +218,7 @@ class ChunkVectors:
         return [(id, _vector_of(vector)) for id, vector in rows]
 
     def changed_since(self, mark: int, scope: Scope, limit: int) -> list[tuple[int, str]]:
-        """See Index.changed_since. A mark beyond the log is of another file than this one."""
+        """See Index.changed_since. A mark beyond the end of the log comes from another file."""
         return self._database.rows(
             """
             SELECT l.seq, m.id
@@ -229,7 +233,7 @@ class ChunkVectors:
 
 
 def log(db: apsw.Connection, chunks: Collection[int]) -> None:
-    """Note that these chunks' vectors, or whether they are live, have changed."""
+    """Log that these chunks' vectors, or whether they are live, have changed."""
     db.executemany("INSERT INTO vector_log (chunk) VALUES (?)", [(chunk,) for chunk in chunks])
     db.execute(
         "DELETE FROM vector_log WHERE seq <= (SELECT max(seq) FROM vector_log) - ?", (LOG_KEPT,)

@@ -1,6 +1,6 @@
-"""One database file: opening, protecting, migrating it. The only module that knows the driver.
+"""One database file: opens, protects and migrates it. The only module that knows the driver.
 
-apsw brings its own SQLite and can load extensions; many Pythons' sqlite3 cannot.
+apsw brings its own SQLite and can load extensions; the sqlite3 of many Python builds cannot.
 """
 
 import errno
@@ -36,17 +36,17 @@ Bindings = Mapping[str, Any] | Sequence[Any]
 
 
 class Database:
-    """One SQLite file with a connection for writing and as many as needed for reading.
+    """One SQLite file with one connection for writing and as many as needed for reading.
 
-    Threads read side by side; writes of one process follow one another. Nothing else in this
-    process may open the file: closing any other handle on it would drop SQLite's locks.
+    Threads read concurrently; writes of one process are serialised. Nothing else in this process
+    may open the file: closing any other handle on it would drop SQLite's locks.
     """
 
     def __init__(self, path: Path, migrations: Path = MIGRATIONS) -> None:
-        """Open or make the file, and bring its schema up to date.
+        """Open or create the file, and migrate its schema.
 
-        Raises StoreError: storage_newer for a file of a later kinmem, storage_foreign for somebody
-        else's, storage_damaged, storage_busy, storage_read_only, storage_unsupported.
+        Raises StoreError: storage_newer for a file of a later kinmem, storage_foreign for a file of
+        another program, storage_damaged, storage_busy, storage_read_only, storage_unsupported.
         """
         self.path = path
         self._pid = os.getpid()
@@ -55,7 +55,7 @@ class Database:
         self._idle: list[apsw.Connection] = []
         self._closed = False
         self.writes = 0
-        """Transactions that this process has ended, whatever became of them."""
+        """Number of transactions that this process has ended, committed or not."""
         _check_engine()
         with translated(path):
             _make_private(path)
@@ -74,7 +74,7 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
-        """A connection for reading that is this thread's alone meanwhile."""
+        """Lend a connection for reading to this thread alone."""
         self._check_alive()
         with translated(self.path):
             try:
@@ -92,7 +92,8 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[apsw.Connection]:
-        """As `reading`, but all statements see the file as it is at the first of them."""
+        """Do the same as `reading`, but all statements see the file as it is at the first of
+        them."""
         with self.reading() as db:
             db.execute("BEGIN")
             try:
@@ -103,9 +104,8 @@ class Database:
 
     @contextmanager
     def afresh(self) -> Iterator[apsw.Connection]:
-        """A connection that has read nothing yet: one that has may see damage where another process
-        has erased something since.
-        """
+        """Open a connection that has read nothing yet: an older one may see damage if another
+        process has erased something since."""
         self._check_alive()
         with translated(self.path):
             connection = self._connect()
@@ -115,15 +115,15 @@ class Database:
                 connection.close()
 
     def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
-        """All rows of one reading statement."""
+        """Return all rows of one reading statement."""
         with self.reading() as db:
             return db.execute(sql, bindings).fetchall()
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
-        """A transaction: committed durably when the block ends, undone when it raises.
+        """Run a transaction: committed durably when the block ends, rolled back when it raises.
 
-        Raises storage_newer when another process has migrated the file since it was opened.
+        Raises storage_newer if another process has migrated the file since it was opened.
         """
         self._check_alive()
         with self._write_lock, translated(self.path):
@@ -146,18 +146,19 @@ class Database:
 
     @contextmanager
     def alone(self) -> Iterator[apsw.Connection]:
-        """The connection for writing, outside of a transaction, for what makes its own."""
+        """Lend the connection for writing, outside of a transaction, to code that makes its own."""
         self._check_alive()
         with self._write_lock, translated(self.path):
             yield self._writer
 
     def truncate_wal(self) -> None:
-        """Move everything into the main file and empty the log, so that erased text is nowhere."""
+        """Move everything into the main file and empty the log, so that no copy of erased text
+        remains."""
         with self._write_lock, translated(self.path):
             self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def close(self) -> None:
-        """Close all connections. A second call does nothing, nor does one in a forked child."""
+        """Close all connections. A second call does nothing, nor does a call in a forked child."""
         if self._pid != os.getpid():  # the connections are the parent's, and maybe the lock's too
             return
         with self._write_lock:
@@ -199,11 +200,12 @@ class Database:
             db.execute(f"PRAGMA {pragma}")
 
     def _migrate(self) -> None:
-        """Apply what is missing, in one transaction, after a backup; several processes may try."""
+        """Apply the missing migrations in one transaction, after a backup; several processes may
+        try."""
         db = self._writer
         if self._checked_version() == self.version:
             return
-        # A new file can later shrink in pieces; of one that has tables this changes nothing.
+        # Allows a new file to shrink in pieces later; a file that has tables is not affected.
         db.execute("PRAGMA auto_vacuum = INCREMENTAL").fetchall()
         db.execute("BEGIN IMMEDIATE")
         try:
@@ -222,10 +224,8 @@ class Database:
             raise
 
     def _write_ahead(self) -> None:
-        """Switch a new file to WAL.
-
-        Nobody else may be in it at that moment, and SQLite does not ask the busy handler here.
-        """
+        """Switch a new file to WAL. No other connection may use it at that moment, and SQLite does
+        not call the busy handler here."""
         latest = time.monotonic() + BUSY_SECONDS
         while True:
             try:
@@ -237,7 +237,8 @@ class Database:
                 time.sleep(random.uniform(0.001, 0.02))
 
     def _checked_version(self) -> int:
-        """The file's schema version, 0 for a new file. Refuses what kinmem must not write to."""
+        """Return the file's schema version, 0 for a new file. Raises StoreError for files that
+        kinmem must not write to."""
         found: Any = self._writer.execute(  # all from one moment: somebody may be migrating it
             "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)"
             " FROM pragma_application_id, pragma_user_version"
@@ -257,9 +258,9 @@ class Database:
         return int(version)
 
     def _back_up(self, version: int) -> None:
-        """A copy beside the file, named for the version it still has; an older one is replaced.
+        """Copy the file, with its present version in the copy's name; an older copy is replaced.
 
-        The write lock is held: what is copied is all there is. VACUUM needs another connection.
+        The write lock is held, so the copy is complete. VACUUM needs another connection.
         """
         copy = self.path.with_name(f"{self.path.name}.v{version}.bak")
         copy.unlink(missing_ok=True)
@@ -287,7 +288,7 @@ PRAGMAS = (
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Driver errors inside become StoreError; errors of our own pass through."""
+    """Turn driver errors into StoreError; kinmem's own errors pass through."""
     try:
         yield
     except apsw.Error as error:
@@ -327,7 +328,8 @@ def _check_engine() -> None:
 
 
 def _vec0() -> str:
-    """The extension's file, found without importing sqlite_vec and with it numpy (110 ms)."""
+    """Return the extension's file without importing sqlite_vec, which would import numpy (110
+    ms)."""
     spec = importlib.util.find_spec("sqlite_vec")
     if spec is None or not spec.submodule_search_locations:
         raise StoreError("sqlite-vec is not installed; reinstall kinmem", "storage_unsupported")

@@ -15,8 +15,8 @@ from kinmem.store.history import COMPUTED
 from kinmem.store.sqlite import document_parts, entity_rows, upkeep_rows
 from kinmem.store.sqlite.memory_file import MemoryFile
 
+# Fields of use and upkeep whose changes do not affect which memories recall finds.
 UNNOTICED = COMPUTED - {"auto_tags"} | {"scored_at"}
-"""Fields of use and upkeep: recall finds the same memories before and after they have changed."""
 CHUNKS = "SELECT position, text, metadata FROM chunks WHERE memory = ? ORDER BY position"
 
 
@@ -56,7 +56,7 @@ def _insert_chunks(
     db: apsw.Connection,
     here: int,
 ) -> None:
-    """With their words; their vectors are awaited."""
+    """Insert the chunks and their words; their vectors become pending."""
     for position, text, metadata in _chunks(source, row):
         chunk: Any = db.execute(
             "INSERT INTO chunks (memory, position, layer, text, metadata)"
@@ -73,7 +73,7 @@ def _insert_chunks(
 def _bring_vectors(
     source: apsw.Connection, row: int, file: MemoryFile, db: apsw.Connection, here: int
 ) -> bool:
-    """Take over those that are awaited; whether there were any."""
+    """Copy the vectors that are pending here; returns whether there were any."""
     found = False
     embedders: Any = source.execute("SELECT id, name, dimension FROM embedders").fetchall()
     for number, name, dimension in embedders:
@@ -89,7 +89,7 @@ def _bring_vectors(
 
 
 def _made(source: apsw.Connection, row: int, number: int, positions: Collection[int]) -> list[Any]:
-    """(position, vector) of those of a memory's chunks that have one."""
+    """Return (position, vector) of those of a memory's chunks that have one."""
     return source.execute(
         f"""
         SELECT c.position, v.embedding
@@ -100,9 +100,9 @@ def _made(source: apsw.Connection, row: int, number: int, positions: Collection[
     ).fetchall()
 
 
+# The number of the embedder here, and the chunks without its vector.
 AWAITED = """
     SELECT e.id, c.position, c.id FROM embedders e CROSS JOIN chunks c ON c.memory = :row
     CROSS JOIN pending p ON p.embedder = e.id AND p.chunk = c.id
     WHERE e.name = :name AND e.dimension = :dimension
 """
-"""The number of the embedder here, and the chunks that lack its vector."""

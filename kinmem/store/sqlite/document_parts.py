@@ -34,19 +34,19 @@ the index is written anew: 0.2 s for 1,600 chunks, and 0.1 s where there are 100
 
 
 def passage_text(place: Passage) -> str:
-    """As it is stored; what it does not say is left out."""
+    """Return the place as it is stored; empty fields are left out."""
     told = ((name, getattr(place, name)) for name in FIELDS)
     return as_text({name: value for name, value in told if value or name == "start"})
 
 
 def passage_of(metadata: str, holds_back: object = True) -> Passage:
-    """`holds_back`: whether the document does; if not, it was released."""
+    """Read a stored place. If the document no longer holds anything back, the chunk is released."""
     place = Passage(**json.loads(metadata))
     return place if holds_back else replace(place, held="")
 
 
 def insert_words(db: apsw.Connection, chunks: Iterable[tuple[int, str, Passage]]) -> None:
-    """Let the chunks of a document be found by their words, but for those that are held back."""
+    """Index the words of a document's chunks, except those that are held back."""
     db.executemany(
         "INSERT INTO words (rowid, content, subject, context) VALUES (?, ?, ?, '')",
         [
@@ -58,7 +58,7 @@ def insert_words(db: apsw.Connection, chunks: Iterable[tuple[int, str, Passage]]
 
 
 def remove_words(db: apsw.Connection, chunks: Sequence[int]) -> None:
-    """Nothing of them stays in the file."""
+    """Remove the words of these chunks, so that none of them stays in the file."""
     rows = [(-chunk,) for chunk in chunks]
     if len(rows) <= FEW:
         db.executemany(REMOVE, rows)
@@ -66,11 +66,13 @@ def remove_words(db: apsw.Connection, chunks: Sequence[int]) -> None:
     db.execute(SECURE, (False,))
     db.executemany(REMOVE, rows)
     db.execute(SECURE, (True,))
-    db.execute("INSERT INTO words (words) VALUES ('optimize')")  # else they would stay, as deleted
+    db.execute(
+        "INSERT INTO words (words) VALUES ('optimize')"
+    )  # otherwise they would stay, marked as deleted
 
 
 def hold(db: apsw.Connection, row: int, holds_back: bool) -> None:
-    """Take what a document may hold back out of the words, or let it be found by them."""
+    """Remove from the word index what a document may hold back, or add it again."""
     chunks: Any = db.execute(
         """
         SELECT c.id, c.metadata, coalesce(c.text, m.content)
@@ -88,12 +90,12 @@ def hold(db: apsw.Connection, row: int, holds_back: bool) -> None:
 
 
 def joined(parts: Iterable[tuple[Passage, str]]) -> str:
-    """The text that these consecutive chunks are cut from."""
+    """Return the text from which these consecutive chunks were cut."""
     return _joined((place.start, text) for place, text in parts)
 
 
 def _joined(parts: Iterable[tuple[int, str]]) -> str:
-    """`parts`: where each begins, and its text."""
+    """Join parts, each given as its start and its text."""
     whole: list[str] = []
     end = 0
     for start, text in parts:
@@ -103,7 +105,7 @@ def _joined(parts: Iterable[tuple[int, str]]) -> str:
 
 
 def text_of(db: apsw.Connection, row: int) -> str:
-    """All that a memory says: the text of a document, else its content."""
+    """Return the whole text of a document, or the content of any other memory."""
     rows: Any = db.execute(
         "SELECT json_extract(metadata, '$.start'), text FROM chunks"
         " WHERE memory = ? AND metadata IS NOT NULL ORDER BY position",
@@ -116,7 +118,7 @@ def text_of(db: apsw.Connection, row: int) -> str:
 
 
 def keep_text(db: apsw.Connection, old: Memory, said: str, new: Memory, says: str) -> None:
-    """What an earlier version said, told by what the memory says now."""
+    """Store the text of an earlier version as its difference from the present one."""
     change = delta(says, said)
     db.execute(
         "DELETE FROM old_texts WHERE memory_id = ? AND content_hash = ?", (new.id, new.content_hash)
@@ -131,7 +133,8 @@ def keep_text(db: apsw.Connection, old: Memory, said: str, new: Memory, says: st
 def old_text(
     kept: dict[str, tuple[str, bytes]], version: str, present: str, text: str, id: str
 ) -> str:
-    """What the version said. `kept`: base and delta by version; `present` said `text`."""
+    """Return the text of a version. `kept` holds base and delta by version; `text` is that of
+    `present`."""
     steps = []
     while version != present:
         if version not in kept:
@@ -144,7 +147,7 @@ def old_text(
 
 
 def note_ingested(db: apsw.Connection, embedder: str, chunks: Sequence[int]) -> None:
-    """Documents of which these were the last chunks without a vector are ingested now."""
+    """Mark documents as ingested whose last chunks without a vector were these."""
     db.execute(
         """
         UPDATE memories SET status = 'ingested'
@@ -163,7 +166,7 @@ def note_ingested(db: apsw.Connection, embedder: str, chunks: Sequence[int]) -> 
 
 
 def drop_old_texts(database: Database, before: datetime) -> None:
-    """Forget what versions of own documents said that were replaced before that moment."""
+    """Delete the texts of own documents' versions that were replaced before that moment."""
     bound = (time_text(before),)
     if database.rows("SELECT 1 FROM old_texts WHERE at < ? LIMIT 1", bound):
         with database.writing() as db:
@@ -234,12 +237,12 @@ class SqliteDocuments:
             return None
 
 
+# Characters compared at once if no sentence ends sooner.
 LONGEST = 500
-"""Characters compared at once where no sentence ends sooner."""
 
 
 def delta(base: str, text: str) -> bytes:
-    """What makes `text` of `base`: spans of it to copy, and words that it does not have."""
+    """Return what turns `base` into `text`: spans to copy, and words that `base` does not have."""
     head = _common(base, text)
     tail = _common(base[head:][::-1], text[head:][::-1])
     middle, end = text[head : len(text) - tail], len(base) - tail
@@ -249,19 +252,19 @@ def delta(base: str, text: str) -> bytes:
 
 
 def applied(base: str, change: bytes) -> str:
-    """The text that `delta` was given."""
+    """Return the text that was given to `delta`."""
     steps = json.loads(zlib.decompress(change))
     return "".join(s if isinstance(s, str) else base[s[0] : s[1]] for s in steps)
 
 
 def _common(one: str, other: str) -> int:
-    """How many characters both begin with."""
+    """Return the length of the common beginning."""
     lengths = range(1, min(len(one), len(other)) + 1)
     return bisect_left(lengths, True, key=lambda n: one[:n] != other[:n])
 
 
 def _steps(base: str, start: int, end: int, text: str) -> list[list[int] | str]:
-    """The text by its sentences: those that stand in that span of `base` are copied."""
+    """Split the text into sentences; those that occur in that span of `base` are copied."""
     known: dict[str, int] = {}
     at = start
     for part in _sentences(base[start:end]):

@@ -21,7 +21,8 @@ READ = "UPDATE memories SET entities_read = 1 WHERE rowid = ?"
 
 
 def put(db: apsw.Connection, memory: int, knowledge: Knowledge, at: datetime) -> None:
-    """Let a memory, by its row number, be about these, and say this of them; it is read then."""
+    """Store the entities and relations of a memory, given by its row number, and mark it as
+    read."""
     numbers = _mention(db, memory, knowledge.entities)
     if knowledge.relations:
         parts = _parts(db, memory)
@@ -49,7 +50,7 @@ def put(db: apsw.Connection, memory: int, knowledge: Knowledge, at: datetime) ->
 
 
 def of(db: apsw.Connection, memory: int) -> list[Entity]:
-    """Whom and what a memory, by its row number, is about, by name."""
+    """Return the entities of a memory, given by its row number, sorted by name."""
     rows: Any = db.execute(
         "SELECT e.name, e.type FROM entities e JOIN memory_entities ON entity = e.id"
         " WHERE memory = ? ORDER BY e.name, e.type",
@@ -59,8 +60,8 @@ def of(db: apsw.Connection, memory: int) -> list[Entity]:
 
 
 def copy(from_db: apsw.Connection, source: int, db: apsw.Connection, target: int) -> bool:
-    """Let a memory be about what it is about in another file, and say what it says there; whether
-    that was something else."""
+    """Copy a memory's entities and relations from another file; returns whether they were
+    different."""
     there = _told(from_db, source)
     if there == _told(db, target):
         return False
@@ -113,7 +114,7 @@ def _told(db: apsw.Connection, memory: int) -> tuple[list[Row], list[Row], int]:
 
 
 def merge(db: apsw.Connection, kept: int, gone: int) -> None:
-    """Let what is said of one entity be said of another; its name becomes an alias."""
+    """Transfer everything about one entity to another; its name becomes an alias."""
     name: Any = db.execute("SELECT name FROM entities WHERE id = ?", (gone,)).get
     db.execute(
         "UPDATE OR IGNORE memory_entities SET entity = :kept, alias = coalesce(alias, :name),"
@@ -127,7 +128,7 @@ def merge(db: apsw.Connection, kept: int, gone: int) -> None:
 
 
 def _mention(db: apsw.Connection, memory: int, entities: Sequence[Entity]) -> dict[str, int]:
-    """Let a memory be about these; their numbers by folded name."""
+    """Store a memory's entities; returns their numbers by folded name."""
     numbers = {}
     for entity in entities:
         number, name = _number(db, entity)
@@ -181,7 +182,7 @@ def _called(db: apsw.Connection, plain: str, type: EntityType) -> tuple[int, str
 
 
 def _exactly(db: apsw.Connection, entity: Entity) -> int:
-    """The number of the entity of just this name and type, which may be new."""
+    """Return the number of the entity with exactly this name and type, which may be new."""
     bound = {"name": entity.name, "folded": folded(entity.name), "type": entity.type}
     db.execute(
         "INSERT OR IGNORE INTO entities (name, folded, type) VALUES (:name, :folded, :type)", bound
@@ -193,7 +194,7 @@ def _exactly(db: apsw.Connection, entity: Entity) -> int:
 
 
 def _parts(db: apsw.Connection, memory: int) -> list[tuple[int, str]]:
-    """Positions and folded texts of a memory's first chunks, if it has several."""
+    """Return positions and folded texts of a memory's first chunks, if it has several."""
     rows: Any = db.execute(
         "SELECT position, text FROM chunks WHERE memory = ? AND text IS NOT NULL"
         " ORDER BY position LIMIT ?",
@@ -203,7 +204,7 @@ def _parts(db: apsw.Connection, memory: int) -> list[tuple[int, str]]:
 
 
 def _place(parts: Sequence[tuple[int, str]], *names: str) -> int:
-    """The first chunk that has all the names in it; else the first that has any of them."""
+    """Return the first chunk that has all the names; otherwise the first that has any of them."""
     plain = [folded(name) for name in names]
     for enough in (all, any):
         for position, text in parts:

@@ -1,6 +1,6 @@
-"""Where a file says what a memory says or names somebody, and how that is taken out of it.
+"""Finds where a file repeats a memory or mentions a name, and removes it there.
 
-Functions with `db` run inside a transaction of the caller's.
+Functions with `db` run inside the caller's transaction.
 """
 
 import json
@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from kinmem.language.names.mention import Mention
 from kinmem.models import Memory
 from kinmem.sentences import sentences
+from kinmem.store.mention import Mention
 from kinmem.store.sqlite import link_rows
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.queries import (
@@ -31,23 +31,25 @@ from kinmem.text import content_words, words
 from kinmem.turns import Repetition
 
 ERASED = "[erased]"
+# Share of an erased memory's content words from which a sentence of a summary is erased with it.
 SAYS_IT = 0.6
-"""Share of an erased memory's content words from which a sentence of a summary goes with it."""
+# Least words of a statement that is looked for in all that was said; characters in scripts without
+# spaces.
 FEWEST_WORDS = 3
-"""Of a statement that is looked for in all that was said; characters in scripts without blanks."""
 IN_TURNS = "(session, turn) IN (SELECT value ->> 0, value ->> 1 FROM json_each(:turns))"
 OF_MEMORIES = (
     "SELECT DISTINCT session, turn FROM repetitions"
     " WHERE memory IN (SELECT value FROM json_each(?))"
 )
+# Session and turn.
 Turn = tuple[str, str]
-"""Session and turn."""
 
 
 def put_repetitions(
     db: apsw.Connection, found: Sequence[Repetition], stands: Mapping[str, str]
 ) -> None:
-    """Note these, as far as the turns are kept. `stands`: ids under which drafts were stored."""
+    """Record which turns repeat memories, if the turns are stored. `stands` holds the ids under
+    which drafts were stored."""
     db.executemany(
         """
         INSERT OR IGNORE INTO repetitions (session, turn, memory, role)
@@ -68,7 +70,7 @@ def put_repetitions(
 
 
 def turns_of(db: apsw.Connection | Database, ids: Collection[str]) -> list[Turn]:
-    """The turns that repeat any of these memories."""
+    """Return the turns that repeat any of these memories."""
     wanted = (json.dumps(list(ids)),)
     if isinstance(db, Database):
         return db.rows(OF_MEMORIES, wanted)
@@ -79,9 +81,9 @@ def turns_of(db: apsw.Connection | Database, ids: Collection[str]) -> list[Turn]
 def scrub(db: apsw.Connection, memory: Memory, repeating: Collection[Turn]) -> None:
     """Blank what its Kin's file still says about an erased memory.
 
-    The turns it was learned from, that are known to be `repeating` it, or that state the same
-    are blanked as a whole; summaries lose what repeats it, and what was learned beside it the
-    context that does.
+    Blanked as a whole are the turns that it was learned from, the turns that are known to repeat it
+    (`repeating`), and those that state the same. Summaries lose the sentences that repeat it, and
+    memories of the same turns lose a source context that does.
     """
     id = memory.id
     turns = json.dumps([*_turns_of(memory), *repeating])
@@ -111,7 +113,7 @@ def scrub(db: apsw.Connection, memory: Memory, repeating: Collection[Turn]) -> N
 
 
 def _scrub_contexts(db: apsw.Connection, memory: Memory, turns: str) -> None:
-    """What memories of the same turns quote of it, with the words and history of that."""
+    """Blank what memories of the same turns quote of it, in their words and history as well."""
     beside: Any = db.execute(
         f"""
         SELECT m.rowid, {COLUMNS} FROM memories m
@@ -142,7 +144,8 @@ def _scrub_contexts(db: apsw.Connection, memory: Memory, turns: str) -> None:
 
 
 def restates(text: str, statement: str) -> bool:
-    """Whether a text says a statement word for word; one of few words is in too many texts."""
+    """Return whether a text contains a statement word for word. A statement of few words never
+    counts, since too many texts contain it."""
     wanted = words(statement)
     said = " ".join(words(text))
     if CJK.search(statement):
@@ -151,12 +154,12 @@ def restates(text: str, statement: str) -> bool:
 
 
 def _turns_of(memory: Memory) -> list[Turn]:
-    """Where it was learned."""
+    """Return the turns that it was learned from."""
     return [(memory.session, turn) for turn in memory.turns] if memory.session else []
 
 
 def _scrub_turns(db: apsw.Connection, memory: Memory, turns: str) -> None:
-    """What was said in these turns, or says the same, and what summaries repeat of it."""
+    """Blank what was said in these turns or states the same, and what summaries repeat of it."""
     said: Any = db.execute(
         f"SELECT id, session FROM turns WHERE {IN_TURNS}", {"turns": turns}
     ).fetchall()
@@ -178,12 +181,13 @@ def _scrub_turns(db: apsw.Connection, memory: Memory, turns: str) -> None:
 
 
 def _restating(db: apsw.Connection, memory: Memory) -> list[tuple[int, str]]:
-    """(number, session) of turns that say it elsewhere, learned from it or not; none where a live
-    memory says it still, nor what was said anew after it was forgotten and is to be learned."""
+    """Return (number, session) of other turns that state it, whether it was learned from them or
+    not; none if a live memory still states it. Left out is what was said again after it was
+    forgotten and waits to be learned from."""
     live = f"SELECT 1 FROM memories m WHERE m.content_hash = ? AND {IS_LIVE}"
     if db.execute(live, (memory.content_hash,)).get:
         return []
-    written = memory.content.lower()  # a sharp s is two letters in `words`
+    written = memory.content.lower()  # `words` turns a sharp s into two letters
     plain = [word for word in words(memory.content) if word.isascii() and word in written]
     rows = db.execute(
         "SELECT id, session, text FROM turns WHERE instr(lower(text), :word)"
@@ -197,13 +201,14 @@ def _restating(db: apsw.Connection, memory: Memory) -> list[tuple[int, str]]:
 
 
 def _without(wanted: set[str], part: str) -> str:
-    """A sentence of a summary, unless it says most of what was erased."""
+    """Return a sentence of a summary, unless it repeats most of what was erased."""
     told = len(wanted.intersection(content_words(part)))
     return ERASED + "\n" if told >= SAYS_IT * len(wanted) else part
 
 
 def _quotes(context: str | None, wanted: set[str]) -> bool:
-    """Whether most of a context was erased, or it says most of that; it may be cut short."""
+    """Return whether the context, which may be cut short, and the erased text share most of their
+    words."""
     for part in (context or "").split(" | "):
         told = set(content_words(part))
         least = SAYS_IT * min(len(told), len(wanted))
@@ -212,13 +217,14 @@ def _quotes(context: str | None, wanted: set[str]) -> bool:
     return False
 
 
+# Columns of a memory that hold what somebody wrote, unchanged.
 SAID = (
     *("content", "subject", "source_context", "title", "description"),
     *("manual_tags", "metadata", "source_ref"),
 )
-"""Columns of a memory that hold what somebody wrote, as they wrote it."""
+# Speakers that are not names.
 ROLES = frozenset({"user", "assistant", "tool"})
-"""Speakers that are nobody's name."""
+# Fields of a memory that are blanked only in part: see `changes`.
 CHANGES = {
     "session": "removed",
     "turn_id": "removed",
@@ -227,25 +233,27 @@ CHANGES = {
     "metadata": "metadata",
     "ingest_metadata": "told",
 }
-"""Fields of a memory of which not all is blanked: see `changes`."""
 OTHERS_WORDS = {*SAID, *CHANGES, "auto_tags"}
+# Fields of history lines that are in kinmem's own words.
 OWN_FIELDS = {*FIELDS, "links"} - OTHERS_WORDS
-"""What lines of the history tell of a memory in kinmem's own words."""
 
 
 class Written(NamedTuple):
-    """A column that may name somebody."""
+    """A column that may mention somebody."""
 
     table: str
     column: str
     change: str
-    """The SQL function that gives the text without the name; of DROPPED the row goes."""
+    """The SQL function that returns the text without the name; with DROPPED the row is deleted."""
 
     @property
     def names_it(self) -> str:
         return f"{self.column} IS NOT {self.change}({self.column})"
 
 
+# Every column that may, except those that are deleted with their memory. kinmem's own words, such
+# as a state, an action, or the name of the Kin or an embedder, are never changed: nothing would
+# work without them.
 WRITTEN = (
     *(
         Written("memories", name, CHANGES[name])
@@ -271,9 +279,8 @@ WRITTEN = (
     Written("conflicts", "reason", "blanked"),
     Written("runs", "problems", "blanked"),
 )
-"""Every column that may, but for what goes with its memory. No word of kinmem's own is changed,
-such as a state, an action, the Kin's or an embedder's name: without these nothing would work."""
 DROPPED = frozenset({"entities"})
+# Tables that are erased with their memory, or with what was said.
 WITH_MEMORIES = frozenset(
     {
         *(("memories", column) for column in (*SAID, "speaker", "auto_tags")),
@@ -286,11 +293,10 @@ WITH_MEMORIES = frozenset(
         ("turn_chunks", "text"),
     }
 )
-"""What goes with its memory, or with what was said."""
 
 
 def changes(mention: Mention) -> dict[str, Callable[[str], str]]:
-    """What takes the name out of a text, by its name in SQL."""
+    """Return the functions that remove the name from a text, by their names in SQL."""
     return {
         "removed": mention.removed,
         "blanked": mention.blanked,
@@ -303,13 +309,13 @@ def changes(mention: Mention) -> dict[str, Callable[[str], str]]:
 
 
 def _batch(mention: Mention, name: str) -> str:
-    """The first word of a batch's name says what it was."""
+    """Keep the first word of a batch's name, which says what kind of batch it was."""
     kind, blank, rest = name.partition(" ")
     return kind + blank + mention.removed(rest)
 
 
 def _line(mention: Mention, stored: str) -> str:
-    """Fields of a memory, as a line of the history tells them."""
+    """Remove the name from a memory's fields in a history line."""
     known = changes(mention)
     fields: dict[str, Any] = json.loads(stored)
     left = {
@@ -322,13 +328,14 @@ def _line(mention: Mention, stored: str) -> str:
 
 
 def _metadata(mention: Mention, stored: str) -> str:
-    """What is told of a document is kinmem's own words; see documents.pipeline."""
+    """Remove the name from metadata. A document's metadata is in kinmem's own words, see
+    documents.pipeline."""
     is_document = {"type", "characters", "parts"} <= json.loads(stored).keys()
     return stored if is_document else mention.blanked(stored)
 
 
 def _told(mention: Mention, stored: str) -> str:
-    """A JSON object whose keys are kinmem's own words."""
+    """Remove the name from the values of a JSON object whose keys are kinmem's own words."""
     told: dict[str, Any] = json.loads(stored)
     left = {name: _changed(mention.blanked, value) for name, value in told.items()}
     return stored if left == told else as_text(left)

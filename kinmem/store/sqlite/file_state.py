@@ -1,7 +1,8 @@
-"""What tells that something in a file has changed, read at once; while one recall goes on, once.
+"""The state of a file, by which changes are recognised: read in one statement, and once during one
+recall.
 
-All of it are numbers that SQLite finds at the end of an index. What is kept in memory is right as
-long as they stay.
+It consists of numbers that SQLite finds at the end of an index. What is cached in memory is valid
+as long as they stay the same.
 """
 
 import json
@@ -37,7 +38,7 @@ STATE = f"""
 
 
 class Enrolled(NamedTuple):
-    """An embedder whose vectors the file keeps."""
+    """An embedder whose vectors the file stores."""
 
     number: int
     dimension: int
@@ -48,25 +49,26 @@ class Enrolled(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """One file at one moment."""
+    """The state of one file at one moment."""
 
     revision: int
-    """Goes up with every change that recall could notice."""
+    """Increases with every change that recall could notice."""
     first_change: int
-    """Of vector_log, the oldest entry that is kept."""
+    """Number of the oldest entry that is still in vector_log."""
     last_change: int
     last_memory: int
-    """The greatest number of a memory; with last_chunk it tells how many chunks one has."""
+    """The highest number of a memory; together with last_chunk it tells how many chunks a memory
+    has."""
     last_chunk: int
     has_documents: bool
-    """Whether chunks of documents are found by words."""
+    """Whether the word index has chunks of documents."""
     last_turn_vector: int
     turn_vectors_lost: int
     has_turns: bool
-    """Whether anything that was said is found by words, and so at all."""
+    """Whether the word index has anything that was said; if not, none of it can be found."""
     has_open_conflicts: bool
     first_end: str | None
-    """When the first of the live memories ends by itself, as time_text tells it."""
+    """When the first of the live memories expires or ends, in the format of time_text."""
     embedders: Mapping[str, Enrolled]
 
 
@@ -76,7 +78,8 @@ _kept: ContextVar[_Kept | None] = ContextVar("kept", default=None)
 
 @contextmanager
 def kept_states() -> Iterator[None]:
-    """State is read once for each file meanwhile, by this thread, unless it writes itself."""
+    """During the block, read each file's state only once in this thread, unless the thread
+    writes."""
     if _kept.get() is not None:
         yield
         return
@@ -88,7 +91,7 @@ def kept_states() -> Iterator[None]:
 
 
 def state_of(database: Database) -> FileState:
-    """The file as it is, or was when it was first asked for in kept_states."""
+    """Return the state of the file now, or within kept_states when it was first requested."""
     kept = _kept.get()
     known = kept.get(database) if kept is not None else None
     if known is not None and known[0] == database.writes:
@@ -101,7 +104,7 @@ def state_of(database: Database) -> FileState:
 
 
 def embedder_of(database: Database, name: str) -> tuple[int, int] | None:
-    """Number and dimension of an enrolled embedder."""
+    """Return number and dimension of an enrolled embedder."""
     if _kept.get() is not None:
         known = state_of(database).embedders.get(name)
         return None if known is None else known[:2]

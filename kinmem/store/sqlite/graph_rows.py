@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from kinmem.language.names.relation_words import SYMMETRIC
+from kinmem.language import SYMMETRIC
 from kinmem.models import LIVE, Knowledge, Memory
 from kinmem.store.graph import MOST_ALIASES, Edge, Key, Known, Named, Reach, Surroundings
 from kinmem.store.sqlite import entity_rows

@@ -41,7 +41,7 @@ def append(
     lines: Sequence[Line],
     batch: str | None,
 ) -> None:
-    """Note what one write has done."""
+    """Append the lines of one write."""
     when = time_text(at)
     db.executemany(
         f"INSERT INTO history ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -64,7 +64,7 @@ def append(
 
 
 def events(database: Database, which: str, bound: Mapping[str, Any]) -> list[Event]:
-    """The lines for which `which` holds; it may end in an order and a limit."""
+    """Return the lines that match the condition `which`, which may end in an order and a limit."""
     rows = database.rows(f"SELECT seq, {COLUMNS} FROM history WHERE {which}", bound)
     return [
         Event(
@@ -93,17 +93,19 @@ _defaults = {
 
 
 def record(memory: Memory) -> dict[str, Any]:
-    """What the history keeps of a new memory: all that is not as it is by default.
+    """Return what the history stores of a new memory: all fields that differ from their defaults.
 
-    So the memory can be told from the history alone, and there is a second copy of its texts.
+    So the memory can be rebuilt from the history alone, and there is a second copy of its texts.
     """
     values = zip(NAMED, _values(memory), strict=True)
     return {name: value for name, value in values if value != _defaults[name]}
 
 
 def next_write(db: apsw.Connection, kin: str) -> int:
-    """The number of a write that goes on: above all that the Kin's history has. Each is a
-    transaction on its file, so no two get the same, and a later one never a smaller."""
+    """Return the number of a new write: one more than the highest in the Kin's history.
+
+    Each write is a transaction on its file, so numbers are unique and ascending.
+    """
     last: Any = db.execute("SELECT max(write) FROM history WHERE kin = ?", (kin,)).get
     return int(last or 0) + 1
 
@@ -150,8 +152,8 @@ def _writes(lines: Sequence[Row]) -> Iterator[list[int]]:
     yield from (places for _, _, places in sorted(done, key=lambda write: (write[0], write[2][0])))
 
 
+# The largest number that the database accepts.
 LARGEST = 2**63 - 1
-"""What a database takes for a number."""
 
 
 class SqlitePast:

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import apsw
 
 from kinmem.errors import MemoryNotFound
-from kinmem.language.names.mention import Mention
 from kinmem.models import Memory
 from kinmem.store.history import Traces
+from kinmem.store.mention import Mention
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.document_parts import SqliteDocuments, delta
 from kinmem.store.sqlite.erasing import (

@@ -21,12 +21,12 @@ from kinmem.store.sqlite.queries import RAISE, moment, time_text
 
 logger = logging.getLogger(__name__)
 
+# Copies in one transaction; other Kins' writes wait for it.
 AT_ONCE = 200
-"""Copies in one transaction: others' writes wait for it."""
 
 
 class Publisher:
-    """Keeps the copies of one Kin's shared memories as their originals are."""
+    """Keeps the copies of one Kin's shared memories equal to their originals."""
 
     def __init__(self, own: MemoryFile, shared: MemoryFile, kin: str) -> None:
         self._own = own
@@ -34,8 +34,7 @@ class Publisher:
         self._kin = kin
 
     def catch_up(self) -> None:
-        """Count what others have recalled, and publish what is in the outbox, as far as it can be
-        done now."""
+        """Count what other Kins have recalled, and publish the outbox, as far as possible now."""
         try:
             self.collect_uses()
             self.publish()
@@ -43,14 +42,14 @@ class Publisher:
             logger.warning("what was shared is published later: %s", error)
 
     def try_to_publish(self) -> None:
-        """As publish; what cannot be published now stays in the outbox."""
+        """Do the same as publish; what cannot be published now stays in the outbox."""
         try:
             self.publish()
         except StoreError as error:
             logger.warning("what was shared is published later: %s", error)
 
     def publish(self) -> None:
-        """Bring the copies of all that is in the outbox up to date. Raises StoreError."""
+        """Update the copies of everything in the outbox. Raises StoreError."""
         while self._own.database.rows("SELECT 1 FROM outbox LIMIT 1"):
             last, withdrawn = self._publish_some()
             with self._own.database.writing() as db:
@@ -84,7 +83,7 @@ class Publisher:
     def _refresh(
         self, source: apsw.Connection, row: int, original: Memory, db: apsw.Connection
     ) -> bool:
-        """Let the copy be as the original is; whether recall could notice."""
+        """Make the copy equal to the original; returns whether recall could notice."""
         if self._author(db, original.id) not in (None, self._kin):
             logger.warning("%s is not shared: another Kin shares a memory of this id", original.id)
             return False
@@ -94,7 +93,7 @@ class Publisher:
         return link_rows.publish(original.id, self._kin, source, db) or changed
 
     def _withdraw(self, db: apsw.Connection, id: str) -> bool:
-        """Delete the copy and what is said of it; whether there was one."""
+        """Delete the copy and everything about it; returns whether there was one."""
         if self._author(db, id) != self._kin:
             return False
         self._shared.delete(db, id)
@@ -104,12 +103,12 @@ class Publisher:
         return True
 
     def _author(self, db: apsw.Connection, id: str) -> str | None:
-        """Whose copy is published under this id."""
+        """Return the Kin that has published the copy with this id."""
         author: Any = db.execute("SELECT kin FROM memories WHERE id = ?", (id,)).get
         return None if author is None else str(author)
 
     def collect_uses(self) -> None:
-        """Let the originals count how often others have recalled the copies."""
+        """Add to the originals how often other Kins have recalled the copies."""
         told = self._shared.database.rows(
             "SELECT u.memory, u.count, u.at FROM others_uses u JOIN memories m ON m.id = u.memory"
             " WHERE m.kin = ?",
@@ -146,7 +145,7 @@ USE = """
 
 
 class Uses(NamedTuple):
-    """By others than the author."""
+    """Uses by Kins other than the author."""
 
     times: int = 0
     latest: str = ""
@@ -158,7 +157,7 @@ def _counted(db: apsw.Connection, id: str) -> Uses:
 
 
 def _with_uses(original: Memory, by_others: Uses, collected: Uses) -> Memory:
-    """The copy counts what its original has not collected yet as well."""
+    """Add to a copy's count the uses that its original has not collected yet."""
     more = by_others.times - collected.times
     if more <= 0:
         return original
@@ -169,7 +168,7 @@ def _with_uses(original: Memory, by_others: Uses, collected: Uses) -> Memory:
 
 
 def _publish_parents(source: apsw.Connection, db: apsw.Connection, id: str) -> None:
-    """Of what it was made from, as far as that was shared."""
+    """Record those memories that it was made from and that are shared."""
     parents: Any = source.execute("SELECT parent FROM lineage WHERE child = ?", (id,)).fetchall()
     db.executemany(
         "INSERT OR IGNORE INTO lineage (child, parent) SELECT ?, id FROM memories WHERE id = ?",

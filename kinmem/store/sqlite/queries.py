@@ -15,10 +15,10 @@ from typing import Any
 
 import apsw
 
-from kinmem.language.pattern import late
-from kinmem.language.time.when import spoken_date
+from kinmem.clock import spoken_date
 from kinmem.models import LIVE, ROLES, Filters, Memory, State
 from kinmem.places import FREE
+from kinmem.text import late
 
 FIELDS = tuple(field.name for field in fields(Memory))
 COLUMNS = ", ".join(f"m.{name}" for name in FIELDS)
@@ -35,17 +35,17 @@ OBJECTS = frozenset({"metadata", "ingest_metadata"})
 
 @lru_cache(maxsize=64)  # a batch shares its moment
 def time_text(at: datetime) -> str:
-    """UTC, always 27 characters, so that texts sort as times do."""
+    """Convert to UTC text of always 27 characters, so that texts sort as times do."""
     return at.astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
 
 
 def moment(stored: str | None) -> datetime | None:
-    """What time_text has made, or nothing, back."""
+    """Convert the result of time_text back; None stays None."""
     return datetime.fromisoformat(stored) if stored else None
 
 
 def column(name: str, value: Any) -> Any:
-    """The value of a field of Memory as it is stored; empty collections are NULL."""
+    """Return a field of Memory in its stored form; empty collections are NULL."""
     if value is None:
         return None
     if name in TIMES:
@@ -60,7 +60,7 @@ _converted = [at for at, name in enumerate(FIELDS) if name in TIMES | TAGS | OBJ
 
 
 def row_of(memory: Memory) -> list[Any]:
-    """The values of COLUMNS."""
+    """Return the values of COLUMNS."""
     row = list(_values(memory))
     for at in _converted:
         row[at] = column(FIELDS[at], row[at])
@@ -68,7 +68,7 @@ def row_of(memory: Memory) -> list[Any]:
 
 
 def memory_of(row: Sequence[Any]) -> Memory:
-    """The memory that a row of COLUMNS holds."""
+    """Return the memory in a row of COLUMNS."""
     values = dict(zip(FIELDS, row, strict=True))
     for name in TIMES:
         if values[name] is not None:
@@ -83,7 +83,7 @@ def memory_of(row: Sequence[Any]) -> Memory:
 
 
 def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Some fields of a memory, as the history holds them; names that are no fields are left out."""
+    """Convert fields of a memory from the history; names that are not fields are left out."""
     return {name: _field(name, stored[name]) for name in FIELDS if name in stored}
 
 
@@ -102,7 +102,8 @@ def _field(name: str, value: Any) -> Any:
 
 
 def as_json(values: Mapping[str, Any]) -> str | None:
-    """Changed fields for the history, as stored; none are NULL."""
+    """Return changed fields in the form in which the history stores them; NULL if there are
+    none."""
     if not values:
         return None
     return as_text({name: column(name, value) for name, value in values.items()})
@@ -137,13 +138,13 @@ ABOUT = """m.rowid IN (
 NOT_ELSEWHERE = """(m.place IS NULL OR m.place IN (SELECT value FROM json_each(:here))
     OR m.place >= '?' AND m.place < '@' OR m.category IN (SELECT value FROM json_each(:free)))"""
 
+# Which Kin reads which file: the bindings of VISIBLE.
 View = Mapping[str, str | bool]
-"""Who looks at which file: what VISIBLE binds."""
 
 
 @dataclass(frozen=True)
 class Allowed:
-    """What may be found: a condition on `memories m`, and what it binds."""
+    """What may be found: a condition on `memories m`, and its bindings."""
 
     condition: str
     bound: Mapping[str, Any]
@@ -152,11 +153,12 @@ class Allowed:
     live: bool
     """Whether it allows live rows only."""
     state: State | None = None
-    """The only state that it allows, if that is one whose vectors are kept apart."""
+    """The only state that it allows, if the vectors of that state are stored separately."""
 
 
 def conditions(filters: Filters, view: View, now: datetime) -> tuple[str, dict[str, Any]]:
-    """The text of a WHERE clause, and its bindings. No filters: visible, live, not expired."""
+    """Return the text of a WHERE clause, and its bindings. Without filters: visible, live, not
+    expired."""
     parts = [VISIBLE]
     bound: dict[str, Any] = {**view, "now": time_text(now)}
     _life(filters, parts, bound)
@@ -275,19 +277,20 @@ def spread(text: str) -> str:
 
 
 def match_any(words: Sequence[str]) -> str:
-    """An expression for rows with any of the words; empty when none can be found in an index."""
+    """Return an expression for rows with any of the words; empty if the index can contain none of
+    them."""
     return " OR ".join(_terms(words))
 
 
 def match_all(words: Sequence[str], *, beginnings: bool = False) -> str:
-    """An expression for rows with all of the words, or else with words that begin so."""
+    """Return an expression for rows with all of the words, or with words that begin with them."""
     if not beginnings:
         return " AND ".join(_terms(words))
     return " AND ".join(term.removesuffix(" *") + " *" for term in _terms(words))
 
 
 def _terms(words: Sequence[str]) -> list[str]:
-    """Each word as a quoted phrase of its tokens: nothing of it can be read as query syntax."""
+    """Quote each word as a phrase of its tokens, so that nothing in it is read as query syntax."""
     terms: dict[str, None] = {}
     for word in words:
         parted = CJK.sub(
@@ -309,7 +312,7 @@ def _pairs(run: str) -> list[str]:
 
 
 def insert_words(db: apsw.Connection, rows: Sequence[int], memories: Sequence[Memory]) -> None:
-    """Let memories, by their row numbers, be found by their words."""
+    """Add the words of memories, given by their row numbers, to the index."""
     db.executemany(
         "INSERT INTO words (rowid, content, subject, context) VALUES (?, ?, ?, ?)",
         [(row, *indexed(memory)) for row, memory in zip(rows, memories, strict=True)],
@@ -317,6 +320,6 @@ def insert_words(db: apsw.Connection, rows: Sequence[int], memories: Sequence[Me
 
 
 def reindex(db: apsw.Connection, row: int, memory: Memory) -> None:
-    """Let a memory be found by the words that it has now."""
+    """Replace the words of a memory in the index."""
     db.execute("DELETE FROM words WHERE rowid = ?", (row,))
     insert_words(db, [row], [memory])

@@ -1,4 +1,5 @@
-"""One Kin's two files: its own with all originals, and the shared one with what others publish."""
+"""The two files of one Kin: its own with all originals, and the shared one with what others
+publish."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -18,10 +19,11 @@ from kinmem.store.sqlite.queries import Allowed, View, conditions
 
 
 class KinFiles:
-    """One Kin's view of two files: its own and the shared one. Never opens another Kin's file."""
+    """What one Kin sees of two files: its own and the shared one. Never opens another Kin's
+    file."""
 
     def __init__(self, home: Path, kin: str, clock: Clock) -> None:
-        """`kins/<kin>.db` and `shared.db` below `home`."""
+        """Open `kins/<kin>.db` and `shared.db` below `home`."""
         self.kin = kin
         self.clock = clock
         with translated(home):
@@ -41,29 +43,29 @@ class KinFiles:
             raise
 
     def __iter__(self) -> Iterator[MemoryFile]:
-        """The own file, then the shared one."""
+        """Iterate over the own file, then the shared one."""
         return iter((self.own, self.shared))
 
     def close(self) -> None:
-        """Let go of both."""
+        """Close both files."""
         for file in self:
             file.close()
 
     # what the Kin sees
 
     def view(self, file: MemoryFile) -> View:
-        """Who looks at which file."""
+        """Return the bindings of VISIBLE for this Kin and file."""
         return {"kin": self.kin, "own": file is self.own}
 
     def get(self, id: str) -> Memory:
-        """A visible memory. Raises MemoryNotFound."""
+        """Return a visible memory. Raises MemoryNotFound."""
         found = self.memories([id])
         if not found:
             raise MemoryNotFound(id)
         return found[id]
 
     def memories(self, ids: Collection[str]) -> dict[str, Memory]:
-        """The visible ones among these, by id."""
+        """Return those of these memories that are visible, by id."""
         found = {memory.id: memory for _, memory in self.own.by_ids(ids)}
         others = [id for id in ids if id not in found]
         for _, copy in self.shared.by_ids(others) if others else ():
@@ -72,14 +74,14 @@ class KinFiles:
         return found
 
     def holder(self, id: str) -> tuple[Database, int]:
-        """The file of a visible memory, and its number in it. Raises MemoryNotFound."""
+        """Return the file of a visible memory, and its number there. Raises MemoryNotFound."""
         file = self.own if self.get(id).kin == self.kin else self.shared
         for row, _ in file.by_ids([id]):
             return file.database, row
         raise MemoryNotFound(id)
 
     def allowed(self, filters: Filters) -> Iterator[tuple[MemoryFile, Allowed]]:
-        """The files to be asked, and what may be found in each; an unwritten one is not asked."""
+        """Yield the files to search, with what may be found in each; an empty file is left out."""
         now = self.clock()
         at_hand = filters.here if filters.only_here else None
         anything = replace(filters, scope=None, here=at_hand) == Filters()
@@ -92,7 +94,8 @@ class KinFiles:
             revision, expired = file.outlook(now)
             if revision:
                 where, bound = conditions(filters, self.view(file), now)
-                # Own copies are no reason against: each ranks as its original does in the own file.
+                # The Kin's own copies do no harm here: each ranks as its original does in the own
+                # file.
                 one_scope = filters.scope is None or file is self.shared
                 plain = anything and not expired and one_scope
                 yield file, Allowed(where, bound, plain, live)
@@ -101,20 +104,20 @@ class KinFiles:
 
     @contextmanager
     def changing(self) -> Iterator[apsw.Connection]:
-        """A transaction on the own file, after which the revision has gone up and copies follow."""
+        """Run a transaction on the own file that raises the revision, then update the copies."""
         with self.own.changing() as db:
             yield db
         self.copies.try_to_publish()
 
     @contextmanager
     def writing(self) -> Iterator[apsw.Connection]:
-        """As changing, for what recall does not notice."""
+        """Do the same as changing for what recall does not notice: the revision stays."""
         with self.own.database.writing() as db:
             yield db
         self.copies.try_to_publish()
 
     def mine(self, db: apsw.Connection, id: str) -> tuple[int, Memory]:
-        """Row number and memory of an original, in a transaction. Raises MemoryNotFound."""
+        """Return row number and memory of an original, in a transaction. Raises MemoryNotFound."""
         found = self.own.find(db, id)
         if found is None:
             raise MemoryNotFound(id)

@@ -1,4 +1,4 @@
-"""The store of one Kin, put together; reading memories."""
+"""The store of one Kin, composed of its parts; also reads memories."""
 
 import base64
 import json
@@ -42,7 +42,7 @@ from kinmem.store.sqlite.upkeep_rows import SqliteRounds, SqliteSummaries
 from kinmem.store.sqlite.writer import MemoryWriter
 from kinmem.text import folded
 
-# The name of a Kin that nobody named is a common word, not a person.
+# The name of a Kin that nobody has named is a common word, not a person.
 DEFAULT_KIN = "default"
 SORTS: Mapping[Sort, tuple[str, str]] = {
     "newest": ("m.id", "DESC"),  # uuid7: ids order as the times of storing do
@@ -54,7 +54,7 @@ SORTS: Mapping[Sort, tuple[str, str]] = {
 MOST_KEY = 2**63  # SQLite's integers end here
 
 
-# The index by place finds them; few memories have one.
+# Found by the index on places; few memories have one.
 SAID_IN_PLACES = f"""
     SELECT m.content_hash, m.scope FROM memories m
     WHERE m.place IS NOT NULL AND NOT (m.place >= '?' AND m.place < '@') AND {IS_LIVE}
@@ -63,7 +63,7 @@ SAID_IN_PLACES = f"""
 
 
 class SqliteStore:
-    """See Store. `kins/<kin>.db` and `shared.db` below `home`."""
+    """See Store. Uses `kins/<kin>.db` and `shared.db` below `home`."""
 
     def __init__(self, home: Path, kin: str, clock: Clock = utc_now) -> None:
         self.kin = kin_name(kin)
@@ -234,14 +234,15 @@ class SqliteStore:
         return done
 
     def close(self) -> None:
-        with suppress(StoreError):  # counters are not worth an error at the end
+        with suppress(StoreError):  # counters are not worth an error on closing
             self.flush_use()
         self.transcript.close()
         self.files.close()
 
 
 def _distinct(file: MemoryFile, column: str, condition: str) -> list[str]:
-    """The values of an indexed column. By jumping from one to the next: fast where they are few."""
+    """Return the values of an indexed column. Jumps from one value to the next, which is fast if
+    they are few."""
     rows = file.database.rows(
         f"""
         WITH RECURSIVE jump(value) AS (
@@ -259,12 +260,12 @@ def _distinct(file: MemoryFile, column: str, condition: str) -> list[str]:
 
 
 def cursor_of(sort: Sort, key: Any, id: str) -> str:
-    """After the row with this key and id."""
+    """Return the cursor for what follows the row with this key and id."""
     return base64.urlsafe_b64encode(json.dumps([sort, key, id]).encode()).decode().rstrip("=")
 
 
 def position(cursor: str, sort: Sort) -> tuple[Any, str]:
-    """Key and id of the row after which to go on. Raises InvalidInput."""
+    """Return key and id of the row after which to continue. Raises InvalidInput."""
     try:
         made_for, key, id = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, TypeError, RecursionError):

@@ -17,8 +17,8 @@ from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.queries import IN_IDS, as_text, time_text
 from kinmem.turns import Message, Role, Session, Shown, Snapshot
 
+# The value with which SQLite's LIMIT is unlimited.
 ALL = -1
-"""What LIMIT takes for no limit."""
 MESSAGE = tuple(field.name for field in fields(Message))
 
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import apsw
 
-from kinmem.language.evidence import evidence
-from kinmem.language.orders.instructions import commands
-from kinmem.language.time.when import spoken_date
+from kinmem.clock import spoken_date
+from kinmem.language import evidence, order_in
 from kinmem.models import ROLES, TURN, Asked, Candidate, Coverage, Filters, Found, Pending, Vectors
 from kinmem.store.sessions import Cut, Learned
 from kinmem.store.sqlite.erasing import ERASED, restates
@@ -33,14 +32,14 @@ from kinmem.store.sqlite.turn_rows import MESSAGE, message_of
 from kinmem.store.sqlite.turn_vectors import TurnVectors
 from kinmem.turns import Message
 
+# Characters of each neighbouring message that are indexed with a message.
 NEIGHBOUR = 200
-"""Characters of each neighbour that are read with a message."""
+# Characters of a message that scoring reads.
 READ = 4000
-"""Characters of a message that scoring reads."""
+# Parts of one message that get a vector. A longer message was pasted; it is found by its words.
 MOST_PARTS = 12
-"""Of one message that get a vector: what is longer was pasted, and its words find it."""
+# Time during which a prompt without any reply counts as not answered yet.
 OPEN = timedelta(hours=1)
-"""For which a prompt that nothing has followed is being answered."""
 
 ANY = """
     SELECT rowid AS turn, -bm25(turn_words, 1.0, :weight) AS better FROM turn_words
@@ -98,7 +97,7 @@ LATEST = "i.turn IN (SELECT turn FROM turns_to_index ORDER BY turn DESC LIMIT :l
 
 @dataclass(frozen=True)
 class _Entry:
-    """What the indexes hold of a message."""
+    """What the indexes store of a message."""
 
     message: Message
     content: str
@@ -127,7 +126,8 @@ class SqliteTranscript:
         if rows:
             with self._database.writing() as db:
                 ids = json.dumps([message.id for message, _ in rows])
-                # As they are now: what was erased meanwhile must not come back.
+                # Read again inside the transaction: what was erased in the meantime must not come
+                # back.
                 for row in self._rows_of(db, f"m.id {IN_IDS}", {"ids": ids}):
                     if row in entries:
                         _put(db, row[0], entries[row])
@@ -301,7 +301,7 @@ class SqliteTranscript:
                 db.execute(RAISE)
 
     def close(self) -> None:
-        """Let go of what is in memory."""
+        """Stop loading and release what is in memory."""
         self._vectors.close()
 
 
@@ -317,7 +317,8 @@ def _id(turn: int) -> str:
 
 
 def _conditions(filters: Filters, session: str | None) -> tuple[str | None, dict[str, Any]]:
-    """Times and session as a condition on `turns m`, None if there are none; and its bindings."""
+    """Return times and session as a condition on `turns m` (None if there are none), and its
+    bindings."""
     parts, bound = [], {}
     latest = min(filter(None, (filters.until, filters.as_of)), default=None)
     if filters.since:
@@ -333,7 +334,7 @@ def _conditions(filters: Filters, session: str | None) -> tuple[str | None, dict
 
 
 def _entry(row: tuple[Message, str], cut: Cut) -> _Entry | None:
-    """None for what was erased."""
+    """Return the entry of a message; None if it was erased."""
     message, context = row
     if message.text == ERASED:
         return None
@@ -345,7 +346,7 @@ def _entry(row: tuple[Message, str], cut: Cut) -> _Entry | None:
         spread("\n".join(said)),
         spread(context),
         evidence(message.text, message.who),
-        commands(message.text, message.role),
+        order_in(message.text, own=message.role == "user") is not None,
         cut(message.text)[:MOST_PARTS],
     )
 

@@ -27,8 +27,8 @@ logger = logging.getLogger(__name__)
 
 IN_MEMORY_FROM = 1000
 LOADED_AT_ONCE = 5000
+# Parts that are requested for each message that is wanted.
 EXPECTED = 3
-"""Parts of one message that are asked for, for each message that is wanted."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class _Copy:
 
 
 class TurnVectors:
-    """Stores and searches the vectors of the parts of messages."""
+    """Stores and searches the vectors of parts of messages."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -54,7 +54,7 @@ class TurnVectors:
     # which there are
 
     def coverage(self) -> list[Coverage]:
-        """One entry per enrolled embedder."""
+        """Return the coverage of every enrolled embedder."""
         rows = self._database.rows(
             """
             SELECT name, dimension, (SELECT count(*) FROM turn_chunks),
@@ -65,14 +65,15 @@ class TurnVectors:
         return [Coverage(name, width, total - left, total) for name, width, total, left in rows]
 
     def is_filled(self, embedder: str) -> bool:
-        """Whether every part has a vector of this embedder."""
+        """Return whether every part has a vector of this embedder."""
         known = state_of(self._database).embedders.get(embedder)
         if known is None:
             return not self._database.rows("SELECT 1 FROM turn_chunks LIMIT 1")
         return known.turns_are_filled
 
     def pending(self, embedder: str, limit: int) -> list[Pending]:
-        """Parts that wait for a vector of this embedder, those of the latest messages first."""
+        """Return parts that wait for a vector of this embedder, those of the latest messages
+        first."""
         known = embedder_of(self._database, embedder)
         if known is None:
             return []
@@ -90,7 +91,7 @@ class TurnVectors:
     def put(
         self, db: apsw.Connection, embedder: str, chunks: Sequence[int], vectors: Vectors
     ) -> int:
-        """Store the vectors of those parts that are still there and wait for them; how many."""
+        """Store the vectors of those parts that still exist and wait for them; returns how many."""
         known = embedder_of(self._database, embedder)
         if known is None:
             raise StoreError(f"{embedder} is not enrolled")
@@ -117,7 +118,8 @@ class TurnVectors:
         allowed: str | None,
         bound: Mapping[str, Any],
     ) -> list[int]:
-        """Numbers of the nearest messages, nearest first. `allowed`: a condition on `turns m`."""
+        """Return the numbers of the nearest messages, nearest first. `allowed` is a condition on
+        `turns m`."""
         known = embedder_of(self._database, embedder)
         if known is None:
             return []
@@ -133,7 +135,8 @@ class TurnVectors:
     def cosines(
         self, vector: Vector, embedder: str, turns: Collection[int]
     ) -> dict[int, list[float]]:
-        """By message the cosines of its parts, in the order of the text; no vectors, no key."""
+        """Return the cosines of each message's parts, in text order; no key if there are no
+        vectors."""
         known = embedder_of(self._database, embedder)
         if known is None or not turns:
             return {}
@@ -187,7 +190,7 @@ class TurnVectors:
     # the copy in memory
 
     def _fresh_copy(self, number: int, dimension: int) -> _Copy | None:
-        """The copy, brought up to date; None while the file is small or the copy is loading."""
+        """Return the up-to-date copy; None while the file is small or the copy is loading."""
         state = state_of(self._database)
         last, lost = state.last_turn_vector, state.turn_vectors_lost
         if not last or (last < IN_MEMORY_FROM and self._scans <= MOST_SCANS):
@@ -226,7 +229,7 @@ class TurnVectors:
                 logger.warning("vectors of turns could not be loaded", exc_info=True)
 
     def _catch_up(self, number: int, copy: _Copy) -> bool:
-        """Add a block of what is not in it yet; whether there was any."""
+        """Add a block of vectors that the copy lacks; returns whether there were any."""
         import numpy as np
 
         rows = self._database.rows(

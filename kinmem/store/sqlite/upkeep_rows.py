@@ -1,4 +1,4 @@
-"""Which memories are due for tags, links and summaries, and what upkeep has made of them."""
+"""Which memories are due for tags, links and summaries, and the results of these steps."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -218,7 +218,7 @@ class SqliteSummaries:
 
 
 def copy(from_db: apsw.Connection, from_row: int, db: apsw.Connection, row: int) -> None:
-    """Let a memory have the summaries that it has in another file, where it has another number."""
+    """Copy a memory's summaries from another file, where it has another number."""
     there = _summaries(from_db, from_row)
     if there == _summaries(db, row):
         return

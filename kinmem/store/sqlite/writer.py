@@ -1,4 +1,5 @@
-"""Writing one Kin's memories: each method is one transaction on its own file; copies follow it."""
+"""Writes one Kin's memories. Each method is one transaction on the own file; published copies
+follow."""
 
 import json
 import logging
@@ -26,8 +27,8 @@ from kinmem.turns import Batch, Change, Conflict, Repetition
 logger = logging.getLogger(__name__)
 
 ERASED_TOGETHER = 100
+# By id: how often it was recalled, and when last.
 Noted = dict[str, tuple[int, datetime]]
-"""By id: how often it was recalled, and when last."""
 
 
 class MemoryWriter:
@@ -36,7 +37,7 @@ class MemoryWriter:
     def __init__(
         self, files: KinFiles, links: LinkChanges, renew: Callable[[Collection[str]], None]
     ) -> None:
-        """`renew`: see to what was used."""
+        """`renew` updates the memories that were used."""
         self._files = files
         self._links = links
         self._renew = renew
@@ -89,7 +90,7 @@ class MemoryWriter:
         return ids
 
     def _check_is_mine(self, id: str) -> None:
-        """Raises MemoryNotFound for what is not in the own file, and for what is no id at all."""
+        """Raise MemoryNotFound if the id is not in the own file or not an id at all."""
         if not self._files.own.by_ids([id]):
             raise MemoryNotFound(id)
 
@@ -101,7 +102,7 @@ class MemoryWriter:
         self._empty_logs()
 
     def _is_waiting(self, id: str) -> bool:
-        """Whether it is erased, and its copy is not."""
+        """Return whether it is erased while its copy is not."""
         waiting = (
             f"SELECT 1 FROM outbox WHERE memory {IN_IDS}"
             " AND memory NOT IN (SELECT id FROM memories)"
@@ -109,7 +110,7 @@ class MemoryWriter:
         return bool(self._files.own.database.rows(waiting, {"ids": json.dumps([id])}))
 
     def erase_all(self, ids: Collection[str]) -> int:
-        """As erase, for those that are there, in transactions of a hundred; how many."""
+        """Erase those that exist, in transactions of a hundred; returns how many."""
         wanted = list(ids)
         erased = sum(
             self._erase(wanted[start : start + ERASED_TOGETHER])
@@ -120,7 +121,7 @@ class MemoryWriter:
         return erased
 
     def _erase(self, ids: Sequence[str], action: str = "erased") -> int:
-        """How many were there."""
+        """Erase memories in one transaction; returns how many there were."""
         own, now = self._files.own, self._files.clock()
         with own.changing() as db:
             found = [one[1] for id in ids if (one := own.find(db, id))]
@@ -174,7 +175,7 @@ class MemoryWriter:
             )
 
     def _admit(self, parts: Sequence[Chunks]) -> None:
-        """Enroll whoever made these vectors, before the transaction that stores them."""
+        """Enroll the embedders of these vectors, before the transaction that stores them."""
         makers = {(c.embedder, c.vectors.shape[1]) for c in parts if c.vectors is not None}
         for embedder, dimension in makers:
             if embedder is not None:
@@ -183,11 +184,12 @@ class MemoryWriter:
 
 
 class LearnedAlready(Exception):
-    """Somebody else has learned from one of the messages; the transaction is to be undone."""
+    """One of the messages was learned from by another process; the transaction must be rolled
+    back."""
 
 
 def apply(file: MemoryFile, db: apsw.Connection, batch: Batch, at: datetime) -> list[str]:
-    """The ids under which the drafts stand. Raises LearnedAlready."""
+    """Apply a batch; returns the ids under which the drafts are stored. Raises LearnedAlready."""
     if not _mark_learned(db, batch.learned, at):
         raise LearnedAlready
     ids = file.add(db, batch.drafts, at, batch=batch.name)
@@ -209,7 +211,8 @@ def apply(file: MemoryFile, db: apsw.Connection, batch: Batch, at: datetime) -> 
 
 
 def _mark_learned(db: apsw.Connection, messages: Sequence[int], at: datetime) -> bool:
-    """Whether all of them were waiting; a turn is learned from once, whoever else tries."""
+    """Mark messages as learned from; returns whether all were waiting. A turn is learned from only
+    once, whoever tries."""
     if not messages:
         return True
     db.execute(
@@ -228,7 +231,7 @@ def _change(
     at: datetime,
     batch: str | None,
 ) -> Memory:
-    """Set these fields; what the memory is then. Nothing to change is no write."""
+    """Set these fields and return the updated memory. Writes nothing if nothing changes."""
     found = file.find(db, change.id)
     if found is None:
         raise MemoryNotFound(change.id)
@@ -251,7 +254,7 @@ def _change(
 
 
 def _lines(old: Memory, change: Change, changed: Mapping[str, Any]) -> list[Line]:
-    """Who is to see it is told in a line of its own."""
+    """Return the history lines of a change. A change of scope gets a line of its own."""
     moved = {name: value for name, value in changed.items() if name == "scope"}
     other = {name: value for name, value in changed.items() if name != "scope"}
     return [
@@ -296,20 +299,19 @@ def _insert_conflicts(
 
 
 class Uses:
-    """What count_use has noted and flush_use has not written yet."""
+    """Uses that count_use has recorded and flush_use has not written yet."""
 
     def __init__(self) -> None:
         self._noted: Noted = {}
         self._lock = threading.Lock()
 
     def count(self, ids: Iterable[str], at: datetime) -> None:
-        """One more use of each."""
+        """Record one more use of each."""
         self._note({id: (1, at)} for id in ids)
 
     def flush(self, files: KinFiles) -> list[str]:
-        """Write into the originals, and into others' copies; whose were written. What could not be
-        stays noted. Ids that are nowhere are forgotten.
-        """
+        """Write the uses into the originals and others' copies; returns the ids that were written.
+        What could not be written stays recorded; unknown ids are dropped."""
         written: list[str] = []
         with self._lock:
             noted, self._noted = self._noted, {}

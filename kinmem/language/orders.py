@@ -1,20 +1,20 @@
 """Text that wants to command a model, where it should only inform one.
 
 What tools and web pages say is learned from as well, so it must not be able to leave orders in the
-memory. Each repetition is bounded, so that time grows with the length only. A document of which a
-part was held back can be released by a person: `released`.
+memory. The signs of an order are in lexicon/orders.json: in a sign {NAME} is a word of that class,
+` .. ` up to 40 characters of the same sentence, ` . ` up to 15; words of a class that end in * may
+go on. Languages stand side by side, since what is said in mixed ones counts too. Signs are read in
+lower case with single spaces; each repetition is bounded, so that time grows with the length only.
 """
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from kinmem.language.orders.needs import Index, Need, needs
-from kinmem.language.orders.signs import CLASSES, SELF, SIGNS
-from kinmem.models import HELD_BACK, Memory, State
-from kinmem.text import cut
+from kinmem.language.lexicon import lexicon
 
 # Tag characters behind a black flag are a region's flag; variation selectors come one at a time.
 _SMUGGLED = re.compile(
@@ -26,6 +26,7 @@ _INVISIBLE = re.compile(
     "[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
 )
 _SPACED = re.compile(r"(?<!\w)(?:\w ){4,60}\w(?!\w)")
+GAPS = {" .. ": r"[^.!?\n]{0,40}?", " . ": r"[^.!?\n]{0,15}?"}
 EVERYTHING = -1
 """All hints."""
 _LOOKALIKE = str.maketrans("аеорсухіјѕԁΙІοΟ", "aeopcyxijsdIIoO")
@@ -70,32 +71,24 @@ class _Signs(NamedTuple):
     met: Callable[[str], int]
 
 
-def suspicious(text: str, known: int | None = None) -> str | None:
+def order_in(text: str, known: int | None = None, *, own: bool = False) -> str | None:
     """Why the text reads like an instruction to a model, None if it does not.
 
     Hidden and look-alike characters are seen through. People's own wishes ("never recommend
     horror films to me") are none. Time grows with the length only. `known`: its hints, or more.
+    `own`: a person says it to their assistant, whom they may tell how to answer and what to
+    remember; not that it sets its instructions aside, takes another role or sends data away.
     """
     if not text.isascii() and _SMUGGLED.search(text):
         return "holds hidden characters"
     plain = _plain(text)
-    return next(_reasons(plain, _signs().met(plain) if known is None else known), None)
+    reasons = _reasons(plain, _signs().met(plain) if known is None else known)
+    if own and _OTHERS.search(plain) is None:
+        return next((why for why in reasons if why not in OWN), None)
+    return next(reasons, None)
 
 
-def overriding(text: str) -> str | None:
-    """Why a person must not tell a model so, though people may tell theirs how to answer and what
-    to remember: it sets its instructions aside, gives it another role, sends data away. None: they
-    may, or it is no order at all. Of text that no person has written `suspicious` is to be asked.
-    """
-    if not text.isascii() and _SMUGGLED.search(text):
-        return "holds hidden characters"
-    plain = _plain(text)
-    is_own = _OTHERS.search(plain) is None
-    reasons = _reasons(plain, _signs().met(plain))
-    return next((why for why in reasons if not (is_own and why in OWN)), None)
-
-
-def hints(text: str) -> int:
+def order_hints(text: str) -> int:
     """What in the text an order could be worded with: those of a whole are those of its parts, in
     one number by |. Many times cheaper than `suspicious`, for texts that are cut in many ways."""
     if not text.isascii() and _SMUGGLED.search(text):
@@ -103,12 +96,7 @@ def hints(text: str) -> int:
     return _signs().met(_plain(text))
 
 
-def commands(text: str, role: str) -> bool:
-    """Whether a text of that role reads as an order to a model; people may give some, to theirs."""
-    return (overriding if role == "user" else suspicious)(text) is not None
-
-
-def may_be_suspicious(hints: int) -> bool:
+def may_be_orders(hints: int) -> bool:
     """Whether a text with these hints has to be looked at."""
     return any(not needs & ~hints for needs in _signs().needs)
 
@@ -123,43 +111,39 @@ def _reasons(plain: str, met: int) -> Iterator[str]:
 @cache
 def _signs() -> _Signs:
     """Read when first needed: most starts need not pay for it."""
-    numbers: dict[Need, int] = {}
-    by_reason: dict[str, list[_Sign]] = {}
-    for why, lines in SIGNS.items():
-        by_reason[why] = []
-        for line in map(_spelled, lines.strip().splitlines()):
-            bits = {1 << numbers.setdefault(need, len(numbers)) for need in needs(line)}
-            by_reason[why].append(_Sign(_with_classes(line), sum(bits)))
+    table = lexicon("orders")
+    by_reason = {
+        why: [
+            _Sign(sign, sum(1 << need for need in needs))
+            for sign, needs in zip(signs, table["needed"][why], strict=True)
+        ]
+        for why, signs in table["signs"].items()
+    }
     needed = frozenset(sign.needs for signs in by_reason.values() for sign in signs)
-    return _Signs(by_reason, needed, Index(numbers).met)
-
-
-def _spelled(line: str) -> str:
-    """The notation of signs.py as a regular expression, but for the classes."""
-    line = line.strip().replace("{{", "{").replace("}}", "}")
-    return line.replace(" .. ", r"[^.!?\n]{0,40}?").replace(" . ", r"[^.!?\n]{0,15}?")
-
-
-def _with_classes(line: str) -> str:
-    for name, pattern in _classes().items():
-        line = line.replace(f"{{{name}}}", pattern)
-    return line
+    return _Signs(by_reason, needed, _Index(table["needs"]).met)
 
 
 @cache
-def _classes() -> Mapping[str, str]:
-    return {name: _class(words) for name, words in CLASSES.items()} | {"SELF": SELF}
+def _compiled(sign: str) -> re.Pattern[str]:
+    """Each when it may fit for the first time: all of them take 30 ms."""
+    for name, pattern in _meanings().items():
+        sign = sign.replace(name, pattern)
+    return re.compile(sign)
 
 
-_compiled = cache(re.compile)
-"""Each when it may fit for the first time: all of them take 30 ms."""
+@cache
+def _meanings() -> Mapping[str, str]:
+    """What stands for what in a sign: see lexicon/orders.json."""
+    table = lexicon("orders")
+    classes = {f"{{{name}}}": _class(words) for name, words in table["classes"].items()}
+    return GAPS | classes | {"{BEGINS}": table["begins"], "{SELF}": table["self"]}
 
 
-def _class(words: str) -> str:
+def _class(words: Sequence[str]) -> str:
     """Any of the words: whole ones, but in scripts without spaces; * stands for an ending."""
     spaced: list[str] = []
     unspaced: list[str] = []
-    for word in (part.strip() for part in words.split("|")):
+    for word in words:
         pattern = re.escape(word).replace(r"\*", r"\w{0,8}").replace(r"\ ", " ")
         (spaced if word < "\u3040" else unspaced).append(pattern)
     whole = rf"(?<!\w)(?:{'|'.join(spaced)})(?!\w)"
@@ -185,23 +169,37 @@ def _joined(line: str) -> str:
     return _SPACED.sub(lambda run: run[0].replace(" ", ""), line)
 
 
-# A document part of which is held back.
-HELD = "(everything in it reads like instructions to a model)"
-OPENING = 1000
-"""Characters of a document that its memory holds as content; all of it is in the chunks."""
+WORD = re.compile(r"\w+")
+START = 4
+"""Letters by which a word is known whose ending may vary."""
 
 
-def opening(text: str) -> str:
-    """The content of the memory of a document that begins so."""
-    return cut(text.strip(), OPENING)
+class _Index:
+    """By what a text holds the needs that it meets, one bit for each: one of its words as a whole,
+    the beginning of one, or one of its parts anywhere (scripts/order_needs.py)."""
 
+    def __init__(self, needs: Sequence[Mapping[str, Sequence[str]]]) -> None:
+        self._words, self._starts = defaultdict[str, int](int), defaultdict[str, int](int)
+        self._parts, self._foreign = defaultdict[str, int](int), defaultdict[str, int](int)
+        for number, need in enumerate(needs):
+            parts = need.get("parts", ())
+            for index, keys in (
+                (self._words, need.get("words", ())),
+                (self._starts, need.get("starts", ())),
+                (self._parts, filter(str.isascii, parts)),
+                (self._foreign, (part for part in parts if not part.isascii())),
+            ):
+                for key in keys:
+                    index[key] |= 1 << number
 
-def released(memory: Memory, text: str) -> dict[str, Any]:
-    """What is to be changed of a memory that says this, so that all of it may be recalled."""
-    fields: dict[str, Any] = {"state": State.ACTIVE}
-    if memory.is_document:
-        told = {name: one for name, one in memory.ingest_metadata.items() if name != HELD_BACK}
-        fields["ingest_metadata"] = told
-        if memory.content == HELD:
-            fields["content"] = opening(text)
-    return fields
+    def met(self, plain: str) -> int:
+        """`plain`: in lower case, its words one space apart."""
+        words, starts = self._words, self._starts
+        met = 0
+        for word in set(WORD.findall(plain)):
+            met |= words.get(word, 0) | starts.get(word[:START], 0)
+        for parts in (self._parts, {} if plain.isascii() else self._foreign):
+            for part, bits in parts.items():
+                if part in plain:
+                    met |= bits
+        return met

@@ -1,28 +1,86 @@
-"""Whom and what a text is about: the names in it, of what type they are, and their relations.
+"""Whom and what a text names, of what type that is, and how it stands to each other.
 
-Rules alone; a model's findings are joined to them in llm/naming.py.
+Only what is surely a name is found, since a wrong one misleads later. Rules alone; a model's
+findings are joined to them in llm/naming.py.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from kinmem.language.names.naming import entities as named_in
-from kinmem.language.names.relation_forms import NAME
-from kinmem.language.names.relation_words import ENDS, PEOPLES
-from kinmem.language.names.relations import SILENT, is_name, relations
-from kinmem.language.pattern import Pattern
+from kinmem.language.names.relation_names import ENDS
+from kinmem.language.names.relations import NAME, PEOPLES, SILENT, is_name, relations
+from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
+from kinmem.language.talk.statements import KIN, KIN_ABROAD
+from kinmem.language.vocabulary import FUNCTION_WORDS, MARKERS
 from kinmem.models import ROLES, THE_USER, Entity, EntityType, Knowledge, Relation
 from kinmem.sentences import sentences
-from kinmem.text import folded
+from kinmem.text import folded, late, words
+
+CAPITAL = r"(?:[A-ZÀ-Þ][\w’'-]*\w|[A-Z]{2,})"
+RUN = re.compile(rf"{CAPITAL}(?:(?: (?:of|the|de|da|del|van|von))? {CAPITAL})*")
+OF_KIN = late(
+    rf"(?i)\b(?:{KIN}|{KIN_ABROAD}),? (?:is |named |called |is called |is named |hei(?:ß|ss)t "
+    rf"|namens )?$"
+)
+KIN_AND_NAME = late(rf"(?i)(?:.* )?(?:{KIN}|{KIN_ABROAD}) (?=[A-ZÀ-Þ])")
+MONTHS = frozenset(month.casefold() for month in CAPITAL_MONTHS)
+WITHIN = re.compile(r"\w[^.!?:\"“]*$")
+"""A word before, and no beginning of a sentence or a quotation since."""
+ABBREVIATED = """i i'm i've i'll i'd i’m i’ve i’ll i’d ok okay tv pic fyi btw lol omg mom mum dad
+    grandma grandpa god""".split()
+NEVER = FUNCTION_WORDS | MONTHS | DAY_NAMES.keys() | frozenset(ABBREVIATED)
+MOST_NAMED = 8
+NEAR = 80
+"""Characters before a name that tell what it names."""
+HEAD = 2000
+
+
+def names_in(text: str, known: Collection[str] = ()) -> tuple[Entity, ...]:
+    """At most eight, in order, each once. `known`: names of people who talk.
+
+    Within a sentence a capital makes a name, at its start only a known one does. Where nouns have
+    capitals (German) a name is known, has two words, or follows what somebody is to the speaker.
+    """
+    found: dict[str, Entity] = {}
+    for start, end in names_by_capitals(text[:HEAD], known):
+        name = text[start:end]
+        is_person = name in known or OF_KIN.search(text[max(0, start - NEAR) : start])
+        found.setdefault(name, Entity(name, "person" if is_person else "other"))
+    return tuple(found.values())[:MOST_NAMED]
+
+
+def names_by_capitals(text: str, known: Collection[str] = ()) -> Iterator[tuple[int, int]]:
+    """Where they stand."""
+    nouns, begin = _has_capital_nouns(text), 0
+    for sentence in sentences(text):
+        for match in RUN.finditer(sentence):
+            name = re.sub(r"['’]s$", "", match[0])
+            start = 0
+            before = sentence[max(0, match.start() - NEAR) : match.start()]
+            if of_kin := KIN_AND_NAME.match(name):
+                start = of_kin.end()
+            elif name not in known:
+                if name.casefold() in NEVER or name.split()[0].casefold() in NEVER:
+                    continue
+                is_within = WITHIN.search(before) and (not nouns or " " in name)
+                if not is_within and not OF_KIN.search(before):
+                    continue
+            yield begin + match.start() + start, begin + match.start() + len(name)
+        begin += len(sentence)
+
+
+def _has_capital_nouns(text: str) -> bool:
+    told = set(words(text))
+    score = {language: len(told & marks) for language, marks in MARKERS.items()}
+    return score["de"] > 0 and score["de"] >= max(score.values())
+
 
 MOST = 12
 """Entities of one text."""
-HEAD = 2000
-"""Characters in which names are looked for; what comes later is seldom what a text is about."""
 AT_START = re.compile(rf"(?P<name>{NAME})(?P<behind>['’]s)? (?=(?P<verb>[\w’']+(?: \w+)?))")
-OF_PEOPLE = Pattern(
-    r"(?:likes|loves|hates|prefers|enjoys|dislikes|wants|said|says|told|thinks|believes|works|lives"
+OF_PEOPLE = late(
+    r"(?i)(?:likes|loves|hates|prefers|enjoys|dislikes|wants|said|says|told|thinks|believes|works|lives"
     r"|lived|moved|studies|studied|plays|speaks|drinks|eats|smokes|drives|owns|married|calls|called"
     r"|asked|decided|plans|knows|met|visited|travell?ed|grew up|was born|turned \d+|birthday|wife"
     r"|husband|brother|sister|mother|father|son|daughter|manager|boss"
@@ -34,7 +92,7 @@ OF_PEOPLE = Pattern(
 """What only people do, or have."""
 
 
-def read(
+def knowledge(
     text: str,
     speaker: str | None = None,
     subject: str | None = None,
@@ -46,20 +104,22 @@ def read(
     of relations are kept: their texts are full of headings, and no facts of anybody's."""
     said = relations(text, speaker)
     if speaker in SILENT:
-        return together(_ends(said), said)
+        return join_knowledge(_ends(said), said)
     if named is not None:
-        return together([*_ends(said), *named, *_subject(subject, speaker)], said)
+        return join_knowledge([*_ends(said), *named, *_subject(subject, speaker)], said)
     known = [name for name in (speaker, subject) if name and name not in ROLES and name in text]
     found = [
         *_ends(said),
-        *named_in(text[:HEAD], known),
+        *names_in(text, known),
         *_first_words(text[:HEAD]),
         *_subject(subject, speaker),
     ]
-    return together(found, said)
+    return join_knowledge(found, said)
 
 
-def together(found: Iterable[Entity], said: Sequence[Relation], origin: str = "rules") -> Knowledge:
+def join_knowledge(
+    found: Iterable[Entity], said: Sequence[Relation], origin: str = "rules"
+) -> Knowledge:
     """Each name once, of the most telling type; Anna is Anna Schmidt where no other Anna is named.
 
     Ends of relations come first; others fall away beyond twelve.

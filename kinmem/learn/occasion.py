@@ -6,10 +6,8 @@ statement twice (store/sqlite/memory_file.py says it again in SQL).
 
 from datetime import datetime, timedelta
 
-from kinmem.language.grammar import SUBJECTS
-from kinmem.language.grammar import words as grammar_words
-from kinmem.language.same.atoms import atoms
-from kinmem.models import TOLD_AT, Memory
+from kinmem.language import Wording, atoms
+from kinmem.models import OF_ITS_TIME, TOLD_AT, Memory
 from kinmem.text import folded, words
 
 ONE_TALK = timedelta(hours=12)
@@ -55,14 +53,8 @@ def worded_otherwise(a: Memory, b: Memory) -> bool:
     )
 
 
-SELF = SUBJECTS | grammar_words(
-    "my our mein meine unser mon ma mes notre mi mis mio mia meu minha",
-)
-"""At the beginning of a statement these are somebody else with each speaker."""
-
-
 def _of_self(memory: Memory) -> bool:
-    return not SELF.isdisjoint(words(memory.content)[:3])
+    return Wording(memory.content).begins_with_speaker
 
 
 def same_speaker(a: Memory, b: Memory) -> bool:
@@ -84,10 +76,6 @@ def same_time(a: Memory, b: Memory) -> bool:
 def same_occasion(a: Memory, b: Memory) -> bool:
     """As far as is known; symmetric."""
     return same_time(a, b) and same_subject(a, b) and same_speaker(a, b)
-
-
-OF_ITS_TIME = frozenset({"event", "ephemeral"})
-"""What is so each time anew; all else is so until something else is said."""
 
 
 def says_again(known: Memory, new: Memory) -> bool:

@@ -1,15 +1,23 @@
-"""What a text must hold for a sign of signs.py to fit it: looking up its words takes a
-fraction of the time that trying the signs does. What is not understood here is not asked for."""
+"""What a text must hold for a sign of lexicon/orders.json to fit it, written beside the signs.
 
+    python -m scripts.order_needs
+
+Looking up words takes a fraction of the time that trying the signs does. What is not understood
+here is not asked for. Run it after every change of a sign; a test compares.
+"""
+
+import json
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
+from typing import Any
 
-from kinmem.language.orders.signs import CLASSES
+from kinmem.language.orders import GAPS, START, WORD
 
-WORD = re.compile(r"\w+")
+FILE = Path(__file__).parent.parent / "kinmem" / "language" / "lexicon" / "orders.json"
+Classes = Mapping[str, Sequence[str]]
 _TOKEN = re.compile(
     r"(?P<open>\((?P<aside>\?<?[=!])?(?:\?:)?)|(?P<close>\))|(?P<or>\|)|\{(?P<class>[A-Z]+)\}"
     r"|(?P<maybe>(?:[?*]|\{(?:0?,\d*|0)\})\??)|(?P<often>(?:\+|\{\d[\d,]*\})\??)"
@@ -19,9 +27,8 @@ _TOKEN = re.compile(
 )
 
 
-START = 4
-"""Letters by which a word is known whose ending may vary."""
 FEW_PARTS = 4
+CLASSES: Classes = json.loads(FILE.read_text(encoding="utf-8"))["classes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,35 +45,6 @@ class Need:
     def is_quick(self) -> bool:
         """Whether little of it has to be searched for; scripts without spaces are in few texts."""
         return sum(map(str.isascii, self.parts)) <= FEW_PARTS
-
-
-class Index:
-    """By what a text holds the needs that it meets, one bit for each."""
-
-    def __init__(self, needed: Iterable[Need]) -> None:
-        self._words, self._starts = defaultdict[str, int](int), defaultdict[str, int](int)
-        self._parts, self._foreign = defaultdict[str, int](int), defaultdict[str, int](int)
-        for number, need in enumerate(needed):
-            for index, keys in (
-                (self._words, need.words),
-                (self._starts, need.starts),
-                (self._parts, filter(str.isascii, need.parts)),
-                (self._foreign, (part for part in need.parts if not part.isascii())),
-            ):
-                for key in keys:
-                    index[key] |= 1 << number
-
-    def met(self, plain: str) -> int:
-        """`plain`: in lower case, its words one space apart."""
-        words, starts = self._words, self._starts
-        met = 0
-        for word in set(WORD.findall(plain)):
-            met |= words.get(word, 0) | starts.get(word[:START], 0)
-        for parts in (self._parts, {} if plain.isascii() else self._foreign):
-            for part, bits in parts.items():
-                if part in plain:
-                    met |= bits
-        return met
 
 
 _EDGE = "\n"
@@ -172,7 +150,7 @@ def _of_text(text: str) -> Iterator[Need]:
 def _of_class(name: str) -> Need:
     """Of several words in a row the longest is asked for, if it stands there whole."""
     words, starts, parts = set(), set(), []
-    for told in (word.strip() for word in CLASSES[name].split("|")):
+    for told in CLASSES[name]:
         whole = WORD.findall(told.rpartition(" ")[0] if told.endswith("*") else told)
         if told >= "\u3040":
             parts.append(told.rstrip("*"))
@@ -196,3 +174,59 @@ def _either(needed: Sequence[Need]) -> Need:
 def _rarity(need: Need) -> int:
     """Long words are rarer than short ones."""
     return min(map(len, (*need.words, *need.starts, *need.parts)))
+
+
+def computed(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The needs, each once, and for each sign the numbers of those that it has."""
+    numbers: dict[Need, int] = {}
+    needed = {}
+    for why, signs in table["signs"].items():
+        found = [dict.fromkeys(needs(_spelled(sign))) for sign in signs]
+        needed[why] = [[numbers.setdefault(need, len(numbers)) for need in one] for one in found]
+    return {"needs": [as_data(need) for need in numbers], "needed": needed}
+
+
+def _spelled(sign: str) -> str:
+    for gap, pattern in GAPS.items():
+        sign = sign.replace(gap, pattern)
+    return sign
+
+
+def as_data(need: Need) -> dict[str, list[str]]:
+    """Without what it does not ask for."""
+    found = {
+        "words": sorted(need.words),
+        "starts": sorted(need.starts),
+        "parts": list(dict.fromkeys(need.parts)),
+    }
+    return {kind: keys for kind, keys in found.items() if keys}
+
+
+def written(table: Mapping[str, Any]) -> str:
+    """The file: a line for each sign, class and need."""
+    parts = []
+    for name, value in table.items():
+        if isinstance(value, str):
+            parts.append(f" {_json(name)}: {_json(value)}")
+        elif isinstance(value, list):
+            rows = ",\n".join(f"  {_json(row)}" for row in value)
+            parts.append(f" {_json(name)}: [\n{rows}\n ]")
+        else:
+            rows = ",\n".join(f"  {_json(key)}: {_row(key, row)}" for key, row in value.items())
+            parts.append(f" {_json(name)}: {{\n{rows}\n }}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _row(key: str, row: Any) -> str:
+    if key.isupper() or not all(isinstance(one, str) for one in row):
+        return _json(row)
+    return "[\n" + ",\n".join(f"   {_json(one)}" for one in row) + "\n  ]"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    told = json.loads(FILE.read_text(encoding="utf-8"))
+    FILE.write_text(written({**told, **computed(told)}), encoding="utf-8")

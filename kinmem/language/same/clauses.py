@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, takewhile
 
-from kinmem.language import grammar, vocabulary
-from kinmem.language.grammar import by_word, words
-from kinmem.language.pattern import late
+from kinmem.language import vocabulary
+from kinmem.language.lexicon import word_class, word_forms
 from kinmem.language.same.atoms import Atoms, Words, atoms, is_content, negations
 from kinmem.language.same.lexemes import stem
 from kinmem.language.same.similarity import normalised
 from kinmem.sentences import sentences
+from kinmem.text import late
 
 NEGATING = vocabulary.NEGATORS | vocabulary.CONCORD
 SHORT = 4
@@ -19,27 +19,28 @@ NEITHER = late(r"(?i)\b(?:neither|weder)\b(.{1,80}?)\b(?:nor|noch)\b")
 """Two denials, the second of the same."""
 RECURRING = late(r"(?i)\b(?:every|each) ((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b")
 """Every Sunday is on Sundays."""
-CONTRASTS = words("but sondern mais pero sino ma mas")
+CONTRASTS = word_class("contrasts")
 """Behind them another statement begins; `everyone but Ana` is one."""
-RELATIVES = words("who which")
-EVERYBODY = words("everyone everybody all nobody everything nothing anyone anybody anything none")
-TURNING = words("before after avant après antes después prima dopo depois vor")
-BOUNDING = words("over under above below about around über unter um rund environ")
+RELATIVES = word_class("relatives")
+EVERYBODY = word_class("everybody")
+TURNING = word_class("turning") - {"nach"}  # it says where to as well
+BOUNDING = word_class("bounding")
 """Before a number they matter."""
-SPANS = {"an": words("par l un d"), "mes": words("al por cada el del este un próximo")}
+SPANS = {
+    "an": frozenset("par l un d".split()),
+    "mes": frozenset("al por cada el del este un próximo".split()),
+}
 """A year and a month, behind one of these; else little words of another language."""
-NEVER = by_word("never: never nie niemals jamais jamás nunca mai nooit")
+NEVER = word_forms("never")
 """Of what negates these say more than `not`."""
 COPULA, GENITIVE = "be", "of"
 FRONTED = 1
 """The phrase that a clause begins with; it ends at the subject."""
-FREE = words(
-    "also too auch aussi también anche também there dort either therefore als aber yet however"
-)
+FREE = word_class("free")
 MATTERING = (
     (vocabulary.MODALS | vocabulary.TENSES | vocabulary.QUANTITIES | TURNING | NEVER.keys())
     - FREE
-    - words("was were had did")
+    - frozenset("was were had did".split())
 )
 VERBS = frozenset(map(stem, vocabulary.PLAIN_VERBS | vocabulary.STATE_VERBS))
 LEADING = 2
@@ -95,7 +96,7 @@ class Reading:
         return chain.from_iterable(self.sentences)
 
 
-def read(text: str) -> Reading:
+def reading(text: str) -> Reading:
     """The text's sentences, each read by itself, so that it means the same beside any other."""
     once = {normalised(part): part for part in sentences(text)}
     found = (tuple(_sentence(part)) for part in once.values())
@@ -164,7 +165,7 @@ def _with_asides(parts: Sequence[Words], found: Atoms) -> Iterator[Words]:
     kept: list[Words] = []
     waiting: Words = ()
     for part in parts:
-        adds = part[0] in grammar.PLACES or all(word in exact for word in part)
+        adds = part[0] in vocabulary.PLACES or all(word in exact for word in part)
         is_aside = adds and len(part) <= SHORT and NEGATING.isdisjoint(part)
         if is_aside and not kept:
             waiting += part
@@ -186,7 +187,7 @@ def _clause(said: Words, found: Atoms) -> Clause:
         tokens=tuple(_tokens(said, found)),
         subjects=frozenset(map(bare, subjects)),
         lead=frozenset(),
-        of_pronoun=not grammar.PRONOUNS.isdisjoint(said[: 1 + (said[0] in CONTRASTS)]),
+        of_pronoun=not vocabulary.PRONOUNS.isdisjoint(said[: 1 + (said[0] in CONTRASTS)]),
     )
 
 
@@ -207,16 +208,16 @@ def _tokens(said: Words, found: Atoms) -> Iterator[Token]:
     for at, word in enumerate(said):
         form = _form(word, before, said[at + 1] if at + 1 < len(said) else "", exact)
         is_subject = (
-            word in grammar.SUBJECTS or word in found.names and before not in grammar.PLACES
+            word in vocabulary.SUBJECTS or word in found.names and before not in vocabulary.PLACES
         )
         if word == COPULA or phrase == FRONTED and is_subject:
             phrase = 0
-        if word in grammar.PLACES and not form:
+        if word in vocabulary.PLACES and not form:
             phrase = at + FRONTED
         elif form:
             stands_alone = word in found.dates or word.endswith("'s")
             is_name = word in found.names
-            place = before if is_name and before in grammar.PLACES - {GENITIVE} else ""
+            place = before if is_name and before in vocabulary.PLACES - {GENITIVE} else ""
             yield Token(form, -at - 1 if stands_alone else phrase, place, is_name)
         before = word
 

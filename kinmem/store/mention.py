@@ -4,8 +4,7 @@ import json
 import re
 from typing import Any
 
-from kinmem.language.pattern import late
-from kinmem.text import INVISIBLE, folded
+from kinmem.text import INVISIBLE, folded, late
 
 ERASED = "[erased]"
 OWN_ENDS = late(r"[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from kinmem.language.tags import MOST, auto_tags, subjects, telling
 from kinmem.models import Memory
+from kinmem.upkeep.auto_tags import MOST, auto_tags, subjects, topics
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
 SEED = "This document outlines the quarterly budget analysis for engineering and product teams..."
@@ -48,7 +48,7 @@ def test_the_seeds_file_gives_source_and_extension_first_then_the_name() -> None
     )
 
     assert found == ("upload", "pdf", "budget", "analysis", "document", "quarterly")
-    assert telling(found) == {"budget", "analysis", "document", "quarterly"}
+    assert topics(found) == {"budget", "analysis", "document", "quarterly"}
 
 
 @pytest.mark.parametrize(

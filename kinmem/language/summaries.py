@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from kinmem.language.lexicon import either
 from kinmem.sentences import sentences
-from kinmem.text import STOP_WORDS, cut, language_of, words
+from kinmem.text import STOP_WORDS, cut, language_of, late, words
 
 LOOKED_AT = 200_000
 """Characters; of a longer text as much is read, in stretches from all of it."""
@@ -35,19 +36,8 @@ TOLD_AGAIN = 3
 """Lines without an end, alike but for their numbers, from which they are heads or feet of pages."""
 MOST_SIGNS = 0.3
 """Share of a sentence that is neither letters nor spaces."""
-LEANS = re.compile(
-    r"(?:it|this|that|these|those|he|she|they|such|however|but|and|so|then|also|moreover|otherwise"
-    r"|for example|e\.g|dies\w*|das|er|sie|aber|und|auch|jedoch|il|elle|cela|mais|et|donc|aussi"
-    r"|esto|pero|y|también|questo|ma|anche|isso|mas|também)\b",
-    re.IGNORECASE,
-)
-CUE = re.compile(
-    r"\b(?:in (?:summary|short|conclusion)|overall|therefore|conclu\w+|decid\w+|agreed|goals?|aims?"
-    r"|purpose|objective|result\w*|recommend\w*|must|important|priorit\w+|zusammenfass\w+|Ziel"
-    r"|beschlossen|ergebnis\w*|wichtig\w*|en résumé|décid\w+|objectif\w*|résultat\w*|en resumen"
-    r"|decidi\w+|objetivo\w*|resultado\w*|in sintesi|obiettivo|risultat\w+|em resumo)\b",
-    re.IGNORECASE,
-)
+LEANS = late(rf"(?i)(?:{either('leans')})\b")
+CUE = late(rf"(?i)\b(?:{either('cue')})\b")
 NUMBER = re.compile(r"\d+")
 DETAIL = re.compile(r"(?<=[\w,;] )[A-ZÄÖÜÉÈ][\w-]+|\d[\d.,:%-]*")
 LEAST_WORDS, MOST_CHARACTERS = 3, 400

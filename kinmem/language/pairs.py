@@ -1,0 +1,145 @@
+"""Two statements beside each other: all that can be told of them by their form."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from kinmem.language import vocabulary
+from kinmem.language.change import clash as form
+from kinmem.language.change.clash import Clash
+from kinmem.language.change.vetoes import FOR_A_TIME, OF_THINGS, is_event, veto
+from kinmem.language.same import similarity
+from kinmem.language.same.atoms import Contrast, Words, atoms, contrast, is_content
+from kinmem.language.same.exact import FIRST_PERSON, by_capitals, holds_all
+from kinmem.language.same.lexemes import stem
+from kinmem.language.same.similarity import Kinship, Ladder
+
+SAME_WORDS = 0.9
+"""Share of all words; what is left over must say nothing by itself."""
+
+LIMITING = vocabulary.NEGATORS | vocabulary.CONCORD | vocabulary.MODALS | vocabulary.QUANTITIES
+OTHERWISE = (
+    *("question", "number", "date", "unit", "name", "negation", "opposite", "person", "attribute"),
+    *("modality", "tense", "quantity"),
+)
+"""Differences, see atoms.DIFFERS, with which two close texts are hardly one statement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A statement that is known, and a newer one."""
+
+    known: str
+    new: str
+
+    def kinship(self, cosine: float, ladder: Ladder) -> Kinship:
+        """How they relate; symmetric. No cosine outweighs an atom that differs: a number, a name, a
+        `not`; see similarity.compare."""
+        return similarity.compare(self.known, self.new, cosine, ladder)
+
+    def clash(self, cosine: float, ladder: Ladder) -> Clash | None:
+        """How the new one excludes the known one; None: both may be so, as far as form can tell, or
+        a veto forbids it."""
+        return form.clash(self.known, self.new, cosine, ladder)
+
+    def exclusion(self, cosine: float, ladder: Ladder) -> Clash | None:
+        """The same before any veto: of what must not be merged."""
+        return form.excluding(self.known, self.new, cosine, ladder)
+
+    @property
+    def veto(self) -> str | None:
+        """Why the new one must not end the known one; None: nothing forbids it."""
+        return veto(self.known, self.new)
+
+    @property
+    def may_be_apart(self) -> bool:
+        """Whether the veto is that another number or name tells of two things, or that it is so for
+        a time only: a model may know better."""
+        return self.veto in (OF_THINGS, FOR_A_TIME)
+
+    @property
+    def known_says_all(self) -> bool:
+        """Whether the known one says all that the new one says, clause by clause."""
+        return similarity.contains(self.known, self.new)
+
+    @property
+    def in_same_words(self) -> bool:
+        """Whether nearly all words are the same, and those left over on either side say nothing:
+        `I ski` is more than `in winter I ski`."""
+        pair = contrast(self.known, self.new)
+        over = max(pair.lost.total(), pair.gained.total())
+        shorter = min(len(pair.left.words), len(pair.right.words))
+        silent = not any(map(is_content, [*pair.lost, *pair.gained]))
+        return silent and over <= (1 - SAME_WORDS) * shorter
+
+    def known_holds_all(
+        self, names: Callable[[str], Iterable[str] | None] = lambda text: None
+    ) -> bool:
+        """Whether every exact part of the new one stands in the known one: numbers by their value,
+        days, addresses, and the names that `names` knows; where it knows nothing (None), words with
+        a capital. Without it they are not the same, however sure a model is."""
+
+        def named(text: str) -> Iterable[str]:
+            found = names(text)
+            return by_capitals(text) if found is None else found
+
+        return holds_all(self.known, self.new, named)
+
+    def resemble(self, *, close: bool) -> bool:
+        """Whether one seems to say, in another order or form, no more than the other; symmetric."""
+        pair = contrast(self.known, self.new)
+        if not close or pair.differs(OTHERWISE) or _are_exchanged(pair):
+            return False
+        if not self.known_holds_all() and not Pair(self.new, self.known).known_holds_all():
+            return False
+        ours, theirs = (
+            {stem(word) for word in side.words if is_content(word)}
+            for side in (pair.left, pair.right)
+        )
+        return ours <= theirs or theirs <= ours
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the new one is the known one with something behind it, and denies no more."""
+        longer, shorter = atoms(self.new), atoms(self.known)
+        added = longer.words[len(shorter.words) :]
+        return (
+            bool(added)
+            and longer.words[: len(shorter.words)] == shorter.words
+            and longer.question == shorter.question
+            and LIMITING.isdisjoint(added)
+        )
+
+    @property
+    def are_counterparts(self) -> bool:
+        """Whether only numbers, dates, units and names differ: ticket 7, ticket 8; symmetric."""
+        pair = contrast(self.known, self.new)
+        exact = {*pair.left.names, *pair.right.names}
+        for side in (pair.left, pair.right):
+            exact |= side.numbers | side.dates | side.units
+        return bool(pair.lost and pair.gained) and exact.issuperset([*pair.lost, *pair.gained])
+
+    @property
+    def differ_in_one_place(self) -> bool:
+        """Whether they are built alike but for one place, which can have but one value."""
+        return form.differ_in_one(self.known, self.new)
+
+    @property
+    def stand_side_by_side(self) -> bool:
+        """Whether they tell two of which both may be so: I speak Spanish, I speak Italian."""
+        return form.stand_side_by_side(self.known, self.new)
+
+    @property
+    def names_exchanged(self) -> tuple[Words, Words] | None:
+        """The names that stand in place of each other, in lower case, where they differ in that."""
+        return form.names_exchanged(self.known, self.new)
+
+    @property
+    def both_happened(self) -> bool:
+        """Whether both tell what was done at some time: in May, and in June."""
+        return is_event(self.known) and is_event(self.new)
+
+
+def _are_exchanged(pair: Contrast) -> bool:
+    """Whether two who are named may have changed places: I thank Anna, Anna thanks me."""
+    named = {*pair.left.names, *FIRST_PERSON} & {*pair.left.words}
+    return len(named) > 1 and pair.differs(("order", "form"))
