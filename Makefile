@@ -1,6 +1,6 @@
 # `make demo` and `make test` need nothing but Python 3.11+ and the package index: each sets up .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix docs site bench compare-kore conformance claude-code live sweeps lowest clean
+.PHONY: help demo test quick mutants check fix docs site bench compare-kore conformance claude-code live sweeps lowest clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -21,6 +21,15 @@ demo: $(READY) ## See what kinmem does: two Kins remember, recall, correct, forg
 
 test: check ## Check everything: format, lint, types, imports, generated docs, tests
 	@$(RUN) pytest -q -n auto
+
+quick: $(READY) ## Everything important once, in under a minute: what to run before each commit
+	@$(RUN) pytest -q -n auto $$($(RUN) tests.quick)
+
+SAMPLE ?= 60
+SEED ?= 0
+mutants: $(READY) ## Change the core at 60 random places (SAMPLE=, SEED=): do the tests notice?
+	@$(RUN) pip install -qq --group mutants
+	@$(RUN) scripts.mutants --sample $(SAMPLE) --seed $(SEED)
 
 check: $(READY) ## All of that but the tests
 	@$(RUN) ruff format --check .

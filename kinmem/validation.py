@@ -137,6 +137,9 @@ def checked_time(
         ) from error
 
 
+OVER = "is over already"
+
+
 def checked_expiry(value: str | datetime | None, now: datetime, zone: tzinfo) -> datetime | None:
     """Return the expiry in UTC, later than `now`. Text may be a time or a duration such as 30d."""
     if value is None:
@@ -149,8 +152,10 @@ def checked_expiry(value: str | datetime | None, now: datetime, zone: tzinfo) ->
         stretch = named_stretch(str(value), now.astimezone(zone), ahead=True)
         if stretch and (end := stretch[1].replace(tzinfo=zone)) > now:
             return end.astimezone(UTC)
+        is_over = stretch or named_stretch(str(value), now.astimezone(zone)) or OVER in str(error)
+        said = f"{str(value)[:40]!r} {OVER}" if is_over else error
         raise InvalidInput(
-            f"expires: {error}; write 30d, 12h, a time to come, tomorrow or in 3 days"
+            f"expires: {said}; write 30d, 12h, a time to come, tomorrow or in 3 days"
         ) from error
 
 

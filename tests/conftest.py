@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from kinmem.llm.base import warm
@@ -18,6 +19,10 @@ from kinmem.wiring import chat_models, open_service
 IN_MEMORY = Path("/dev/shm")
 ROOM = 4 << 30
 """Bytes free that the folders of the tests may need at once, with room to spare."""
+
+# How long one example takes is the machine's affair; pytest's own limit ends what hangs.
+hypothesis.settings.register_profile("without a deadline", deadline=None)
+hypothesis.settings.load_profile("without a deadline")
 
 
 @pytest.hookimpl(tryfirst=True)

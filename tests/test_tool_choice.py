@@ -24,11 +24,16 @@ class Choice(BaseModel):
     ]
 
 
-def test_key_words_of_a_request_lead_to_its_tool() -> None:
-    asked = requests()
+@pytest.mark.parametrize(("half", "count"), [("held", 60), ("development", 30)])
+def test_key_words_of_a_request_lead_to_its_tool(half: str, count: int) -> None:
+    asked = requests(half)
 
-    assert len(asked) == 60
-    assert sum(chosen(request) == tool for request, tool in asked) >= LEAST
+    assert len(asked) == count
+    assert sum(chosen(request) == tool for request, tool in asked) >= LEAST[half]
+
+
+def test_each_description_is_short() -> None:
+    assert all(len(tool.description or "") < 280 for tool in tools() if tool.listed)
 
 
 @pytest.mark.live
@@ -37,14 +42,15 @@ def test_key_words_of_a_request_lead_to_its_tool() -> None:
 def test_a_model_takes_the_tool_that_is_meant() -> None:
     model = chat_model(str(MODEL), load())
     described = "\n".join(f"{tool.name}: {tool.description}" for tool in tools() if tool.listed)
+    asked = requests("held")
     wrong = [
         (request, tool, taken.tool)
-        for request, tool in requests()
+        for request, tool in asked
         if (taken := model.answer(f"{ASKED}\n\n{described}\n\nRequest: {request}", Choice)).tool
         != tool
     ]
 
-    assert len(wrong) <= len(requests()) - LEAST_BY_MODEL, wrong
+    assert len(wrong) <= len(asked) - LEAST_BY_MODEL, wrong
 
 
 ASKED = "You are an assistant with these tools. Which one do you call first for the request?"

@@ -285,7 +285,7 @@ def _links(service: "Service", memories: Sequence[Memory], sleep: Sleep) -> Chec
     if len(memories) < FEW or len(linked) > LEAST_LINKED * len(memories):
         return Check("links", "ok", told)
     why = f"{told}; the others name nobody and nothing that another one names"
-    return Check("links", "warning", why, "link them by hand: update_memory with links")
+    return Check("links", "warning", why, "link them by hand: kinmem update ID --link OTHER")
 
 
 def _summaries(service: "Service", ids: Collection[str], sleep: Sleep) -> Check:

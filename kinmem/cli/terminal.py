@@ -41,6 +41,11 @@ PLAINLY = (
     (r"Input should be a valid number.*", "it must be a number"),
     (r"Input should be greater than or equal to (\S+)", r"it must be at least \1"),
 )
+# What errors call the tools -> what people type.
+COMMANDS = (
+    (r"\brecall and list_memories\b", "kinmem recall and kinmem list"),
+    (r"\b(list|update|review)_memor(?:y|ies)\b", r"kinmem \1"),
+)
 logger = logging.getLogger(__name__)
 
 
@@ -188,7 +193,7 @@ def exit_code(code: str) -> int:
 
 def _described(error: Exception) -> tuple[str, str, bool]:
     if isinstance(error, KinmemError):
-        return error.code, str(error), error.retry
+        return error.code, _as_commands(str(error)), error.retry
     if isinstance(error, typer.TyperException):
         return "usage", _usage(error), False
     if isinstance(error, typer.Abort):
@@ -199,6 +204,12 @@ def _described(error: Exception) -> tuple[str, str, bool]:
         f"{said}; KINMEM_LOG_LEVEL=DEBUG shows where, kinmem doctor may know why",
         False,
     )
+
+
+def _as_commands(message: str) -> str:
+    for tool, command in COMMANDS:
+        message = re.sub(tool, command, message)
+    return message
 
 
 def _usage(error: typer.TyperException) -> str:

@@ -52,7 +52,14 @@ def _attend(streams: "StandardStreams", words: Sequence[str]) -> None:
     from kinmem.hooks.dialects import heard, reply
 
     hint, flags = _understood(words)
-    hook = heard(loads(streams.hear(MOST_BYTES).decode("utf-8-sig", "replace")), hint)
+    sent = streams.hear(MOST_BYTES).decode("utf-8-sig", "replace")
+    try:
+        given = loads(sent)
+    except (ValueError, RecursionError):
+        from kinmem.errors import InvalidInput
+
+        raise InvalidInput("stdin holds no JSON object; a client sends one to its hook") from None
+    hook = heard(given, hint)
     if not hook.heard:
         streams.put(reply(hook, ""))
         return

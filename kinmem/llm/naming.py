@@ -77,7 +77,7 @@ class Naming:
         try:
             return self._judge.names(text, deadline=PATIENCE)
         except ModelError as error:
-            logger.warning("rules name alone: %s", error)
+            logger.info("names are read by rules this time: %s", error)
             return None
 
 

@@ -42,9 +42,7 @@ Importance = Annotated[float, Field(ge=1, le=10, description="1 mundane to 10 cr
 SourceContext = Annotated[
     str | None, Field(alias="sourceContext", description="where it was learned")
 ]
-OccurredAt = Annotated[
-    str | None, Field(alias="occurredAt", description="date or time it happened, if known")
-]
+OccurredAt = Annotated[str | None, Field(alias="occurredAt", description="date it happened")]
 Expires = Annotated[str, Field(description="date, 30d or in 3 days")]
 Priority = Annotated[float, Field(ge=0, le=1)]
 Since = Annotated[str, Field(description="date or yesterday")]
@@ -105,7 +103,7 @@ class Changes(Details, total=False):
     """What update_memory may change."""
 
     content: str
-    category: Category
+    category: AnyCategory
     tags: Tags | None
     pinned: Annotated[bool, Field(description="never fades")]
     priority: Priority | None
@@ -120,7 +118,7 @@ Items = Annotated[
         {
             "type": "array",
             "items": {"type": "object", "required": ["content"]},
-            "description": "instead of content: up to 100 objects with these fields",
+            "description": "instead: up to 100 objects with these fields",
         }
     ),
 ]
@@ -135,16 +133,16 @@ def recall(
     scope: Scope | None = None,
     tags: Tags | None = None,
     since: Since | None = None,
-    until: Since | None = None,
+    until: str | None = None,
     as_of: Annotated[str, Field(description="what was valid then")] | None = None,
     mode: Annotated[Mode, Field(description="ranking")] | None = None,
     include_archived: bool = False,
     place: Place | None = None,
-    explain: Annotated[bool, Field(description="add confidence, score and why")] = False,
+    explain: Annotated[bool, Field(description="add score and why")] = False,
 ) -> Recalled:
     """Search memory by meaning and words, best first. Call it before answering about the user,
-    people, projects or anything mentioned earlier: what did I say, who was it, when, why did we
-    decide, remind me."""
+    people, projects or anything mentioned earlier: what did I say, who was it, when, how do I like
+    it, why did we decide, do you know, have we talked about it, remind me."""
     answer = call.service.recall(
         query,
         limit=limit,
@@ -168,9 +166,9 @@ def memorize(
     items: Items | None = None,
     **details: Unpack[NewDetails],
 ) -> Memorized:
-    """Store a lasting fact, preference, decision or piece of knowledge: content, or items for
-    several. Keep in mind, for the record, from now on, next time, by the way. Known ones are not
-    stored twice. Private unless shared."""
+    """Store a lasting fact, preference, decision or piece of knowledge. Call it on: remember
+    this, please note, save it, keep in mind, for the record, from now on, never, next time, by the
+    way. Known ones are not stored twice. Private unless shared."""
     if (content is None) == (items is None) or (items and details):
         raise InvalidInput(
             "give either content with its details, or items that each have their own"
@@ -187,9 +185,10 @@ def memorize(
 def update_memory(
     call: Call, memory_id: MemoryId, if_version: int | None = None, **changes: Unpack[Changes]
 ) -> Memory:
-    """Correct or reclassify one of your memories when something changed, moved or was noted
-    wrong: it is this now, not that; add this to it. What is not named stays. null clears subject,
-    tags or expires. if_version guards against concurrent changes."""
+    """Correct or reclassify one of your memories when something you stored has changed, moved or
+    was noted wrong: it is this now, not that; not any more; add this to it; mark it. What is not
+    named stays. null clears subject, tags, expires. if_version guards against concurrent
+    changes."""
     service = call.service
     return Memory.whole(service.update_memory(memory_id, if_version=if_version, **changes), service)
 
@@ -199,8 +198,9 @@ def forget(
     memory_id: MemoryId,
     erase: Annotated[bool, Field(description="for good, cannot be restored")] = False,
 ) -> Forgotten:
-    """Take one of your memories out of use when the user no longer wants it kept: drop, erase,
-    wipe, bin, throw away. It can be restored for a while, unless erased."""
+    """Take one of your memories out of use when the user no longer wants it kept: forget what I
+    told you, delete, remove, drop, erase, wipe, bin, throw away, get rid of it. It can be restored
+    for a while, unless erased for good."""
     forgotten = call.service.forget(memory_id, erase=erase)
     return Forgotten.of(forgotten, call.service.settings.general.zone)
 
@@ -209,18 +209,19 @@ def list_memories(
     call: Call,
     subject: str | None = None,
     category: AnyCategory | None = None,
-    scope: Annotated[Scope, Field(description="shared: everybody's")] | None = None,
+    scope: Scope | None = None,
     tags: Tags | None = None,
     state: StateName | None = None,
     since: Since | None = None,
-    until: Since | None = None,
+    until: str | None = None,
     place: Place | None = None,
     sort: Literal["newest", "oldest", "importance", "used"] = "newest",
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
     cursor: Annotated[str, Field(description="nextCursor")] | None = None,
 ) -> Listed:
-    """Page through everything that is stored, with ids, tags and states: an overview, the whole
-    collection, all entries of a project, the newest. To find something particular use recall."""
+    """Page through everything that is stored: show all memories, an overview, the whole
+    collection, the full list of notes, all entries of a project, the archive, the newest or oldest.
+    To find something particular use recall."""
     page = call.service.list_memories(
         subject=subject,
         category=category,
@@ -246,8 +247,8 @@ def review_memories(
     keep: Annotated[str, Field(description="memory that stays")] | None = None,
 ) -> Reviewed:
     """Check what is stored: find contradictions, duplicates to merge, stale, quarantined and
-    cluttering memories, what is out of date, no longer needed or says the same. Changes nothing but
-    what apply and refuse name."""
+    cluttering memories, what is outdated, no longer needed, in there twice or says the same. Clean
+    up, sort out, settle which is right. Changes nothing but what apply and refuse name."""
     review = call.service.review_memories(
         subject=subject,
         scope=scope,

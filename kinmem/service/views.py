@@ -124,7 +124,8 @@ class Views(Parts):
 
     def chunk(self, memory_id: str, number: int) -> str:
         """Return the text of a document's chunk, numbered from 1. Raises InvalidInput."""
-        for place, text in self.store.documents.parts(memory_id, number - 1, 1):
+        found = self.store.documents.parts(memory_id, number - 1, 1) if number > 0 else []
+        for place, text in found:
             return "(held back: reads like an instruction)" if place.held else text.strip()
         raise InvalidInput(f"memory {memory_id} has no chunk {number}; recall names them")
 

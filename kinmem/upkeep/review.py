@@ -149,8 +149,14 @@ def _open_conflicts(
         pair = [found[id] for id in (conflict.older, conflict.newer) if id in found]
         if len(pair) == 2 and all(one.state in LIVE for one in pair) and _fits(pair, filters):
             known |= {memory.id: memory for memory in pair}
-            said = f"cannot both be so ({conflict.reason}); which one holds?"
+            said = f"{_told_once(conflict.reason)}; which one holds?"
             yield _which_holds(pair, said, relating)
+
+
+def _told_once(reason: str) -> str:
+    """That they contradict each other, and why, where the reason does not begin with it."""
+    said = "cannot both be so"
+    return reason if reason.startswith(said) else f"{said} ({reason})"
 
 
 def _which_holds(pair: Sequence[Memory], said: str, relating: Relating) -> Issue:

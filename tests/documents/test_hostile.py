@@ -1,6 +1,7 @@
-"""Files that are built to hang or to fill the memory are refused or read, in reasonable time."""
+"""Files that are built to hang or to fill the memory are refused or read.
 
-import time
+What hangs after all is ended by the limit that pytest has for every test.
+"""
 
 import pytest
 
@@ -12,9 +13,6 @@ from kinmem.settings import load
 from kinmem.store.sqlite.document_parts import joined
 from kinmem.wiring import embedders
 from tests.documents.files import pdf
-
-SECONDS = 30.0
-"""What the slowest takes on a busy machine is under five."""
 
 
 @pytest.mark.parametrize(
@@ -39,12 +37,8 @@ SECONDS = 30.0
     ],
 )
 def test_what_is_built_to_hang_is_refused(given: Given, why: str) -> None:
-    begun = time.monotonic()
-
     with pytest.raises(Unreadable, match=why):
         read(given)
-
-    assert time.monotonic() - begun < SECONDS
 
 
 @pytest.mark.parametrize(
@@ -59,11 +53,9 @@ def test_what_is_built_to_hang_is_refused(given: Given, why: str) -> None:
         pytest.param("a\n" * 20_000, id="short lines"),
     ],
 )
-def test_odd_texts_are_cut_in_time(text: str) -> None:
+def test_odd_texts_are_cut_without_a_loss(text: str) -> None:
     embedder = embedders(load(environment={}))[0]
-    begun = time.monotonic()
 
     chunks = chunked(Document(kind="markdown", text=text, size=0), embedder)
 
-    assert time.monotonic() - begun < SECONDS
     assert joined(zip(chunks.places, chunks.texts, strict=True)) == text

@@ -9,6 +9,7 @@ import pytest
 from kinmem.learn.extract import extract
 from kinmem.models import Entity, Note
 from kinmem.turns import Message
+from tests.growth import assert_linear
 
 MONDAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
@@ -337,23 +338,22 @@ def test_a_turn_may_have_several_messages_of_people():
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("unit", "longest"),
     [
-        "I " * 50_000,
-        "a" * 100_000,
-        "?" * 20_000,
-        "(" * 20_000,
-        "- " * 20_000,
-        "Yeah, " * 20_000,
-        "I am " + " " * 50_000 + "x",
-        "} x " * 20_000,
-        "my Aa " * 20_000,
-        "it is, and it is " * 9_000,
+        ("I ", 50_000),
+        ("a", 100_000),
+        ("?", 20_000),
+        ("(", 20_000),
+        ("- ", 20_000),
+        ("Yeah, ", 20_000),
+        ("} x ", 20_000),
+        ("my Aa ", 20_000),
+        ("it is, and it is ", 9_000),
     ],
 )
-def test_strange_texts_take_linear_time(text):
-    started = datetime.now(UTC)
+def test_strange_texts_take_linear_time(unit, longest):
+    assert_linear(lambda units: learned(unit * units), longest)
 
-    learned(text)
 
-    assert datetime.now(UTC) - started < timedelta(seconds=5)
+def test_a_gap_of_any_length_takes_linear_time():
+    assert_linear(lambda units: learned("I am " + " " * units + "x"), 50_000)

@@ -1,6 +1,7 @@
 """A provider of embeddings, OpenAI's shape, that fails in every way seen; for tests, on loopback.
 
 The first part of the path is the mode: FaultProvider.base("drip") is the address of one that drips.
+What hangs or drips does so until the test is over: whoever waits for it never answers.
 """
 
 import json
@@ -15,8 +16,6 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 WIDTH = 8
-HANGS = 60.0
-"""Seconds for which a mode that hangs does so: what answers in half of them did not wait for it."""
 LEAKED = "sk-LEAKEDLEAKEDLEAKED1234"
 """Looks like a key; some providers repeat the one they were given."""
 
@@ -167,11 +166,11 @@ def endless(reply: Reply, texts: list[str]) -> None:
 
 HEADERS = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
-MODES: dict[str, Callable[[Reply, list[str]], None]] = {
+MODES: dict[str, Callable[[Reply, list[str]], object]] = {
     "ok": ok,
     "landed": ok,
     "backwards": backwards,
-    "hang": lambda reply, texts: reply.drip(b"") if reply.provider.over.wait(HANGS) else None,
+    "hang": lambda reply, texts: reply.provider.over.wait(),
     "drip": lambda reply, texts: reply.drip(HEADERS + b"Content-Length: 9999\r\n\r\n"),
     "dripping-head": lambda reply, texts: reply.drip(b"HTTP/1.1 200 OK\r\nX-Slow: "),
     "429": lambda reply, texts: reply.send(429, error("slow down"), Retry_After="0.2"),

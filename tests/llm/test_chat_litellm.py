@@ -4,7 +4,6 @@ import json
 import logging
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from os.path import commonprefix
 
@@ -18,7 +17,7 @@ from kinmem.llm.deadline import FAILURES
 from kinmem.llm.prompts import read
 from kinmem.llm.rerankers import ChatReranker
 from tests.llm.conftest import KEY, connecting
-from tests.llm.fault_provider import HANGS, LEAKED
+from tests.llm.fault_provider import LEAKED
 from tests.llm.model_server import GOOD, LOUD, ModelServer
 
 MODEL = "openai/gpt-4.1-mini"
@@ -156,12 +155,10 @@ def test_a_fault_is_a_model_error_in_time(
 ) -> None:
     tries, words = FAULTS[mode]
     model = connect(mode)
-    started = time.monotonic()
 
     with caplog.at_level(logging.INFO), pytest.raises(ModelError, match=words) as caught:
         model.answer("what was said?", Findings, deadline=SHORT if "took" in words else 10)
 
-    assert time.monotonic() - started < HANGS / 2
     assert server.hits[mode] == tries
     assert server.hits["landed"] == 0
     told = str(caught.value) + caplog.text
@@ -174,13 +171,17 @@ def test_a_passing_fault_is_tried_again(connect: Connect, server: ModelServer) -
     assert server.hits["500then"] == 2
 
 
-def test_the_pause_a_provider_asks_for_is_kept(connect: Connect, server: ModelServer) -> None:
-    started = time.monotonic()
+def test_the_pause_a_provider_asks_for_is_kept(
+    connect: Connect, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("kinmem.llm.litellm_client.time.sleep", pauses.append)
 
     with pytest.raises(ModelError, match="HTTP 429, and asks to wait 0.2 s"):
         connect("429").answer("what was said?", Findings)
 
-    assert time.monotonic() - started >= 0.2
+    assert len(pauses) == 1
+    assert pauses[0] >= 0.2
     assert server.hits["429"] == 2
 
 
@@ -212,12 +213,10 @@ def test_one_deadline_holds_for_the_answer_and_its_mending(
         return "no JSON"
 
     server.replies = slowly
-    started = time.monotonic()
 
     with pytest.raises(ModelError, match="took longer than the 1 seconds"):
         connect("ok", deadline_seconds=1).answer("what to drink?", Drink)
 
-    assert time.monotonic() - started < HANGS / 2
     assert server.hits["ok"] == 2
 
 
@@ -235,7 +234,7 @@ def test_limits_hold_on_every_way_litellm_takes(
     monkeypatch.setenv("OLLAMA_API_BASE", server.base("elsewhere"))
     with pytest.raises(ModelError, match="redirects|took longer"):
         # What drips never ends; a redirect is told at once, however busy the machine.
-        seconds = 0.5 if mode == "drip" else HANGS / 2
+        seconds = 0.5 if mode == "drip" else 30.0
         connect(mode, model).answer("what was said?", Findings, deadline=seconds)
 
     assert server.hits == {mode: 1}

@@ -1,6 +1,5 @@
 """Cross-encoders through litellm's real code: each provider's shape, and whatever it answers."""
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,6 @@ from kinmem.settings import load
 from kinmem.wiring import chat_models
 from tests.llm import provider_shapes as shapes
 from tests.llm.conftest import TYPES_BUILT
-from tests.llm.fault_provider import HANGS
 from tests.llm.provider_shapes import Scored, ShapedProvider
 
 pytestmark = [pytest.mark.usefixtures("litellm_imported"), *TYPES_BUILT]
@@ -192,12 +190,10 @@ def test_a_fault_is_a_model_error_in_time(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     double.mode = mode
-    started = time.monotonic()
 
     with pytest.raises(ModelError, match=words):
         model.scores("Where is the key?", TEXTS, deadline=0.5 if "took" in words else 5)
 
-    assert time.monotonic() - started < HANGS / 2
     assert len(double.bodies) == tries
     assert capfd.readouterr() == ("", "")
 

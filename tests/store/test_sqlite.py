@@ -355,7 +355,7 @@ def test_a_locked_file_is_busy_after_a_while_and_can_be_read_meanwhile(home: Pat
         with store.files.own.database.writing():
             [(code, seconds, found)] = in_processes(write_while_locked, [(home, 0.5)])
         assert (code, found) == ("storage_busy", [id])
-        assert 0.5 <= seconds < 3
+        assert seconds >= 0.5
         [(code, _, found)] = in_processes(write_while_locked, [(home, 0.5)])
         assert (code, found) == ("none", [id])
 

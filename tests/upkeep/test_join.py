@@ -102,3 +102,51 @@ def test_the_one_that_says_more_stays(bench: Bench) -> None:
     run(bench)
 
     assert longer in {one.content for one in bench.live()}
+
+
+def test_the_one_that_stays_is_worth_what_either_was_and_trusted_as_the_lesser(
+    bench: Bench,
+) -> None:
+    worths = [
+        {"importance": 3, "trust": 0.9, "confidence": 0.5, "recalled_count": 4, "tags": ("a",)},
+        {"importance": 8, "trust": 0.6, "confidence": 0.9, "recalled_count": 2, "tags": ("b",)},
+    ]
+    for text, worth in zip(PAIR, worths, strict=True):
+        bench.keep(text, **worth)
+
+    run(bench)
+
+    (kept,) = bench.live()
+    assert (kept.importance, kept.trust, kept.confidence) == (8, 0.6, 0.5)
+    assert kept.recalled_count == 4
+    assert set(kept.manual_tags) == {"a", "b"}
+
+
+def test_a_dry_run_counts_pairs_and_asks_nobody(bench: Bench) -> None:
+    for text in PAIR:
+        bench.keep(text)
+
+    dry = bench.service.sleep(["consolidate"], dry_run=True).counts
+
+    assert dry["consolidate.pairs"] == 1
+    assert "consolidate.asked" not in dry
+    assert len(bench.live()) == 2
+
+
+def test_it_can_be_switched_off(bench_of: Callable[..., Bench]) -> None:
+    bench = bench_of(MEMORY_CONSOLIDATION_MAX_GEN=0)
+    for text in PAIR:
+        bench.keep(text)
+
+    assert run(bench)["asked"] == 0
+    assert len(bench.live()) == 2
+
+
+@pytest.mark.parametrize("weightier", [0, 1])
+def test_of_two_that_say_the_same_the_weightier_stays(bench: Bench, weightier: int) -> None:
+    for at, text in enumerate(PAIR):
+        bench.keep(text, importance=9 if at == weightier else 2)
+
+    run(bench)
+
+    assert [one.content for one in bench.live()] == [PAIR[weightier]]
