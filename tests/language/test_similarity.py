@@ -186,7 +186,8 @@ def test_equal_texts_are_the_same_text(text, cosine):
 
 @given(WORDS, WORDS)
 def test_what_contains_another_has_all_its_words(whole, part):
-    if contains(whole, part) and contains(part, whole):
+    asks = {text.rstrip().endswith("?") for text in (whole, part)}  # a question is no statement
+    if contains(whole, part) and contains(part, whole) and len(asks) == 1:
         assert compare(whole, part, 1.0, LADDER) in (Kinship.SAME_TEXT, Kinship.DUPLICATE)
 
 
