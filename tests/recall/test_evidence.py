@@ -302,7 +302,7 @@ def test_what_is_too_unlikely_is_withheld_unless_something_vouches_for_it() -> N
         return bool(sureness(one, question=question, **fields)[1])
 
     assert abstains(scored(ASIDE, 0.5))
-    assert not abstains(scored(ASIDE, 0.5), noise=-1.0)
+    assert not abstains(scored(ASIDE, 0.5), by_time=True)
     assert not abstains(scored(ASIDE, 0.5, rerank=0.3))
     assert abstains(scored(ASIDE, 0.5, rerank=0.29))
     brought_up = Scored(ASIDE, 0.5, Reasons(expansion=0.4))

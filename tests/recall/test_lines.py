@@ -7,7 +7,7 @@ import pytest
 
 from kinmem.models import Hit, Reasons, State
 from kinmem.recall.excerpt import excerpted, passage
-from kinmem.recall.superseded import former_first, led
+from kinmem.recall.superseded import former_first
 from kinmem.recall.trim import everywhere_instead, own_instead, without_copies
 from tests.recall.made import candidate, hit, memory, scored
 
@@ -80,18 +80,6 @@ def test_asked_how_things_stood_what_was_so_comes_before_what_is_hardly_surer() 
 
 def test_a_circle_in_a_damaged_file_ends() -> None:
     assert sorted(ids(former_first([former("1", "2"), former("2", "1")]))) == ["1", "2"]
-
-
-# led
-
-
-def test_an_heir_leads_only_where_it_is_surer_than_all() -> None:
-    hits = [hit("a", sure=0.5), hit("b", sure=0.6)]
-
-    assert ids(led([hit("h", sure=0.7)], hits)) == ["h", "a", "b"]
-    assert ids(led([hit("h", sure=0.6)], hits)) == ["a", "b"]
-    assert ids(led([hit("b", sure=0.9)], hits)) == ["b", "a"]
-    assert ids(led([hit("h", sure=0.1)], [])) == ["h"]
 
 
 # the same of several
