@@ -194,7 +194,7 @@ def test_memories_that_have_nothing_in_common(service_of: Open, clock: MovableCl
     links = found(service)["links"]
 
     assert (links.status, "name nobody" in links.told) == ("warning", True)
-    assert "with links" in str(links.remedy)
+    assert "--link" in str(links.remedy)
 
 
 def test_poor_search_results_by_words(service_of: Open, home: Path) -> None:
