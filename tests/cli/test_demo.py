@@ -55,7 +55,7 @@ def test_the_demo_tells_its_story(tmp_path: Path) -> None:
         cwd=ROOT,
         env={**os.environ, "TMPDIR": str(tmp_path)},
         capture_output=True,
-        text=True,
+        encoding="utf-8",  # whatever the locale: what no terminal reads is UTF-8
         timeout=90,
     )
 
