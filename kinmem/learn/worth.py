@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kinmem.errors import ModelError
 from kinmem.language import Judgement, Setting, Statement, Wording, importance, kinds
 from kinmem.llm.base import Judge
-from kinmem.text import words
+from kinmem.text import UNSPACED, words
 from kinmem.turns import Message
 
 MOST = 24
@@ -18,7 +18,6 @@ MOST = 24
 regression is least sure. The others are what it takes them for."""
 
 CLAUSE = re.compile(r"[,:;，：；]\s*|\s[–—-]\s")
-WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 REMAINING = 12
 """Letters of what is left behind such a mark, at least; a Chinese sign counts as three."""
 SURELY = 0.5
@@ -73,7 +72,7 @@ def _by_its_end(sentence: Sentence, told: Judgement, judge: Judge | None) -> Jud
     text = sentence.statement.text
     ends = [text[mark.end() :] for mark in CLAUSE.finditer(text)][:LOOKED_AT]
     for end in ends:
-        if len(WITHOUT_SPACES.sub("###", end)) < REMAINING:
+        if len(UNSPACED.sub("###", end)) < REMAINING:
             continue
         [chances] = kinds([(end, sentence.setting)])
         seen = None
