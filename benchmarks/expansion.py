@@ -19,8 +19,8 @@ from benchmarks.report import Row, Table, Target
 from kinmem.llm.base import ChatModels, Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.llm.scripted import ScriptedModel
+from kinmem.models.turns import Message
 from kinmem.text import folded
-from kinmem.turns import Message
 
 WORDINGS = 3
 LONGEST = 300

@@ -15,10 +15,10 @@ from benchmarks.kins import fresh_kin
 from benchmarks.latency import finished_loading
 from benchmarks.report import Row, Table, Target
 from kinmem.models import Filters
+from kinmem.models.turns import Message
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import Request
 from kinmem.service import Service
-from kinmem.turns import Message
 
 SIZE, SHORT_SIZE = 10_000, 1_000
 QUESTIONS = 200

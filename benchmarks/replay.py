@@ -23,10 +23,10 @@ from kinmem.learn.extract import extract
 from kinmem.llm.base import Embedder
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import ROLES, Answer, Filters, Memory, Note
+from kinmem.models.turns import Message
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import Request
 from kinmem.service import Service
-from kinmem.turns import Message
 
 BEFORE = 8
 """Messages of the session that extraction sees besides the turn, as the cycle gives them."""

@@ -17,10 +17,10 @@ from benchmarks.doubles import KnownVectors
 from benchmarks.kins import PREFIX
 from benchmarks.report import Table, Target
 from kinmem.models import Filters, Vector
+from kinmem.models.turns import Run
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.turns import Run
 from kinmem.upkeep.steps import NAMES
 
 MS = 1000.0

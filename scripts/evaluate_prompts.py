@@ -27,10 +27,10 @@ from kinmem.llm.base import ChatModel
 from kinmem.llm.prompts import read, render
 from kinmem.llm.rerankers import ChatReranker
 from kinmem.models import Memory
+from kinmem.models.turns import Message
 from kinmem.recall.expand import imagined, variations
 from kinmem.recall.rewrite import rewritten
 from kinmem.settings import load
-from kinmem.turns import Message
 from kinmem.wiring import chat_model
 
 CASES = Path(__file__).parent / "prompt_cases"

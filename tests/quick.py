@@ -87,7 +87,10 @@ PARTS: dict[str, str] = {
         upkeep/test_outbox.py upkeep/test_retain.py::test_retention_decides_the_state
         upkeep/test_join.py::test_of_two_wordings_one_stays_and_nothing_is_lost
         """,
-    "retention": "test_retention.py",
+    "life": """
+        life/test_retention.py life/test_tiers.py
+        upkeep/test_tier.py::test_a_life_from_hot_to_the_archive_is_recorded
+        """,
     "documents": """
         documents/test_documents.py::test_a_question_finds_the_chunk_and_says_where_it_stands
         documents/test_documents.py::test_a_new_version_takes_the_place_of_the_old_one
@@ -98,16 +101,15 @@ PARTS: dict[str, str] = {
         test_conversation.py::test_a_long_conversation_is_summarised_and_stays_whole
         """,
     "knowledge": "test_knowledge.py::test_a_card_tells_relations_from_either_end",
-    "links": "test_links.py::test_a_link_is_read_from_both_ends",
-    "places": """
+    "models": """
+        test_links.py::test_a_link_is_read_from_both_ends
         test_places.py::test_recall_prefers_the_project_at_hand_and_says_what_comes_from_elsewhere
         """,
     "language": """
         language/test_secrets.py::test_a_secret_is_taken_out
         language/test_secrets.py::test_what_only_looks_like_one_stays
-        language/test_sentences.py language/test_tiers.py
+        language/test_sentences.py
         """,
-    "tiers": "upkeep/test_tier.py::test_a_life_from_hot_to_the_archive_is_recorded",
     "store": """
         store/test_migrations.py::test_an_old_file_is_brought_up_to_date_after_a_backup
         store/test_migrations.py::test_a_failing_migration_changes_nothing

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from kinmem.errors import InvalidInput, MemoryNotFound
+from kinmem.models.turns import Snapshot
 from kinmem.service import Service
 from kinmem.store.mention import Mention
-from kinmem.turns import Snapshot
 from tests.conftest import MovableClock
 from tests.random_writes import opened
 from tests.store.soundness import problems

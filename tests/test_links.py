@@ -10,12 +10,12 @@ from mcp import Client, MCPError
 from mcp.types import TextContent, TextResourceContents
 
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
-from kinmem.links import RELATIONS
 from kinmem.mcp.protocol import build
 from kinmem.models import Memory, Note, State
+from kinmem.models.links import RELATIONS
+from kinmem.models.turns import Batch, Change
 from kinmem.service import Service
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.turns import Batch, Change
 from tests.store.soundness import problems
 
 

@@ -13,7 +13,7 @@ from kinmem.hooks.deliver import attend
 from kinmem.hooks.dialects import heard
 from kinmem.learn.prepare import judgement
 from kinmem.mcp import tool_answers
-from kinmem.places import place_of
+from kinmem.models.places import place_of
 from kinmem.service import Service
 from kinmem.store.sqlite.connection import Database
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kinmem.errors import InvalidInput, LaterChange
-from kinmem.links import MANUAL
 from kinmem.models import LIVE, Memory, State
+from kinmem.models.links import MANUAL
 from kinmem.service import Service
 from kinmem.store.history import COMPUTED
 from tests.conftest import MovableClock

@@ -13,7 +13,7 @@ from kinmem.cli.memory_ids import short_id
 from kinmem.cli.terminal import columns, one_line, safe
 from kinmem.clock import age_in_words
 from kinmem.models import CONVERSATION, LIVE
-from kinmem.places import name_of
+from kinmem.models.places import name_of
 from kinmem.text import cut
 
 if TYPE_CHECKING:

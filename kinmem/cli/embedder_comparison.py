@@ -16,13 +16,13 @@ from rich.text import Text
 
 from kinmem.cli.tables import table_of
 from kinmem.clock import Clock
+from kinmem.language import sentences
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import chunks_of
 from kinmem.models import Chunks, Draft, Filters, Memory, Progress
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.profiles import PROFILES, Formula, Profile
 from kinmem.recall.question import Request
-from kinmem.sentences import sentences
 from kinmem.settings import RecallSettings, Settings
 from kinmem.store.base import Store
 from kinmem.upkeep.embed import Embed

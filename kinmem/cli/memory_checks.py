@@ -22,8 +22,8 @@ from kinmem.upkeep.steps import StepName
 if TYPE_CHECKING:
     from kinmem.llm.base import Embedder
     from kinmem.models import Health, Vector
+    from kinmem.models.turns import Run
     from kinmem.service import Service
-    from kinmem.turns import Run
 
 SLACK = timedelta(minutes=5)
 # Bytes of a number in a vector.

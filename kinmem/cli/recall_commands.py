@@ -6,7 +6,7 @@ from kinmem.cli import options as take
 from kinmem.cli.command_context import CommandContext, command
 from kinmem.cli.terminal import say
 from kinmem.models import CONVERSATION
-from kinmem.places import at_hand
+from kinmem.models.places import at_hand
 
 app = typer.Typer()
 PANEL = "Ask"

@@ -12,9 +12,9 @@ from rich.text import Text
 
 from kinmem.cli.terminal import one_line
 from kinmem.clock import moment
+from kinmem.models.turns import Message, Run, Session
 from kinmem.recall.profiles import reads
 from kinmem.settings import HOME_VARIABLE, Settings, knobs, unread
-from kinmem.turns import Message, Run, Session
 
 if TYPE_CHECKING:
     from kinmem.mcp.tokens import Token

@@ -10,7 +10,7 @@ from datetime import datetime
 from kinmem.clock import age_in_words, spoken_date
 from kinmem.conversation.sanitize import disarmed
 from kinmem.models import CATEGORIES, Memory
-from kinmem.places import name_of
+from kinmem.models.places import name_of
 
 NAME = "kinmem-notes"
 OPENING, CLOSING = f"<{NAME}>", f"</{NAME}>"

@@ -11,9 +11,9 @@ from kinmem.conversation.due import Turn, due, turns_of
 from kinmem.conversation.summarize_turns import EXTRACTIVE, fold, summary_of
 from kinmem.conversation.tool_results import Spill, reduce
 from kinmem.llm.base import ChatModel
+from kinmem.models.turns import Message, Snapshot
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.turns import Message, Snapshot
 
 # Attempts to read a session while another process summarises it.
 READINGS = 5

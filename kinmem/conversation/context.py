@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from kinmem.conversation.due import batch_and_keep, threshold, tokens
 from kinmem.conversation.sanitize import indented, who
 from kinmem.conversation.tool_results import begins_group, reduce
+from kinmem.models.turns import CLIENT, Message, Snapshot
 from kinmem.settings import CompactSettings
 from kinmem.text import estimated_tokens
-from kinmem.turns import CLIENT, Message, Snapshot
 
 EARLIER = "# Earlier in this conversation, summarised"
 TOLD = "# Notes from before"

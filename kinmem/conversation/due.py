@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from kinmem.conversation.tool_results import reduce
+from kinmem.models.turns import Message
 from kinmem.settings import CompactSettings
 from kinmem.text import estimated_tokens
-from kinmem.turns import Message
 
 Turn = list[Message]
 

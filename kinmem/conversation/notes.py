@@ -14,10 +14,10 @@ from kinmem.clock import Clock, age_in_words
 from kinmem.conversation.block import GROUP, SUMMARY, Told, block, gone_line, head, line, told_lines
 from kinmem.conversation.sanitize import disarmed
 from kinmem.models import LIVE, Answer, Hit, Memory, Reasons
+from kinmem.models.turns import Snapshot
 from kinmem.settings import Settings
 from kinmem.store.sessions import ShownNotes
 from kinmem.text import estimated_tokens, words
-from kinmem.turns import Snapshot
 
 # Fit of a hit: similarity (0 at the embedder's noise, 1 for the same text) + 0.3 x the share of the
 # prompt's words in it + 0.15 if it is about the person named. On three conversations of LoCoMo, a

@@ -16,12 +16,20 @@ from kinmem.conversation.opening import rules, where_it_stood, worth_telling
 from kinmem.errors import InvalidInput
 from kinmem.language import redact, without_private
 from kinmem.models import Answer, Filters
-from kinmem.places import place_of, same_place
+from kinmem.models.places import place_of, same_place
+from kinmem.models.turns import (
+    CLIENT,
+    ROLE_OF,
+    Circumstances,
+    Happening,
+    Message,
+    Observed,
+    Snapshot,
+)
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.store.upkeep import newer_of
 from kinmem.text import VISIBLE, clean, storable
-from kinmem.turns import CLIENT, ROLE_OF, Circumstances, Happening, Message, Observed, Snapshot
 from kinmem.validation import checked_subject, checked_time
 
 # Bytes of one message. Of a longer one both ends are kept.

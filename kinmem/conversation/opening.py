@@ -11,12 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kinmem.conversation.due import Turn, turns_of
-from kinmem.language import is_standing
+from kinmem.language import is_standing, sentences
 from kinmem.models import Category, Filters, Memory
-from kinmem.sentences import sentences
+from kinmem.models.turns import Message, Snapshot
 from kinmem.store.base import Store
 from kinmem.text import estimated_tokens
-from kinmem.turns import Message, Snapshot
 
 CANDIDATES = 20
 RULES: tuple[Category, ...] = ("decision", "preference")

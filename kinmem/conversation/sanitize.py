@@ -8,7 +8,7 @@ import re
 import unicodedata
 
 from kinmem.models import ROLES
-from kinmem.turns import Message
+from kinmem.models.turns import Message
 
 # Characters of one memory in a block; recall shows all of it.
 LONGEST = 600

@@ -11,13 +11,21 @@ from itertools import pairwise
 from kinmem.conversation.due import Turn
 from kinmem.conversation.sanitize import indented, who, without_delimiters
 from kinmem.errors import InvalidInput, ModelError
-from kinmem.language import Said, Wording, appraise, evidence, own_prose, said, with_dates
+from kinmem.language import (
+    Said,
+    Wording,
+    appraise,
+    evidence,
+    own_prose,
+    said,
+    sentences,
+    with_dates,
+)
 from kinmem.llm.base import ChatModel
 from kinmem.llm.prompts import render
 from kinmem.models import ROLES
-from kinmem.sentences import sentences
+from kinmem.models.turns import Message, Snapshot
 from kinmem.text import clean, estimated_tokens
-from kinmem.turns import Message, Snapshot
 
 LEAST_TOKENS = 1500
 # A summary has at most this fraction (1/50) of the model's window, but may have LEAST_TOKENS.

@@ -22,8 +22,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from kinmem.models.turns import Message
 from kinmem.settings import CompactSettings
-from kinmem.turns import Message
 
 TRUNCATED = " [truncated]"
 # Characters of a message other than a tool's in the zone of cut results, and in that of lines.

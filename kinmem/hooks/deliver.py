@@ -17,7 +17,7 @@ from kinmem.hooks.events import Compacted, Ended, Heard, Hook, Opened, Said, unt
 from kinmem.hooks.local_socket import ask_local
 
 if TYPE_CHECKING:
-    from kinmem.turns import Circumstances, Happening, Observed
+    from kinmem.models.turns import Circumstances, Happening, Observed
 
 # Version of the requests. A server that was started before an update may use another.
 PROTOCOL = 2

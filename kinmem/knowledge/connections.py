@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from kinmem.links import AUTO, Link
 from kinmem.models import Memory, State
+from kinmem.models.links import AUTO, Link
 from kinmem.store.base import Store
 from kinmem.store.graph import Edge, Key, Known
 

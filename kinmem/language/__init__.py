@@ -17,7 +17,7 @@
 - secrets: `redact`, `keys_in`; `without_private`
 - answers: the `answer_test` of a question
 - follow_up: whether a question `is_follow_up`, and the `words_left_out` of it
-- summary: `summary`, `keywords`
+- summary: `summary`, `keywords`; the `sentences` of any text
 - `Wording` is a record of its own: how a sentence is worded
 
 Exact things are code and the data files of lexicon/, one for each language; judgements are those of
@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from kinmem.language.secrets.secrets import keys_in as keys_in
     from kinmem.language.secrets.secrets import redact as redact
     from kinmem.language.secrets.secrets import without_private as without_private
+    from kinmem.language.sentence_borders import sentences as sentences
     from kinmem.language.sought import answer_test as answer_test
     from kinmem.language.summaries import summary as summary
     from kinmem.language.talk.features import Setting as Setting
@@ -119,6 +120,7 @@ _MODULES = {
     "same.echo": "Echoes",
     "orders": "may_be_orders order_hints order_in",
     "secrets.secrets": "keys_in redact without_private",
+    "sentence_borders": "sentences",
     "sought": "answer_test",
     "talk.followup": "is_follow_up words_left_out",
     "topics": "keywords",

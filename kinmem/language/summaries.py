@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from kinmem.language.lexicon import either
-from kinmem.sentences import sentences
+from kinmem.language.sentence_borders import sentences
 from kinmem.text import STOP_WORDS, cut, language_of, late, words
 
 LOOKED_AT = 200_000

@@ -13,8 +13,8 @@ import re
 from collections.abc import Mapping
 
 from kinmem.language.lexicon import word_class
+from kinmem.language.sentence_borders import sentences
 from kinmem.models import ROLES, Category
-from kinmem.sentences import sentences
 from kinmem.text import STOP_WORDS, words
 
 ABOUT_SELF = 0.05

@@ -11,7 +11,7 @@ from kinmem.learn.occasion import begins
 from kinmem.learn.reconcile import Flag, Keep, Merge, Outdated, Replace, Skip, Verdict
 from kinmem.llm.naming import Naming, reread
 from kinmem.models import Chunks, ConflictMode, Memory, State, Stored
-from kinmem.turns import Change, Conflict, Repetition
+from kinmem.models.turns import Change, Conflict, Repetition
 
 MOST_TURNS = 3
 TRIES = 3

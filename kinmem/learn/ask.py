@@ -16,8 +16,8 @@ from kinmem.learn.findings import Finding, Findings, citing
 from kinmem.llm.base import ChatModel
 from kinmem.llm.prompts import render
 from kinmem.models import Memory, Note
+from kinmem.models.turns import Message
 from kinmem.text import content_words
-from kinmem.turns import Message
 
 logger = logging.getLogger(__name__)
 

@@ -23,6 +23,7 @@ from kinmem.language import (
     own_places,
     own_prose,
     relative_dates,
+    sentences,
     statements,
     unkept,
     without_unkept,
@@ -30,9 +31,8 @@ from kinmem.language import (
 from kinmem.learn.worth import Sentence, judgements
 from kinmem.llm.base import Judge
 from kinmem.models import CATEGORIES, ROLES, Category, Entity, Note
-from kinmem.sentences import sentences
+from kinmem.models.turns import Message
 from kinmem.text import words
-from kinmem.turns import Message
 
 LEAST = 1.4
 """How telling a sentence must be among people. On LoCoMo 1.2 finds 0.9 points more recall@10 and

@@ -15,8 +15,8 @@ from kinmem.errors import InvalidInput
 from kinmem.language import stored_relation
 from kinmem.llm.reply import fitting
 from kinmem.models import CATEGORIES, ROLES, THE_USER, Entity, EntityType, Relation
+from kinmem.models.turns import Message
 from kinmem.text import clean, folded
-from kinmem.turns import Message
 from kinmem.validation import checked_context, checked_subject, checked_time
 
 STATEMENT_BYTES = 2 * 1024

@@ -32,11 +32,11 @@ from kinmem.models import (
     Vector,
     Vectors,
 )
-from kinmem.places import place_of
+from kinmem.models.places import place_of
+from kinmem.models.turns import Batch, Change, Conflict, Message, Repetition
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import content_words
-from kinmem.turns import Batch, Change, Conflict, Message, Repetition
 
 MOST_KNOWN = 10
 """Memories near a turn that a model is told of."""

@@ -16,9 +16,9 @@ from kinmem.learn.verdicts import Verdicts
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import Naming
 from kinmem.models import Chunks, Draft, Memory, Note, Stored, Vector
+from kinmem.models.turns import Batch, Change
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.turns import Batch, Change
 
 READS_AS_QUESTION = "this reads as a question; recall answers questions"
 MOST_COMPARED = 20_000

@@ -17,6 +17,7 @@ from kinmem.language import (
     keys_in,
     only_asks,
     redact,
+    sentences,
     valid_until,
 )
 from kinmem.llm.base import Embedder
@@ -33,7 +34,6 @@ from kinmem.models import (
     Note,
     State,
 )
-from kinmem.sentences import sentences
 from kinmem.validation import (
     checked_category,
     checked_confidence,

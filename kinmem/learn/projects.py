@@ -11,7 +11,7 @@ import re
 from kinmem.errors import ModelError
 from kinmem.learn.prepare import judgement
 from kinmem.llm.base import Embedder
-from kinmem.places import place_of
+from kinmem.models.places import place_of
 from kinmem.store.base import Store
 
 PERSONAL = frozenset({"identity", "relationship"})

@@ -15,6 +15,7 @@ from kinmem.language import (
     claim,
     join_periods,
     periods,
+    sentences,
 )
 from kinmem.learn.occasion import (
     begins,
@@ -26,7 +27,6 @@ from kinmem.learn.occasion import (
 )
 from kinmem.llm.relating import Judged, weighed
 from kinmem.models import LIVE, ConflictMode, Memory
-from kinmem.sentences import sentences
 from kinmem.text import words
 
 ConflictKind = Literal["contradiction", "update", "temporal", "partial"]

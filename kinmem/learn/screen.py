@@ -10,12 +10,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kinmem.errors import ModelError
-from kinmem.language import order_in, redact
+from kinmem.language import order_in, redact, sentences
 from kinmem.llm.base import Judge
 from kinmem.models import ROLES, Note
-from kinmem.sentences import sentences
+from kinmem.models.turns import Message
 from kinmem.text import content_words
-from kinmem.turns import Message
 
 MOST_ATTEMPTS = 3
 """Kept of one message."""

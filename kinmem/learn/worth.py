@@ -10,8 +10,8 @@ from typing import NamedTuple
 from kinmem.errors import ModelError
 from kinmem.language import Judgement, Setting, Statement, Wording, importance, kinds
 from kinmem.llm.base import Judge
+from kinmem.models.turns import Message
 from kinmem.text import UNSPACED, words
-from kinmem.turns import Message
 
 MOST = 24
 """Sentences of a message that the judge is asked about, about 4 ms each; those of which the

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kinmem.errors import ModelError
+from kinmem.language import sentences
 from kinmem.models import Chunks
-from kinmem.sentences import sentences
 from kinmem.text import in_first_person
 
 if TYPE_CHECKING:  # llm.base imports this module

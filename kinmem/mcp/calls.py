@@ -28,7 +28,7 @@ from mcp.types import ListRootsRequest, ListRootsResult
 from pydantic import ValidationError
 
 from kinmem.models import Progress
-from kinmem.places import place_of, working_in
+from kinmem.models.places import place_of, working_in
 
 if TYPE_CHECKING:
     from kinmem.service import Service

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kinmem import models
     from kinmem.knowledge import explore as knowledge
     from kinmem.knowledge.connections import Picture
-    from kinmem.links import Link
+    from kinmem.models.links import Link
     from kinmem.service import Service
 
 # Ids to list of memories that state the same relation.

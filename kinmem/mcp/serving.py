@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from kinmem.errors import StoreError
-from kinmem.places import at_hand
+from kinmem.models.places import at_hand
 from kinmem.recall.profiles import reads
 from kinmem.settings import HOME_VARIABLE, Settings, load, unread
 

@@ -9,14 +9,14 @@ from pydantic.alias_generators import to_camel
 
 from kinmem.clock import age_in_words, moment
 from kinmem.mcp.strict_tool import Answer
-from kinmem.places import name_of, same_place
+from kinmem.models.places import name_of, same_place
 from kinmem.text import cut
 
 if TYPE_CHECKING:
     from kinmem import models
     from kinmem.knowledge.connections import Connection
+    from kinmem.models.turns import Observed, Run
     from kinmem.service import Service
-    from kinmem.turns import Observed, Run
 
 LINKED_CHARACTERS = 80
 MOST_LINKED = 20

@@ -14,7 +14,6 @@ from typing_extensions import TypedDict, Unpack
 
 from kinmem.errors import InvalidInput
 from kinmem.hooks.dialects import is_users
-from kinmem.links import MOST_LINKS, Relation
 from kinmem.mcp.calls import Call, Unhurried
 from kinmem.mcp.knowledge_answers import Explored, Timeline
 from kinmem.mcp.strict_tool import StrictTool, closed, tool, without_nulls
@@ -31,7 +30,8 @@ from kinmem.mcp.tool_answers import (
     Slept,
 )
 from kinmem.models import Category, Mode, Note, Scope, State
-from kinmem.turns import Happening
+from kinmem.models.links import MOST_LINKS, Relation
+from kinmem.models.turns import Happening
 from kinmem.upkeep.steps import StepName
 
 SLEEP_SECONDS = 40.0

@@ -22,6 +22,7 @@ from kinmem.models import (
     Scored,
     State,
 )
+from kinmem.models.turns import Message
 from kinmem.recall.confidence import judge
 from kinmem.recall.excerpt import excerpted, passage
 from kinmem.recall.fuse import fuse, lift
@@ -34,7 +35,6 @@ from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
 from kinmem.store.sessions import Learned
 from kinmem.text import content_words
-from kinmem.turns import Message
 
 # Fraction of the best turn's score from which a memory counts as an answer and is placed before all
 # turns. With it recall@10 was 68.6, 67.6 and 71.5 % on three conversations of BEAM and 83.5 % on

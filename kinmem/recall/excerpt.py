@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from kinmem.errors import MemoryNotFound
-from kinmem.language import said_on
+from kinmem.language import said_on, sentences
 from kinmem.models import Hit, Memory, Scored
-from kinmem.sentences import sentences
 from kinmem.store.base import Store
 from kinmem.text import estimated_tokens
 

@@ -7,10 +7,10 @@ from kinmem.language import is_follow_up, words_left_out
 from kinmem.llm.base import ChatModel, ChatModels
 from kinmem.llm.deadline import Attempts
 from kinmem.llm.prompts import render
+from kinmem.models.turns import Message
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
 from kinmem.text import UNSPACED, content_words, folded, words
-from kinmem.turns import Message
 
 # Returns the conversation before a question, in order. Called only if the question needs it.
 Recent = Callable[[], Sequence[Message]]

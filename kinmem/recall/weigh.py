@@ -5,10 +5,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
+from kinmem.life.retention import Fading, retention, temporal_decay
 from kinmem.models import Candidate, Reasons, Scored
 from kinmem.recall.profiles import Profile, Weighing
 from kinmem.recall.question import Question
-from kinmem.retention import Fading, retention, temporal_decay
 from kinmem.settings import RecallSettings
 from kinmem.text import folded, words
 

@@ -21,11 +21,11 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from kinmem.language import sentences
 from kinmem.llm.base import Calibration
 from kinmem.models import Candidate, Found, Hit, Reasons, Scored
 from kinmem.recall.confidence import QUESTION_MARKS
 from kinmem.recall.judging import FOR_NOTES, Judging
-from kinmem.sentences import sentences
 from kinmem.text import STOP_WORDS, UNSPACED, content_words, folded, language_of, words
 
 NEAREST, MATCHING = 200, 50

@@ -8,10 +8,10 @@ from kinmem.models import (
     Memory,
     Progress,
 )
+from kinmem.models.turns import Run
 from kinmem.service.components import Parts
 from kinmem.service.views import MOST_LISTED
 from kinmem.text import storable
-from kinmem.turns import Run
 from kinmem.undo.undo import Undone
 from kinmem.upkeep.steps import chosen
 from kinmem.upkeep.summarize_memories import summarize_these

@@ -17,7 +17,7 @@ from kinmem.learn.verdicts import Verdicts
 from kinmem.llm.base import ChatModels, Embedder
 from kinmem.llm.naming import Naming
 from kinmem.models import Answer, Filters, Memory
-from kinmem.places import worked_in
+from kinmem.models.places import worked_in
 from kinmem.recall.answer_cache import RecentAnswers
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import Request
@@ -134,13 +134,13 @@ class Parts:
     @property
     def here(self) -> str | None:
         """The project of the call that is worked on, else the one that this process works for, if
-        it is started in one: see places.py."""
+        it is started in one: see models/places.py."""
         return worked_in() or self._here
 
     @here.setter
     def here(self, place: str | None) -> None:
         """The project of the current call, else the one that this process was started in, if any;
-        see places.py."""
+        see models/places.py."""
         self._here = place
 
     @property

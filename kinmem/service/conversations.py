@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Unpack
 
+from kinmem.models.turns import Circumstances, Happening, Message, Observed, Session
 from kinmem.service.components import Parts, Time
 from kinmem.service.views import MOST_LISTED
-from kinmem.turns import Circumstances, Happening, Message, Observed, Session
 from kinmem.validation import checked_count
 
 

@@ -10,7 +10,6 @@ from kinmem.documents.document import Given, as_given, is_document
 from kinmem.errors import InvalidInput
 from kinmem.learn.prepare import changed_fields
 from kinmem.learn.projects import project_of
-from kinmem.links import checked_links
 from kinmem.llm.naming import reread
 from kinmem.llm.pieces import chunks_of
 from kinmem.models import (
@@ -25,7 +24,8 @@ from kinmem.models import (
     State,
     Stored,
 )
-from kinmem.places import meant, named, same_place
+from kinmem.models.links import checked_links
+from kinmem.models.places import meant, named, same_place
 from kinmem.recall.question import Request
 from kinmem.service.components import QUERY_BYTES, Parts
 from kinmem.store.history import batch_name

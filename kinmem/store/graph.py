@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, Protocol
 
-from kinmem.links import Asked, Link
 from kinmem.models import EntityType, Knowledge, Memory
+from kinmem.models.links import Asked, Link
 
 MOST_ALIASES = 10
 # Which memories are read: now, those in use; once, superseded ones as well; ever, archived ones

@@ -16,7 +16,7 @@ from kinmem.models import (
     Page,
     Passage,
 )
-from kinmem.turns import Batch
+from kinmem.models.turns import Batch
 
 # said: by Memory.said_at, the earliest first.
 Sort = Literal["newest", "oldest", "importance", "used", "said"]

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from kinmem.models import Asked, Filters, Found
+from kinmem.models.turns import Message, Role, Session, Shown, Snapshot
 from kinmem.store.index import Vectored
-from kinmem.turns import Message, Role, Session, Shown, Snapshot
 
 # Cuts a text into the parts that get a vector each.
 Cut = Callable[[str], Sequence[str]]

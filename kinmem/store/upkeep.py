@@ -5,10 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
+from kinmem.life.retention import fading, retention
+from kinmem.life.tiers import Standing, priority
 from kinmem.models import LIVE, Fate, Living, Memory, Place, TierChange
-from kinmem.retention import fading, retention
-from kinmem.tiers import Standing, priority
-from kinmem.turns import Conflict, Run
+from kinmem.models.turns import Conflict, Run
 
 if TYPE_CHECKING:
     from kinmem.store.base import Store

@@ -13,9 +13,9 @@ from kinmem.llm.base import Embedder, Judge
 from kinmem.llm.naming import Naming, reread
 from kinmem.llm.pieces import chunks_of, embedded
 from kinmem.models import LIVE, Chunks, Event, Memory, State
+from kinmem.models.turns import Batch, Change
 from kinmem.store.base import Store
 from kinmem.store.history import batch_name, components
-from kinmem.turns import Batch, Change
 from kinmem.undo.plan import AUTOMATIC, SETTLING, Plan, Planner, in_force, is_automatic
 
 # Actions of time and use after which a memory is recalled less or not at all.

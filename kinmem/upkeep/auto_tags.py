@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from kinmem.language import keywords
+from kinmem.language import keywords, sentences
 from kinmem.models import Memory
-from kinmem.sentences import sentences
 from kinmem.text import language_of
 
 MOST = 6

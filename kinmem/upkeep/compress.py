@@ -6,11 +6,10 @@ from datetime import tzinfo
 from itertools import combinations
 
 from kinmem.clock import Clock
-from kinmem.language import Kinship, Ladder, Pair, unproved
+from kinmem.language import Kinship, Ladder, Pair, sentences, unproved
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import RULES, Naming
 from kinmem.models import Memory
-from kinmem.sentences import sentences
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.upkeep.budget import UNLIMITED, Budget

@@ -15,13 +15,12 @@ from pydantic import BaseModel
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, ModelError
-from kinmem.language import Pair, normalised, unproved
+from kinmem.language import Pair, normalised, sentences, unproved
 from kinmem.llm.base import ChatModel, Embedder
 from kinmem.llm.naming import RULES, Naming
 from kinmem.llm.prompts import render, today
 from kinmem.models import CATEGORIES, LIVE, Category, Memory
-from kinmem.places import name_of, same_place
-from kinmem.sentences import sentences
+from kinmem.models.places import name_of, same_place
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.store.upkeep import Jobs

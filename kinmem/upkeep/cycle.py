@@ -16,8 +16,8 @@ from threading import Event, Lock
 from kinmem.clock import Clock
 from kinmem.conversation.compact import Compact
 from kinmem.models import Progress
+from kinmem.models.turns import Run
 from kinmem.store.base import Store
-from kinmem.turns import Run
 from kinmem.upkeep.budget import Budget, Lease, leased, named
 from kinmem.upkeep.outbox import Outbox
 from kinmem.upkeep.pipeline import Upkeep

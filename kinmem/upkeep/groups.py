@@ -13,11 +13,10 @@ from functools import cached_property
 from itertools import combinations, product
 
 from kinmem.errors import MemoryNotFound
-from kinmem.language import Kinship, Ladder, Pair, atoms, reading
+from kinmem.language import Kinship, Ladder, Pair, atoms, reading, sentences
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import chunks_of
 from kinmem.models import LIVE, Filters, Memory, Scope
-from kinmem.sentences import sentences
 from kinmem.store.base import Store
 from kinmem.text import folded
 

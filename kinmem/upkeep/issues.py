@@ -13,13 +13,12 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator
 
 from kinmem.errors import InvalidInput
-from kinmem.language import unproved
+from kinmem.language import sentences, unproved
 from kinmem.llm.base import ChatModel
 from kinmem.llm.prompts import render, today
 from kinmem.llm.relating import Relating, shares_words
 from kinmem.llm.reply import fitting
 from kinmem.models import Issue, IssueKind, Memory, Progress
-from kinmem.sentences import sentences
 from kinmem.store.upkeep import Decisions
 from kinmem.text import clean, folded
 from kinmem.validation import checked_content

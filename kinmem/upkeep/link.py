@@ -10,9 +10,9 @@ from datetime import timedelta
 from functools import cached_property
 
 from kinmem.clock import Clock
-from kinmem.links import AUTO, PER_MEMORY, Evidence, Link, Scale, cited, proposed
 from kinmem.llm.base import Embedder
 from kinmem.models import LIVE, Filters, Memory, Vector
+from kinmem.models.links import AUTO, PER_MEMORY, Evidence, Link, Scale, cited, proposed
 from kinmem.store.base import Store
 from kinmem.store.graph import Origin, Shared
 from kinmem.upkeep.auto_tags import topics

@@ -9,16 +9,15 @@ import uuid_utils
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
-from kinmem.language import atoms, content_hash, evidence, join_knowledge, normalised
+from kinmem.language import atoms, content_hash, evidence, join_knowledge, normalised, sentences
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import Naming
 from kinmem.llm.pieces import SIZE, chunks_of
 from kinmem.models import OF_ITS_TIME, TOLD_AT, Category, Chunks, Draft, Knowledge, Memory, State
-from kinmem.sentences import sentences
+from kinmem.models.turns import Batch, Change
 from kinmem.store.base import Store
 from kinmem.store.history import batch_name
 from kinmem.text import in_first_person
-from kinmem.turns import Batch, Change
 from kinmem.upkeep.groups import Group, day_of, one_day
 from kinmem.validation import CONTEXT_BYTES, TAGS, checked_content
 

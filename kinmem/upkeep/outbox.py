@@ -8,9 +8,9 @@ from operator import attrgetter
 from kinmem.clock import Clock
 from kinmem.errors import KinmemError
 from kinmem.learn.from_turns import Learn
+from kinmem.models.turns import Batch, Message
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.turns import Batch, Message
 from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.steps import Report
 

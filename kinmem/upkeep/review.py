@@ -16,6 +16,7 @@ from kinmem.learn.occasion import (
     same_occasion,
     worded_otherwise,
 )
+from kinmem.life.retention import Fading, retention
 from kinmem.llm.base import ChatModel, Embedder, Judge
 from kinmem.llm.relating import ALIKE, Relating, weighed
 from kinmem.models import (
@@ -29,8 +30,7 @@ from kinmem.models import (
     Review,
     State,
 )
-from kinmem.places import same_place
-from kinmem.retention import Fading, retention
+from kinmem.models.places import same_place
 from kinmem.store.base import Store
 from kinmem.text import content_words, folded
 from kinmem.upkeep.issues import MOST_ASKED, SHOWN, Refused, findings_of, issue_of, remainder

@@ -17,9 +17,9 @@ from kinmem.llm.base import ChatModel, Embedder, Judge
 from kinmem.llm.pieces import chunks_of, embedded
 from kinmem.llm.relating import Relating
 from kinmem.models import Chunks, Filters, Issue, Memory, Progress, Review, Settled, State
+from kinmem.models.turns import Batch, Change
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.turns import Batch, Change
 from kinmem.upkeep.issues import STEP, issue_id, refusal, remainder
 from kinmem.upkeep.review import review
 from kinmem.validation import checked_content

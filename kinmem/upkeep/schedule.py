@@ -11,9 +11,9 @@ from typing import Any
 from kinmem.clock import Clock
 from kinmem.errors import MemoryNotFound, VersionConflict
 from kinmem.models import Living, Memory
+from kinmem.models.turns import Batch, Change
 from kinmem.store.base import Store
 from kinmem.store.upkeep import Jobs
-from kinmem.turns import Batch, Change
 from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.steps import NAMES, StepName
 

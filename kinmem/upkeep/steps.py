@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Literal, get_args
 
 from kinmem.errors import InvalidInput, KinmemError
-from kinmem.turns import Run, RunKind
+from kinmem.models.turns import Run, RunKind
 from kinmem.upkeep.budget import Budget
 
 StepName = Literal[

@@ -72,7 +72,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "kinmem/service/views.py": (*SERVICE, "tests/test_knowledge.py", "tests/test_tools.py"),
     "kinmem/upkeep/outbox.py": ("tests/upkeep/test_outbox.py", "tests/learn/test_from_turns.py"),
     "kinmem/upkeep/join.py": ("tests/upkeep/test_join.py",),
-    "kinmem/retention.py": ("tests/test_retention.py", "tests/upkeep/test_retain.py"),
+    "kinmem/life/retention.py": ("tests/life/test_retention.py", "tests/upkeep/test_retain.py"),
 }
 
 CORE = frozenset(
@@ -80,7 +80,7 @@ CORE = frozenset(
     for name in """
     recall/fuse recall/weigh recall/trim recall/confidence recall/superseded recall/excerpt
     learn/reconcile learn/apply learn/verdicts service/memories service/conversations service/care
-    service/views upkeep/outbox upkeep/join retention
+    service/views upkeep/outbox upkeep/join life/retention
     """.split()
 )
 """What the share that has to be killed is about."""

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from kinmem.models.turns import Message, Role
 from kinmem.store.base import Store
-from kinmem.turns import Message, Role
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 

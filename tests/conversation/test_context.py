@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from kinmem.conversation.compact import Compact
 from kinmem.conversation.context import Talk, rendered
+from kinmem.models.turns import Message
 from kinmem.settings import CompactSettings
 from kinmem.store.base import Store
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.text import estimated_tokens
-from kinmem.turns import Message
 from tests.conversation.talk import by, message, say
 
 Opened = Callable[..., Compact]

@@ -8,9 +8,9 @@ import pytest
 from kinmem.conversation.block import BRIEF, CLOSING, GUIDANCE, OPENING
 from kinmem.conversation.notes import Inject
 from kinmem.models import Answer, Hit, Reasons, State
+from kinmem.models.turns import Snapshot
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.turns import Snapshot
 from tests.conversation.memories import WRITTEN, memory
 
 

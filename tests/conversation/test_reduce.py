@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from kinmem.conversation.tool_results import reduce
+from kinmem.models.turns import Message
 from kinmem.settings import CompactSettings
-from kinmem.turns import Message
 from tests.conversation.talk import message
 
 LONG = "x" * 1000

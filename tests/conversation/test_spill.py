@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kinmem.conversation.compact import Compact
+from kinmem.models.turns import Message
 from kinmem.service import Service
-from kinmem.turns import Message
 from tests.conftest import MovableClock
 
 Opened = Callable[..., Compact]

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from kinmem.conversation.compact import Compact
 from kinmem.errors import ModelError, StoreError
 from kinmem.llm.scripted import ScriptedModel
+from kinmem.models.turns import Role
 from kinmem.settings import load
 from kinmem.store.base import Store
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.turns import Role
 from tests.conversation.talk import assert_whole, say
 
 Opened = Callable[..., Compact]

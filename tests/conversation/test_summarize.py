@@ -7,8 +7,8 @@ import pytest
 from kinmem.conversation.summarize_turns import fold, most_tokens, summary_of
 from kinmem.errors import ModelError
 from kinmem.llm.scripted import ScriptedModel
+from kinmem.models.turns import Snapshot
 from kinmem.text import estimated_tokens
-from kinmem.turns import Snapshot
 from tests.conversation.talk import NOON, message
 
 WINDOW = 200_000

@@ -6,8 +6,8 @@ import pytest
 
 from kinmem.conversation.due import Turn
 from kinmem.conversation.summarize_turns import condensed, extracted
+from kinmem.models.turns import Message, Role
 from kinmem.text import estimated_tokens
-from kinmem.turns import Message, Role
 from tests.conversation.talk import by, message
 
 FILLER = "The weather has been changing a lot around here. " * 8

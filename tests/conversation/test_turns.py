@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from kinmem.conversation.due import batch_and_keep, due, turns_of
+from kinmem.models.turns import Message, Role
 from kinmem.settings import CompactSettings
-from kinmem.turns import Message, Role
 
 NOON = datetime(2026, 6, 15, 12, tzinfo=UTC)
 

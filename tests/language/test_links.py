@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kinmem.errors import InvalidInput
-from kinmem.links import (
+from kinmem.models.links import (
     INVERSE,
     RELATIONS,
     Asked,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kinmem.language import sentences
 from kinmem.language.same.proof import unproved
-from kinmem.sentences import sentences
 from tests.growth import assert_linear
 
 SOURCES = (

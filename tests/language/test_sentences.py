@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kinmem.sentences import sentences
+from kinmem.language import sentences
 from kinmem.service import Service
 
 WHOLE = {

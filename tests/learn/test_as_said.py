@@ -14,9 +14,9 @@ from kinmem.language.talk.prose import own_places, own_prose
 from kinmem.language.talk.statements import in_json
 from kinmem.learn.extract import extract
 from kinmem.models import Memory
+from kinmem.models.turns import Message
 from kinmem.service import Service
 from kinmem.text import storable
-from kinmem.turns import Message
 from tests.growth import assert_linear
 from tests.sweeps import rounds
 

@@ -12,8 +12,8 @@ from kinmem.learn.apply import absorbed, decided, deeds, ended
 from kinmem.learn.reconcile import Flag, Keep, Merge, Outdated, Replace, Skip
 from kinmem.llm.naming import Naming
 from kinmem.models import ConflictMode, Memory, State
+from kinmem.models.turns import Change
 from kinmem.service import Service
-from kinmem.turns import Change
 from tests.recall.made import memory
 
 MARCH, MAY = datetime(2026, 3, 5, tzinfo=UTC), datetime(2026, 5, 8, tzinfo=UTC)

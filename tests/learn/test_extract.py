@@ -8,7 +8,7 @@ import pytest
 
 from kinmem.learn.extract import extract
 from kinmem.models import Entity, Note
-from kinmem.turns import Message
+from kinmem.models.turns import Message
 from tests.growth import assert_linear
 
 MONDAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)

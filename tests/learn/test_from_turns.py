@@ -10,8 +10,8 @@ from kinmem.learn.verdicts import Verdicts
 from kinmem.llm.naming import Naming
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import Filters, Memory, State
+from kinmem.models.turns import Message
 from kinmem.service import Service
-from kinmem.turns import Message
 from tests.conftest import MovableClock
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from kinmem.learn.extract import extract
 from kinmem.models import Note
+from kinmem.models.turns import Message
 from kinmem.service import Service
-from kinmem.turns import Message
 
 SAID = datetime(2026, 11, 22, 10, tzinfo=UTC)
 

@@ -11,9 +11,9 @@ from benchmarks import commands, talk
 from kinmem.language.orders import order_in
 from kinmem.learn.screen import Gate, screened
 from kinmem.models import Note, State
+from kinmem.models.turns import Message
 from kinmem.service import Service
 from kinmem.settings import load
-from kinmem.turns import Message
 from kinmem.wiring import chat_models
 from tests.sweeps import rounds
 

@@ -12,9 +12,9 @@ import pytest
 
 from kinmem.errors import KinmemError, MemoryNotFound, VersionConflict
 from kinmem.models import Draft, Entity, Knowledge, Relation, State
+from kinmem.models.turns import Batch, Change, Conflict
 from kinmem.store.base import Store
 from kinmem.store.graph import Key
-from kinmem.turns import Batch, Change, Conflict
 from tests.store.contract import (
     NOON,
     OpenStore,

@@ -16,8 +16,8 @@ import apsw
 
 from kinmem.errors import StoreError
 from kinmem.models import State
+from kinmem.models.turns import Batch, Change, Conflict
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.turns import Batch, Change, Conflict
 from tests.store.contract import NOON, TINY, WIDTH, chunks_of, draft_of, vectors_of
 from tests.store.sessions_contract import kept
 from tests.store.soundness import everything, problems

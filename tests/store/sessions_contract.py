@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from kinmem.errors import StoreError
+from kinmem.models.turns import Batch, Conflict, Message, Run, Session, Shown, Snapshot
 from kinmem.store.base import Store
-from kinmem.turns import Batch, Conflict, Message, Run, Session, Shown, Snapshot
 from tests.conftest import MovableClock
 from tests.store.contract import NOON, OpenStore, added
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from kinmem.errors import StoreError
-from kinmem.links import Asked
+from kinmem.models.links import Asked
 from kinmem.store.sqlite import adoption, connection
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock

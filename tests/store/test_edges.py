@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kinmem.links import AUTO, Asked, linked
 from kinmem.models import Filters, Scope, State
+from kinmem.models.links import AUTO, Asked, linked
 from kinmem.store.sqlite.connection import MIGRATIONS, Database
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock

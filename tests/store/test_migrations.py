@@ -21,13 +21,13 @@ import pytest
 
 from kinmem.errors import StoreError
 from kinmem.models import Draft, Filters, Memory, State
+from kinmem.models.turns import Batch, Repetition
 from kinmem.store.sqlite import connection
 from kinmem.store.sqlite.chunk_vectors import ChunkVectors
 from kinmem.store.sqlite.connection import MIGRATIONS, Database
 from kinmem.store.sqlite.nearest_chunks import VectorCopies
 from kinmem.store.sqlite.queries import FIELDS, indexed, row_of, time_text
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.turns import Batch, Repetition
 from tests.conftest import MovableClock
 from tests.processes import REPOSITORY
 from tests.random_writes import opened

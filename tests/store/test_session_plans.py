@@ -8,8 +8,8 @@ from typing import Any
 import apsw
 import pytest
 
+from kinmem.models.turns import Message
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.turns import Message
 from tests.conftest import MovableClock
 
 ONE = Message(session="s", turn="t", role="user", text="hello", id=1, said_at=MovableClock().now)

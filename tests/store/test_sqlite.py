@@ -13,10 +13,10 @@ import pytest
 
 from kinmem.errors import StoreError
 from kinmem.models import Draft, Entity, Filters, Knowledge, Place, Scope, State
+from kinmem.models.turns import Batch, Conflict
 from kinmem.store.base import Store
 from kinmem.store.sqlite import chunk_vectors, connection, nearest_chunks
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.turns import Batch, Conflict
 from tests.conftest import MovableClock
 from tests.store.batch_contract import BatchContract
 from tests.store.contract import (

@@ -7,7 +7,7 @@ import pytest
 
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import State
-from kinmem.turns import Run
+from kinmem.models.turns import Run
 from kinmem.upkeep.compress import united
 from tests.conftest import MovableClock
 from tests.upkeep.conftest import Bench, all_of_it

@@ -15,10 +15,10 @@ from kinmem.errors import ModelError, Unusable
 from kinmem.llm.base import ChatModels
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import State
+from kinmem.models.turns import Run
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.turns import Run
 from kinmem.wiring import embedders
 from tests.conftest import MovableClock
 from tests.upkeep.conftest import Bench, all_of_it, shown

@@ -10,8 +10,8 @@ from zlib import crc32
 import numpy as np
 import pytest
 
-from kinmem.links import PER_MEMORY
 from kinmem.models import Entity, Knowledge, State
+from kinmem.models.links import PER_MEMORY
 from kinmem.upkeep.budget import UNLIMITED, Budget
 from kinmem.upkeep.link import TOGETHER, link
 from kinmem.upkeep.priority import tier

@@ -11,10 +11,10 @@ from dataclasses import replace
 from kinmem.language.names.relation_names import ENDS
 from kinmem.language.names.relations import NAME, PEOPLES, SILENT, is_name, relations
 from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
+from kinmem.language.sentence_borders import sentences
 from kinmem.language.talk.statements import KIN, KIN_ABROAD
 from kinmem.language.vocabulary import FUNCTION_WORDS, MARKERS
 from kinmem.models import ROLES, THE_USER, Entity, EntityType, Knowledge, Relation
-from kinmem.sentences import sentences
 from kinmem.text import folded, late, words
 
 CAPITAL = r"(?:[A-ZÀ-Þ][\w’'-]*\w|[A-Z]{2,})"

@@ -17,9 +17,9 @@ from typing import NamedTuple
 from kinmem.language.lexicon import either, lexicon, word_class
 from kinmem.language.names.relation_names import SYMMETRIC, stored_relation
 from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
+from kinmem.language.sentence_borders import sentences
 from kinmem.language.vocabulary import FUNCTION_WORDS
 from kinmem.models import THE_USER, Relation
-from kinmem.sentences import sentences
 from kinmem.text import folded, late
 
 SURE = 0.9

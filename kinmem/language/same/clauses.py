@@ -9,7 +9,7 @@ from kinmem.language.lexicon import word_class, word_forms
 from kinmem.language.same.atoms import Atoms, Words, atoms, is_content, negations
 from kinmem.language.same.lexemes import stem
 from kinmem.language.same.similarity import normalised
-from kinmem.sentences import sentences
+from kinmem.language.sentence_borders import sentences
 from kinmem.text import late
 
 NEGATING = vocabulary.NEGATORS | vocabulary.CONCORD

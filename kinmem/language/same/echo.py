@@ -11,7 +11,7 @@ from kinmem.language.lexicon import word_class, word_forms
 from kinmem.language.same import amounts, discourse
 from kinmem.language.same.lexemes import Lexeme, lexemes, stem
 from kinmem.language.same.similarity import content_hash
-from kinmem.sentences import sentences
+from kinmem.language.sentence_borders import sentences
 from kinmem.text import folded, words
 
 # Ways to say within a sentence that something is repeated; what leads in is for `discourse`.

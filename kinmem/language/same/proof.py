@@ -14,7 +14,7 @@ from itertools import chain
 
 from kinmem.language.same.clauses import CONTRASTS, Clause, Reading, Token, in_one_form, reading
 from kinmem.language.same.similarity import normalised
-from kinmem.sentences import sentences
+from kinmem.language.sentence_borders import sentences
 from kinmem.text import late
 
 MOST_READ = 8_000

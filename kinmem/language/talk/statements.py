@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from kinmem.language.lexicon import either, word_class
 from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
+from kinmem.language.sentence_borders import borders
 from kinmem.language.vocabulary import FUNCTION_WORDS
-from kinmem.sentences import borders
 from kinmem.text import STOP_WORDS, late
 
 LIST_MARK = late(r"(?:[-*•+]|\d{1,2}[.)]|#+)\s+")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from kinmem.language.change.vetoes import is_of_others, is_rule
 from kinmem.language.lexicon import either, word_class
+from kinmem.language.sentence_borders import sentences
 from kinmem.language.talk.statements import (
     ASKED_TO_KEEP,
     ATTACHED,
@@ -21,7 +22,6 @@ from kinmem.language.talk.statements import (
     subject,
 )
 from kinmem.language.weight import INSTRUCTS, PROPER, TIMES
-from kinmem.sentences import sentences
 from kinmem.text import STOP_WORDS, late, words
 
 REQUESTS, ORDERS, WISHES = either("requests"), either("orders"), either("wishes")

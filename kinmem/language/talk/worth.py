@@ -11,12 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kinmem.language.sentence_borders import sentences
 from kinmem.language.talk.features import Setting, pieces
 from kinmem.language.talk.statements import ASKED_TO_KEEP, asks
 from kinmem.language.talk.wording import TAG_QUESTION, said
 from kinmem.language.weight import importance
 from kinmem.models import Category
-from kinmem.sentences import sentences
 from kinmem.text import words
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import Any
 import apsw
 
 from kinmem.errors import StoreError
-from kinmem.links import AUTO
+from kinmem.models.links import AUTO
 from kinmem.store.sqlite import history_rows, link_rows
 from kinmem.store.sqlite.connection import Row
 from kinmem.store.sqlite.copying import bring

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from kinmem.errors import MemoryNotFound
+from kinmem.language import sentences
 from kinmem.models import Memory, Passage
-from kinmem.sentences import sentences
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.queries import IS_LIVE, as_text, spread, time_text
 

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import apsw
 
+from kinmem.language import sentences
 from kinmem.models import Memory
-from kinmem.sentences import sentences
+from kinmem.models.turns import Repetition
 from kinmem.store.mention import Mention
 from kinmem.store.sqlite import link_rows
 from kinmem.store.sqlite.connection import Database
@@ -28,7 +29,6 @@ from kinmem.store.sqlite.queries import (
     reindex,
 )
 from kinmem.text import content_words, words
-from kinmem.turns import Repetition
 
 ERASED = "[erased]"
 # Share of an erased memory's content words from which a sentence of a summary is erased with it.

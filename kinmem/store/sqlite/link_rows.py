@@ -14,8 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import apsw
 
 from kinmem.errors import MemoryNotFound, VersionConflict
-from kinmem.links import AUTO, INVERSE, REFUSED, RELATIONS, STALE_CONFIDENCE, Asked, Link, linked
 from kinmem.models import Memory, Scope
+from kinmem.models.links import (
+    AUTO,
+    INVERSE,
+    REFUSED,
+    RELATIONS,
+    STALE_CONFIDENCE,
+    Asked,
+    Link,
+    linked,
+)
 from kinmem.store.sqlite.connection import Database, Row
 from kinmem.store.sqlite.queries import IN_IDS, as_text, time_text
 

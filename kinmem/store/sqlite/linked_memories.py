@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from kinmem.links import AUTO, MOST_HOLDERS, Link
 from kinmem.models import THE_USER, Memory
+from kinmem.models.links import AUTO, MOST_HOLDERS, Link
 from kinmem.store.graph import Key, Origin, Shared
 from kinmem.store.sqlite.connection import Row
 from kinmem.store.sqlite.link_rows import (

@@ -22,11 +22,11 @@ import apsw
 from kinmem.clock import Clock
 from kinmem.errors import StoreError
 from kinmem.models import Health
+from kinmem.models.turns import Conflict, Run
 from kinmem.store.sqlite.chunk_vectors import VEC0_CHUNK
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.file_state import state_of
 from kinmem.store.sqlite.queries import as_text, time_text
-from kinmem.turns import Conflict, Run
 
 MOST_RUNS = 1000
 

@@ -17,7 +17,7 @@ import apsw
 
 from kinmem.clock import spoken_date
 from kinmem.models import LIVE, ROLES, Filters, Memory, State
-from kinmem.places import FREE
+from kinmem.models.places import FREE
 from kinmem.text import late
 
 FIELDS = tuple(field.name for field in fields(Memory))

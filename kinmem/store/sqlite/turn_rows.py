@@ -13,9 +13,9 @@ from typing import Any
 import apsw
 
 from kinmem.clock import Clock
+from kinmem.models.turns import Message, Role, Session, Shown, Snapshot
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.queries import IN_IDS, as_text, time_text
-from kinmem.turns import Message, Role, Session, Shown, Snapshot
 
 # The value with which SQLite's LIMIT is unlimited.
 ALL = -1

@@ -15,6 +15,7 @@ import apsw
 from kinmem.clock import spoken_date
 from kinmem.language import evidence, order_in
 from kinmem.models import ROLES, TURN, Asked, Candidate, Coverage, Filters, Found, Pending, Vectors
+from kinmem.models.turns import Message
 from kinmem.store.sessions import Cut, Learned
 from kinmem.store.sqlite.erasing import ERASED, restates
 from kinmem.store.sqlite.file_state import state_of
@@ -30,7 +31,6 @@ from kinmem.store.sqlite.queries import (
 from kinmem.store.sqlite.sharing import KinFiles
 from kinmem.store.sqlite.turn_rows import MESSAGE, message_of
 from kinmem.store.sqlite.turn_vectors import TurnVectors
-from kinmem.turns import Message
 
 # Characters of each neighbouring message that are indexed with a message.
 NEIGHBOUR = 200

@@ -12,6 +12,7 @@ import apsw
 
 from kinmem.errors import MemoryNotFound, StoreError, VersionConflict
 from kinmem.models import Chunks, Draft, Knowledge, Memory
+from kinmem.models.turns import Batch, Change, Conflict, Repetition
 from kinmem.store.sqlite import entity_rows
 from kinmem.store.sqlite.document_parts import drop_old_texts
 from kinmem.store.sqlite.erasing import put_repetitions, scrub, turns_of
@@ -22,7 +23,6 @@ from kinmem.store.sqlite.memory_file import MemoryFile
 from kinmem.store.sqlite.publishing import USE
 from kinmem.store.sqlite.queries import IN_IDS, VISIBLE, View, time_text
 from kinmem.store.sqlite.sharing import KinFiles
-from kinmem.turns import Batch, Change, Conflict, Repetition
 
 logger = logging.getLogger(__name__)
 

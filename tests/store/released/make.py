@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from kinmem.models import Draft, State
+from kinmem.models.turns import Batch, Change
 from kinmem.service import Service
 from kinmem.store.sqlite.memory_file import MemoryFile
-from kinmem.turns import Batch, Change
 from tests.conftest import MovableClock
 from tests.random_writes import opened
 from tests.store.contract import chunks_of, memory_of

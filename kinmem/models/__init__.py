@@ -39,7 +39,7 @@ OF_ITS_TIME: frozenset[Category] = frozenset({"event", "ephemeral"})
 """What is so each time anew; all else is so until something else is said."""
 Channel = Literal["user", "explicit", "extraction", "consolidation", "import"]
 Tier = Literal["hot", "warm", "archive"]
-# The forgetting curves. retention.py has their formulas.
+# The forgetting curves. life/retention.py has their formulas.
 Curve = Literal["kin", "keyoku", "kore", "kinbot", "kybernesis"]
 
 
@@ -128,7 +128,7 @@ class Memory:
     turn_id: str | None = None
     model: str | None = None
     place: str | None = None
-    """The project in which it holds (see places.py); None: everywhere."""
+    """The project in which it holds (see models/places.py); None: everywhere."""
 
     occurred_at: datetime | None = None
     state: State = State.ACTIVE
