@@ -25,7 +25,7 @@ UNSEEN = re.compile(
     "|[\U000e0000-\U000e007f\u202a-\u202e\u2066-\u2069]"
 )
 # A comma before a closing bracket. Strings are matched first, so that they stay whole.
-COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*[}\]])', re.DOTALL)
+COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
 # Brackets of a reply that are tried; each try costs reading to where the JSON breaks off.
 MOST_TRIES = 200
 # Faults of a reply that the model is told about.

@@ -37,15 +37,16 @@ _TYPOGRAPHY = str.maketrans(
 )
 
 # Each repetition is possessive, bounded, or of a class of its own: time grows with the length only.
+# Groups are not possessive: Python before 3.11.5 gives up too little of them ("cats." as a word).
 _LEXEME = late(
     r"""
-      (?P<amount>(?<![\w.])(?:(?P<currency>[$€£¥])\s?)?(?P<digits>-?\d++(?:[.,:'/-]\d++)*+)
+      (?P<amount>(?<![\w.])(?:(?P<currency>[$€£¥])\s?)?(?P<digits>-?\d++(?:[.,:'/-]\d++)*)
         (?:\s?(?P<half>[apAP])\.?[mM]\b\.?|(?P<unit>%|°\w|[€$£¥]|[^\W\d_]{1,12}))?
         (?![\w@\\=]|/\w))
     | (?P<date>--\d\d(?:-\d\d)?(?!\w))
     | (?P<code>(?<!\S)["'(\[<`*]*+(?:--?[A-Za-z]\S*+|\.\w\S*+|\.\.(?!\S)|[^\s@\\_=/]*+[@\\_=/]\S*+))
     | (?P<face>[:;=]-?[()DP|](?!\w))
-    | (?P<word>[^\W\d_]\w*+(?:'[^\W\d_]++)*+(?:\.\w++)*+(?:\+\+|\#)?|\w++)
+    | (?P<word>[^\W\d_]\w*+(?:'[^\W\d_]++)*(?:\.\w++)*(?:\+\+|\#)?|\w++)
     | (?P<question>\?)
     | (?P<stop>[.…\n:]++|(?<!!)!++(?!\w))
     | (?P<comma>[,;()\[\]{}|]++|(?<=\s)&(?=\s))
@@ -55,7 +56,7 @@ _LEXEME = late(
     re.VERBOSE | re.DOTALL,
 )
 _CODE = late(r"""["'(\[<`*]*+(?:--?[A-Za-z]|\.\w|[^\s@\\_=/]*+[\\_=/])""")
-_SLASHED_CAPITALS = late(r"[A-Z]++(?:/[A-Z]++)++")
+_SLASHED_CAPITALS = late(r"[A-Z]++(?:/[A-Z]++)+")
 _BRITISH = late(r"(?<=[a-z]{4})is(?=(?:e|ed|es|ing|ation)$)")
 _PAST = ("ied", "ed")
 _PRESENT = ("ing", "ies", "es", "s", "e", "y")
