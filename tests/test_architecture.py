@@ -120,6 +120,26 @@ def test_opening_a_memory_prints_nothing() -> None:
     assert python(code) == ""
 
 
+@pytest.mark.parametrize("seconds", [0.05, 0.15, 0.25])
+def test_a_program_may_end_while_a_model_is_loading(seconds: float) -> None:
+    code = (
+        "import threading, time\n"
+        "from kinmem.llm.builtin import BuiltinEmbedder\n"
+        "from kinmem.llm.judge import BuiltinJudge\n"
+        "for model in (BuiltinEmbedder(), BuiltinJudge()):\n"
+        "    threading.Thread(target=model.warm, daemon=True).start()\n"
+        f"time.sleep({seconds})"
+    )
+
+    assert python(code) == ""  # else aborted by the library under the thread
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_pattern_repeats_a_group_possessively(path: Path) -> None:
+    """Python before 3.11.5 matches it wrongly."""
+    assert not re.search(r"(?<!\\)\)(?:[*+?]|\{[\d,]+\})\+", path.read_text("utf-8"))
+
+
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_only_the_sqlite_store_knows_the_driver(path: Path) -> None:
     if path.parent != ROOT / "kinmem" / "store" / "sqlite":

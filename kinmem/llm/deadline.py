@@ -4,6 +4,7 @@ Deadlines hold whatever the work is doing, however deep in a library the request
 end, Attempts shares out one deadline among several models and leaves out those that fail.
 """
 
+import atexit
 import logging
 import math
 import time
@@ -13,6 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from threading import TIMEOUT_MAX, Lock, Thread
 from typing import Generic, TypeVar
+from weakref import WeakSet
 
 from kinmem.errors import ModelError
 
@@ -25,6 +27,8 @@ FAILURES = 3
 PAUSE = 30.0
 # A caller with more than this many times the seconds that were waited in vain may still ask.
 PATIENT = 2.0
+# Seconds that a process waits at its end for models that are being loaded; each takes about one.
+LOADED_BY_THE_END = 5.0
 
 
 class Breaker:
@@ -134,7 +138,7 @@ class Once(Generic[Result]):
         with self._lock:
             if self._future is None or (self._failed and not self._next.left):
                 self._next = Deadline(self._again)
-                self._future = started(self._make)
+                self._future = _loading.start(self._what, self._make)
             future = self._future
         return awaited(deadline or Deadline(None), self._what, future)
 
@@ -146,6 +150,10 @@ class Once(Generic[Result]):
 
 def started(work: Callable[[], Result]) -> Future[Result]:
     """Start the work on a thread of its own. With `awaited`, this is `within` in two steps."""
+    return _on_a_thread(work)[0]
+
+
+def _on_a_thread(work: Callable[[], Result]) -> tuple[Future[Result], Thread]:
     future: Future[Result] = Future()
 
     def run() -> None:
@@ -155,8 +163,42 @@ def started(work: Callable[[], Result]) -> Future[Result]:
             future.set_exception(error)
 
     # A daemon thread, so that a process that wants to end does not wait for a provider.
-    Thread(target=run, name="kinmem-model", daemon=True).start()
-    return future
+    thread = Thread(target=run, name="kinmem-model", daemon=True)
+    thread.start()
+    return future, thread
+
+
+class _Loading:
+    """The threads that load models, which end before the interpreter does.
+
+    It ends daemon threads by unwinding them, and C++ code of onnxruntime under them then aborts
+    the process.
+    """
+
+    def __init__(self) -> None:
+        self._threads: WeakSet[Thread] = WeakSet()
+        self._lock = Lock()
+        self._ending = False
+        atexit.register(self._end)
+
+    def start(self, what: str, make: Callable[[], Result]) -> Future[Result]:
+        """Start making it. Raises ModelError if the process is ending."""
+        with self._lock:
+            if self._ending:
+                raise ModelError(f"{what} is not begun: the process is ending")
+            future, thread = _on_a_thread(make)
+            self._threads.add(thread)
+            return future
+
+    def _end(self) -> None:
+        with self._lock:
+            self._ending = True
+        time = Deadline(LOADED_BY_THE_END)
+        for thread in list(self._threads):
+            thread.join(time.left)
+
+
+_loading = _Loading()
 
 
 def awaited(deadline: Deadline, what: str, future: Future[Result]) -> Result:
