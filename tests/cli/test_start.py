@@ -26,8 +26,8 @@ HELP_SECONDS = 0.4
 
 
 def ran(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    options = {"stdin": subprocess.DEVNULL, "timeout": 60, **options}
-    return subprocess.run([*KINMEM, *words], cwd=ROOT, capture_output=True, text=True, **options)
+    options = {"stdin": subprocess.DEVNULL, "timeout": 60, "encoding": "utf-8", **options}
+    return subprocess.run([*KINMEM, *words], cwd=ROOT, capture_output=True, **options)
 
 
 def test_help_names_every_command() -> None:
@@ -69,7 +69,8 @@ def test_recall_and_list_do_not_wait_for_mcp() -> None:
         "('memorize', 'recall')]\n"
         "print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
 
     assert not set(done.stderr.split()) & {"mcp", "litellm", "starlette"}
 

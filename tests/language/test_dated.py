@@ -146,7 +146,7 @@ SUNDAY = datetime(2026, 11, 22, 10)
 def told_on_a_day() -> list[tuple[datetime, str]]:
     """Each marked sentence of the corpus, and when it is said."""
     told, day = [], SAID
-    for line in (CORPORA / "dated.txt").read_text().splitlines()[1:]:
+    for line in (CORPORA / "dated.txt").read_text("utf-8").splitlines()[1:]:
         if line.startswith("@ "):
             day = datetime.fromisoformat(f"{line[2:]}T10:00")
         else:
@@ -159,7 +159,7 @@ def test_of_months_years_and_weeks_the_right_day_is_meant(said: datetime, marked
     assert with_dates(re.sub(r" \([\d/-]+\)", "", marked), said) == marked
 
 
-@pytest.mark.parametrize("text", (CORPORA / "undated.txt").read_text().splitlines()[1:])
+@pytest.mark.parametrize("text", (CORPORA / "undated.txt").read_text("utf-8").splitlines()[1:])
 def test_a_habit_a_title_and_a_holiday_have_no_date(text: str) -> None:
     assert with_dates(text, SUNDAY) == text
 

@@ -38,7 +38,8 @@ def released(home: Path) -> Mapping[str, Any]:
     """Puts the home there; what the Kins were told by the version that made it."""
     home.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(ARCHIVE) as packed:
-        packed.extractall(home.parent, filter="data")
+        packed.extraction_filter = getattr(tarfile, "data_filter", None)  # since 3.11.4
+        packed.extractall(home.parent)
     (home.parent / "home").rename(home)
     told: Mapping[str, Any] = json.loads((home / "told.json").read_text(encoding="utf-8"))
     (home / "told.json").unlink()
