@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+import kinmem
 from benchmarks.__main__ import BENCHMARKS, OF_EMBEDDERS
 from kinmem.cli.app import app
 from kinmem.mcp.tools import tools
@@ -92,11 +93,13 @@ def test_the_configuration_of_codex_starts_the_server() -> None:
 
 
 def test_the_example_for_claude_desktop_works_as_pasted(tmp_path: Path) -> None:
-    """For a checkout in the user's home, whose .venv is there."""
+    """For a checkout in the user's home, whose .venv is there; what it is told belongs to no
+    project, though the checkout is one."""
     example = json.loads((ROOT / "claude_desktop_config.example.json").read_text("utf-8"))
     server = example["mcpServers"]["kinmem"]
     checkout = tmp_path / "kinmem"
     checkout.mkdir()
+    (checkout / ".git").mkdir()
     for name in ("server.py", "kinmem", "prompts"):
         (checkout / name).symlink_to(ROOT / name)
     (checkout / ".venv" / "bin").mkdir(parents=True)
@@ -109,17 +112,24 @@ def test_the_example_for_claude_desktop_works_as_pasted(tmp_path: Path) -> None:
         "clientInfo": {"name": "claude-desktop", "version": "1"},
     }
     hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    memorize = {"name": "memorize", "arguments": {"content": "The ferry leaves at noon"}}
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": memorize}
 
     done = subprocess.run(
         [server["command"], *server["args"]],
         env={**os.environ, **server["env"], "HOME": str(tmp_path)},
-        input=json.dumps(hello) + "\n",
+        input="".join(json.dumps(message) + "\n" for message in (hello, ready, call)),
         capture_output=True,
         text=True,
         timeout=100,
     )
 
-    assert json.loads(done.stdout)["result"]["serverInfo"]["name"] == "kinmem"
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert answers[0]["result"]["serverInfo"]["name"] == "kinmem"
+    with kinmem.open(server["env"]["KINMEM_KIN"]) as memory:
+        (memorized,) = memory.list_memories().memories
+    assert memorized.place is None
 
 
 def test_a_python_without_the_packages_says_what_to_do(tmp_path: Path) -> None:
