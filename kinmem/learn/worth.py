@@ -22,6 +22,9 @@ REMAINING = 12
 """Letters of what is left behind such a mark, at least; a Chinese sign counts as three."""
 SURELY = 0.5
 """Of "fix the footer, our legal name is Havn now" the second half, from which on it is kept."""
+TITLE = re.compile(r"[\"“”„«「『‹]([^\"“”„«»「」『』‹›.!?\n]{1,30})[\"“”»」』›](?![\"“”»」』›])")
+"""In quotation marks and so short, it may be a name: our boat is called "Nordlicht". The regression
+reads it without the marks; the judge, who tells names from somebody's words, with them."""
 LOOKED_AT = 3
 """Marks of a sentence behind which it may go on with something else; and sentences of a message."""
 
@@ -44,8 +47,9 @@ def judgements(
     texts = [one.statement.text for one in sentences]
     for at, one in enumerate(sentences):
         bare = unhedged(one.statement.text)
-        if bare != texts[at]:
-            [as_told] = kinds([(bare, one.setting)])
+        plain = TITLE.sub(r"\1", bare)
+        if plain != texts[at]:
+            [as_told] = kinds([(plain, one.setting)])
             if as_told.worth > found[at].worth:
                 found[at], texts[at] = as_told, bare
     seen: dict[int, Mapping[str, float]] = {}

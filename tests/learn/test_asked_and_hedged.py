@@ -63,6 +63,20 @@ def test_what_is_told_with_a_hedge_is_learned(kin: Service) -> None:
     assert len(learned) >= len(told) - 1  # the judge is trained, not told
 
 
+def test_a_name_in_quotation_marks_is_nobodys_words(kin: Service) -> None:
+    named = [
+        'My favourite book is "The Trial".',
+        '"Casa Luna" is where we always stay in Lisbon.',
+        "«Le Chat» est le nom de notre bar préféré.",
+    ]
+    words = ['My boss wrote "Greta lives in Hamburg".', 'Mia schrieb "ich komme später".']
+    for number, text in enumerate([*named, *words]):
+        kin.record_turn(str(number), text, "OK.", turn="1")
+    kin.settle()
+
+    assert {one.content for one in kin.list_memories().memories} == set(named)
+
+
 def test_a_text_without_spaces_is_cut_so_that_all_of_it_is_read() -> None:
     embedder = BuiltinEmbedder()
     thai = "ผมชื่อสมชายและทำงานเป็นวิศวกรซอฟต์แวร์ที่บริษัทแห่งหนึ่งในกรุงเทพ" * 12
