@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kinmem.errors import InvalidInput
-from kinmem.hooks.deliver import attend
 from kinmem.hooks.dialects import heard
+from kinmem.hooks.requests import attend
 from kinmem.learn.prepare import judgement
 from kinmem.mcp import tool_answers
 from kinmem.models.places import place_of

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if os.environ.get("HOME") == "":  # Python would take it for the root folder
         del os.environ["HOME"]
     if words[:1] == ["hook"]:  # taken first, since every prompt waits for it
-        from kinmem.hooks import main as hook
+        from kinmem.hooks.hook import main as hook
 
         return hook(words[1:])
     _prepare_streams()

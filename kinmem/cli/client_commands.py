@@ -126,7 +126,7 @@ def _colour(line: str) -> str:
 @command(app, rich_help_panel=INSTALL_PANEL)
 def hook(context: CommandContext, client: take.HookClient = None) -> None:
     """Answer a client's hook: one JSON object on stdin, one on stdout."""
-    from kinmem.hooks import main
+    from kinmem.hooks.hook import main
 
     place = [("--kin", context.kin), ("--home", context.home)]
     main([*filter(None, [client]), *(word for pair in place if pair[1] for word in pair if word)])

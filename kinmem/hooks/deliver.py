@@ -2,108 +2,19 @@
 
 Which memory that is, is determined without kinmem.settings, which takes longer to load than
 everything else a hook with a server needs. tests/hooks/test_place.py holds both to the same answer.
-
-A server receives the hook as a request and answers with the memory's notes.
 """
 
 import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Unpack
+from typing import NamedTuple
 
 from kinmem.errors import KinmemError
-from kinmem.hooks.events import Compacted, Ended, Heard, Hook, Opened, Said, untold
+from kinmem.hooks.events import Ended, Hook, Opened, Said, untold
 from kinmem.hooks.local_socket import ask_local
-
-if TYPE_CHECKING:
-    from kinmem.models.turns import Circumstances, Happening, Observed
-
-# Version of the requests. A server that was started before an update may use another.
-PROTOCOL = 2
-KINDS: Mapping[str, type[Heard]] = {
-    kind.__name__: kind for kind in (Said, Opened, Compacted, Ended)
-}
-
-
-class Listener(Protocol):
-    """The part of Service that hooks need."""
-
-    def observe(
-        self,
-        event: "Happening",
-        session: str,
-        turn: str | None,
-        text: str,
-        *,
-        tell: bool = True,
-        again: bool = False,
-        **known: Unpack["Circumstances"],
-    ) -> "Observed":
-        """Store one message; for a prompt also return notes."""
-        ...
-
-    def opening(self, session: str, *, place: str | None = None) -> str:
-        """Return what a session is shown at its start."""
-        ...
-
-    def compacted(self, session: str) -> None:
-        """Note that the session has lost what it was shown."""
-        ...
-
-
-def attend(service: Listener, hook: Hook) -> str:
-    """Pass what the hook reports to the memory, in order, and return its notes.
-
-    Raises KinmemError.
-    """
-    notes = [_attend(service, heard, hook) for heard in hook.heard]
-    return "\n".join(filter(None, notes))
-
-
-def _attend(service: Listener, heard: Heard, hook: Hook) -> str:
-    match heard:
-        case Said():
-            seen = service.observe(
-                heard.event,
-                heard.session,
-                heard.turn,
-                heard.text,
-                tool=heard.tool,
-                part=heard.part,
-                client=hook.client,
-                place=hook.place,
-                tell=heard.tell,
-                again=heard.again,
-            )
-            return seen.notes
-        case Opened():
-            return service.opening(heard.session, place=hook.place)
-        case Compacted():
-            service.compacted(heard.session)
-    return ""
-
-
-def request_of(hook: Hook) -> dict[str, Any]:
-    """Return the hook as a request to a server; see answered."""
-    heard = [[type(event).__name__, event._asdict()] for event in hook.heard]
-    return {"protocol": PROTOCOL, "client": hook.client, "place": hook.place, "heard": heard}
-
-
-def answered(service: Listener, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Answer a request at the server's socket: {"notes": text} or {"error": sentence}.
-
-    Raises ValueError for a request of another release; its sender then opens the memory itself.
-    """
-    if request.get("protocol") != PROTOCOL:
-        raise ValueError("another protocol")
-    heard = tuple(KINDS[kind](**fields) for kind, fields in request["heard"])
-    hook = Hook("", request["client"], "", request["place"], heard)
-    try:
-        return {"notes": attend(service, hook)}
-    except KinmemError as error:
-        return {"error": str(error)}
-
+from kinmem.hooks.processes import start_worker
+from kinmem.hooks.requests import attend, request_of
 
 # Half of the hook's two seconds, so that what a busy server cannot take is still stored here.
 SERVER_SECONDS = 1.0
@@ -158,11 +69,11 @@ def deliver(
     place = place_of(flags, os.environ)
     if any(isinstance(event, Ended) for event in hook.heard):
         tell("")
-        _start_worker(place, stays=False)
+        start_worker(place.home, place.kin, stays=False)
         return
     if not _ask_server(hook, place, tell, asking):
         _open(hook, place, tell)
-        _start_worker(place, stays=True)
+        start_worker(place.home, place.kin, stays=True)
 
 
 def deliver_late(hook: Hook, flags: Mapping[str, str], patience: float) -> None:
@@ -185,16 +96,6 @@ def deliver_late(hook: Hook, flags: Mapping[str, str], patience: float) -> None:
             if not error.retry or time.monotonic() > latest:
                 raise
         time.sleep(RETRY_SECONDS)
-
-
-def _start_worker(place: Place, *, stays: bool) -> None:
-    """Start a worker.
-
-    Imported late, since subprocess takes 10 ms that most hooks can do without.
-    """
-    from kinmem.hooks.worker import start_worker
-
-    start_worker(place, stays=stays)
 
 
 def _ask_server(
@@ -220,6 +121,7 @@ def _open(hook: Hook, place: Place, tell: Callable[[str], None]) -> None:
 
     Notes are found by words, since no model is loaded for one prompt.
     """
+    # Late: loading settings and store takes ten times as long as asking a server.
     import logging
 
     from kinmem.settings import load

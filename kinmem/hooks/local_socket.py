@@ -9,15 +9,14 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 Request: TypeAlias = dict[str, Any]
-Answer: TypeAlias = Callable[[Request], dict[str, Any]]
 
 # Most bytes of a line, in or out. A hook that needs more opens the memory itself.
 MOST_BYTES = 2 * 1024 * 1024
@@ -26,25 +25,6 @@ PATH_BYTES = 100
 # Where Linux lists open folders under short names, through which their files have short names as
 # well.
 OPEN_FOLDERS = "/proc/self/fd"
-
-
-class Closeable(Protocol):
-    """Something that can be closed."""
-
-    def close(self) -> None:
-        """Close it. Closing it again does nothing."""
-        ...
-
-
-def serve_local(home: "Path | str", kin: str, answer: Answer) -> Closeable:
-    """Answer hooks of this Kin until closed. `answer` is called from several threads at once.
-
-    While another server answers for the same Kin, this one waits and takes over when the other is
-    gone. Never raises: without this socket hooks are only slower.
-    """
-    from kinmem.hooks.socket_server import SocketServer  # late: a hook that asks needs no server
-
-    return SocketServer(socket_path(home, kin), answer)
 
 
 def ask_local(
@@ -99,7 +79,7 @@ def socket_path(home: "Path | str", kin: str) -> str | None:
 
 
 def _short(kin: str) -> str:
-    from hashlib import blake2b  # late: few names are too long
+    from hashlib import blake2b  # late: it loads OpenSSL, and few names are too long
 
     return blake2b(kin.encode("utf-8", "replace"), digest_size=5).hexdigest()
 

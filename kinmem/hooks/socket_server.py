@@ -10,10 +10,21 @@ import os
 import socket
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, TypeAlias
 
-from kinmem.hooks.local_socket import MOST_BYTES, Answer, address_of, is_same_user, line_from
+from kinmem.hooks.local_socket import (
+    MOST_BYTES,
+    Request,
+    address_of,
+    is_same_user,
+    line_from,
+    socket_path,
+)
+
+Answer: TypeAlias = Callable[[Request], dict[str, Any]]
 
 # Seconds a client has to send its line, and to receive the answer.
 PATIENCE_SECONDS = 5.0
@@ -46,6 +57,7 @@ class SocketServer:
         self._thread.start()
 
     def close(self) -> None:
+        """Stop answering. Closing again does nothing."""
         self._closing.set()
         if self._path is None or self._thread is None or not self._thread.is_alive():
             return
@@ -132,6 +144,15 @@ class SocketServer:
         except Exception:  # the client opens the memory itself, and meets the error there
             return None
         return answer if len(answer) <= MOST_BYTES else None
+
+
+def serve_local(home: Path | str, kin: str, answer: Answer) -> SocketServer:
+    """Answer hooks of this Kin until closed. `answer` is called from several threads at once.
+
+    While another server answers for the same Kin, this one waits and takes over when the other is
+    gone. Never raises: without this socket hooks are only slower.
+    """
+    return SocketServer(socket_path(home, kin), answer)
 
 
 class _Opened:

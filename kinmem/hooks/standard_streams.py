@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from kinmem.hooks.processes import start_late
+
 COMPLAINT_CHARACTERS = 300
 LOOK_SECONDS = 0.25
 # Processor seconds during a look. Less means that the process waits for a file or a disk, unless it
@@ -80,8 +82,6 @@ class StandardStreams:
     def hand_over(self) -> None:
         """Let another process do what this one could not, and answer {}."""
         if self._heard is not None:
-            from kinmem.hooks.worker import start_late
-
             with suppress(OSError):  # another process cannot be started
                 start_late(self._words, self._heard)
         self.put({})

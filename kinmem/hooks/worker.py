@@ -1,5 +1,4 @@
-"""Processes that outlive a hook: the worker, which learns and answers later hooks, and the late
-hook.
+"""The worker, which learns from what hooks have stored, answers the next hooks meanwhile.
 
 A hook that opens the memory itself loads settings and store each time. Asking a worker at the
 socket costs a tenth of that, and searches by meaning as well as by words. So if no server runs, the
@@ -7,54 +6,17 @@ worker stays for a while.
 """
 
 import os
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import kinmem
-from kinmem.hooks.deliver import Listener, Place, answered
-from kinmem.hooks.local_socket import serve_local, socket_path
+from kinmem.hooks.local_socket import socket_path
+from kinmem.hooks.requests import Listener, answered
+from kinmem.hooks.socket_server import serve_local
 
-# The working directory of the processes: `python -m` would import modules from the current folder.
-ROOT = Path(kinmem.__file__).parent.parent
 # Seconds between two checks whether the memory still exists.
 LOOK = 30.0
-
-
-def start_worker(place: Place, *, stays: bool) -> None:
-    """Start a process that learns from what was heard, and with `stays` answers the next hooks.
-
-    Several at once do no harm: only the first has the lease and the socket.
-    """
-    settings = {"KINMEM_HOME": place.home, "KINMEM_KIN": place.kin}
-    _start(["sleep", "--due", "--quiet", *["--linger"] * stays], settings, subprocess.DEVNULL)
-
-
-def start_late(words: Sequence[str], heard: bytes) -> None:
-    """Run the same hook again in another process, with all the time it needs."""
-    import tempfile  # late: takes 5 ms, which other hooks do not need
-
-    with tempfile.TemporaryFile() as file:
-        file.write(heard)
-        file.seek(0)
-        _start(["hook", *words, "--late"], {}, file)
-
-
-def _start(words: Sequence[str], settings: Mapping[str, str], stdin: int | IO[bytes]) -> None:
-    subprocess.Popen(
-        [sys.executable, "-m", "kinmem", *words],
-        stdin=stdin,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd=ROOT,
-        env={**os.environ, **settings},
-        start_new_session=True,
-    )
 
 
 class StayingWorker:

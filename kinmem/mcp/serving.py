@@ -20,7 +20,7 @@ from kinmem.settings import HOME_VARIABLE, Settings, load, unread
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 
-    from kinmem.hooks.local_socket import Closeable
+    from kinmem.hooks.socket_server import SocketServer
     from kinmem.service import Service
 
 # Seconds that a call waits for the embedder to load; after that words alone are searched.
@@ -110,7 +110,7 @@ class Services:
         self.here: str | None = None
         self._root: str | None = None
         self._opened: dict[str, Future[Service]] = {}
-        self._sockets: list[Closeable] = []
+        self._sockets: list[SocketServer] = []
         self._closed = False
         self._lock = threading.Lock()
 
@@ -162,8 +162,8 @@ class Services:
 
     def _open(self, name: str, opened: "Future[Service]") -> None:
         try:
-            from kinmem.hooks.deliver import answered
-            from kinmem.hooks.local_socket import serve_local
+            from kinmem.hooks.requests import answered
+            from kinmem.hooks.socket_server import serve_local
             from kinmem.wiring import open_service
 
             service = open_service(self._settings_of(name), patience=PATIENCE)

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from kinmem.hooks.deliver import answered
-from kinmem.hooks.local_socket import serve_local
+from kinmem.hooks.requests import answered
+from kinmem.hooks.socket_server import serve_local
 from kinmem.settings import load
 from kinmem.wiring import open_service
 from tests.hooks.conftest import CLIENTS, ROOT, Hook, recorded

@@ -22,9 +22,9 @@ from kinmem.hooks.local_socket import (
     OPEN_FOLDERS,
     address_of,
     ask_local,
-    serve_local,
     socket_path,
 )
+from kinmem.hooks.socket_server import serve_local
 from tests.hooks.conftest import ROOT
 
 Serve = Callable[..., Any]
@@ -125,7 +125,7 @@ def test_a_server_that_waits_can_be_closed(serve: Serve, home: Path) -> None:
 
 def test_the_socket_of_a_killed_server_is_replaced(serve: Serve, home: Path) -> None:
     code = (
-        "from kinmem.hooks.local_socket import serve_local; import sys, time\n"
+        "from kinmem.hooks.socket_server import serve_local; import sys, time\n"
         f"serve_local({str(home)!r}, 'ana', lambda request: {{'by': 'killed'}})\n"
         "print('ready', flush=True); time.sleep(60)"
     )

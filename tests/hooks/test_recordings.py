@@ -12,9 +12,9 @@ from typing import Any
 import apsw
 import pytest
 
-from kinmem.hooks.deliver import answered, attend, request_of
 from kinmem.hooks.dialects import heard, reply
-from kinmem.hooks.local_socket import serve_local
+from kinmem.hooks.requests import answered, attend, request_of
+from kinmem.hooks.socket_server import serve_local
 from kinmem.hooks.worker import StayingWorker
 from kinmem.service import Service
 from kinmem.wiring import open_service
@@ -239,7 +239,8 @@ def test_what_a_server_refuses_is_kept_without_it(
 
 IMPATIENT = """
 import sys
-from kinmem.hooks import deliver, main
+from kinmem.hooks import deliver
+from kinmem.hooks.hook import main
 from kinmem.store.sqlite import connection
 connection.BUSY_SECONDS = deliver.RETRY_SECONDS = 0.01
 sys.exit(main(sys.argv[1:]))
