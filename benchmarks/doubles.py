@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinmem.llm.base import Calibration, Purpose
-from kinmem.llm.pieces import Window
+from kinmem.llm.base import Calibration, Purpose, Window
 from kinmem.models import Vector, Vectors
 
 

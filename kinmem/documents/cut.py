@@ -16,8 +16,8 @@ from operator import or_
 from kinmem.documents.blocks import Block, blocks
 from kinmem.documents.document import Document
 from kinmem.language import may_be_orders, order_hints, order_in
-from kinmem.llm.base import Embedder
-from kinmem.llm.pieces import Window, before_letter
+from kinmem.llm.base import Embedder, Window
+from kinmem.llm.pieces import before_letter
 from kinmem.models import Chunks, Memory, Passage, Progress
 
 SIZE = 1200

@@ -8,9 +8,11 @@ until then.
 """
 
 import math
+from datetime import datetime
 from typing import NamedTuple
 
-from kinmem.models import Tier
+from kinmem.life.retention import fading, retention
+from kinmem.models import Living, Tier
 
 HIGH_PRIORITY, MODERATE_PRIORITY = 0.65, 0.3
 LOW_DECAY, SOFT_DECAY, HARD_DECAY = 0.25, 0.6, 0.8
@@ -135,3 +137,37 @@ def priority(
         SOURCE * trust,
     )
     return min(1.0, max(0.0, sum(parts)))
+
+
+class Rank(NamedTuple):
+    """A priority, and what follows from it."""
+
+    priority: float
+    standing: Standing
+
+
+def rank_of(memory: Living, now: datetime) -> Rank:
+    """Return the rank of a memory by the rules of tiers. Their decay is Kybernesis', whatever the
+    curve."""
+    known = fading(memory, now)
+    worth = priority(
+        importance=memory.importance,
+        set_priority=memory.set_priority,
+        uses=memory.recalled_count,
+        relations=known.relations,
+        idle_days=known.idle_days,
+        trust=memory.trust,
+    )
+    standing = Standing(
+        tier=memory.tier,
+        reason=memory.tier_reason,
+        priority=worth,
+        decay=1 - retention(known, "kybernesis"),
+        idle_days=known.idle_days,
+        relations=known.relations,
+        recent_links=memory.recent_links,
+        pinned=memory.pinned,
+        is_tagged=memory.is_tagged,
+        archived=memory.state == "archived",
+    )
+    return Rank(worth, standing)

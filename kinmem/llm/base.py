@@ -1,11 +1,10 @@
 """The interfaces that kinmem needs of a model, whoever provides it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
 
 from kinmem.errors import ModelError
-from kinmem.llm.pieces import Window
 from kinmem.models import Entity, Vectors
 
 if TYPE_CHECKING:  # importing pydantic takes 80 ms, and a hook asks no model
@@ -54,6 +53,21 @@ class Calibration:
         """Convert the cosine of a question and a memory to the shared scale, linearly: `unrelated`
         becomes NOISE, and 1 stays 1."""
         return NOISE + (1 - NOISE) * (cosine - self.unrelated) / (1 - self.unrelated)
+
+
+@dataclass(frozen=True)
+class Window:
+    """What a model reads at once: characters as the caller limits them, tokens as the model counts
+    them."""
+
+    characters: int
+    tokens: int
+    count: Callable[[str], int]
+    overlap: int = 0
+    """Characters of the previous part that a part may repeat, in whole sentences."""
+
+    def holds(self, text: str) -> bool:
+        return len(text) <= self.characters and self.count(text) <= self.tokens
 
 
 class Embedder(Protocol):

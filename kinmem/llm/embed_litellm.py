@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from kinmem.llm.base import Calibration, Purpose
+from kinmem.llm.base import Calibration, Purpose, Window
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.litellm_client import LitellmClient
-from kinmem.llm.pieces import Window, pieces
+from kinmem.llm.pieces import pieces
 from kinmem.llm.vectors import unit_rows
 from kinmem.models import Vectors
 

@@ -5,16 +5,12 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kinmem.errors import ModelError
 from kinmem.language import sentences
+from kinmem.llm.base import Embedder, Window
 from kinmem.models import Chunks
 from kinmem.text import in_first_person
-
-if TYPE_CHECKING:  # llm.base imports this module
-    from kinmem.llm.base import Embedder
 
 logger = logging.getLogger(__name__)
 
@@ -23,21 +19,6 @@ WORD = re.compile(r"\S+\s*|\s+")
 PUNCTUATED = re.compile(r"(?<=[!-/:-@\[-`{-~、，；：])")
 ZERO_WIDTH_JOINER = "\u200d"
 LOOK_BACK = 8
-
-
-@dataclass(frozen=True)
-class Window:
-    """What a model reads at once: characters as the caller limits them, tokens as the model counts
-    them."""
-
-    characters: int
-    tokens: int
-    count: Callable[[str], int]
-    overlap: int = 0
-    """Characters of the previous part that a part may repeat, in whole sentences."""
-
-    def holds(self, text: str) -> bool:
-        return len(text) <= self.characters and self.count(text) <= self.tokens
 
 
 def pieces(text: str, window: Window) -> list[str]:
@@ -134,7 +115,7 @@ OVERLAP = 80
 SURELY_READ = 250
 
 
-def chunks_of(content: str, embedder: "Embedder") -> tuple[str, ...]:
+def chunks_of(content: str, embedder: Embedder) -> tuple[str, ...]:
     """Return the parts of a text that get a vector each, in order.
 
     A short text is its own only part.
@@ -149,7 +130,7 @@ def is_surely_one(content: str) -> bool:
     return len(content) <= SURELY_READ and content.isascii()
 
 
-def embedded(chunks: Chunks, embedder: "Embedder") -> Chunks:
+def embedded(chunks: Chunks, embedder: Embedder) -> Chunks:
     """Return the chunks with vectors, or without if the embedder is not ready: the worker adds them
     later."""
     if not embedder.ready:

@@ -3,15 +3,10 @@ due."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
-from kinmem.life.retention import fading, retention
-from kinmem.life.tiers import Standing, priority
-from kinmem.models import LIVE, Fate, Living, Memory, Place, TierChange
+from kinmem.models import Fate, Living, Memory, Place, TierChange
 from kinmem.models.turns import Conflict, Run
-
-if TYPE_CHECKING:
-    from kinmem.store.base import Store
 
 
 class Jobs(Protocol):
@@ -68,29 +63,6 @@ class Decisions(Protocol):
     def refused(self, kind: str) -> frozenset[frozenset[str]]:
         """Return every set of ids that was refused for this kind of step."""
         ...
-
-
-def newer_of(store: "Store", ids: Collection[str]) -> dict[str, Memory]:
-    """Return by id of a memory the latest live one that may have superseded it, in an open
-    conflict.
-
-    No entry if the user keeps what exists (KINMEM_CONFLICT_MODE), or if the conflict was settled.
-    """
-    open_ones = [
-        one
-        for one in store.decisions.conflicts()
-        if one.older in ids and one.mode != "keep_existing"
-    ]
-    found = store.memories({one.newer for one in open_ones}) if open_ones else {}
-    newer: dict[str, Memory] = {}
-    for one in open_ones:
-        memory = found.get(one.newer)
-        if memory is None or memory.state not in LIVE:
-            continue
-        known = newer.get(one.older)
-        if known is None or (known.said_at, known.id) < (memory.said_at, memory.id):
-            newer[one.older] = memory
-    return newer
 
 
 # The field of Memory that holds the time at which the step last processed it.
@@ -177,37 +149,3 @@ class Rounds(Protocol):
         due.
         """
         ...
-
-
-class Rank(NamedTuple):
-    """A priority, and what follows from it."""
-
-    priority: float
-    standing: Standing
-
-
-def rank_of(memory: Living, now: datetime) -> Rank:
-    """Return the rank of a memory by the rules of tiers. Their decay is Kybernesis', whatever the
-    curve."""
-    known = fading(memory, now)
-    worth = priority(
-        importance=memory.importance,
-        set_priority=memory.set_priority,
-        uses=memory.recalled_count,
-        relations=known.relations,
-        idle_days=known.idle_days,
-        trust=memory.trust,
-    )
-    standing = Standing(
-        tier=memory.tier,
-        reason=memory.tier_reason,
-        priority=worth,
-        decay=1 - retention(known, "kybernesis"),
-        idle_days=known.idle_days,
-        relations=known.relations,
-        recent_links=memory.recent_links,
-        pinned=memory.pinned,
-        is_tagged=memory.is_tagged,
-        archived=memory.state == "archived",
-    )
-    return Rank(worth, standing)

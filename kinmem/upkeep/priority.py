@@ -8,11 +8,10 @@ from typing import Any
 
 from kinmem.clock import Clock
 from kinmem.life.retention import fading, retention
-from kinmem.life.tiers import tier_of
+from kinmem.life.tiers import rank_of, tier_of
 from kinmem.models import LIVE, Curve, Living, Memory, Place, Tier, TierChange
 from kinmem.settings.memory_settings import LifeSettings
 from kinmem.store.base import Store
-from kinmem.store.upkeep import rank_of
 from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.schedule import TOGETHER, change_all, check_clock, is_believed, once_a_day
 

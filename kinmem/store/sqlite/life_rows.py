@@ -9,14 +9,13 @@ from typing import Any, TypeVar
 import apsw
 
 from kinmem.life.retention import last_used
-from kinmem.life.tiers import at_once
+from kinmem.life.tiers import at_once, rank_of
 from kinmem.models import LIVE, Fate, Living, Place, State, TierChange
 from kinmem.store.sqlite import chunk_vectors
 from kinmem.store.sqlite.connection import Row
 from kinmem.store.sqlite.history_rows import Line
 from kinmem.store.sqlite.queries import IN_IDS, VISIBLE, moment, time_text
 from kinmem.store.sqlite.sharing import KinFiles
-from kinmem.store.upkeep import rank_of
 
 RECENT = timedelta(days=7)
 """How long a link counts as recent; as long as a stale one is kept."""
