@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from kinmem.cli import options as take
-from kinmem.cli.command_context import CommandContext, command, kin_names, without_command
+from kinmem.cli.command_context import CommandContext, kin_names
+from kinmem.cli.commands import command, without_command
 from kinmem.errors import ConfigError, InvalidInput, KinmemError
 from kinmem.models import Filters
 

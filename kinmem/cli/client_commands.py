@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from kinmem.cli import options as take
-from kinmem.cli.command_context import CommandContext, command
+from kinmem.cli.command_context import CommandContext
+from kinmem.cli.commands import command
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

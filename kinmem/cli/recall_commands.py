@@ -3,7 +3,8 @@
 import typer
 
 from kinmem.cli import options as take
-from kinmem.cli.command_context import CommandContext, command
+from kinmem.cli.command_context import CommandContext
+from kinmem.cli.commands import command
 from kinmem.cli.terminal import say
 from kinmem.models import CONVERSATION
 from kinmem.models.places import at_hand
