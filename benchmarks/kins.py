@@ -9,7 +9,8 @@ from kinmem.llm.base import Embedder, warm
 from kinmem.service import Service
 from kinmem.settings import Settings, load
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.wiring import chat_models, open_service
+from kinmem.wiring.open_memory import open_service
+from kinmem.wiring.pick_models import chat_models
 
 PREFIX = "kinmem-bench-"
 

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.report import Table, Target
 from kinmem.service import Service
-from kinmem.wiring import open_kin
+from kinmem.wiring.open_memory import open_kin
 
 PAIRS = Path(__file__).parents[1] / "tests" / "corpora" / "same.jsonl"
 ONE = ("duplicate_of", "merged_into")

@@ -32,6 +32,6 @@ def open(kin: str = "default", home: "str | Path | None" = None) -> "Service":
     `home` is the folder that holds all Kins; it defaults to KINMEM_HOME (~/.kinmem). The built-in
     embedder loads in the background, and the first call that needs it waits.
     """
-    from kinmem.wiring import open_kin  # late: `import kinmem` stays light
+    from kinmem.wiring.open_memory import open_kin  # late: takes 0.5 s, and every hook loads this
 
     return open_kin(kin, home)

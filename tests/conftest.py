@@ -14,7 +14,8 @@ import pytest
 from kinmem.llm.base import warm
 from kinmem.service import Service
 from kinmem.settings import load
-from kinmem.wiring import chat_models, open_service
+from kinmem.wiring.open_memory import open_service
+from kinmem.wiring.pick_models import chat_models
 
 IN_MEMORY = Path("/dev/shm")
 ROOM = 4 << 30

@@ -87,7 +87,8 @@ def test_import_contracts() -> None:
             id="settings",
         ),
         pytest.param(
-            "from kinmem.settings import load; from kinmem.wiring import open_conversation\n"
+            "from kinmem.settings import load\n"
+            "from kinmem.wiring.open_conversation import open_conversation\n"
             "with open_conversation(load()) as talk:\n"
             "    talk.observe('prompt', 's', 't', 'where is the tea kept, in the cellar?')",
             {"litellm", "onnxruntime", "tokenizers", "mcp", "numpy", "rapidfuzz", "pydantic"},

@@ -9,7 +9,7 @@ import pytest
 
 from kinmem.models import Hit, Memory, State
 from kinmem.service import Service
-from kinmem.wiring import embedders
+from kinmem.wiring.pick_models import embedders
 from tests.conftest import MovableClock
 from tests.sweeps import rounds
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 WRITER = """
 import sys
 from kinmem.settings import load
-from kinmem.wiring import open_service
+from kinmem.wiring.open_memory import open_service
 service = open_service(load({"KINMEM_KIN": "ana", "KINMEM_HOME": sys.argv[1]}), resident=False)
 for number in range(100_000):
     print(service.memorize(f"Box {number} stands on shelf {number}").id, flush=True)

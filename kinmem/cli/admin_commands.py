@@ -151,7 +151,7 @@ def _check_drop(drop: str, stats: "Stats") -> None:
 def kins_under(settings: "Settings") -> Iterator[dict[str, Any]]:
     """Yield each Kin with the number of its memories, or with the reason why its file cannot be
     opened."""
-    from kinmem.wiring import open_service
+    from kinmem.wiring.open_memory import open_service
 
     for name in kin_names(settings.home):
         general = replace(settings.general, kin=name)
@@ -277,7 +277,8 @@ def _compare_embedders(context: CommandContext, names: Sequence[str]) -> None:
         probes,
     )
     from kinmem.cli.terminal import progress_bar
-    from kinmem.wiring import embedder_named, scratch_store
+    from kinmem.wiring.open_memory import scratch_store
+    from kinmem.wiring.pick_models import embedder_named
 
     if len(names) != 2:
         raise InvalidInput("two are compared: --embedder is given twice; one alone goes with WHICH")

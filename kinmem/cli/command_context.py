@@ -42,7 +42,7 @@ class CommandContext:
 
         Unless `resident`, no model is loaded and no background work is done.
         """
-        from kinmem.wiring import open_service
+        from kinmem.wiring.open_memory import open_service
 
         with open_service(self.settings(), resident=resident) as service:
             yield service

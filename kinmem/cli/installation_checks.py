@@ -72,7 +72,7 @@ def model_files() -> Iterator[Check]:
 
 def models(settings: Settings, *, online: bool) -> Iterator[Check]:
     """Check that each local model loads and works; models on a network only if requested."""
-    from kinmem.wiring import asks_network, embedders
+    from kinmem.wiring.pick_models import asks_network, embedders
 
     try:
         configured, *standing_in = embedders(settings)
@@ -169,7 +169,7 @@ def _embeds(embedder: "Embedder") -> Check:
 
 
 def _reranks(settings: Settings) -> Check:
-    from kinmem.wiring import chat_models
+    from kinmem.wiring.pick_models import chat_models
 
     started = time.monotonic()
     try:
@@ -184,7 +184,7 @@ def _reranks(settings: Settings) -> Check:
 
 
 def _judges(settings: Settings) -> Check:
-    from kinmem.wiring import chat_models
+    from kinmem.wiring.pick_models import chat_models
 
     judge = chat_models(settings).judge
     if judge is None:

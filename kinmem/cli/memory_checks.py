@@ -59,7 +59,7 @@ HELPS = {
 
 def memory(settings: Settings) -> Iterator[Check]:
     """Check this Kin's memory and the shared one. Missing files are not created."""
-    from kinmem.wiring import open_service
+    from kinmem.wiring.open_memory import open_service
 
     kin = settings.general.kin
     if not (settings.home / "kins" / f"{kin}.db").exists():
@@ -83,7 +83,7 @@ def memory(settings: Settings) -> Iterator[Check]:
 
 def _embedder_here(settings: Settings, service: "Service") -> "Embedder | None":
     """Return the configured embedder, unless it uses a network."""
-    from kinmem.wiring import asks_network, embedders
+    from kinmem.wiring.pick_models import asks_network, embedders
 
     if settings.embedding.model and asks_network(settings.embedding.model, settings):
         return None

@@ -125,7 +125,7 @@ def _open(hook: Hook, place: Place, tell: Callable[[str], None]) -> None:
     import logging
 
     from kinmem.settings import load
-    from kinmem.wiring import open_conversation
+    from kinmem.wiring.open_conversation import open_conversation
 
     logging.getLogger().addHandler(logging.NullHandler())
     settings = load({"KINMEM_HOME": place.home, "KINMEM_KIN": place.kin})

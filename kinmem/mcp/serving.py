@@ -164,7 +164,7 @@ class Services:
         try:
             from kinmem.hooks.requests import answered
             from kinmem.hooks.socket_server import serve_local
-            from kinmem.wiring import open_service
+            from kinmem.wiring.open_memory import open_service
 
             service = open_service(self._settings_of(name), patience=PATIENCE)
             self._place(service)

@@ -17,7 +17,7 @@ from typing import Any
 from kinmem.install import plan
 from kinmem.service import Service
 from kinmem.settings import load
-from kinmem.wiring import open_service
+from kinmem.wiring.open_memory import open_service
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "kinmem"]

@@ -14,7 +14,7 @@ import pytest
 from kinmem.hooks.requests import answered
 from kinmem.hooks.socket_server import serve_local
 from kinmem.settings import load
-from kinmem.wiring import open_service
+from kinmem.wiring.open_memory import open_service
 from tests.hooks.conftest import CLIENTS, ROOT, Hook, recorded
 
 PROMPT = {

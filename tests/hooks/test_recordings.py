@@ -17,7 +17,7 @@ from kinmem.hooks.requests import answered, attend, request_of
 from kinmem.hooks.socket_server import serve_local
 from kinmem.hooks.worker import StayingWorker
 from kinmem.service import Service
-from kinmem.wiring import open_service
+from kinmem.wiring.open_memory import open_service
 from tests.conftest import MovableClock
 from tests.hooks.conftest import CLIENTS, ROOT, Hook, recorded
 from tests.hooks.golden import golden

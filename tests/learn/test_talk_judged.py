@@ -14,7 +14,7 @@ from kinmem.models import Note, State
 from kinmem.models.turns import Message
 from kinmem.service import Service
 from kinmem.settings import load
-from kinmem.wiring import chat_models
+from kinmem.wiring.pick_models import chat_models
 from tests.sweeps import rounds
 
 UNSEEN = Path(__file__).parents[2] / "training" / "talk" / "mixed.jsonl"

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kinmem.llm.pieces import OVERLAP, SIZE, chunks_of
-from kinmem.wiring import embedders
+from kinmem.wiring.pick_models import embedders
 
 
 @pytest.fixture(scope="module")

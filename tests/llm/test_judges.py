@@ -97,7 +97,7 @@ def test_what_is_recalled_was_used(service_of: Open) -> None:
 WARMED = """
 import sys, time
 from kinmem.settings import load
-from kinmem.wiring import open_service
+from kinmem.wiring.open_memory import open_service
 settings = load({"KINMEM_KIN": "ana", "KINMEM_HOME": sys.argv[1], "KINMEM_MODEL": sys.argv[2]})
 with open_service(settings):
     until = time.monotonic() + 60

@@ -15,7 +15,7 @@ from kinmem.llm.scripted import ScriptedModel
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.wiring import embedders
+from kinmem.wiring.pick_models import embedders
 from tests.conftest import MovableClock
 
 NOTES = (

@@ -20,7 +20,7 @@ from kinmem.service import Service
 from kinmem.store.base import Store
 from kinmem.upkeep.compress import compress
 from kinmem.upkeep.consolidate import consolidate
-from kinmem.wiring import embedders
+from kinmem.wiring.pick_models import embedders
 
 OF_AN_ASSISTANT = {
     "channel": "extraction",

@@ -19,7 +19,7 @@ from kinmem.models.turns import Run
 from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.wiring import embedders
+from kinmem.wiring.pick_models import embedders
 from tests.conftest import MovableClock
 from tests.upkeep.conftest import Bench, all_of_it, shown
 

@@ -8,7 +8,7 @@ import pytest
 
 from kinmem.service import Service
 from kinmem.settings import load
-from kinmem.wiring import open_service
+from kinmem.wiring.open_memory import open_service
 from tests.conftest import MovableClock
 from tests.llm.model_server import GOOD, ModelServer
 

@@ -21,7 +21,7 @@ from kinmem.store.sqlite.store import SqliteStore
 from kinmem.upkeep import cycle
 from kinmem.upkeep.budget import Budget, leased
 from kinmem.upkeep.steps import NAMES
-from kinmem.wiring import embedders
+from kinmem.wiring.pick_models import embedders
 from tests.conftest import MovableClock
 
 

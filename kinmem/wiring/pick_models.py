@@ -1,118 +1,37 @@
-"""Wiring: chooses and opens the store and the models. Only this file names concrete ones."""
+"""Picks the models that the settings name: embedders, chat models, rerankers, the judge."""
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from functools import lru_cache, partial
-from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import TypedDict
 
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import ConfigError
-from kinmem.llm.base import ChatModel, ChatModels, Embedder, Judge, Reranker, warm
+from kinmem.llm.base import ChatModel, ChatModels, Embedder, Judge, Reranker
+from kinmem.llm.builtin import BuiltinEmbedder
+from kinmem.llm.chat_litellm import LitellmChat
+from kinmem.llm.embed_litellm import LitellmEmbedder, Manner
+from kinmem.llm.endpoint import endpoint_of, widths
+from kinmem.llm.judge import BuiltinJudge
+from kinmem.llm.local_models import (
+    PREFIX,
+    STORED,
+    LocalEmbedder,
+    LocalReranker,
+    is_local,
+    needs_download,
+)
+from kinmem.llm.providers import Use, fields_of, opening
+from kinmem.llm.rerankers import ChatReranker, CrossEncoder, FirstThatCan
 from kinmem.models import Coverage
-from kinmem.settings import Settings, load
-
-if TYPE_CHECKING:  # imported late below: every prompt waits for a hook, which needs little of it
-    from kinmem.conversation.observe import Conversation
-    from kinmem.llm.builtin import BuiltinEmbedder
-    from kinmem.llm.providers import Use
-    from kinmem.service import Service
-    from kinmem.store.base import Store
+from kinmem.settings import Settings
 
 # Embedders that run in this process, by name and requested width.
 LOCAL: dict[tuple[str, int | None], Embedder] = {}
 # Recognises cross-encoders (models that read a question and a text together) by the names that
 # providers give them.
 CROSS_ENCODER = re.compile(r"re-?rank|llama-rank", re.IGNORECASE)
-
-
-def open_service(
-    settings: Settings,
-    *,
-    clock: Clock = utc_now,
-    patience: float | None = None,
-    resident: bool = True,
-) -> "Service":
-    """Open the memory of settings.general.kin. For `patience` and `resident`, see Service.
-
-    The built-in embedder is loaded once per process, however many Kins are open.
-    """
-    from kinmem.service import Service
-    from kinmem.store.sqlite.store import SqliteStore
-
-    store = SqliteStore(settings.home, settings.general.kin, clock)
-    try:
-        models = chat_models(settings, clock)
-        if resident:
-            _warm(models)
-        return Service(
-            store,
-            embedders(settings, store.index.coverage()),
-            settings,
-            models=models,
-            clock=clock,
-            patience=patience,
-            resident=resident,
-        )
-    except BaseException:
-        store.close()
-        raise
-
-
-def _warm(models: ChatModels) -> None:
-    """Start loading what the models need, so that the first question does not wait for it."""
-    from dataclasses import fields
-
-    from kinmem.llm.deadline import started
-
-    named = [getattr(models, field.name) for field in fields(models)]
-    for model in {id(model): model for model in named if model is not None}.values():
-        started(partial(warm, model))
-
-
-@contextmanager
-def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> "Iterator[Conversation]":
-    """Open a Kin's conversations without the rest of its memory, for hooks that run without a
-    server.
-
-    No model is loaded: notes are found by words alone, and learning from what is said is left to
-    another process.
-    """
-    from kinmem.conversation.notes import Inject
-    from kinmem.conversation.observe import Conversation
-    from kinmem.conversation.tool_results import Spill
-    from kinmem.llm.base import NoEmbedder
-    from kinmem.recall.pipeline import Recall
-    from kinmem.recall.question import Request
-    from kinmem.store.sqlite.store import SqliteStore
-
-    with closing(SqliteStore(settings.home, settings.general.kin, clock)) as store:
-        recall = Recall(store, [NoEmbedder()], settings, clock)
-        limit = settings.recall.max_relevant
-        spill = Spill(settings.home, settings.general.kin, settings.compact)
-        yield Conversation(
-            store,
-            Inject(store.shown, settings, clock),
-            lambda message: spill(message, clock()),
-            lambda prompt, recent, seconds, allowed: recall.beside(
-                prompt,
-                recall(Request(prompt, limit, allowed, seconds=seconds), recent),
-                allowed,
-                seconds,
-            ),
-            settings,
-            clock,
-        )
-
-
-def open_kin(kin: str, home: str | Path | None = None) -> "Service":
-    """Open the memory of one Kin.
-
-    `home` defaults to KINMEM_HOME; all else comes from the settings.
-    """
-    return open_service(load({"KINMEM_KIN": kin, "KINMEM_HOME": home}))
 
 
 def embedder_named(name: str, settings: Settings) -> Embedder:
@@ -124,20 +43,6 @@ def embedder_named(name: str, settings: Settings) -> Embedder:
         return _builtin()
     own = name == settings.embedding.model
     return _by_name(name, settings.embedding.dimension if own else None, settings, ())
-
-
-@contextmanager
-def scratch_store(kin: str) -> "Iterator[Store]":
-    """Open an empty store that is deleted on leaving the block."""
-    from tempfile import TemporaryDirectory
-
-    from kinmem.store.sqlite.store import SqliteStore
-
-    with (
-        TemporaryDirectory(prefix="kinmem-") as folder,
-        closing(SqliteStore(Path(folder), kin)) as store,
-    ):
-        yield store
 
 
 def embedders(settings: Settings, known: Sequence[Coverage] = ()) -> list[Embedder]:
@@ -161,9 +66,7 @@ def embedders(settings: Settings, known: Sequence[Coverage] = ()) -> list[Embedd
 
 
 @lru_cache(maxsize=1)
-def _builtin() -> "BuiltinEmbedder":
-    from kinmem.llm.builtin import BuiltinEmbedder
-
+def _builtin() -> BuiltinEmbedder:
     return BuiltinEmbedder()
 
 
@@ -191,10 +94,6 @@ def _by_name(
     It keeps the width of the vectors it is known to have made, even if its provider changes the
     default.
     """
-    from kinmem.llm.embed_litellm import LitellmEmbedder, Manner
-    from kinmem.llm.endpoint import endpoint_of, widths
-    from kinmem.llm.providers import fields_of, opening
-
     stored = {coverage.embedder: coverage.dimension for coverage in known}
     if _is_local(name, settings):
         return _local_embedder(name, dimension, stored)
@@ -217,8 +116,6 @@ def _by_name(
 def asks_network(name: str | None, settings: Settings) -> bool:
     """Return whether trying the model of that name would use the network; True if no model is
     named."""
-    from kinmem.llm.local_models import needs_download
-
     return name is None or not _is_local(name, settings) or needs_download(name)
 
 
@@ -227,8 +124,6 @@ def _is_local(name: str, settings: Settings) -> bool:
 
     A provider that the settings call `local` wins.
     """
-    from kinmem.llm.local_models import PREFIX, is_local
-
     return is_local(name) and (name == PREFIX or PREFIX not in settings.providers)
 
 
@@ -237,8 +132,6 @@ def _local_embedder(name: str, width: int | None, stored: Mapping[str, int]) -> 
 
     The stored widths matter only to a model whose name does not identify its files.
     """
-    from kinmem.llm.local_models import STORED, LocalEmbedder
-
     new = LocalEmbedder(name, width=width)
     if width is None and new.name in stored and not STORED.search(new.name):
         return _local_embedder(name, stored[new.name], stored)
@@ -274,8 +167,6 @@ def chat_models(settings: Settings, clock: Clock = utc_now) -> ChatModels:
 @lru_cache(maxsize=1)
 def _judge() -> Judge:
     """Return the built-in judge, loaded once per process however many Kins are open."""
-    from kinmem.llm.judge import BuiltinJudge
-
     return BuiltinJudge()
 
 
@@ -283,9 +174,6 @@ def _reranker(
     settings: Settings, named: Callable[[str | None], ChatModel | None], now: Clock
 ) -> Reranker | None:
     """Return a cross-encoder with a chat model to fall back on, or a chat model alone."""
-    from kinmem.llm.local_models import PREFIX, LocalReranker
-    from kinmem.llm.rerankers import ChatReranker, CrossEncoder, FirstThatCan
-
     name = settings.model.named("rerank")
     if name is None:
         return None
@@ -308,8 +196,6 @@ def _reranker(
 
 def chat_model(name: str, settings: Settings) -> ChatModel:
     """Return the chat model of that name. Asks no provider. Raises ConfigError."""
-    from kinmem.llm.chat_litellm import LitellmChat
-
     return LitellmChat(
         **_address(name, "completion", settings),
         name=name,
@@ -325,9 +211,7 @@ class Address(TypedDict):
     api_key: str | None
 
 
-def _address(name: str, use: "Use", settings: Settings) -> Address:
+def _address(name: str, use: Use, settings: Settings) -> Address:
     """Return the address of the model of that name. Raises ConfigError."""
-    from kinmem.llm.endpoint import endpoint_of
-
     endpoint = endpoint_of(name, use, settings.providers, os.environ)
     return {"model": endpoint.model, "api_base": endpoint.api_base, "api_key": endpoint.api_key}
