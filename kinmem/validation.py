@@ -17,6 +17,10 @@ SUBJECT_BYTES = 256
 CONTEXT_BYTES = 2 * 1024
 TAG_BYTES = 64
 TAGS = 50
+# Limit for lines of history, memories in a graph, and reports; more than anybody has.
+MOST_LISTED = 1_000_000
+
+Time = str | datetime
 
 
 def checked_text(value: Any, what: str) -> str:

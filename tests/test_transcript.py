@@ -426,7 +426,7 @@ def test_a_file_from_before_is_indexed_bit_by_bit(
                 (str(n), f"Shelf {n} holds the boxes of year {1900 + n}."),
             )
     with closing(SqliteStore(home, "ana", clock)) as store:  # and is killed
-        cut = service_of("bob", resident=False)._embedder
+        cut = service_of("bob", resident=False).components.embedder
         assert store.transcript.index(20, lambda text: chunks_of(text, cut)) == 20
         assert store.transcript.waiting() == 40
 
@@ -490,7 +490,10 @@ def test_the_copy_in_memory_outlives_what_is_erased(
     assert service.settle()
     monkeypatch.setattr(turn_vectors, "IN_MEMORY_FROM", 1)
     held = service.store.transcript._vectors  # type: ignore[attr-defined]
-    vector, name = service._embedder.embed(["closing time"])[0], service._embedder.name
+    vector, name = (
+        service.components.embedder.embed(["closing time"])[0],
+        service.components.embedder.name,
+    )
     deadline = time.monotonic() + 30
     while not any(copy.loaded for copy in held._copies.values()):
         assert time.monotonic() < deadline

@@ -5,13 +5,19 @@ from functools import partial
 from typing import Unpack
 
 from kinmem.models.turns import Circumstances, Happening, Message, Observed, Session
-from kinmem.service.components import Parts, Time
-from kinmem.service.views import MOST_LISTED
-from kinmem.validation import checked_count
+from kinmem.service.components import Components
+from kinmem.store.base import Store
+from kinmem.validation import MOST_LISTED, Time, checked_count
 
 
-class Conversations(Parts):
+class Conversations:
     """Stores, shortens and learns from what is said."""
+
+    def __init__(self, store: Store, components: Components) -> None:
+        self._store = store
+        self._conversation = components.conversation
+        self._compact = components.compact
+        self._background = components.background
 
     def observe(
         self,
@@ -84,27 +90,27 @@ class Conversations(Parts):
         summary.
         """
         if session is None:
-            latest = self.store.turns.sessions(1)
+            latest = self._store.turns.sessions(1)
             session = latest[0].name if latest else ""
         return self._compact.context(session, exact=exact)
 
     def sessions(self, limit: int = 50) -> list[Session]:
         """Return the observed conversations, the latest first."""
-        return self.store.turns.sessions(checked_count(limit, "limit", 1, MOST_LISTED))
+        return self._store.turns.sessions(checked_count(limit, "limit", 1, MOST_LISTED))
 
     def turns(self, session: str) -> list[Message]:
         """Return all messages of a session, in order."""
-        return self.store.turns.messages(session)
+        return self._store.turns.messages(session)
 
     def parked(self) -> list[Message]:
         """Return the messages that could not be learned from after three tries; see retry."""
-        return self.store.turns.parked()
+        return self._store.turns.parked()
 
     def retry(self) -> int:
         """Let the worker try again what is parked or waits for its next try.
 
         Returns the number of messages.
         """
-        found = self.store.turns.retry()
+        count = self._store.turns.retry()
         self._background.wake()
-        return found
+        return count

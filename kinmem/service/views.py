@@ -14,16 +14,14 @@ from kinmem.models import (
 )
 from kinmem.models.turns import Run
 from kinmem.recall.conversation import as_memory
-from kinmem.service.components import Parts, Time
+from kinmem.service.components import Ground
 from kinmem.store.newer import newer_of
 from kinmem.text import folded
 from kinmem.upkeep.priority import Vitals, vitals
-from kinmem.validation import checked_count
+from kinmem.validation import MOST_LISTED, Time, checked_count
 
 # Entities that are searched for a prefix.
 MOST_NAMES = 1000
-# Limit for lines of history, memories in a graph, and reports; more than anybody has.
-MOST_LISTED = 1_000_000
 GREATEST_WRITE = 2**63 - 1
 
 
@@ -47,32 +45,38 @@ class Stats:
     """The latest sleep cycle, or part of one."""
 
 
-class Views(Parts):
+class Views:
     """Single memories, their history, what they are about, and how they are connected."""
+
+    def __init__(self, ground: Ground) -> None:
+        self._store = ground.store
+        self._settings = ground.settings
+        self._clock = ground.clock
+        self._embedder = ground.embedder
 
     def get(self, memory_id: str) -> Memory:
         """Return a visible memory in any state, which counts as use; for the id of a turn, its
         message in the form of a memory."""
-        for message in self.store.transcript.messages([memory_id]).values():
-            return as_memory(message, self.kin)
-        memory = self.store.get(memory_id)
-        self.store.count_use([memory.id], self.clock())
+        for message in self._store.transcript.messages([memory_id]).values():
+            return as_memory(message, self._store.kin)
+        memory = self._store.get(memory_id)
+        self._store.count_use([memory.id], self._clock())
         return memory
 
     def vitals(self, memory_id: str) -> Vitals | None:
         """Return retention, tier with reason, and priority of an own memory; None if it is not
         live."""
-        return vitals(self.store, memory_id, self.settings.life, self.clock())
+        return vitals(self._store, memory_id, self._settings.life, self._clock())
 
     def newer(self, *memory_ids: str) -> dict[str, str]:
         """For each memory that may no longer hold, return the id of the newer memory that
         contradicts it."""
-        found = newer_of(self.store, memory_ids)
-        return {id: memory.id for id, memory in found.items()}
+        newer = newer_of(self._store, memory_ids)
+        return {id: memory.id for id, memory in newer.items()}
 
     def links(self, *memory_ids: str) -> dict[str, list[Connection]]:
         """Return the connections of each of these memories that has any."""
-        return connections(self.store, memory_ids)
+        return connections(self._store, memory_ids)
 
     def timeline(
         self,
@@ -87,10 +91,12 @@ class Views(Parts):
 
         Memories superseded since are included, valid until their `valid_to`. Reading counts as use.
         """
-        zone = self.settings.general.zone
-        now = self.clock()
-        page = timeline(self.store, now, zone, subject=subject, day=day, limit=limit, cursor=cursor)
-        self.store.count_use([memory.id for memory in page.memories], now)
+        zone = self._settings.general.zone
+        now = self._clock()
+        page = timeline(
+            self._store, now, zone, subject=subject, day=day, limit=limit, cursor=cursor
+        )
+        self._store.count_use([memory.id for memory in page.memories], now)
         return page
 
     def explore(
@@ -100,32 +106,32 @@ class Views(Parts):
 
         The memories shown count as used. Raises EntityNotFound.
         """
-        now = self.clock()
-        card = explore(self.store, name, now, depth=depth)
-        found = None if to is None else way(self.store, name, to, now)
-        self.store.count_use([memory.id for memory in card.latest], now)
-        return card, found
+        now = self._clock()
+        card = explore(self._store, name, now, depth=depth)
+        path = None if to is None else way(self._store, name, to, now)
+        self._store.count_use([memory.id for memory in card.latest], now)
+        return card, path
 
     def entity_names(self, prefix: str = "", limit: int = 100) -> list[str]:
         """Return names of entities that begin with the prefix, those with the most memories
         first."""
         checked_count(limit, "limit", 1, MOST_NAMES)
-        wanted, known = folded(prefix), self.store.graph.most_told(MOST_NAMES)
-        return [one.name for one in known if one.key.folded.startswith(wanted)][:limit]
+        wanted, known = folded(prefix), self._store.graph.most_told(MOST_NAMES)
+        return [entity.name for entity in known if entity.key.folded.startswith(wanted)][:limit]
 
     def graph(self, limit: int = 500) -> Picture:
         """Return the best connected memories, the entities they are about, and the edges, to be
         drawn."""
-        return picture(self.store, checked_count(limit, "limit", 1, MOST_LISTED))
+        return picture(self._store, checked_count(limit, "limit", 1, MOST_LISTED))
 
     def text(self, memory_id: str) -> str:
         """Return everything that a visible memory says; for a document the whole text."""
-        return self.store.documents.text(memory_id)
+        return self._store.documents.text(memory_id)
 
     def chunk(self, memory_id: str, number: int) -> str:
         """Return the text of a document's chunk, numbered from 1. Raises InvalidInput."""
-        found = self.store.documents.parts(memory_id, number - 1, 1) if number > 0 else []
-        for place, text in found:
+        chunks = self._store.documents.parts(memory_id, number - 1, 1) if number > 0 else []
+        for place, text in chunks:
             return "(held back: reads like an instruction)" if place.held else text.strip()
         raise InvalidInput(f"memory {memory_id} has no chunk {number}; recall names them")
 
@@ -139,30 +145,30 @@ class Views(Parts):
         """
         checked_count(limit, "limit", 1, MOST_LISTED)
         if memory_id is not None:
-            return self.store.history(memory_id, limit)
+            return self._store.history(memory_id, limit)
         if before is not None:
             checked_count(before, "before", 1, GREATEST_WRITE)
-        return self.store.past.writes(limit, before=before)
+        return self._store.past.writes(limit, before=before)
 
     def as_of(self, write: int) -> dict[str, Memory]:
         """Return every own memory as it was after that write, by id; see Past.as_of."""
-        return self.store.past.as_of(checked_count(write, "write", 0, GREATEST_WRITE))
+        return self._store.past.as_of(checked_count(write, "write", 0, GREATEST_WRITE))
 
     def subjects(self, prefix: str = "", limit: int = 100) -> list[str]:
         """Return known subjects that begin with the prefix, most used first."""
-        return self.store.subjects(prefix, limit)
+        return self._store.subjects(prefix, limit)
 
     def stats(self) -> Stats:
         """Return counts of memories and messages, the state of the vectors, and the latest
         reports."""
-        jobs = self.store.jobs
+        jobs = self._store.jobs
         return Stats(
-            self.kin,
-            self.store.counts(),
-            self.store.index.coverage(),
+            self._store.kin,
+            self._store.counts(),
+            self._store.index.coverage(),
             self._embedder.name,
-            {**self.store.turns.counts(), "unindexed": self.store.transcript.waiting()},
-            self.store.transcript.coverage(),
+            {**self._store.turns.counts(), "unindexed": self._store.transcript.waiting()},
+            self._store.transcript.coverage(),
             next(iter(jobs.runs(1)), None),
             next(iter(jobs.runs(1, "sleep")), None),
         )

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 from kinmem.clock import Clock
 from kinmem.errors import KinmemError, ModelError
@@ -34,19 +35,19 @@ class Background:
     def __init__(
         self,
         prepare: Callable[[], None],
-        work: Callable[[], bool],
+        work: "Callable[[Background], bool]",
         patience: float | None,
         *,
         resident: bool = True,
     ) -> None:
-        """`work` does a part and returns whether more is left; both functions may raise
-        KinmemError.
+        """`work` is given this object, does a part and returns whether more is left; both functions
+        may raise KinmemError.
 
         `patience` is how long await_ready waits, in seconds; None: until prepare has ended. Without
         `resident` there is no background work, and nobody waits for it.
         """
         self._prepare = prepare
-        self._work = work
+        self._work = partial(work, self)
         self._patience = patience
         self._ready = threading.Event()
         self._woken = threading.Event()

@@ -51,7 +51,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     "kinmem/learn/reconcile.py": (*LEARN, "tests/learn/test_certainty.py", *SERVICE),
     "kinmem/learn/apply.py": (*LEARN, *SERVICE),
     "kinmem/learn/verdicts.py": (*LEARN, *SERVICE, "tests/test_places.py"),
-    "kinmem/service/memories.py": (
+    "kinmem/service/memories.py": (*SERVICE, "tests/test_places.py", "tests/test_undo.py"),
+    "kinmem/service/storing.py": (
         *SERVICE,
         "tests/test_places.py",
         "tests/documents/test_documents.py",
@@ -63,9 +64,10 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/upkeep/test_outbox.py",
         "tests/conversation/test_context.py",
     ),
+    "kinmem/service/current_place.py": (*SERVICE, "tests/test_places.py"),
+    "kinmem/service/renewal.py": (*SERVICE, "tests/test_undo.py", "tests/upkeep/test_summarize.py"),
     "kinmem/service/care.py": (
         *SERVICE,
-        "tests/test_undo.py",
         "tests/upkeep/test_sleep.py",
         "tests/upkeep/test_summarize.py",
     ),
@@ -79,8 +81,9 @@ CORE = frozenset(
     f"kinmem/{name}.py"
     for name in """
     recall/fuse recall/weigh recall/trim recall/confidence recall/superseded recall/excerpt
-    learn/reconcile learn/apply learn/verdicts service/memories service/conversations service/care
-    service/views upkeep/outbox upkeep/join life/retention
+    learn/reconcile learn/apply learn/verdicts service/memories service/storing
+    service/conversations service/care service/views service/renewal service/current_place
+    upkeep/outbox upkeep/join life/retention
     """.split()
 )
 """What the share that has to be killed is about."""

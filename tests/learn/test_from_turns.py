@@ -62,7 +62,7 @@ def talk_of(service_of: Callable[..., Service], clock: MovableClock) -> Callable
     def open_for(model: ScriptedModel | None = None, **settings: object) -> Talk:
         service = service_of("ana", **settings)
         service.settle()
-        store, embedder, chosen = service.store, service._embedder, service.settings
+        store, embedder, chosen = service.store, service.components.embedder, service.settings
         verdicts = Verdicts(store, embedder, chosen, clock, None)
         learn = Learn(store, embedder, model, chosen, clock, verdicts, Naming())
         return Talk(service, clock, learn)

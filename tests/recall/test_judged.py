@@ -61,7 +61,9 @@ def test_a_documented_profile_ranks_without_it_and_is_as_sure(service: Service) 
 def test_nobody_waits_for_a_judge_that_is_not_loaded(service: Service) -> None:
     store, settings = filled(service).store, service.settings
     judge = BuiltinJudge()
-    recall = Recall(store, [service._embedder], settings, utc_now, ChatModels(judge=judge))
+    recall = Recall(
+        store, [service.components.embedder], settings, utc_now, ChatModels(judge=judge)
+    )
 
     answer = recall(Request(ASKED, 10, Filters()))
 
@@ -75,7 +77,9 @@ def test_a_judge_that_cannot_be_loaded_is_done_without(service: Service, tmp_pat
     store, settings = filled(service).store, service.settings
     judge = BuiltinJudge(tmp_path)
     judge.warm()
-    recall = Recall(store, [service._embedder], settings, utc_now, ChatModels(judge=judge))
+    recall = Recall(
+        store, [service.components.embedder], settings, utc_now, ChatModels(judge=judge)
+    )
 
     assert recall(Request(ASKED, 10, Filters())).hits[0].memory.content == FACTS[0]
 
@@ -84,7 +88,9 @@ def test_once_it_is_loaded_the_same_question_is_read_anew(service: Service) -> N
     """Answers of a moment ago are kept; not those that were given without it."""
     judge = BuiltinJudge()
     models = ChatModels(judge=judge)
-    recall = Recall(filled(service).store, [service._embedder], service.settings, utc_now, models)
+    recall = Recall(
+        filled(service).store, [service.components.embedder], service.settings, utc_now, models
+    )
     recent = RecentAnswers(recall, service.store, service.clock, 80)
     assert "judge" not in recent(Request(ASKED, 10, Filters())).hits[0].why
 

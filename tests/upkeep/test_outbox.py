@@ -218,7 +218,7 @@ def test_an_unanswered_prompt_waits_half_a_minute_for_its_answer(
     service.observe("prompt", "s", "1", "I moved to Lisbon in May.", tell=False)
     clock.advance(seconds=seconds)
 
-    service._cycle()
+    service.components.cycle()
 
     assert learned(service) == ({"1"} if is_whole else set())
 
@@ -231,7 +231,7 @@ def test_an_unanswered_prompt_that_another_follows_waits_for_nothing(
         service.observe("prompt", "s", turn, f"I moved to Lisbon in May {turn}.", tell=False)
     service.observe("prompt", "t", "1", "I sold the car.", tell=False)
 
-    service._cycle()
+    service.components.cycle()
 
     assert learned(service) == {"1"}
     assert [message.learned_at for message in service.turns("t")] == [None]

@@ -1,0 +1,180 @@
+"""Service: storing notes and documents, and changing them."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from kinmem.documents.document import Given, as_given, is_document
+from kinmem.errors import InvalidInput
+from kinmem.learn.prepare import changed_fields
+from kinmem.llm.naming import reread
+from kinmem.llm.pieces import chunks_of
+from kinmem.models import Chunks, Memory, Note, Progress, State, Stored
+from kinmem.models.links import checked_links
+from kinmem.service.components import Components, Ground
+from kinmem.store.history import batch_name
+
+BATCH = 100
+# Fields that priority and tier depend on.
+RANKED = frozenset({"priority", "importance", "tags", "pinned", "archived", "links"})
+
+
+class Storing:
+    """Memorize notes, add documents, and update memories."""
+
+    def __init__(self, ground: Ground, components: Components) -> None:
+        self._store = ground.store
+        self._embedder = ground.embedder
+        self._settings = ground.settings
+        self._clock = ground.clock
+        self._memorize = components.memorize
+        self._documents = components.documents
+        self._naming = components.naming
+        self._renewal = components.renewal
+        self._place = components.current_place
+        self._background = components.background
+
+    def memorize(self, content: str, *, progress: Progress | None = None, **fields: Any) -> Stored:
+        """Store one memory. The fields are those of Note. What is known is not stored twice.
+
+        A text over 64 KiB is stored as a document; see add_document. Only that takes long enough to
+        report `progress`.
+        """
+        self._background.await_ready()
+        note = self._place.placed(_note({"content": content, **fields}))
+        if is_document(content):
+            return self.add(as_given(note), progress=progress)
+        return self._memorize.one(note)
+
+    def memorize_many(
+        self,
+        items: Iterable[Note | Mapping[str, Any] | str],
+        *,
+        progress: Progress | None = None,
+    ) -> list[Stored]:
+        """Store several memories, and return the outcome of each, in order.
+
+        They are stored in transactions of 100. Vectors and the search for semantic duplicates
+        follow in the background (see settle). An item that cannot be stored is refused without
+        affecting the others.
+        """
+        notes = [self._place.placed(_note(item)) for item in items]
+        batch = batch_name("many")
+        stored: list[Stored] = []
+        for start in range(0, len(notes), BATCH):
+            self._background.wake()
+            stored += self._many(notes[start : start + BATCH], batch, _from(start, notes, progress))
+        self._background.wake()
+        return stored
+
+    def add_document(self, data: bytes | str, **details: Any) -> Stored:
+        """Store a file: Markdown, text, HTML or PDF, up to 8 MiB of text, in chunks that recall
+        finds one by one. The details are those of documents.document.Given.
+
+        The same text again is a duplicate; another text with the same `source_ref` replaces the
+        earlier one. Vectors are made in the background. Raises Unreadable or TooLarge.
+        """
+        return self.add(Given(data=data, **details))
+
+    def add(
+        self, given: Given, batch: str | None = None, progress: Progress | None = None
+    ) -> Stored:
+        """Store a document. Documents with the same `batch` are undone together."""
+        stored = self._documents.add(given, batch, progress)
+        if stored.id and stored.status in ("created", "updated"):
+            self._renewal.of_new_document(stored.id)
+        self._background.wake()
+        return stored
+
+    def update_memory(
+        self, memory_id: str, *, if_version: int | None = None, **changes: Any
+    ) -> Memory:
+        """Change content, category, subject, scope, importance, tags, source_context, occurred_at,
+        pinned, priority, expires, place or archived. None clears a field that may be empty. `links`
+        adds links to other memories, {id, relation} each, and removes those whose relation is None.
+
+        Raises MemoryNotFound unless this Kin is the author, VersionConflict if somebody has changed
+        the memory since `if_version`.
+        """
+        asked = checked_links(changes["links"] or (), memory_id) if "links" in changes else []
+        if not changes:
+            raise InvalidInput("nothing to change; name at least one field")
+        old = self._store.get(memory_id)
+        if old.state == State.DELETED and changes.get("archived") is not False:
+            raise InvalidInput(
+                f"memory {memory_id} is forgotten; archived=false brings it back first"
+            )
+        given = {name: value for name, value in changes.items() if name != "links"}
+        if "place" in given:
+            given["place"] = self._place.meant(given["place"] or "")
+        fields, chunks = self._checked(old, given)  # all of it, before anything is written
+        batch = batch_name("update") if asked and fields else None
+        if asked:
+            linked = self._store.links.change(memory_id, asked, if_version, batch=batch)
+            self._store.life.renew({link.id for link in asked})
+            if_version = linked.version if if_version is not None and fields else None
+        changed = self._store.update(
+            memory_id,
+            fields,
+            chunks=chunks,
+            if_version=if_version,
+            knowledge=reread(old, fields, self._naming),
+            batch=batch,
+        )
+        if "content" in changes:
+            self._renewal.of_texts([memory_id], tags=old.tagged_at is not None)
+            changed = self._store.get(memory_id)
+        return self._renewal.of_rank(memory_id) if RANKED & changes.keys() else changed
+
+    def _many(
+        self, notes: Sequence[Note], batch: str, progress: Callable[[int], None]
+    ) -> list[Stored]:
+        """Store long notes as documents and the others together; return the outcome of each, in
+        order."""
+        short = [note for note in notes if not is_document(note.content)]
+        outcomes = iter(self._memorize.many(short, batch, progress))
+        stored = []
+        for done, note in enumerate(notes, 1):
+            stored.append(self._long(note) if is_document(note.content) else next(outcomes))
+            if len(short) < len(notes):
+                progress(done)
+        return stored
+
+    def _long(self, note: Note) -> Stored:
+        try:
+            return self.add(as_given(note))
+        except InvalidInput as error:
+            return Stored("refused", reason=str(error))
+
+    def _checked(self, old: Memory, given: dict[str, Any]) -> tuple[dict[str, Any], Chunks | None]:
+        """Return the fields to change, and the chunks of new content."""
+        zone, secrets = self._settings.general.zone, self._settings.learn.secrets
+        as_document = "content" in given and (old.is_document or is_document(given["content"]))
+        text = given.pop("content") if as_document else None
+        fields = changed_fields(given, old, self._clock(), zone, secrets)
+        if text is not None:
+            rewritten, chunks = self._documents.rewritten(old, text)
+            return fields | rewritten, chunks
+        if "content" not in fields:
+            return fields, None
+        self._background.await_ready()
+        texts = chunks_of(fields["content"], self._embedder)
+        return fields, self._memorize.embedded(Chunks(texts))
+
+
+def _from(start: int, notes: Sequence[Note], progress: Progress | None) -> Callable[[int], None]:
+    """Return a callback that reports how many of all notes are done, in a batch that begins at
+    `start`."""
+    if progress is None:
+        return lambda done: None
+    return lambda done: progress(start + done, len(notes), "memories")
+
+
+def _note(item: Note | Mapping[str, Any] | str) -> Note:
+    if isinstance(item, Note):
+        return item
+    if isinstance(item, str):
+        return Note(content=item)
+    try:
+        return Note(**item)
+    except TypeError as error:
+        raise InvalidInput(f"an item of memorize_many: {error}") from error
