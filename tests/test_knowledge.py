@@ -436,9 +436,9 @@ def unread(service: Service) -> None:
     told(service, "Clara likes tea", "Clara plays the cello", "Clara works at Nokia")
     for book in service.store.files:  # type: ignore[attr-defined]
         with book.database.writing() as db:
-            db.execute("DELETE FROM relations")
-            db.execute("DELETE FROM memory_entities")
-            db.execute("UPDATE memories SET entities_read = 0")
+            db.run("DELETE FROM relations")
+            db.run("DELETE FROM memory_entities")
+            db.run("UPDATE memories SET entities_read = 0")
 
 
 def test_memories_of_before_are_read_in_the_sleep(service: Service) -> None:
@@ -464,7 +464,7 @@ def test_others_memories_are_left_to_them(service_of: OpenFor) -> None:
     ana, ben = service_of("ana"), service_of("ben")
     told(ana, "Clara lives in Oslo", scope="shared")
     with ana.store.files.own.database.writing() as db:  # type: ignore[attr-defined]
-        db.execute("UPDATE memories SET entities_read = 0")
+        db.run("UPDATE memories SET entities_read = 0")
 
     assert slept(ben)["read"] == 0
     assert slept(ana)["read"] == 1

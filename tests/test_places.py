@@ -357,7 +357,7 @@ def test_memories_of_an_earlier_version_get_the_place_of_their_turn(
     first.close()
     database = Database(home / "kins" / "bob.db")
     with database.writing() as db:  # as the migration leaves them
-        db.execute("UPDATE memories SET place = '?' || ?", (str(a / "src"),))
+        db.run("UPDATE memories SET place = '?' || ?", (str(a / "src"),))
     database.close()
 
     places = {one.category: one.place for one in service_of("bob").list_memories().memories}

@@ -420,7 +420,7 @@ def test_a_file_from_before_is_indexed_bit_by_bit(
     (home / "kins").mkdir(parents=True)
     with closing(Database(home / "kins" / "ana.db", older)) as database, database.writing() as db:
         for n in range(60):
-            db.execute(
+            db.run(
                 "INSERT INTO turns (session, turn, role, text, said_at, learned_at)"
                 " VALUES ('old', ?, 'user', ?, '2025-01-01T00:00:00.000000Z', '2025-01-01')",
                 (str(n), f"Shelf {n} holds the boxes of year {1900 + n}."),

@@ -81,15 +81,15 @@ UNLIKE = ("tagged_at", "linked_at", "scored_at", "recalled_count", "recalled_at"
 def _told(book: MemoryFile, which: str) -> dict[str, tuple[object, set[object]]]:
     """By id a memory with its words, chunks, tags, entities and summaries; its vectors."""
     with book.database.reading() as db:
-        rows = db.execute(f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE {which}").fetchall()
+        rows = db.rows(f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE {which}")
         found: dict[str, tuple[object, set[object]]] = {}
         for row, *columns in rows:
             memory = replace(memory_of(columns), **dict.fromkeys(UNLIKE))
-            parts = [db.execute(sql, (row,)).fetchall() for sql in PARTS]
+            parts = [db.rows(sql, (row,)) for sql in PARTS]
             vectors: set[object] = {
                 (name, *vector)
-                for number, name in db.execute("SELECT id, name FROM embedders").fetchall()
-                for vector in db.execute(
+                for number, name in db.rows("SELECT id, name FROM embedders")
+                for vector in db.rows(
                     "SELECT c.position, v.embedding FROM chunks c"
                     f" JOIN vectors_{number} v ON v.chunk = c.id WHERE c.memory = ?",
                     (row,),

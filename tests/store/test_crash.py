@@ -199,7 +199,7 @@ def test_a_change_that_fails_leaves_nothing_to_publish(home: Path) -> None:
         copied = MemoryFile.by_ids(store.files.shared, [id])
 
         with pytest.raises(RuntimeError), store.files.changing() as db:
-            db.execute("UPDATE memories SET content = 'spoilt'")
+            db.run("UPDATE memories SET content = 'spoilt'")
             raise RuntimeError
 
         assert store.files.own.database.rows("SELECT * FROM outbox") == []

@@ -34,13 +34,13 @@ def test_tags_of_an_older_file_are_found(home: Path, tmp_path: Path) -> None:
         shutil.copy(next(MIGRATIONS.glob(f"{name[:4]}*.sql")), older / name)
     path = home / "kins" / "ana.db"
     with closing(Database(path, older)) as database, database.writing() as db:
-        db.execute(
+        db.run(
             "INSERT INTO memories (id, kin, scope, content, category, content_hash, channel, trust,"
             " created_at, content_updated_at, manual_tags, auto_tags) VALUES ('m1', 'ana',"
             " 'private', 'tea', 'fact', 'tea', 'explicit', 1, '2026-06-15T12:00:00.000000Z',"
             " '2026-06-15T12:00:00.000000Z', '[\"green\"]', '[\"green\", \"leaf\"]')"
         )
-        db.execute("UPDATE revision SET number = 1")
+        db.run("UPDATE revision SET number = 1")
 
     with closing(SqliteStore(home, "ana")) as store:
         assert listed(store, Filters(tags=("green", "leaf"))) == ["m1"]

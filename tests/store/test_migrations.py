@@ -22,6 +22,7 @@ import pytest
 from kinmem.errors import StoreError
 from kinmem.models import Draft, Filters, Memory, State
 from kinmem.models.turns import Batch, Repetition
+from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite import connection
 from kinmem.store.sqlite.chunk_vectors import ChunkVectors
 from kinmem.store.sqlite.connection import MIGRATIONS, Database
@@ -117,24 +118,24 @@ def written_by_version_1(path: Path, first: Path, drafts: list[Draft]) -> None:
                 memory = draft.memory
                 known = dict(zip(FIELDS, row_of(memory), strict=True))
                 values = {"rowid": row, "stability": 1.0, **known}
-                db.execute(
+                db.run(
                     f"INSERT INTO memories VALUES ({', '.join('?' * len(columns))})",
                     [values[name] for name in columns],
                 )
                 sql = "INSERT INTO words (rowid, content, subject, context) VALUES (?, ?, ?, ?)"
-                db.execute(sql, (row, *indexed(memory)))
-                db.execute("INSERT INTO chunks (id, memory, position) VALUES (?, ?, 0)", (row, row))
+                db.run(sql, (row, *indexed(memory)))
+                db.run("INSERT INTO chunks (id, memory, position) VALUES (?, ?, 0)", (row, row))
                 vectors.queue(db, [row])
                 if draft.chunks.vectors is not None:
                     vectors.put(db, TINY, [row], draft.chunks.vectors)
                 _note(db, memory, "created", {"content": memory.content})
-            db.execute("UPDATE memories SET importance = 7, version = 2 WHERE rowid = 1")
+            db.run("UPDATE memories SET importance = 7, version = 2 WHERE rowid = 1")
             _note(db, drafts[0].memory, "updated", {"importance": 7.0})
-            db.execute("UPDATE revision SET number = 1")
+            db.run("UPDATE revision SET number = 1")
 
 
-def _note(db: apsw.Connection, memory: Memory, action: str, after: dict[str, object]) -> None:
-    db.execute(
+def _note(db: Transaction, memory: Memory, action: str, after: dict[str, object]) -> None:
+    db.run(
         "INSERT INTO history (at, kin, memory_id, action, after) VALUES (?, ?, ?, ?, ?)",
         (time_text(NOON), memory.kin, memory.id, action, json.dumps(after)),
     )
@@ -288,7 +289,7 @@ def test_version_5_with_turns_is_backed_up_and_notes_repetitions_then(
             script.unlink()
     path = home / "kins/ana.db"
     with closing(Database(path, fifth)) as database, database.writing() as db:
-        db.executemany(
+        db.run_each(
             "INSERT INTO turns (session, turn, role, text, said_at) VALUES ('s', ?, 'user', ?, ?)",
             [(f"{n}", f"I have {n} cats.", time_text(NOON)) for n in (1, 2)],
         )

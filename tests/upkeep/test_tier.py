@@ -266,7 +266,7 @@ def link(bench: Bench, source: str, *targets: str) -> None:
     assert isinstance(bench.store, SqliteStore)
     at = time_text(bench.clock())
     with bench.store.files.own.database.writing() as db:
-        db.executemany(
+        db.run_each(
             "INSERT INTO links"
             " (source, target, relation, weight, confidence, verified_at, created_at)"
             " VALUES (:source, :target, 'related_to', 0.5, 0.5, :at, :at)",

@@ -12,12 +12,10 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-import apsw
-
 from kinmem.errors import StoreError
 from kinmem.models.links import AUTO
+from kinmem.store.sql.database import Row, Transaction
 from kinmem.store.sqlite import history_rows, link_rows
-from kinmem.store.sqlite.connection import Row
 from kinmem.store.sqlite.copying import bring
 from kinmem.store.sqlite.link_rows import FIELDS, ORIGIN, PUT_NEW
 from kinmem.store.sqlite.memory_file import MemoryFile
@@ -68,31 +66,31 @@ def adopt(own: MemoryFile, shared: MemoryFile, kin: str) -> None:
 
 def _come_home(own: MemoryFile, shared: MemoryFile, kin: str) -> None:
     with own.changing() as db, shared.database.snapshot() as source:
-        if db.execute(MARK).get:  # another process has done it
+        if db.value(MARK):  # another process has done it
             return
-        found: Any = source.execute("SELECT id FROM memories WHERE kin = ?", (kin,)).fetchall()
+        found = source.rows("SELECT id FROM memories WHERE kin = ?", (kin,))
         ids = [id for (id,) in found]
         ended = [id for id in ids if not _adopt(source, own, db, id)]
         for table, column, columns in COPIED:
-            rows: Any = source.execute(
+            rows = source.rows(
                 f"SELECT {columns} FROM {table} WHERE {column} {IN_IDS}", {"ids": json.dumps(ids)}
-            ).fetchall()
+            )
             places = ", ".join("?" * len(columns.split(",")))
             sql = f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({places})"
-            db.executemany(sql, rows)
+            db.run_each(sql, rows)
         history_rows.bring(source, db, kin, but=ended)
         history_rows.number_older(db, kin)
-        db.executemany(PUT_NEW, _links(source, db, kin, ids))
+        db.run_each(PUT_NEW, _links(source, db, kin, ids))
         # How far steps had come in the changes of shared.db, where there is nothing to do now; and
         # the greatest number of a write, which the history has.
-        db.execute(
+        db.run(
             "DELETE FROM marks WHERE name LIKE '% shared' OR name IN ('write', 'entities private')"
         )
-        db.execute(SET_MARK, (HOME,))
-        db.executemany("INSERT INTO unpublished VALUES (?)", [(id,) for id in ended])
+        db.run(SET_MARK, (HOME,))
+        db.run_each("INSERT INTO unpublished VALUES (?)", [(id,) for id in ended])
 
 
-def _adopt(source: apsw.Connection, own: MemoryFile, db: apsw.Connection, id: str) -> bool:
+def _adopt(source: Transaction, own: MemoryFile, db: Transaction, id: str) -> bool:
     """Copy a memory, and return whether shared.db has the original. It has not if the memory was on
     its way into the own file, which then has a later version."""
     theirs, known = own.find(source, id), own.find(db, id)
@@ -105,10 +103,10 @@ def _adopt(source: apsw.Connection, own: MemoryFile, db: apsw.Connection, id: st
     return True
 
 
-def _links(source: apsw.Connection, db: apsw.Connection, kin: str, ids: Sequence[str]) -> list[Row]:
+def _links(source: Transaction, db: Transaction, kin: str, ids: Sequence[str]) -> list[Row]:
     """Links between own memories; and with others' those that upkeep found, or that the Kin's own
     history tells of. What others have said is theirs to take home."""
-    rows: Any = source.execute(UNCLAIMED, {"kin": kin}).fetchall()
+    rows = source.rows(UNCLAIMED, {"kin": kin})
     mine = set(ids)
     return [
         row
@@ -117,13 +115,13 @@ def _links(source: apsw.Connection, db: apsw.Connection, kin: str, ids: Sequence
     ]
 
 
-def _has_said(db: apsw.Connection, one: str, other: str) -> bool:
+def _has_said(db: Transaction, one: str, other: str) -> bool:
     """Return whether a line of the Kin's history has changed the links between these two."""
-    lines: Any = db.execute(
+    lines = db.rows(
         "SELECT before, after FROM history WHERE memory_id IN (?, ?)"
         " AND after ->> '$.links' NOT NULL",
         (one, other),
-    ).fetchall()
+    )
     return any(_said(before, one, other) != _said(after, one, other) for before, after in lines)
 
 
@@ -135,14 +133,14 @@ def _tidy(own: MemoryFile, shared: MemoryFile, kin: str) -> None:
     """Remove from shared.db what is in the own file now, and record the owner of each link."""
     with shared.database.writing() as db, own.database.snapshot() as source:
         for sql in TIDIED:
-            db.execute(sql, {"kin": kin})
-        rows: Any = db.execute(UNCLAIMED, {"kin": kin}).fetchall()
+            db.run(sql, {"kin": kin})
+        rows = db.rows(UNCLAIMED, {"kin": kin})
         which = "source = ? AND target = ? AND relation = ?"
         for row in rows:
-            if source.execute(f"SELECT 1 FROM links WHERE {which}", row[:3]).get:
-                db.execute(f"DELETE FROM links WHERE {which} AND kin = ''", row[:3])
-        linked: Any = source.execute(LINKED).fetchall()
+            if source.value(f"SELECT 1 FROM links WHERE {which}", row[:3]):
+                db.run(f"DELETE FROM links WHERE {which} AND kin = ''", row[:3])
+        linked = source.rows(LINKED)
         for (id,) in linked:
             link_rows.publish(id, kin, source, db)
     with own.database.writing() as db:
-        db.execute(SET_MARK, (DONE,))
+        db.run(SET_MARK, (DONE,))

@@ -4,10 +4,9 @@ vector."""
 import json
 from collections.abc import Collection, Sequence
 
-import apsw
-
 from kinmem.errors import StoreError
 from kinmem.models import Coverage, Scope, Vector, Vectors
+from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.file_state import embedder_of, state_of
 from kinmem.store.sqlite.nearest_chunks import VectorCopies
@@ -33,18 +32,18 @@ class ChunkVectors:
         known = embedder_of(self._database, embedder)
         if known is None:
             with self._database.writing() as db:
-                db.execute(
+                db.run(
                     "INSERT OR IGNORE INTO embedders (name, dimension) VALUES (?, ?)",
                     (embedder, dimension),
                 )
-                number = db.execute("SELECT id FROM embedders WHERE name = ?", (embedder,)).get
+                number = db.value("SELECT id FROM embedders WHERE name = ?", (embedder,))
                 if not _has_table(db, number):
-                    db.execute(
+                    db.run(
                         f"CREATE VIRTUAL TABLE vectors_{number} USING vec0 (chunk INTEGER PRIMARY"
                         f" KEY, embedding float[{dimension:d}] distance_metric=cosine,"
                         f" chunk_size={VEC0_CHUNK})"
                     )
-                    db.execute("INSERT INTO pending SELECT ?, id FROM chunks", (number,))
+                    db.run("INSERT INTO pending SELECT ?, id FROM chunks", (number,))
             known = embedder_of(self._database, embedder)
         if known is None or known[1] != dimension:
             raise StoreError(
@@ -55,11 +54,11 @@ class ChunkVectors:
     def retire(self, embedder: str) -> None:
         """See Index.retire."""
         with self._database.writing() as db:
-            number = db.execute("SELECT id FROM embedders WHERE name = ?", (embedder,)).get
+            number = db.value("SELECT id FROM embedders WHERE name = ?", (embedder,))
             if number is not None:
-                db.execute(f"DROP TABLE vectors_{number:d}")
-                db.execute("DELETE FROM embedders WHERE id = ?", (number,))
-                db.execute("UPDATE revision SET number = number + 1")
+                db.run(f"DROP TABLE vectors_{number:d}")
+                db.run("DELETE FROM embedders WHERE id = ?", (number,))
+                db.run("UPDATE revision SET number = number + 1")
         self._copies.forget(number or 0)
 
     def coverage(self, but: str | None = None) -> list[Coverage]:
@@ -142,19 +141,17 @@ class ChunkVectors:
 
     # writing, inside a transaction of the caller's
 
-    def queue(self, db: apsw.Connection, chunks: Sequence[int]) -> None:
+    def queue(self, db: Transaction, chunks: Sequence[int]) -> None:
         """Queue new chunks with consecutive numbers for every embedder; put removes them from the
         queue."""
         if chunks:
-            db.execute(
+            db.run(
                 "INSERT INTO pending SELECT e.id, c.id FROM embedders e CROSS JOIN chunks c"
                 " WHERE c.id BETWEEN ? AND ?",
                 (chunks[0], chunks[-1]),
             )
 
-    def put(
-        self, db: apsw.Connection, embedder: str, chunks: Sequence[int], vectors: Vectors
-    ) -> None:
+    def put(self, db: Transaction, embedder: str, chunks: Sequence[int], vectors: Vectors) -> None:
         """Store one vector per chunk; a chunk must not have one of this embedder yet."""
         known = embedder_of(self._database, embedder)
         if known is None:
@@ -164,36 +161,36 @@ class ChunkVectors:
         self.put_stored(db, known[0], chunks, [vector.tobytes() for vector in vectors])
 
     def put_stored(
-        self, db: apsw.Connection, number: int, chunks: Sequence[int], vectors: Sequence[bytes]
+        self, db: Transaction, number: int, chunks: Sequence[int], vectors: Sequence[bytes]
     ) -> None:
         """Do the same as put for vectors in their stored form, of the embedder with this number
         here."""
-        db.executemany(
+        db.run_each(
             f"INSERT INTO vectors_{number:d} (chunk, embedding) VALUES (?, ?)",
             list(zip(chunks, vectors, strict=True)),
         )
-        db.executemany(
+        db.run_each(
             "DELETE FROM pending WHERE embedder = ? AND chunk = ?",
             [(number, chunk) for chunk in chunks],
         )
         log(db, chunks)
 
-    def unfilled(self, db: apsw.Connection, embedder: str, chunks: Sequence[int]) -> set[int]:
+    def unfilled(self, db: Transaction, embedder: str, chunks: Sequence[int]) -> set[int]:
         """Return which of these chunks exist and still wait for this embedder."""
         known = embedder_of(self._database, embedder)
         if known is None:
             return set()
-        rows = db.execute(
+        rows = db.rows(
             "SELECT chunk FROM pending WHERE embedder = ?"
             " AND chunk IN (SELECT value FROM json_each(?))",
             (known[0], json.dumps(list(chunks))),
         )
         return {chunk for (chunk,) in rows}
 
-    def remove(self, db: apsw.Connection, chunks: Sequence[int]) -> None:
+    def remove(self, db: Transaction, chunks: Sequence[int]) -> None:
         """Delete these chunks' vectors of every embedder."""
-        for (number,) in db.execute("SELECT id FROM embedders").fetchall():
-            db.executemany(
+        for (number,) in db.rows("SELECT id FROM embedders"):
+            db.run_each(
                 f"DELETE FROM vectors_{number:d} WHERE chunk = ?", [(chunk,) for chunk in chunks]
             )
         log(db, chunks)
@@ -232,12 +229,10 @@ class ChunkVectors:
         )
 
 
-def log(db: apsw.Connection, chunks: Collection[int]) -> None:
+def log(db: Transaction, chunks: Collection[int]) -> None:
     """Log that these chunks' vectors, or whether they are live, have changed."""
-    db.executemany("INSERT INTO vector_log (chunk) VALUES (?)", [(chunk,) for chunk in chunks])
-    db.execute(
-        "DELETE FROM vector_log WHERE seq <= (SELECT max(seq) FROM vector_log) - ?", (LOG_KEPT,)
-    )
+    db.run_each("INSERT INTO vector_log (chunk) VALUES (?)", [(chunk,) for chunk in chunks])
+    db.run("DELETE FROM vector_log WHERE seq <= (SELECT max(seq) FROM vector_log) - ?", (LOG_KEPT,))
 
 
 def _vector_of(stored: bytes) -> Vector:
@@ -246,7 +241,5 @@ def _vector_of(stored: bytes) -> Vector:
     return np.frombuffer(stored, np.float32)
 
 
-def _has_table(db: apsw.Connection, number: int) -> bool:
-    return bool(
-        db.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vectors_{number}",)).get
-    )
+def _has_table(db: Transaction, number: int) -> bool:
+    return bool(db.value("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vectors_{number}",)))

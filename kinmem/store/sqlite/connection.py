@@ -20,6 +20,8 @@ from typing import Any
 import apsw
 
 from kinmem.errors import StoreCode, StoreError
+from kinmem.store.sql.database import Bindings, Row
+from kinmem.store.sqlite.dialect import spoken
 
 logger = logging.getLogger(__name__)
 
@@ -31,8 +33,53 @@ BUSY_SECONDS = 5.0
 MOST_IDLE = 8  # connections kept for the next reader; a burst of threads may open more
 MIGRATIONS = Path(__file__).with_name("migrations")
 
-Row = tuple[Any, ...]
-Bindings = Mapping[str, Any] | Sequence[Any]
+
+class SqliteTransaction:
+    """See Transaction. Uses one connection."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
+        return self._connection.execute(spoken(sql), bindings).fetchall()
+
+    def row(self, sql: str, bindings: Bindings = ()) -> Row | None:
+        return self._connection.execute(spoken(sql), bindings).fetchone()
+
+    def value(self, sql: str, bindings: Bindings = ()) -> Any:
+        return self._connection.execute(spoken(sql), bindings).get
+
+    def run(self, sql: str, bindings: Bindings = ()) -> int:
+        self._connection.execute(spoken(sql), bindings).fetchall()  # a script goes on only then
+        return self._connection.changes()
+
+    def run_each(self, sql: str, bindings: Sequence[Bindings]) -> None:
+        self._connection.executemany(spoken(sql), bindings)
+
+    def numbers(self, table: str, count: int) -> range:
+        # The greatest that the table ever held; nobody else writes now.
+        last = self.value("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)) or 0
+        return range(last + 1, last + 1 + count)
+
+    @property
+    def changes(self) -> int:
+        return self._connection.total_changes()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a transaction has begun and not ended."""
+        return self._connection.in_transaction
+
+    @contextmanager
+    def functions(self, functions: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
+        """Let statements call these functions, by name, during the block."""
+        for name, function in functions.items():
+            self._connection.create_scalar_function(name, function)
+        try:
+            yield
+        finally:
+            for name in functions:
+                self._connection.create_scalar_function(name, None)
 
 
 class Database:
@@ -73,7 +120,7 @@ class Database:
         return self._steps[-1][0]
 
     @contextmanager
-    def reading(self) -> Iterator[apsw.Connection]:
+    def reading(self) -> Iterator[SqliteTransaction]:
         """Lend a connection for reading to this thread alone."""
         self._check_alive()
         with translated(self.path):
@@ -83,7 +130,7 @@ class Database:
                 connection = self._connect()
                 connection.execute("PRAGMA query_only = 1")
             try:
-                yield connection
+                yield SqliteTransaction(connection)
             finally:
                 if self._closed or len(self._idle) >= MOST_IDLE:
                     connection.close()
@@ -91,36 +138,36 @@ class Database:
                     self._idle.append(connection)
 
     @contextmanager
-    def snapshot(self) -> Iterator[apsw.Connection]:
+    def snapshot(self) -> Iterator[SqliteTransaction]:
         """Do the same as `reading`, but all statements see the file as it is at the first of
         them."""
         with self.reading() as db:
-            db.execute("BEGIN")
+            db.run("BEGIN")
             try:
                 yield db
             finally:
-                if db.in_transaction:
-                    db.execute("COMMIT")
+                if db.is_open:
+                    db.run("COMMIT")
 
     @contextmanager
-    def afresh(self) -> Iterator[apsw.Connection]:
+    def afresh(self) -> Iterator[SqliteTransaction]:
         """Open a connection that has read nothing yet: an older one may see damage if another
         process has erased something since."""
         self._check_alive()
         with translated(self.path):
             connection = self._connect()
             try:
-                yield connection
+                yield SqliteTransaction(connection)
             finally:
                 connection.close()
 
     def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
         """Return all rows of one reading statement."""
         with self.reading() as db:
-            return db.execute(sql, bindings).fetchall()
+            return db.rows(sql, bindings)
 
     @contextmanager
-    def writing(self) -> Iterator[apsw.Connection]:
+    def writing(self) -> Iterator[SqliteTransaction]:
         """Run a transaction: committed durably when the block ends, rolled back when it raises.
 
         Raises storage_newer if another process has migrated the file since it was opened.
@@ -135,7 +182,7 @@ class Database:
                         f"{self.path.name} was upgraded by a newer kinmem; restart this one",
                         "storage_newer",
                     )
-                yield db
+                yield SqliteTransaction(db)
                 db.execute("COMMIT")
             except BaseException:
                 if db.in_transaction:
@@ -145,11 +192,11 @@ class Database:
                 self.writes += 1
 
     @contextmanager
-    def alone(self) -> Iterator[apsw.Connection]:
+    def alone(self) -> Iterator[SqliteTransaction]:
         """Lend the connection for writing, outside of a transaction, to code that makes its own."""
         self._check_alive()
         with self._write_lock, translated(self.path):
-            yield self._writer
+            yield SqliteTransaction(self._writer)
 
     def truncate_wal(self) -> None:
         """Move everything into the main file and empty the log, so that no copy of erased text

@@ -8,10 +8,9 @@ import json
 from collections.abc import Collection
 from typing import Any
 
-import apsw
-
 from kinmem.models import Memory
 from kinmem.store.history import COMPUTED
+from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite import document_parts, entity_rows, upkeep_rows
 from kinmem.store.sqlite.memory_file import MemoryFile
 
@@ -20,9 +19,7 @@ UNNOTICED = COMPUTED - {"auto_tags"} | {"scored_at"}
 CHUNKS = "SELECT position, text, metadata FROM chunks WHERE memory = ? ORDER BY position"
 
 
-def bring(
-    source: apsw.Connection, row: int, memory: Memory, file: MemoryFile, db: apsw.Connection
-) -> bool:
+def bring(source: Transaction, row: int, memory: Memory, file: MemoryFile, db: Transaction) -> bool:
     """Let `file` hold a memory as another one does, where its number is `row`; whether recall could
     notice a difference."""
     known = file.find(db, memory.id)
@@ -37,32 +34,32 @@ def bring(
     if anew:
         _insert_chunks(source, row, memory, file, db, here)
     layer = {"tier": memory.tier, "row": here}
-    db.execute("UPDATE chunks SET layer = :tier WHERE memory = :row AND layer <> :tier", layer)
+    db.run("UPDATE chunks SET layer = :tier WHERE memory = :row AND layer <> :tier", layer)
     has_vectors = _bring_vectors(source, row, file, db, here)
     has_entities = entity_rows.copy(source, row, db, here)
     upkeep_rows.copy(source, row, db, here)
     return bool(changed - UNNOTICED) or anew or has_vectors or has_entities
 
 
-def _chunks(db: apsw.Connection, row: int) -> list[Any]:
-    return db.execute(CHUNKS, (row,)).fetchall()
+def _chunks(db: Transaction, row: int) -> list[Any]:
+    return db.rows(CHUNKS, (row,))
 
 
 def _insert_chunks(
-    source: apsw.Connection,
+    source: Transaction,
     row: int,
     memory: Memory,
     file: MemoryFile,
-    db: apsw.Connection,
+    db: Transaction,
     here: int,
 ) -> None:
     """Insert the chunks and their words; their vectors become pending."""
     for position, text, metadata in _chunks(source, row):
-        chunk: Any = db.execute(
+        chunk = db.value(
             "INSERT INTO chunks (memory, position, layer, text, metadata)"
             " VALUES (?, ?, ?, ?, ?) RETURNING id",
             (here, position, memory.tier, text, metadata),
-        ).get
+        )
         if metadata is not None:
             said = memory.content if text is None else text
             place = document_parts.passage_of(metadata, memory.holds_back)
@@ -71,15 +68,13 @@ def _insert_chunks(
 
 
 def _bring_vectors(
-    source: apsw.Connection, row: int, file: MemoryFile, db: apsw.Connection, here: int
+    source: Transaction, row: int, file: MemoryFile, db: Transaction, here: int
 ) -> bool:
     """Copy the vectors that are pending here; returns whether there were any."""
     found = False
-    embedders: Any = source.execute("SELECT id, name, dimension FROM embedders").fetchall()
+    embedders = source.rows("SELECT id, name, dimension FROM embedders")
     for number, name, dimension in embedders:
-        awaited: Any = db.execute(
-            AWAITED, {"row": here, "name": name, "dimension": dimension}
-        ).fetchall()
+        awaited = db.rows(AWAITED, {"row": here, "name": name, "dimension": dimension})
         chunks: dict[int, int] = {position: chunk for _, position, chunk in awaited}
         if chunks and (made := _made(source, row, number, chunks)):
             filled = [chunks[position] for position, _ in made]
@@ -88,16 +83,16 @@ def _bring_vectors(
     return found
 
 
-def _made(source: apsw.Connection, row: int, number: int, positions: Collection[int]) -> list[Any]:
+def _made(source: Transaction, row: int, number: int, positions: Collection[int]) -> list[Any]:
     """Return (position, vector) of those of a memory's chunks that have one."""
-    return source.execute(
+    return source.rows(
         f"""
         SELECT c.position, v.embedding
         FROM chunks c CROSS JOIN vectors_{number:d} v ON v.chunk = c.id
         WHERE c.memory = ? AND c.position IN (SELECT value FROM json_each(?))
         """,
         (row, json.dumps(list(positions))),
-    ).fetchall()
+    )
 
 
 # The number of the embedder here, and the chunks without its vector.

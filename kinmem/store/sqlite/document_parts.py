@@ -11,13 +11,12 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
-
-import apsw
+from typing import TYPE_CHECKING
 
 from kinmem.errors import MemoryNotFound
 from kinmem.language import sentences
 from kinmem.models import Memory, Passage
+from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.queries import IS_LIVE, as_text, spread, time_text
 
@@ -45,9 +44,9 @@ def passage_of(metadata: str, holds_back: object = True) -> Passage:
     return place if holds_back else replace(place, held="")
 
 
-def insert_words(db: apsw.Connection, chunks: Iterable[tuple[int, str, Passage]]) -> None:
+def insert_words(db: Transaction, chunks: Iterable[tuple[int, str, Passage]]) -> None:
     """Index the words of a document's chunks, except those that are held back."""
-    db.executemany(
+    db.run_each(
         "INSERT INTO words (rowid, content, subject, context) VALUES (?, ?, ?, '')",
         [
             (-id, spread(text), spread(place.heading))
@@ -57,30 +56,30 @@ def insert_words(db: apsw.Connection, chunks: Iterable[tuple[int, str, Passage]]
     )
 
 
-def remove_words(db: apsw.Connection, chunks: Sequence[int]) -> None:
+def remove_words(db: Transaction, chunks: Sequence[int]) -> None:
     """Remove the words of these chunks, so that none of them stays in the file."""
     rows = [(-chunk,) for chunk in chunks]
     if len(rows) <= FEW:
-        db.executemany(REMOVE, rows)
+        db.run_each(REMOVE, rows)
         return
-    db.execute(SECURE, (False,))
-    db.executemany(REMOVE, rows)
-    db.execute(SECURE, (True,))
-    db.execute(
+    db.run(SECURE, (False,))
+    db.run_each(REMOVE, rows)
+    db.run(SECURE, (True,))
+    db.run(
         "INSERT INTO words (words) VALUES ('optimize')"
     )  # otherwise they would stay, marked as deleted
 
 
-def hold(db: apsw.Connection, row: int, holds_back: bool) -> None:
+def hold(db: Transaction, row: int, holds_back: bool) -> None:
     """Remove from the word index what a document may hold back, or add it again."""
-    chunks: Any = db.execute(
+    chunks = db.rows(
         """
         SELECT c.id, c.metadata, coalesce(c.text, m.content)
         FROM chunks c JOIN memories m ON m.rowid = c.memory
         WHERE c.memory = ? AND c.metadata IS NOT NULL
         """,
         (row,),
-    ).fetchall()
+    )
     read = [(id, text, passage_of(metadata)) for id, metadata, text in chunks]
     held = [(id, text, replace(place, held="")) for id, text, place in read if place.held]
     if holds_back:
@@ -104,26 +103,26 @@ def _joined(parts: Iterable[tuple[int, str]]) -> str:
     return "".join(whole)
 
 
-def text_of(db: apsw.Connection, row: int) -> str:
+def text_of(db: Transaction, row: int) -> str:
     """Return the whole text of a document, or the content of any other memory."""
-    rows: Any = db.execute(
+    rows = db.rows(
         "SELECT json_extract(metadata, '$.start'), text FROM chunks"
         " WHERE memory = ? AND metadata IS NOT NULL ORDER BY position",
         (row,),
-    ).fetchall()
-    content: Any = db.execute("SELECT content FROM memories WHERE rowid = ?", (row,)).get
+    )
+    content = db.value("SELECT content FROM memories WHERE rowid = ?", (row,))
     return _joined((start, content if text is None else text) for start, text in rows) or str(
         content
     )
 
 
-def keep_text(db: apsw.Connection, old: Memory, said: str, new: Memory, says: str) -> None:
+def keep_text(db: Transaction, old: Memory, said: str, new: Memory, says: str) -> None:
     """Store the text of an earlier version as its difference from the present one."""
     change = delta(says, said)
-    db.execute(
+    db.run(
         "DELETE FROM old_texts WHERE memory_id = ? AND content_hash = ?", (new.id, new.content_hash)
     )
-    db.execute(
+    db.run(
         "INSERT OR REPLACE INTO old_texts (memory_id, content_hash, base, delta, at)"
         " VALUES (?, ?, ?, ?, ?)",
         (old.id, old.content_hash, new.content_hash, change, time_text(new.content_updated_at)),
@@ -146,9 +145,9 @@ def old_text(
     return text
 
 
-def note_ingested(db: apsw.Connection, embedder: str, chunks: Sequence[int]) -> None:
+def note_ingested(db: Transaction, embedder: str, chunks: Sequence[int]) -> None:
     """Mark documents as ingested whose last chunks without a vector were these."""
-    db.execute(
+    db.run(
         """
         UPDATE memories SET status = 'ingested'
         WHERE status = 'pending' AND rowid IN (
@@ -170,7 +169,7 @@ def drop_old_texts(database: Database, before: datetime) -> None:
     bound = (time_text(before),)
     if database.rows("SELECT 1 FROM old_texts WHERE at < ? LIMIT 1", bound):
         with database.writing() as db:
-            db.execute("DELETE FROM old_texts WHERE at < ?", bound)
+            db.run("DELETE FROM old_texts WHERE at < ?", bound)
 
 
 HELD_NOTE = "(held back: reads like an instruction)"
@@ -186,9 +185,7 @@ class SqliteDocuments:
         database, row = self._files.holder(id)
         with database.reading() as db:
             text = text_of(db, row)
-            present: str = db.execute(
-                "SELECT content_hash FROM memories WHERE rowid = ?", (row,)
-            ).get
+            present: str = db.value("SELECT content_hash FROM memories WHERE rowid = ?", (row,))
         if version in (None, present):
             return text
         kept = {

@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-import apsw
-
 from kinmem.models import Entity, EntityType, Knowledge
-from kinmem.store.sqlite.connection import Row
+from kinmem.store.sql.database import Row, Transaction
 from kinmem.store.sqlite.queries import IS_LIVE, time_text
 from kinmem.text import folded
 
@@ -20,13 +18,13 @@ MOST_PARTS = 50
 READ = "UPDATE memories SET entities_read = 1 WHERE rowid = ?"
 
 
-def put(db: apsw.Connection, memory: int, knowledge: Knowledge, at: datetime) -> None:
+def put(db: Transaction, memory: int, knowledge: Knowledge, at: datetime) -> None:
     """Store the entities and relations of a memory, given by its row number, and mark it as
     read."""
     numbers = _mention(db, memory, knowledge.entities)
     if knowledge.relations:
         parts = _parts(db, memory)
-        db.executemany(
+        db.run_each(
             "INSERT OR IGNORE INTO relations"
             " (memory, source, relation, target, chunk, origin, confidence, verified_at)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -46,12 +44,12 @@ def put(db: apsw.Connection, memory: int, knowledge: Knowledge, at: datetime) ->
                 != (target := numbers[folded(one.target)])
             ],
         )
-    db.execute(READ, (memory,))
+    db.run(READ, (memory,))
 
 
-def of(db: apsw.Connection, memory: int) -> list[Entity]:
+def of(db: Transaction, memory: int) -> list[Entity]:
     """Return the entities of a memory, given by its row number, sorted by name."""
-    rows: Any = db.execute(
+    rows = db.rows(
         "SELECT e.name, e.type FROM entities e JOIN memory_entities ON entity = e.id"
         " WHERE memory = ? ORDER BY e.name, e.type",
         (memory,),
@@ -59,34 +57,34 @@ def of(db: apsw.Connection, memory: int) -> list[Entity]:
     return [Entity(name, type) for name, type in rows]
 
 
-def copy(from_db: apsw.Connection, source: int, db: apsw.Connection, target: int) -> bool:
+def copy(from_db: Transaction, source: int, db: Transaction, target: int) -> bool:
     """Copy a memory's entities and relations from another file; returns whether they were
     different."""
     there = _told(from_db, source)
     if there == _told(db, target):
         return False
     about, said, was_read = there
-    db.execute("DELETE FROM relations WHERE memory = ?", (target,))
-    db.execute("DELETE FROM memory_entities WHERE memory = ?", (target,))
+    db.run("DELETE FROM relations WHERE memory = ?", (target,))
+    db.run("DELETE FROM memory_entities WHERE memory = ?", (target,))
     names = _names(from_db, source)
     numbers = {key: _exactly(db, Entity(name, key[1])) for key, name in names.items()}
-    db.executemany(
+    db.run_each(
         "INSERT OR IGNORE INTO memory_entities (memory, entity, alias, folded) VALUES (?, ?, ?, ?)",
         [(target, numbers[row[:2]], *row[2:]) for row in about],
     )
-    db.executemany(
+    db.run_each(
         "INSERT OR IGNORE INTO relations"
         " (memory, source, target, relation, chunk, origin, confidence, verified_at)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [(target, numbers[row[:2]], numbers[row[2:4]], *row[4:]) for row in said],
     )
-    db.execute("UPDATE memories SET entities_read = ? WHERE rowid = ?", (was_read, target))
+    db.run("UPDATE memories SET entities_read = ? WHERE rowid = ?", (was_read, target))
     return True
 
 
-def _names(db: apsw.Connection, memory: int) -> dict[Any, str]:
+def _names(db: Transaction, memory: int) -> dict[Any, str]:
     """As they are written, by folded name and type, of what a memory is about."""
-    rows: Any = db.execute(
+    rows = db.rows(
         "SELECT e.folded, e.type, e.name FROM memory_entities JOIN entities e ON e.id = entity"
         " WHERE memory = ?",
         (memory,),
@@ -94,46 +92,46 @@ def _names(db: apsw.Connection, memory: int) -> dict[Any, str]:
     return {(plain, type): name for plain, type, name in rows}
 
 
-def _told(db: apsw.Connection, memory: int) -> tuple[list[Row], list[Row], int]:
+def _told(db: Transaction, memory: int) -> tuple[list[Row], list[Row], int]:
     """What a memory is about and says, in what holds in any file, and whether it was read."""
-    about: Any = db.execute(
+    about = db.rows(
         "SELECT e.folded, e.type, alias, me.folded FROM memory_entities me"
         " JOIN entities e ON e.id = entity WHERE memory = ? ORDER BY 1, 2",
         (memory,),
-    ).fetchall()
-    said: Any = db.execute(
+    )
+    said = db.rows(
         """
         SELECT s.folded, s.type, t.folded, t.type, relation, chunk, origin, confidence, verified_at
         FROM relations r JOIN entities s ON s.id = source JOIN entities t ON t.id = target
         WHERE r.memory = ? ORDER BY 1, 2, 3, 4, 5
         """,
         (memory,),
-    ).fetchall()
-    was_read: Any = db.execute("SELECT entities_read FROM memories WHERE rowid = ?", (memory,)).get
+    )
+    was_read = db.value("SELECT entities_read FROM memories WHERE rowid = ?", (memory,))
     return about, said, int(was_read)
 
 
-def merge(db: apsw.Connection, kept: int, gone: int) -> None:
+def merge(db: Transaction, kept: int, gone: int) -> None:
     """Transfer everything about one entity to another; its name becomes an alias."""
-    name: Any = db.execute("SELECT name FROM entities WHERE id = ?", (gone,)).get
-    db.execute(
+    name = db.value("SELECT name FROM entities WHERE id = ?", (gone,))
+    db.run(
         "UPDATE OR IGNORE memory_entities SET entity = :kept, alias = coalesce(alias, :name),"
         " folded = coalesce(folded, :folded) WHERE entity = :gone",
         {"kept": kept, "gone": gone, "name": name, "folded": folded(name)},
     )
     for end in ("source", "target"):
-        db.execute(f"UPDATE OR IGNORE relations SET {end} = ? WHERE {end} = ?", (kept, gone))
-    db.execute("DELETE FROM relations WHERE source = ? AND target = source", (kept,))
-    db.execute("DELETE FROM entities WHERE id = ?", (gone,))  # with whatever was there twice
+        db.run(f"UPDATE OR IGNORE relations SET {end} = ? WHERE {end} = ?", (kept, gone))
+    db.run("DELETE FROM relations WHERE source = ? AND target = source", (kept,))
+    db.run("DELETE FROM entities WHERE id = ?", (gone,))  # with whatever was there twice
 
 
-def _mention(db: apsw.Connection, memory: int, entities: Sequence[Entity]) -> dict[str, int]:
+def _mention(db: Transaction, memory: int, entities: Sequence[Entity]) -> dict[str, int]:
     """Store a memory's entities; returns their numbers by folded name."""
     numbers = {}
     for entity in entities:
         number, name = _number(db, entity)
         alias = entity.alias if folded(name) == folded(entity.name) else entity.name
-        db.execute(
+        db.run(
             "INSERT OR IGNORE INTO memory_entities (memory, entity, alias, folded)"
             " VALUES (?, ?, ?, ?)",
             (memory, number, alias, alias and folded(alias)),
@@ -142,60 +140,58 @@ def _mention(db: apsw.Connection, memory: int, entities: Sequence[Entity]) -> di
     return numbers
 
 
-def _number(db: apsw.Connection, entity: Entity) -> tuple[int, str]:
+def _number(db: Transaction, entity: Entity) -> tuple[int, str]:
     """An entity of that name, of a type that can be the same, or who alone is called so; else a new
     one. With its name."""
     plain = folded(entity.name)
-    rows: Any = db.execute(
-        "SELECT id, type, name FROM entities WHERE folded = ?", (plain,)
-    ).fetchall()
+    rows = db.rows("SELECT id, type, name FROM entities WHERE folded = ?", (plain,))
     by_type = {type: (id, name) for id, type, name in rows}
     if entity.type in by_type:
         return by_type[entity.type]
     if entity.type == "other" and len(rows) == 1:
         return rows[0][0], rows[0][2]
     if "other" in by_type:
-        db.execute("UPDATE entities SET type = ? WHERE id = ?", (entity.type, by_type["other"][0]))
+        db.run("UPDATE entities SET type = ? WHERE id = ?", (entity.type, by_type["other"][0]))
         return by_type["other"]
     return _called(db, plain, entity.type) or (_exactly(db, entity), entity.name)
 
 
-def _called(db: apsw.Connection, plain: str, type: EntityType) -> tuple[int, str] | None:
+def _called(db: Transaction, plain: str, type: EntityType) -> tuple[int, str] | None:
     """Who alone has that alias in live memories, and whose name alone begins with it."""
-    found: Any = db.execute(
+    found = db.rows(
         f"""
         SELECT DISTINCT e.id, e.name, e.type FROM memory_entities me
         JOIN entities e ON e.id = me.entity JOIN memories m ON m.rowid = me.memory
         WHERE me.folded = ? AND {IS_LIVE}
         """,
         (plain,),
-    ).fetchall()
+    )
     fitting = [(id, name) for id, name, known in found if "other" in (type, known) or type == known]
     if len(fitting) != 1:
         return None
-    others: Any = db.execute(
+    others = db.value(
         "SELECT count(*) FROM entities WHERE folded > :plain || ' ' AND folded < :plain || '!'"
         " AND id != :id",
         {"plain": plain, "id": fitting[0][0]},
-    ).get
+    )
     return None if others else fitting[0]
 
 
-def _exactly(db: apsw.Connection, entity: Entity) -> int:
+def _exactly(db: Transaction, entity: Entity) -> int:
     """Return the number of the entity with exactly this name and type, which may be new."""
     bound = {"name": entity.name, "folded": folded(entity.name), "type": entity.type}
-    db.execute(
+    db.run(
         "INSERT OR IGNORE INTO entities (name, folded, type) VALUES (:name, :folded, :type)", bound
     )
-    number: Any = db.execute(
+    number = db.value(
         "SELECT id FROM entities WHERE type = :type AND (folded = :folded OR name = :name)", bound
-    ).get
+    )
     return int(number)
 
 
-def _parts(db: apsw.Connection, memory: int) -> list[tuple[int, str]]:
+def _parts(db: Transaction, memory: int) -> list[tuple[int, str]]:
     """Return positions and folded texts of a memory's first chunks, if it has several."""
-    rows: Any = db.execute(
+    rows = db.rows(
         "SELECT position, text FROM chunks WHERE memory = ? AND text IS NOT NULL"
         " ORDER BY position LIMIT ?",
         (memory, MOST_PARTS),

@@ -9,12 +9,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-import apsw
-
 from kinmem.language import sentences
 from kinmem.models import Memory
 from kinmem.models.turns import Repetition
 from kinmem.store.mention import Mention
+from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite import link_rows
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.queries import (
@@ -46,11 +45,11 @@ Turn = tuple[str, str]
 
 
 def put_repetitions(
-    db: apsw.Connection, found: Sequence[Repetition], stands: Mapping[str, str]
+    db: Transaction, found: Sequence[Repetition], stands: Mapping[str, str]
 ) -> None:
     """Record which turns repeat memories, if the turns are stored. `stands` holds the ids under
     which drafts were stored."""
-    db.executemany(
+    db.run_each(
         """
         INSERT OR IGNORE INTO repetitions (session, turn, memory, role)
         SELECT :session, :turn, :memory, :role
@@ -69,16 +68,12 @@ def put_repetitions(
     )
 
 
-def turns_of(db: apsw.Connection | Database, ids: Collection[str]) -> list[Turn]:
+def turns_of(db: Transaction | Database, ids: Collection[str]) -> list[Turn]:
     """Return the turns that repeat any of these memories."""
-    wanted = (json.dumps(list(ids)),)
-    if isinstance(db, Database):
-        return db.rows(OF_MEMORIES, wanted)
-    rows: Any = db.execute(OF_MEMORIES, wanted).fetchall()
-    return list(rows)
+    return db.rows(OF_MEMORIES, (json.dumps(list(ids)),))
 
 
-def scrub(db: apsw.Connection, memory: Memory, repeating: Collection[Turn]) -> None:
+def scrub(db: Transaction, memory: Memory, repeating: Collection[Turn]) -> None:
     """Blank what its Kin's file still says about an erased memory.
 
     Blanked as a whole are the turns that it was learned from, the turns that are known to repeat it
@@ -89,32 +84,32 @@ def scrub(db: apsw.Connection, memory: Memory, repeating: Collection[Turn]) -> N
     turns = json.dumps([*_turns_of(memory), *repeating])
     _scrub_contexts(db, memory, turns)
     _scrub_turns(db, memory, turns)
-    db.execute("DELETE FROM repetitions WHERE memory = ?", (id,))
-    db.execute(
+    db.run("DELETE FROM repetitions WHERE memory = ?", (id,))
+    db.run(
         "UPDATE history SET before = NULL, after = NULL, reason = NULL WHERE memory_id = ?",
         (id,),
     )
     link_rows.forget(db, id)
-    db.execute("DELETE FROM conflicts WHERE newer = :id OR older = :id", {"id": id})
-    db.execute("DELETE FROM tier_changes WHERE memory_id = :id", {"id": id})
-    db.execute("DELETE FROM lineage WHERE child = :id", {"id": id})
-    db.execute(
+    db.run("DELETE FROM conflicts WHERE newer = :id OR older = :id", {"id": id})
+    db.run("DELETE FROM tier_changes WHERE memory_id = :id", {"id": id})
+    db.run("DELETE FROM lineage WHERE child = :id", {"id": id})
+    db.run(
         "DELETE FROM refusals WHERE EXISTS"
         " (SELECT 1 FROM json_each(refusals.ids) WHERE value = :id)",
         {"id": id},
     )
-    db.execute(  # what a session was shown of it
+    db.run(  # what a session was shown of it
         "UPDATE shown SET text = NULL, memories = json_remove(memories, :path)"
         " WHERE EXISTS (SELECT 1 FROM json_each(shown.memories) WHERE key = :id)",
         {"id": id, "path": f'$."{id}"'},
     )
-    db.execute("DELETE FROM others_uses WHERE memory = :id", {"id": id})
-    db.execute("DELETE FROM old_texts WHERE memory_id = :id", {"id": id})
+    db.run("DELETE FROM others_uses WHERE memory = :id", {"id": id})
+    db.run("DELETE FROM old_texts WHERE memory_id = :id", {"id": id})
 
 
-def _scrub_contexts(db: apsw.Connection, memory: Memory, turns: str) -> None:
+def _scrub_contexts(db: Transaction, memory: Memory, turns: str) -> None:
     """Blank what memories of the same turns quote of it, in their words and history as well."""
-    beside: Any = db.execute(
+    beside = db.rows(
         f"""
         SELECT m.rowid, {COLUMNS} FROM memories m
         WHERE m.id != :id AND m.rowid IN (
@@ -122,21 +117,21 @@ def _scrub_contexts(db: apsw.Connection, memory: Memory, turns: str) -> None:
         )
         """,
         {"id": memory.id, "turns": turns},
-    ).fetchall()
+    )
     wanted = set(content_words(memory.content))
     for row, *columns in beside:
         other = memory_of(columns)
         ids = {"id": other.id, "row": row}
         if _quotes(other.source_context, wanted):
-            db.execute("UPDATE memories SET source_context = NULL WHERE rowid = :row", ids)
+            db.run("UPDATE memories SET source_context = NULL WHERE rowid = :row", ids)
             reindex(db, row, replace(other, source_context=None))
         for name in ("before", "after"):
-            told: Any = db.execute(
+            told = db.rows(
                 f"SELECT seq, {name} ->> '$.source_context' FROM history"
                 f" WHERE memory_id = :id AND {name} ->> '$.source_context' IS NOT NULL",
                 ids,
-            ).fetchall()
-            db.executemany(
+            )
+            db.run_each(
                 f"UPDATE history SET {name} = json_replace({name}, '$.source_context', NULL)"
                 " WHERE seq = ?",
                 [(seq,) for seq, context in told if _quotes(context, wanted)],
@@ -158,38 +153,36 @@ def _turns_of(memory: Memory) -> list[Turn]:
     return [(memory.session, turn) for turn in memory.turns] if memory.session else []
 
 
-def _scrub_turns(db: apsw.Connection, memory: Memory, turns: str) -> None:
+def _scrub_turns(db: Transaction, memory: Memory, turns: str) -> None:
     """Blank what was said in these turns or states the same, and what summaries repeat of it."""
-    said: Any = db.execute(
-        f"SELECT id, session FROM turns WHERE {IN_TURNS}", {"turns": turns}
-    ).fetchall()
+    said = db.rows(f"SELECT id, session FROM turns WHERE {IN_TURNS}", {"turns": turns})
     said += _restating(db, memory)
-    db.execute(
+    db.run(
         f"UPDATE turns SET text = :gone, spill = NULL WHERE id {IN_IDS}",
         {"gone": ERASED, "ids": json.dumps([id for id, _ in said])},
     )
     sessions = {session for _, session in said} | {session for session, _ in json.loads(turns)}
-    summaries: Any = db.execute(
+    summaries = db.rows(
         "SELECT id, summary FROM snapshots WHERE session IN (SELECT value FROM json_each(?))",
         (json.dumps(list(sessions)),),
-    ).fetchall()
+    )
     wanted = set(content_words(memory.content))
     for id, summary in summaries:
         parts = [_without(wanted, part) for part in sentences(summary)]
         if ERASED + "\n" in parts:
-            db.execute("UPDATE snapshots SET summary = ? WHERE id = ?", ("".join(parts), id))
+            db.run("UPDATE snapshots SET summary = ? WHERE id = ?", ("".join(parts), id))
 
 
-def _restating(db: apsw.Connection, memory: Memory) -> list[tuple[int, str]]:
+def _restating(db: Transaction, memory: Memory) -> list[tuple[int, str]]:
     """Return (number, session) of other turns that state it, whether it was learned from them or
     not; none if a live memory still states it. Left out is what was said again after it was
     forgotten and waits to be learned from."""
     live = f"SELECT 1 FROM memories m WHERE m.content_hash = ? AND {IS_LIVE}"
-    if db.execute(live, (memory.content_hash,)).get:
+    if db.value(live, (memory.content_hash,)):
         return []
     written = memory.content.lower()  # `words` turns a sharp s into two letters
     plain = [word for word in words(memory.content) if word.isascii() and word in written]
-    rows = db.execute(
+    rows = db.rows(
         "SELECT id, session, text FROM turns WHERE instr(lower(text), :word)"
         " AND (:deleted IS NULL OR learned_at IS NOT NULL OR said_at <= :deleted)",
         {

@@ -9,8 +9,8 @@ from typing import Any
 from kinmem.language import SYMMETRIC
 from kinmem.models import LIVE, Knowledge, Memory
 from kinmem.store.graph import MOST_ALIASES, Edge, Key, Known, Named, Reach, Surroundings
+from kinmem.store.sql.database import Row
 from kinmem.store.sqlite import entity_rows
-from kinmem.store.sqlite.connection import Row
 from kinmem.store.sqlite.memory_file import MemoryFile
 from kinmem.store.sqlite.queries import (
     COLUMNS,
@@ -52,9 +52,9 @@ class SqliteGraph:
         kept = 0
         with self._files.changing() as db:
             for id, (version, knowledge) in read.items():
-                row: Any = db.execute(
+                row = db.value(
                     "SELECT rowid FROM memories WHERE id = ? AND version = ?", (id, version)
-                ).get
+                )
                 if row is not None:
                     entity_rows.put(db, row, knowledge, self._files.clock())
                     kept += 1
@@ -63,7 +63,7 @@ class SqliteGraph:
     def merge(self, kept: Key, gone: Key) -> bool:
         with self._files.changing() as db:
             numbers = [
-                db.execute("SELECT id FROM entities WHERE folded = ? AND type = ?", key).get
+                db.value("SELECT id FROM entities WHERE folded = ? AND type = ?", key)
                 for key in (kept, gone)
             ]
             if None in numbers:

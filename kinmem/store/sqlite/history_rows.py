@@ -7,10 +7,9 @@ from datetime import datetime
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-import apsw
-
 from kinmem.models import Event, Memory
-from kinmem.store.sqlite.connection import Database, Row
+from kinmem.store.sql.database import Row, Transaction
+from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.queries import IN_IDS, as_json, as_text, column, fields_of, time_text
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class Line:
 
 
 def append(
-    db: apsw.Connection,
+    db: Transaction,
     at: datetime,
     kin: str,
     write: int,
@@ -43,7 +42,7 @@ def append(
 ) -> None:
     """Append the lines of one write."""
     when = time_text(at)
-    db.executemany(
+    db.run_each(
         f"INSERT INTO history ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (
@@ -101,37 +100,33 @@ def record(memory: Memory) -> dict[str, Any]:
     return {name: value for name, value in values if value != _defaults[name]}
 
 
-def next_write(db: apsw.Connection, kin: str) -> int:
+def next_write(db: Transaction, kin: str) -> int:
     """Return the number of a new write: one more than the highest in the Kin's history.
 
     Each write is a transaction on its file, so numbers are unique and ascending.
     """
-    last: Any = db.execute("SELECT max(write) FROM history WHERE kin = ?", (kin,)).get
+    last = db.value("SELECT max(write) FROM history WHERE kin = ?", (kin,))
     return int(last or 0) + 1
 
 
-def bring(
-    source: apsw.Connection, db: apsw.Connection, kin: str, but: Collection[str] = ()
-) -> None:
+def bring(source: Transaction, db: Transaction, kin: str, but: Collection[str] = ()) -> None:
     """Copy a Kin's lines from another file, behind all that are here, but for some memories'."""
-    lines: Any = source.execute(
+    lines = source.rows(
         f"SELECT {COLUMNS} FROM history WHERE kin = :kin AND memory_id NOT {IN_IDS} ORDER BY seq",
         {"kin": kin, "ids": json.dumps(list(but))},
-    ).fetchall()
-    db.executemany(f"INSERT INTO history ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", lines)
+    )
+    db.run_each(f"INSERT INTO history ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", lines)
 
 
-def number_older(db: apsw.Connection, kin: str) -> None:
+def number_older(db: Transaction, kin: str) -> None:
     """Give those lines their numbers that version 2 wrote, in a file that has all of the Kin's."""
-    lines: Any = db.execute(
+    lines = db.rows(
         "SELECT seq, at, memory_id, action FROM history WHERE kin = ? AND write = 0 ORDER BY seq",
         (kin,),
-    ).fetchall()
+    )
     first = next_write(db, kin)
     for number, write in enumerate(_writes(lines), first):
-        db.executemany(
-            "UPDATE history SET write = ? WHERE seq = ?", [(number, seq) for seq in write]
-        )
+        db.run_each("UPDATE history SET write = ? WHERE seq = ?", [(number, seq) for seq in write])
 
 
 def _writes(lines: Sequence[Row]) -> Iterator[list[int]]:

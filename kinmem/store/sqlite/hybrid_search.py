@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kinmem.models import Asked, Candidate, Part
-from kinmem.store.sqlite.connection import Database, Row
+from kinmem.store.sql.database import Row
+from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.document_parts import passage_of
 from kinmem.store.sqlite.file_state import state_of
 from kinmem.store.sqlite.nearest_chunks import Near, NearestChunks

@@ -6,13 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-import apsw
-
 from kinmem.life.retention import last_used
 from kinmem.life.tiers import at_once, rank_of
 from kinmem.models import LIVE, Fate, Living, Place, State, TierChange
+from kinmem.store.sql.database import Row, Transaction
 from kinmem.store.sqlite import chunk_vectors
-from kinmem.store.sqlite.connection import Row
 from kinmem.store.sqlite.history_rows import Line
 from kinmem.store.sqlite.queries import IN_IDS, VISIBLE, moment, time_text
 from kinmem.store.sqlite.sharing import KinFiles
@@ -188,11 +186,11 @@ def _living(row: Row, links: Links, recent: Links) -> Living:
     )
 
 
-def _present(db: apsw.Connection, changes: Sequence[One]) -> dict[int, One]:
+def _present(db: Transaction, changes: Sequence[One]) -> dict[int, One]:
     """By row number those whose memory is still at the version it was read at."""
     by_id = {one.memory.id: one for one in changes}
     versions = json.dumps({id: one.memory.version for id, one in by_id.items()})
-    found: Any = db.execute(
+    found = db.rows(
         "SELECT m.rowid, m.id FROM json_each(?) JOIN memories m ON m.id = key"
         " WHERE m.version = value",
         (versions,),
@@ -200,9 +198,9 @@ def _present(db: apsw.Connection, changes: Sequence[One]) -> dict[int, One]:
     return {row: by_id[id] for row, id in found}
 
 
-def _set_states(db: apsw.Connection, fates: Mapping[int, Fate], at: datetime) -> None:
+def _set_states(db: Transaction, fates: Mapping[int, Fate], at: datetime) -> None:
     when = time_text(at)
-    db.executemany(
+    db.run_each(
         "UPDATE memories SET state = ?, state_at = ?, deleted_at = ?, version = version + 1"
         " WHERE rowid = ?",
         [
@@ -216,9 +214,7 @@ def _set_states(db: apsw.Connection, fates: Mapping[int, Fate], at: datetime) ->
         ],
     )
     crossed = [r for r, one in fates.items() if (one.memory.state in LIVE) != (one.state in LIVE)]
-    chunks: Any = db.execute(
-        f"SELECT id FROM chunks WHERE memory {IN_IDS}", {"ids": json.dumps(crossed)}
-    ).fetchall()
+    chunks = db.rows(f"SELECT id FROM chunks WHERE memory {IN_IDS}", {"ids": json.dumps(crossed)})
     chunk_vectors.log(db, [chunk for (chunk,) in chunks])
 
 
@@ -232,17 +228,17 @@ def _line(fate: Fate, at: datetime) -> Line:
     return Line(fate.memory.id, fate.action, before, after, fate.reason)
 
 
-def _set_tiers(db: apsw.Connection, places: Mapping[int, Place], at: datetime) -> None:
-    db.executemany(
+def _set_tiers(db: Transaction, places: Mapping[int, Place], at: datetime) -> None:
+    db.run_each(
         "UPDATE memories SET tier = ?, tier_reason = ?, priority = ? WHERE rowid = ?",
         [(one.tier, one.reason, one.priority, row) for row, one in places.items()],
     )
     moved = {row: one for row, one in places.items() if one.tier != one.memory.tier}
-    db.executemany(
+    db.run_each(
         "UPDATE chunks SET layer = ? WHERE memory = ?",
         [(one.tier, row) for row, one in moved.items()],
     )
-    db.executemany(
+    db.run_each(
         "INSERT INTO tier_changes (memory_id, from_tier, to_tier, reason, at)"
         " VALUES (?, ?, ?, ?, ?)",
         [

@@ -11,8 +11,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import apsw
-
 from kinmem.errors import MemoryNotFound, VersionConflict
 from kinmem.models import Memory, Scope
 from kinmem.models.links import (
@@ -25,7 +23,8 @@ from kinmem.models.links import (
     Link,
     linked,
 )
-from kinmem.store.sqlite.connection import Database, Row
+from kinmem.store.sql.database import Row, Transaction
+from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.queries import IN_IDS, as_text, time_text
 
 if TYPE_CHECKING:
@@ -49,17 +48,17 @@ Snapshot = list[dict[str, str | None]]
 """What a person has made of the links of one memory: {id, relation}, relation None: taken back."""
 
 
-def inherit(db: apsw.Connection, rows: Collection[Row], old: str, heir: str) -> None:
+def inherit(db: Transaction, rows: Collection[Row], old: str, heir: str) -> None:
     """What takes a memory's place is linked as it was. The old links stay: it may come back."""
     for row in _handed_on(rows, old, heir):
-        db.execute(PUT_NEW, row)
+        db.run(PUT_NEW, row)
 
 
-def disinherit(db: apsw.Connection, rows: Collection[Row], old: str, heir: str) -> None:
+def disinherit(db: Transaction, rows: Collection[Row], old: str, heir: str) -> None:
     """It has come back: what had its place gives back the links that it had of it, as their age
     tells."""
     for source, target, relation, *_, created, _verified in _handed_on(rows, old, heir):
-        db.execute(
+        db.run(
             "DELETE FROM links WHERE source = ? AND target = ? AND relation = ? AND created_at = ?",
             (source, target, relation, created),
         )
@@ -76,36 +75,34 @@ def _handed_on(rows: Collection[Row], old: str, heir: str) -> Iterator[list[Any]
         yield [*ends, *row[2:]]
 
 
-def touching(db: apsw.Connection, id: str) -> list[Any]:
+def touching(db: Transaction, id: str) -> list[Any]:
     """The rows, as FIELDS, of all links with a memory in this file."""
-    return db.execute(
+    return db.rows(
         f"SELECT {', '.join(FIELDS)} FROM links WHERE source = :id"
         f" UNION ALL SELECT {', '.join(FIELDS)} FROM links WHERE target = :id",
         {"id": id},
-    ).fetchall()
+    )
 
 
-def publish(id: str, kin: str, source: apsw.Connection, db: apsw.Connection) -> bool:
+def publish(id: str, kin: str, source: Transaction, db: Transaction) -> bool:
     """Copy a Kin's links of a memory, as far as the other end is shared; whether they differ."""
     shared = [row for row in map(tuple, touching(source, id)) if _is_there(db, row, id)]
-    known: Any = db.execute(
+    known = db.rows(
         f"SELECT {', '.join(FIELDS)} FROM links WHERE source = :id AND kin = :kin"
         f" UNION SELECT {', '.join(FIELDS)} FROM links WHERE target = :id AND kin = :kin",
         {"id": id, "kin": kin},
-    ).fetchall()
+    )
     if set(shared) == set(known):
         return False
-    db.execute(
-        "DELETE FROM links WHERE :id IN (source, target) AND kin = :kin", {"id": id, "kin": kin}
-    )
-    db.executemany(PUBLISH, [(*row, kin) for row in shared])
+    db.run("DELETE FROM links WHERE :id IN (source, target) AND kin = :kin", {"id": id, "kin": kin})
+    db.run_each(PUBLISH, [(*row, kin) for row in shared])
     return True
 
 
-def _is_there(db: apsw.Connection, row: Row, id: str) -> bool:
+def _is_there(db: Transaction, row: Row, id: str) -> bool:
     """Whether the other end of a link is in this file as well."""
     other = row[1] if row[0] == id else row[0]
-    return bool(db.execute("SELECT 1 FROM memories WHERE id = ?", (other,)).get)
+    return bool(db.value("SELECT 1 FROM memories WHERE id = ?", (other,)))
 
 
 def of_others(database: Database, kin: str, ids: Collection[str]) -> list[Row]:
@@ -138,9 +135,9 @@ def _in_force(rows: Sequence[Row]) -> Sequence[Row]:
     return rows[:1]
 
 
-def forget(db: apsw.Connection, id: str) -> None:
+def forget(db: Transaction, id: str) -> None:
     """Drop every link of a memory that is in this file no longer."""
-    db.execute("DELETE FROM links WHERE source = :id OR target = :id", {"id": id})
+    db.run("DELETE FROM links WHERE source = :id OR target = :id", {"id": id})
 
 
 def link_of(row: Row) -> Link:
@@ -159,9 +156,9 @@ def link_of(row: Row) -> Link:
     )
 
 
-def snapshot(db: apsw.Connection, id: str) -> Snapshot:
+def snapshot(db: Transaction, id: str) -> Snapshot:
     """What the Kin says of the links of one memory."""
-    rows = db.execute(
+    rows = db.rows(
         "SELECT source, target, relation, origin FROM links"
         " WHERE (source = :id OR target = :id) AND origin <> 'auto'",
         {"id": id},
@@ -186,51 +183,51 @@ def read_back(id: str, other: str, relation: str) -> Link:
     return linked(other, id, called)
 
 
-def remove(db: apsw.Connection, id: str, one: Mapping[str, str | None]) -> None:
+def remove(db: Transaction, id: str, one: Mapping[str, str | None]) -> None:
     """Delete one row of a snapshot of `id`: a link, or that it was refused."""
     source, target = sorted((id, str(one["id"])))
     row = [source, target, REFUSED]
     if one["relation"] is not None:
         link = read_back(id, str(one["id"]), one["relation"])
         row = [link.source, link.target, link.relation]
-    db.execute(
+    db.run(
         "DELETE FROM links WHERE source = ? AND target = ? AND relation = ? AND origin <> 'auto'",
         row,
     )
 
 
-def join(db: apsw.Connection, link: Link, at: datetime, unless: str | None = None) -> None:
+def join(db: Transaction, link: Link, at: datetime, unless: str | None = None) -> None:
     """Store what a person said; it takes the place of what was found or refused. What was said
     before is as old as it was, unless others have said something at that time (`unless`)."""
     pair = {"one": link.source, "other": link.target, "unless": unless}
-    db.execute(
+    db.run(
         f"DELETE FROM links WHERE {BETWEEN} AND (origin <> 'manual' OR created_at <= :unless)", pair
     )
-    db.execute(PUT_NEW, _values(link, at))
+    db.run(PUT_NEW, _values(link, at))
 
 
-def take_apart(db: apsw.Connection, one: str, other: str) -> bool:
+def take_apart(db: Transaction, one: str, other: str) -> bool:
     """Take back whatever links two memories here; whether anything did."""
     pair = {"one": one, "other": other}
-    return bool(db.execute(f"DELETE FROM links WHERE {BETWEEN} RETURNING 1", pair).fetchall())
+    return bool(db.rows(f"DELETE FROM links WHERE {BETWEEN} RETURNING 1", pair))
 
 
-def refuse(db: apsw.Connection, one: str, other: str, at: datetime) -> None:
+def refuse(db: Transaction, one: str, other: str, at: datetime) -> None:
     """Remember that a person does not want the two linked."""
     source, target = sorted((one, other))
     refused = Link(source, target, REFUSED, 0.0, 0.0, REFUSED)
-    db.execute(PUT, _values(refused, at))
+    db.run(PUT, _values(refused, at))
 
 
-def put_found(db: apsw.Connection, link: Link, at: datetime) -> bool:
+def put_found(db: Transaction, link: Link, at: datetime) -> bool:
     """Store an automatic link, the only one of its pair; whether there was none before."""
     pair = {"one": link.source, "other": link.target}
-    known: Any = db.execute(
+    known = db.rows(
         f"DELETE FROM links WHERE {BETWEEN} AND origin = 'auto' RETURNING relation, created_at",
         pair,
-    ).fetchall()
+    )
     made = min((str(created) for _, created in known), default=time_text(at))
-    db.execute(PUT_NEW, [*_values(link, at)[:-2], made, time_text(at)])
+    db.run(PUT_NEW, [*_values(link, at)[:-2], made, time_text(at)])
     return not known
 
 
@@ -280,7 +277,7 @@ class LinkChanges:
                 raise MemoryNotFound(one.id)
         others = self._said_by_others(id)
 
-        def edit(db: apsw.Connection) -> None:
+        def edit(db: Transaction) -> None:
             for one in asked:
                 theirs = others.get(one.id, [])
                 latest = max((row[CREATED] for row in theirs), default=None)
@@ -303,7 +300,7 @@ class LinkChanges:
         at = self._files.clock()
         ends = self._ends({str(one["id"]) for one in links}, also_gone=True)
 
-        def edit(db: apsw.Connection) -> None:
+        def edit(db: Transaction) -> None:
             # What is as it was stays untouched: its other end may be in the bin just now.
             now = snapshot(db, id)
             for known in now:
@@ -337,7 +334,7 @@ class LinkChanges:
     def _edited(
         self,
         id: str,
-        edit: Callable[[apsw.Connection], None],
+        edit: Callable[[Transaction], None],
         if_version: int | None,
         action: str = "linked",
         batch: str | None = None,
@@ -383,7 +380,7 @@ class LinkChanges:
         )
         if self._files.own.database.rows(f"SELECT 1 FROM links WHERE {which} LIMIT 1", (names,)):
             with self._files.writing() as db:
-                db.execute(
+                db.run(
                     f"UPDATE links SET confidence = confidence / 2, evidence = NULL WHERE {which}",
                     (names,),
                 )
@@ -395,7 +392,7 @@ class LinkChanges:
         dropped = int(count[0][0])
         if dropped and not dry_run:
             with self._files.writing() as db:
-                db.execute(f"DELETE FROM links WHERE {stale}", bound)
+                db.run(f"DELETE FROM links WHERE {stale}", bound)
         return dropped
 
     def heirs(self, ids: Collection[str]) -> dict[str, str | None]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from kinmem.models import THE_USER, Memory
 from kinmem.models.links import AUTO, MOST_HOLDERS, Link
 from kinmem.store.graph import Key, Origin, Shared
-from kinmem.store.sqlite.connection import Row
+from kinmem.store.sql.database import Row
 from kinmem.store.sqlite.link_rows import (
     CREATED,
     FIELDS,

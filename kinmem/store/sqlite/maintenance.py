@@ -17,12 +17,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import apsw
-
 from kinmem.clock import Clock
 from kinmem.errors import StoreError
 from kinmem.models import Health
 from kinmem.models.turns import Conflict, Run
+from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite.chunk_vectors import VEC0_CHUNK
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.file_state import state_of
@@ -41,13 +40,11 @@ class SqliteJobs:
     def lease(self, job: str, holder: str, seconds: float) -> bool:
         now = self._clock()
         with self._database.writing() as db:
-            known: Any = db.execute(
-                "SELECT holder, until FROM jobs WHERE name = ?", (job,)
-            ).fetchone()
+            known: Any = db.row("SELECT holder, until FROM jobs WHERE name = ?", (job,))
             held = known and known[0] != holder and known[1] > time_text(now)
             if held and not has_ended(known[0]):
                 return False
-            db.execute(
+            db.run(
                 "INSERT OR REPLACE INTO jobs (name, holder, until) VALUES (?, ?, ?)",
                 (job, holder, time_text(now + timedelta(seconds=seconds))),
             )
@@ -61,7 +58,7 @@ class SqliteJobs:
 
     def release(self, job: str, holder: str) -> None:
         with self._database.writing() as db:
-            db.execute("DELETE FROM jobs WHERE name = ? AND holder = ?", (job, holder))
+            db.run("DELETE FROM jobs WHERE name = ? AND holder = ?", (job, holder))
 
     def mark(self, name: str) -> int:
         rows = self._database.rows("SELECT value FROM marks WHERE name = ?", (name,))
@@ -69,11 +66,11 @@ class SqliteJobs:
 
     def set_mark(self, name: str, value: int) -> None:
         with self._database.writing() as db:
-            db.execute("INSERT OR REPLACE INTO marks (name, value) VALUES (?, ?)", (name, value))
+            db.run("INSERT OR REPLACE INTO marks (name, value) VALUES (?, ?)", (name, value))
 
     def record(self, run: Run) -> int:
         with self._database.writing() as db:
-            made: Any = db.execute(
+            made = db.value(
                 "INSERT INTO runs (kind, started_at, finished_at, counts, seconds, problems)"
                 " VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
                 (
@@ -84,8 +81,8 @@ class SqliteJobs:
                     as_text(dict(run.seconds)),
                     as_text(list(run.problems)) if run.problems else None,
                 ),
-            ).get
-            db.execute("DELETE FROM runs WHERE id <= ?", (made - MOST_RUNS,))
+            )
+            db.run("DELETE FROM runs WHERE id <= ?", (made - MOST_RUNS,))
             return int(made)
 
     def runs(self, limit: int = 20, kind: str | None = None) -> list[Run]:
@@ -125,9 +122,9 @@ def has_ended(holder: str) -> bool:
     return False
 
 
-def close_conflict(db: apsw.Connection, id: int, status: str) -> None:
+def close_conflict(db: Transaction, id: int, status: str) -> None:
     """See Decisions.close_conflict."""
-    db.execute("UPDATE conflicts SET status = ? WHERE id = ?", (status, id))
+    db.run("UPDATE conflicts SET status = ? WHERE id = ?", (status, id))
 
 
 class SqliteDecisions:
@@ -156,7 +153,7 @@ class SqliteDecisions:
 
     def refuse(self, kind: str, ids: Collection[str]) -> None:
         with self._database.writing() as db:
-            db.execute(
+            db.run(
                 "INSERT OR IGNORE INTO refusals (kind, ids, at) VALUES (?, ?, ?)",
                 (kind, as_text(sorted(set(ids))), time_text(self._clock())),
             )
@@ -171,22 +168,22 @@ def examine(database: Database, home: Path) -> Health:
     with database.afresh() as db:
         vectors = {
             str(name): _count(db, f"vectors_{number:d}_rowids")
-            for number, name in db.execute("SELECT id, name FROM embedders").fetchall()
+            for number, name in db.rows("SELECT id, name FROM embedders")
         }
-        pending = db.execute(
+        pending = db.rows(
             "SELECT name, count(chunk) FROM embedders LEFT JOIN pending"
             " ON pending.embedder = embedders.id GROUP BY name"
-        ).fetchall()
-        found = [said for (said,) in db.execute("PRAGMA quick_check(5)")]
+        )
+        found = [said for (said,) in db.rows("PRAGMA quick_check(5)")]
         sqlite, source, vec = (
-            str(db.execute(f"SELECT {told}()").get)
+            str(db.value(f"SELECT {told}()"))
             for told in ("sqlite_version", "sqlite_source_id", "vec_version")
         )
         return Health(
             file=str(database.path.relative_to(home)),
             engine=f"SQLite {sqlite} ({source[:10]} {source[20:32]}), sqlite-vec {vec}",
-            application=db.execute("PRAGMA application_id").get,
-            version=db.execute("PRAGMA user_version").get,
+            application=db.value("PRAGMA application_id"),
+            version=db.value("PRAGMA user_version"),
             memories=_count(db, "memories"),
             words=_count(db, "words_docsize WHERE id > 0"),
             chunks=_count(db, "chunks"),
@@ -196,8 +193,8 @@ def examine(database: Database, home: Path) -> Health:
         )
 
 
-def _count(db: apsw.Connection, table: str) -> int:
-    return int(db.execute(f"SELECT count(*) FROM {table}").get)
+def _count(db: Transaction, table: str) -> int:
+    return int(db.value(f"SELECT count(*) FROM {table}"))
 
 
 logger = logging.getLogger(__name__)
@@ -265,15 +262,15 @@ def _fill_blocks(
         counts["blocks"] += 1
 
 
-def _move(db: apsw.Connection, number: int, block: int) -> None:
+def _move(db: Transaction, number: int, block: int) -> None:
     """Into the newest block. What is searched does not change, so no revision goes up."""
-    rows: list[Any] = db.execute(
+    rows: list[Any] = db.rows(
         f"SELECT chunk, embedding FROM vectors_{number:d} WHERE chunk IN"
         f" (SELECT rowid FROM vectors_{number:d}_rowids WHERE chunk_id = ?)",
         (block,),
-    ).fetchall()
-    db.executemany(f"DELETE FROM vectors_{number:d} WHERE chunk = ?", [row[:1] for row in rows])
-    db.executemany(f"INSERT INTO vectors_{number:d} (chunk, embedding) VALUES (?, ?)", rows)
+    )
+    db.run_each(f"DELETE FROM vectors_{number:d} WHERE chunk = ?", [row[:1] for row in rows])
+    db.run_each(f"INSERT INTO vectors_{number:d} (chunk, embedding) VALUES (?, ?)", rows)
 
 
 def _give_back(
@@ -297,17 +294,17 @@ def _give_back(
             counts["freed_kib"] += left * page // 1024
     elif not is_over():
         with database.alone() as db:  # from now on it can shrink in pieces
-            db.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}").fetchall()
-            db.execute("VACUUM").fetchall()
+            db.rows(f"PRAGMA auto_vacuum = {INCREMENTAL}")
+            db.rows("VACUUM")
         counts["freed_kib"] += free * page // 1024
 
 
 def _shrunk(database: Database) -> int:
     """How many pages were given back, up to PAGES."""
     with database.writing() as db:
-        before: int = db.execute("PRAGMA freelist_count").get
-        db.execute(f"PRAGMA incremental_vacuum({PAGES})").fetchall()
-        return before - int(db.execute("PRAGMA freelist_count").get)
+        before: int = db.value("PRAGMA freelist_count")
+        db.rows(f"PRAGMA incremental_vacuum({PAGES})")
+        return before - int(db.value("PRAGMA freelist_count"))
 
 
 INCREMENTAL = 2

@@ -11,9 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import apsw
-
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory, Scope
+from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite import (
     chunk_vectors,
     document_parts,
@@ -60,18 +59,18 @@ class MemoryFile:
     # writing
 
     @contextmanager
-    def changing(self) -> Iterator[apsw.Connection]:
+    def changing(self) -> Iterator[Transaction]:
         """A transaction after which the revision has gone up, if it changed anything."""
         with self.database.writing() as db:
             self._write = None
-            before = db.total_changes()
+            before = db.changes
             yield db
-            if db.total_changes() != before:
-                db.execute(RAISE)
+            if db.changes != before:
+                db.run(RAISE)
 
     def add(
         self,
-        db: apsw.Connection,
+        db: Transaction,
         drafts: Sequence[Draft],
         at: datetime,
         *,
@@ -96,7 +95,7 @@ class MemoryFile:
         return ids
 
     def _insert(
-        self, db: apsw.Connection, drafts: Sequence[Draft], at: datetime, batch: str | None
+        self, db: Transaction, drafts: Sequence[Draft], at: datetime, batch: str | None
     ) -> None:
         """New memories with their words, chunks, vectors or pending marks, and history lines."""
         rows = self.insert_rows(db, [draft.memory for draft in drafts])
@@ -109,8 +108,8 @@ class MemoryFile:
         made = (draft.memory for draft in drafts)
         self.note_all(db, at, [Line(one.id, "created", {}, record(one)) for one in made], batch)
 
-    def _known_hashes(self, db: apsw.Connection, drafts: Sequence[Draft]) -> set[str]:
-        rows: Any = db.execute(
+    def _known_hashes(self, db: Transaction, drafts: Sequence[Draft]) -> set[str]:
+        rows = db.rows(
             "SELECT content_hash FROM memories"
             " WHERE content_hash IN (SELECT value FROM json_each(?))",
             (json.dumps([draft.memory.content_hash for draft in drafts]),),
@@ -126,12 +125,10 @@ class MemoryFile:
                 for draft in drafts
             ]
 
-    def same(
-        self, db: apsw.Connection, memory: Memory, *, in_scope: Scope | None = None
-    ) -> str | None:
+    def same(self, db: Transaction, memory: Memory, *, in_scope: Scope | None = None) -> str | None:
         """The id of a live memory here that says so, private ones first; see
         Memories.same_statements."""
-        return db.execute(  # type: ignore[no-any-return]
+        return db.value(  # type: ignore[no-any-return]
             f"""
             SELECT m.id FROM memories m
             WHERE m.content_hash = :hash AND {IS_LIVE}
@@ -153,18 +150,16 @@ class MemoryFile:
                 "speaker": memory.speaker,
                 "place": memory.place,
             },
-        ).get
+        )
 
-    def find(self, db: apsw.Connection, id: str) -> tuple[int, Memory] | None:
+    def find(self, db: Transaction, id: str) -> tuple[int, Memory] | None:
         """Row number and memory of an id, in whatever state."""
-        row = db.execute(
-            f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE m.id = ?", (id,)
-        ).fetchone()
+        row = db.row(f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE m.id = ?", (id,))
         return (row[0], memory_of(row[1:])) if row else None
 
     def change(
         self,
-        db: apsw.Connection,
+        db: Transaction,
         row: int,
         old: Memory,
         changes: Mapping[str, Any],
@@ -174,11 +169,11 @@ class MemoryFile:
         text goes. Writes no history line."""
         if "content" in changes or "content_hash" in changes:
             changes = {**changes, "auto_tags": (), "tagged_at": None, "linked_at": None}
-            db.execute("DELETE FROM summaries WHERE memory = ?", (row,))
+            db.run("DELETE FROM summaries WHERE memory = ?", (row,))
         new = replace(old, **changes, version=old.version + 1)
         said = document_parts.text_of(db, row) if chunks is not None and old.is_document else ""
         names = [*changes, "version"]
-        db.execute(
+        db.run(
             f"UPDATE memories SET {', '.join(f'{name} = ?' for name in names)} WHERE rowid = ?",
             [*(column(name, getattr(new, name)) for name in names), row],
         )
@@ -187,7 +182,7 @@ class MemoryFile:
         if chunks is not None:
             self.remove_chunks(db, row)
             self._insert_chunks(db, [(row, new.content, chunks)])
-            db.execute("UPDATE chunks SET layer = ? WHERE memory = ?", (new.tier, row))
+            db.run("UPDATE chunks SET layer = ? WHERE memory = ?", (new.tier, row))
             if old.is_document:
                 says = (
                     document_parts.joined(zip(chunks.places, chunks.texts, strict=False))
@@ -202,12 +197,12 @@ class MemoryFile:
             link_rows.inherit(db, link_rows.touching(db, new.id), new.id, new.superseded_by)
         return new
 
-    def become(self, db: apsw.Connection, row: int, old: Memory, new: Memory) -> set[str]:
+    def become(self, db: Transaction, row: int, old: Memory, new: Memory) -> set[str]:
         """Set all fields as another file has them, with words in step, but for those of chunks
         whose text differs; the names of those that were others."""
         names = [name for name in FIELDS if getattr(old, name) != getattr(new, name)]
         if names:
-            db.execute(
+            db.run(
                 f"UPDATE memories SET {', '.join(f'{name} = ?' for name in names)} WHERE rowid = ?",
                 [*(column(name, getattr(new, name)) for name in names), row],
             )
@@ -216,7 +211,7 @@ class MemoryFile:
         self._follow(db, row, old, new)
         return set(names)
 
-    def _follow(self, db: apsw.Connection, row: int, old: Memory, new: Memory) -> None:
+    def _follow(self, db: Transaction, row: int, old: Memory, new: Memory) -> None:
         """Let the words of its chunks, and the copies of its vectors, follow what it has become."""
         if old.holds_back != new.holds_back:
             document_parts.hold(db, row, new.holds_back)
@@ -225,7 +220,7 @@ class MemoryFile:
 
     def note(
         self,
-        db: apsw.Connection,
+        db: Transaction,
         at: datetime,
         memory: Memory,
         action: str,
@@ -240,7 +235,7 @@ class MemoryFile:
 
     def note_all(
         self,
-        db: apsw.Connection,
+        db: Transaction,
         at: datetime,
         noted: Sequence[Line],
         batch: str | None = None,
@@ -250,14 +245,14 @@ class MemoryFile:
             self._write = next_write(db, self._kin)
         history_rows.append(db, at, self._kin, self._write, noted, batch)
 
-    def delete(self, db: apsw.Connection, id: str) -> int | None:
+    def delete(self, db: Transaction, id: str) -> int | None:
         """Remove row, words, chunks, vectors and entities, not the history; its number if any."""
-        row: int | None = db.execute("SELECT rowid FROM memories WHERE id = ?", (id,)).get
+        row: int | None = db.value("SELECT rowid FROM memories WHERE id = ?", (id,))
         if row is not None:
             self.remove_chunks(db, row)
-            db.execute("DELETE FROM memory_entities WHERE memory = ?", (row,))
-            db.execute("DELETE FROM words WHERE rowid = ?", (row,))
-            db.execute("DELETE FROM memories WHERE rowid = ?", (row,))
+            db.run("DELETE FROM memory_entities WHERE memory = ?", (row,))
+            db.run("DELETE FROM words WHERE rowid = ?", (row,))
+            db.run("DELETE FROM memories WHERE rowid = ?", (row,))
         return row
 
     # reading
@@ -291,27 +286,23 @@ class MemoryFile:
         self.near.copies.close()
         self.database.close()
 
-    def insert_rows(self, db: apsw.Connection, memories: Sequence[Memory]) -> range:
+    def insert_rows(self, db: Transaction, memories: Sequence[Memory]) -> range:
         """New memories with their words, without chunks; the numbers of their rows, in order."""
-        first = _next(db, "memories")
-        rows = range(first, first + len(memories))
+        rows = db.numbers("memories", len(memories))
         values = zip(rows, memories, strict=True)
-        db.executemany(INSERT, [(row, *row_of(memory)) for row, memory in values])
+        db.run_each(INSERT, [(row, *row_of(memory)) for row, memory in values])
         insert_words(db, rows, memories)
         return rows
 
-    def _insert_chunks(
-        self, db: apsw.Connection, memories: Sequence[tuple[int, str, Chunks]]
-    ) -> None:
+    def _insert_chunks(self, db: Transaction, memories: Sequence[tuple[int, str, Chunks]]) -> None:
         """(row, content, chunks) of each; content that is its own only chunk is not repeated."""
-        first = _next(db, "chunks")
         values = [
             (row, position, None if text == content else text, metadata)
             for row, content, chunks in memories
             for position, (text, metadata) in enumerate(_with_places(chunks))
         ]
-        ids = range(first, first + len(values))
-        db.executemany(
+        ids = db.numbers("chunks", len(values))
+        db.run_each(
             "INSERT INTO chunks (id, memory, position, text, metadata) VALUES (?, ?, ?, ?, ?)",
             [(id, *value) for id, value in zip(ids, values, strict=True)],
         )
@@ -322,15 +313,15 @@ class MemoryFile:
             if chunks.vectors is not None and chunks.embedder is not None:
                 self.vectors.put(db, chunks.embedder, own, chunks.vectors)
 
-    def _chunks_of(self, db: apsw.Connection, row: int) -> list[int]:
-        return [id for (id,) in db.execute("SELECT id FROM chunks WHERE memory = ?", (row,))]
+    def _chunks_of(self, db: Transaction, row: int) -> list[int]:
+        return [id for (id,) in db.rows("SELECT id FROM chunks WHERE memory = ?", (row,))]
 
-    def remove_chunks(self, db: apsw.Connection, row: int) -> None:
+    def remove_chunks(self, db: Transaction, row: int) -> None:
         """With their words and vectors."""
         chunks = self._chunks_of(db, row)
         self.vectors.remove(db, chunks)
         document_parts.remove_words(db, chunks)
-        db.execute("DELETE FROM chunks WHERE memory = ?", (row,))
+        db.run("DELETE FROM chunks WHERE memory = ?", (row,))
 
 
 def _with_places(chunks: Chunks) -> list[tuple[str, str | None]]:
@@ -339,12 +330,6 @@ def _with_places(chunks: Chunks) -> list[tuple[str, str | None]]:
         return [(text, None) for text in chunks.texts]
     places = map(document_parts.passage_text, chunks.places)
     return list(zip(chunks.texts, places, strict=True))
-
-
-def _next(db: apsw.Connection, table: str) -> int:
-    """The number after the greatest that the table ever held; nobody else writes now."""
-    greatest: Any = db.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).get
-    return int(greatest or 0) + 1
 
 
 def _states_same(new: Memory, known: Memory) -> bool:

@@ -8,18 +8,17 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import apsw
 
 from kinmem.errors import MemoryNotFound
 from kinmem.models import Memory
 from kinmem.store.history import Traces
 from kinmem.store.mention import Mention
-from kinmem.store.sqlite.connection import Database
+from kinmem.store.sql.database import Transaction
+from kinmem.store.sqlite.connection import Database, SqliteTransaction
 from kinmem.store.sqlite.document_parts import SqliteDocuments, delta
 from kinmem.store.sqlite.erasing import (
     DROPPED,
@@ -82,7 +81,7 @@ class SqliteForgetting:
         with _asking(self._own, mention) as db:
             for table in dict.fromkeys(one.table for one in WRITTEN):
                 sql = f"SELECT count(*) FROM {table} WHERE {_touched(table)}"
-                count: Any = db.execute(sql, wanted).get
+                count = db.value(sql, wanted)
                 found[table] = count
         found["old_texts"] = sum(mention.is_in(version.text) for version in self._versions())
         return +found
@@ -95,13 +94,13 @@ class SqliteForgetting:
             with _asking(file.database, mention) as db:
                 for table, column in _texts(file.database):
                     asked = f"SELECT 1 FROM {table} WHERE mentions({column}) LIMIT 1"
-                    if (table, column) not in written and db.execute(asked).get:
+                    if (table, column) not in written and db.value(asked):
                         found.add(f"{table}.{column}")
         return tuple(sorted(found))
 
     def _spills(self, mention: Mention, memories: Sequence[Memory]) -> tuple[str, ...]:
         with _asking(self._own, mention) as db:
-            rows: Any = db.execute(
+            rows = db.rows(
                 f"""
                 SELECT DISTINCT spill FROM turns WHERE spill IS NOT NULL AND (
                     mentions(text, session) OR speaker IS NOT speaker(speaker)
@@ -109,7 +108,7 @@ class SqliteForgetting:
                 )
                 """,
                 {"turns": self._turns_of(memories)},
-            ).fetchall()
+            )
         return tuple(sorted(spill for (spill,) in rows))
 
     def _turns_of(self, memories: Sequence[Memory]) -> str:
@@ -127,7 +126,7 @@ class SqliteForgetting:
                     sql = f"DELETE FROM {table}"
                 else:
                     sql = f"UPDATE OR IGNORE {table} SET {column} = {change}({column})"
-                db.execute(f"{sql} WHERE {text.names_it}")
+                db.run(f"{sql} WHERE {text.names_it}")
         self._files.copies.publish()
         for file in self._files:
             file.database.truncate_wal()
@@ -164,11 +163,11 @@ class SqliteForgetting:
         except MemoryNotFound:
             kept = []
         with self._files.own.changing() as db:
-            db.executemany(
+            db.run_each(
                 "DELETE FROM old_texts WHERE memory_id = ? AND content_hash = ?",
                 [(id, one.version) for one in versions],
             )
-            db.executemany(
+            db.run_each(
                 "INSERT INTO old_texts (memory_id, content_hash, base, delta, at)"
                 " VALUES (?, ?, ?, ?, ?)",
                 [(id, one.version, base, how, one.at) for one, how in kept],
@@ -177,9 +176,9 @@ class SqliteForgetting:
     def compact(self) -> None:
         for file in self._files:
             with file.database.alone() as db:
-                db.execute("INSERT INTO words (words) VALUES ('optimize')")
-                db.execute("INSERT INTO turn_words (turn_words) VALUES ('optimize')")
-                db.execute("VACUUM")
+                db.run("INSERT INTO words (words) VALUES ('optimize')")
+                db.run("INSERT INTO turn_words (turn_words) VALUES ('optimize')")
+                db.run("VACUUM")
             file.database.truncate_wal()
 
     def holds(self, text: str) -> bool:
@@ -210,7 +209,7 @@ def _naming(database: Database, mention: Mention) -> list[Memory]:
     """The memories of a file that are about it."""
     said = ", ".join(f"m.{column}" for column in SAID if column != "metadata")
     with _asking(database, mention) as db:
-        rows: Any = db.execute(
+        rows = db.rows(
             f"""
             SELECT {COLUMNS} FROM memories m
             WHERE mentions({said})
@@ -233,7 +232,7 @@ def _naming(database: Database, mention: Mention) -> list[Memory]:
                 )
             ORDER BY m.rowid
             """
-        ).fetchall()
+        )
     return [memory_of(row) for row in rows]
 
 
@@ -258,28 +257,20 @@ def _touched(table: str) -> str:
 
 
 @contextmanager
-def _asking(database: Database, mention: Mention) -> Iterator[apsw.Connection]:
+def _asking(database: Database, mention: Mention) -> Iterator[Transaction]:
     with database.reading() as db, _functions(db, mention):
         yield db
 
 
-@contextmanager
-def _functions(db: apsw.Connection, mention: Mention) -> Iterator[None]:
-    """Lets SQL ask mentions(text, ...), and change texts as WRITTEN says."""
+def _functions(db: Transaction, mention: Mention) -> AbstractContextManager[None]:
+    """Let SQL ask mentions(text, ...), and change texts as WRITTEN says."""
 
     def mentions(*values: Any) -> bool:
         return any(mention.is_in(value) for value in values if isinstance(value, str))
 
-    known = changes(mention)
-    db.create_scalar_function("mentions", mentions)
-    for name, change in known.items():
-        db.create_scalar_function(name, partial(_of_text, change), 1)
-    try:
-        yield
-    finally:
-        db.create_scalar_function("mentions", None)
-        for name in known:
-            db.create_scalar_function(name, None, 1)
+    of_one = {name: partial(_of_text, change) for name, change in changes(mention).items()}
+    assert isinstance(db, SqliteTransaction)
+    return db.functions({"mentions": mentions, **of_one})
 
 
 def _of_text(change: Callable[[str], str], value: Any) -> Any:

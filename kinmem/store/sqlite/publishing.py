@@ -10,10 +10,9 @@ import logging
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import apsw
-
 from kinmem.errors import StoreError
 from kinmem.models import Memory
+from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite import link_rows
 from kinmem.store.sqlite.copying import bring
 from kinmem.store.sqlite.memory_file import MemoryFile
@@ -53,8 +52,8 @@ class Publisher:
         while self._own.database.rows("SELECT 1 FROM outbox LIMIT 1"):
             last, withdrawn = self._publish_some()
             with self._own.database.writing() as db:
-                db.execute("DELETE FROM outbox WHERE seq <= ?", (last,))
-                db.executemany("DELETE FROM others_uses WHERE memory = ?", withdrawn)
+                db.run("DELETE FROM outbox WHERE seq <= ?", (last,))
+                db.run_each("DELETE FROM others_uses WHERE memory = ?", withdrawn)
 
     def _publish_some(self) -> tuple[int, list[tuple[str]]]:
         """The last entry that was published, and what is shared no longer.
@@ -65,9 +64,7 @@ class Publisher:
         withdrawn: list[tuple[str]] = []
         changed, last = False, 0
         with self._shared.database.writing() as db, self._own.database.snapshot() as source:
-            waiting: Any = source.execute(
-                "SELECT seq, memory FROM outbox ORDER BY seq LIMIT ?", (AT_ONCE,)
-            ).fetchall()
+            waiting = source.rows("SELECT seq, memory FROM outbox ORDER BY seq LIMIT ?", (AT_ONCE,))
             for seq, id in waiting:
                 last = seq
                 found = self._own.find(source, id)
@@ -77,12 +74,10 @@ class Publisher:
                     withdrawn.append((id,))
                     changed = True
             if changed:
-                db.execute(RAISE)
+                db.run(RAISE)
         return last, withdrawn
 
-    def _refresh(
-        self, source: apsw.Connection, row: int, original: Memory, db: apsw.Connection
-    ) -> bool:
+    def _refresh(self, source: Transaction, row: int, original: Memory, db: Transaction) -> bool:
         """Make the copy equal to the original; returns whether recall could notice."""
         if self._author(db, original.id) not in (None, self._kin):
             logger.warning("%s is not shared: another Kin shares a memory of this id", original.id)
@@ -92,19 +87,19 @@ class Publisher:
         _publish_parents(source, db, original.id)
         return link_rows.publish(original.id, self._kin, source, db) or changed
 
-    def _withdraw(self, db: apsw.Connection, id: str) -> bool:
+    def _withdraw(self, db: Transaction, id: str) -> bool:
         """Delete the copy and everything about it; returns whether there was one."""
         if self._author(db, id) != self._kin:
             return False
         self._shared.delete(db, id)
         link_rows.forget(db, id)
-        db.execute("DELETE FROM lineage WHERE child = ?", (id,))
-        db.execute("DELETE FROM others_uses WHERE memory = ?", (id,))
+        db.run("DELETE FROM lineage WHERE child = ?", (id,))
+        db.run("DELETE FROM others_uses WHERE memory = ?", (id,))
         return True
 
-    def _author(self, db: apsw.Connection, id: str) -> str | None:
+    def _author(self, db: Transaction, id: str) -> str | None:
         """Return the Kin that has published the copy with this id."""
-        author: Any = db.execute("SELECT kin FROM memories WHERE id = ?", (id,)).get
+        author = db.value("SELECT kin FROM memories WHERE id = ?", (id,))
         return None if author is None else str(author)
 
     def collect_uses(self) -> None:
@@ -125,8 +120,8 @@ class Publisher:
             for id, count, at in told:
                 more = count - _counted(db, id).times
                 if more > 0:
-                    db.execute(COLLECT, {"more": more, "at": at, "id": id})
-                    db.execute(
+                    db.run(COLLECT, {"more": more, "at": at, "id": id})
+                    db.run(
                         "INSERT OR REPLACE INTO others_uses (memory, count, at) VALUES (?, ?, ?)",
                         (id, count, at),
                     )
@@ -151,8 +146,8 @@ class Uses(NamedTuple):
     latest: str = ""
 
 
-def _counted(db: apsw.Connection, id: str) -> Uses:
-    found: Any = db.execute("SELECT count, at FROM others_uses WHERE memory = ?", (id,)).fetchone()
+def _counted(db: Transaction, id: str) -> Uses:
+    found: Any = db.row("SELECT count, at FROM others_uses WHERE memory = ?", (id,))
     return Uses(*found) if found else Uses()
 
 
@@ -167,10 +162,10 @@ def _with_uses(original: Memory, by_others: Uses, collected: Uses) -> Memory:
     )
 
 
-def _publish_parents(source: apsw.Connection, db: apsw.Connection, id: str) -> None:
+def _publish_parents(source: Transaction, db: Transaction, id: str) -> None:
     """Record those memories that it was made from and that are shared."""
-    parents: Any = source.execute("SELECT parent FROM lineage WHERE child = ?", (id,)).fetchall()
-    db.executemany(
+    parents = source.rows("SELECT parent FROM lineage WHERE child = ?", (id,))
+    db.run_each(
         "INSERT OR IGNORE INTO lineage (child, parent) SELECT ?, id FROM memories WHERE id = ?",
         [(id, parent) for (parent,) in parents],
     )

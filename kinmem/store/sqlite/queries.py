@@ -13,11 +13,10 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
-import apsw
-
 from kinmem.clock import spoken_date
 from kinmem.models import LIVE, ROLES, Filters, Memory, State
 from kinmem.models.places import FREE
+from kinmem.store.sql.database import Transaction
 from kinmem.text import late
 
 FIELDS = tuple(field.name for field in fields(Memory))
@@ -311,15 +310,15 @@ def _pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)]
 
 
-def insert_words(db: apsw.Connection, rows: Sequence[int], memories: Sequence[Memory]) -> None:
+def insert_words(db: Transaction, rows: Sequence[int], memories: Sequence[Memory]) -> None:
     """Add the words of memories, given by their row numbers, to the index."""
-    db.executemany(
+    db.run_each(
         "INSERT INTO words (rowid, content, subject, context) VALUES (?, ?, ?, ?)",
         [(row, *indexed(memory)) for row, memory in zip(rows, memories, strict=True)],
     )
 
 
-def reindex(db: apsw.Connection, row: int, memory: Memory) -> None:
+def reindex(db: Transaction, row: int, memory: Memory) -> None:
     """Replace the words of a memory in the index."""
-    db.execute("DELETE FROM words WHERE rowid = ?", (row,))
+    db.run("DELETE FROM words WHERE rowid = ?", (row,))
     insert_words(db, [row], [memory])

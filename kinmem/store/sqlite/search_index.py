@@ -4,8 +4,6 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-import apsw
-
 from kinmem.models import (
     Asked,
     Candidate,
@@ -18,6 +16,7 @@ from kinmem.models import (
     Vector,
     Vectors,
 )
+from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite.document_parts import note_ingested
 from kinmem.store.sqlite.hybrid_search import Rows, search
 from kinmem.store.sqlite.memory_file import MemoryFile
@@ -133,7 +132,7 @@ class SqliteIndex:
         fresh = f"id {IN_IDS} AND status = 'pending'"
         if self._files.own.database.rows(f"SELECT 1 FROM memories WHERE {fresh} LIMIT 1", which):
             with self._files.writing() as db:
-                db.execute(f"UPDATE memories SET status = 'ingested' WHERE {fresh}", which)
+                db.run(f"UPDATE memories SET status = 'ingested' WHERE {fresh}", which)
 
     def coverage(self) -> list[Coverage]:
         own, others = self._files
@@ -194,7 +193,7 @@ class _Both:
 
 def _fill(
     file: MemoryFile,
-    db: apsw.Connection,
+    db: Transaction,
     embedder: str,
     chunks: Sequence[int],
     vectors: Vectors,

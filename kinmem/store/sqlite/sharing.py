@@ -6,11 +6,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import apsw
-
 from kinmem.clock import Clock
 from kinmem.errors import MemoryNotFound
 from kinmem.models import Filters, Memory, State
+from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite.adoption import adopt
 from kinmem.store.sqlite.connection import Database, translated
 from kinmem.store.sqlite.memory_file import MemoryFile
@@ -103,20 +102,20 @@ class KinFiles:
     # changing what is the Kin's
 
     @contextmanager
-    def changing(self) -> Iterator[apsw.Connection]:
+    def changing(self) -> Iterator[Transaction]:
         """Run a transaction on the own file that raises the revision, then update the copies."""
         with self.own.changing() as db:
             yield db
         self.copies.try_to_publish()
 
     @contextmanager
-    def writing(self) -> Iterator[apsw.Connection]:
+    def writing(self) -> Iterator[Transaction]:
         """Do the same as changing for what recall does not notice: the revision stays."""
         with self.own.database.writing() as db:
             yield db
         self.copies.try_to_publish()
 
-    def mine(self, db: apsw.Connection, id: str) -> tuple[int, Memory]:
+    def mine(self, db: Transaction, id: str) -> tuple[int, Memory]:
         """Return row number and memory of an original, in a transaction. Raises MemoryNotFound."""
         found = self.own.find(db, id)
         if found is None:

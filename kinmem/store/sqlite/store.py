@@ -14,8 +14,8 @@ from kinmem.errors import InvalidInput, StoreError
 from kinmem.models import ROLES, Draft, Entity, Event, Filters, Health, Memory, Page
 from kinmem.settings import kin_name
 from kinmem.store.memory import Sort
+from kinmem.store.sql.database import Row
 from kinmem.store.sqlite import entity_rows
-from kinmem.store.sqlite.connection import Row
 from kinmem.store.sqlite.document_parts import SqliteDocuments
 from kinmem.store.sqlite.file_state import kept_states
 from kinmem.store.sqlite.graph_rows import SqliteGraph

@@ -10,10 +10,9 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-import apsw
-
 from kinmem.clock import Clock
 from kinmem.models.turns import Message, Role, Session, Shown, Snapshot
+from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.queries import IN_IDS, as_text, time_text
 
@@ -33,13 +32,13 @@ class SqliteTurns:
         new = []
         with self._database.writing() as db:
             for message in messages:
-                db.execute(
+                added = db.run(
                     f"INSERT INTO turns ({', '.join(names)})"
                     f" VALUES ({', '.join('?' * len(names))})"
                     " ON CONFLICT (session, turn, role, part) DO NOTHING",
                     [column(getattr(message, name)) for name in names],
                 )
-                new.append(db.changes() == 1)
+                new.append(added == 1)
         return new
 
     def stored(self, message: Message) -> Message | None:
@@ -78,7 +77,7 @@ class SqliteTurns:
         self, ids: Collection[int], until: datetime | None, problem: str, *, failed: bool = True
     ) -> None:
         with self._database.writing() as db:
-            db.execute(
+            db.run(
                 f"""
                 UPDATE turns SET tries = tries + :failed, due_at = :until, parked = :parked,
                     problem = :problem
@@ -95,13 +94,12 @@ class SqliteTurns:
 
     def retry(self) -> int:
         with self._database.writing() as db:
-            db.execute(
+            return db.run(
                 """
                 UPDATE turns SET tries = 0, due_at = NULL, parked = 0, problem = NULL
                 WHERE learned_at IS NULL AND (parked OR tries > 0 OR due_at IS NOT NULL)
                 """
             )
-            return db.changes()
 
     def before(self, message: Message, limit: int) -> list[Message]:
         found = self._messages(
@@ -216,15 +214,15 @@ class SqliteSnapshots:
 
     def compact(self, snapshot: Snapshot, ids: Collection[int]) -> int | None:
         with self._database.writing() as db:
-            free: Any = db.execute(
+            free = db.value(
                 f"SELECT count(*) FROM turns WHERE id {IN_IDS} AND session = :session"
                 " AND snapshot IS NULL",
                 {"ids": json.dumps(list(ids)), "session": snapshot.session},
-            ).get
+            )
             if free != len(set(ids)) or not free:
                 return None
             made = _insert_snapshot(db, snapshot)
-            db.execute(
+            db.run(
                 f"UPDATE turns SET snapshot = :made WHERE id {IN_IDS}",
                 {"made": made, "ids": json.dumps(list(ids))},
             )
@@ -233,17 +231,17 @@ class SqliteSnapshots:
     def fold(self, snapshot: Snapshot, ids: Collection[int]) -> int | None:
         with self._database.writing() as db:
             bound = {"ids": json.dumps(list(ids)), "session": snapshot.session}
-            there: Any = db.execute(
+            there = db.value(
                 f"SELECT count(*) FROM snapshots WHERE id {IN_IDS} AND session = :session", bound
-            ).get
+            )
             if there != len(set(ids)) or not there:
                 return None
             made = _insert_snapshot(db, snapshot)
-            db.execute(
+            db.run(
                 f"UPDATE turns SET snapshot = :made WHERE session = :session AND snapshot {IN_IDS}",
                 {**bound, "made": made},
             )
-            db.execute(f"DELETE FROM snapshots WHERE id {IN_IDS}", bound)
+            db.run(f"DELETE FROM snapshots WHERE id {IN_IDS}", bound)
             return made
 
     def of(self, session: str | None = None) -> list[Snapshot]:
@@ -281,13 +279,13 @@ def _snapshot(row: Sequence[Any]) -> Snapshot:
     return Snapshot(**{**values, "created_at": datetime.fromisoformat(values["created_at"])})
 
 
-def _insert_snapshot(db: apsw.Connection, snapshot: Snapshot) -> int:
+def _insert_snapshot(db: Transaction, snapshot: Snapshot) -> int:
     names = SNAPSHOT[1:]
-    made: Any = db.execute(
+    made = db.value(
         f"INSERT INTO snapshots ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
         " RETURNING id",
         [column(getattr(snapshot, name)) for name in names],
-    ).get
+    )
     return int(made)
 
 
@@ -300,7 +298,7 @@ class SqliteShownNotes:
 
     def note(self, session: str, text: str, memories: Mapping[str, int], turn: str = "") -> None:
         with self._database.writing() as db:
-            db.execute(
+            db.run(
                 "INSERT INTO shown (session, turn, text, memories, at) VALUES (?, ?, ?, ?, ?)",
                 (session, turn, text, as_text(dict(memories)), time_text(self._clock())),
             )
@@ -341,7 +339,7 @@ class SqliteShownNotes:
 
     def forget(self, session: str) -> None:
         with self._database.writing() as db:
-            db.execute("UPDATE shown SET text = NULL WHERE session = ?", (session,))
+            db.run("UPDATE shown SET text = NULL WHERE session = ?", (session,))
 
     def ids(self, session: str, latest: int = 500) -> frozenset[str]:
         rows = self._database.rows(
@@ -353,7 +351,7 @@ class SqliteShownNotes:
 
     def prune(self, before: datetime) -> int:
         with self._database.writing() as db:
-            db.execute(
+            return db.run(
                 """
                 DELETE FROM shown WHERE session IN (
                     SELECT session FROM shown s GROUP BY session
@@ -365,7 +363,6 @@ class SqliteShownNotes:
                 """,
                 {"before": time_text(before)},
             )
-            return db.changes()
 
 
 def _together(told: Sequence[str]) -> dict[str, int]:

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-import apsw
-
 from kinmem.clock import spoken_date
 from kinmem.language import evidence, order_in
 from kinmem.models import ROLES, TURN, Asked, Candidate, Coverage, Filters, Found, Pending, Vectors
 from kinmem.models.turns import Message
 from kinmem.store.sessions import Cut, Learned
+from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite.erasing import ERASED, restates
 from kinmem.store.sqlite.file_state import state_of
 from kinmem.store.sqlite.queries import (
@@ -131,7 +130,7 @@ class SqliteTranscript:
                 for row in self._rows_of(db, f"m.id {IN_IDS}", {"ids": ids}):
                     if row in entries:
                         _put(db, row[0], entries[row])
-                db.execute(RAISE)
+                db.run(RAISE)
         return len(rows)
 
     def _waiting_rows(self, limit: int) -> list[tuple[Message, str]]:
@@ -140,11 +139,11 @@ class SqliteTranscript:
             return self._rows_of(db, LATEST, {"limit": limit})
 
     def _rows_of(
-        self, db: apsw.Connection, which: str, bound: Mapping[str, Any]
+        self, db: Transaction, which: str, bound: Mapping[str, Any]
     ) -> list[tuple[Message, str]]:
         columns = ", ".join(f"m.{name}" for name in MESSAGE)
         sql = WITH_NEIGHBOURS.format(which).replace("m.*", columns)
-        rows: Any = db.execute(sql, bound).fetchall()
+        rows = db.rows(sql, bound)
         return [
             (message_of(row[:-2]), "\n".join(text for text in row[-2:] if text)) for row in rows
         ]
@@ -263,18 +262,17 @@ class SqliteTranscript:
     def drop(self, before: datetime, limit: int | None = None) -> int:
         bound = {"before": time_text(before), "limit": -1 if limit is None else limit}
         with self._database.writing() as db:
-            db.execute(
+            dropped = db.run(
                 f"DELETE FROM turns WHERE id IN (SELECT id FROM turns WHERE {OLD} LIMIT :limit)",
                 bound,
             )
-            dropped = db.changes()
             if dropped:
-                db.execute(
+                db.run(
                     "DELETE FROM snapshots WHERE created_at < :before AND NOT EXISTS"
                     " (SELECT 1 FROM turns WHERE turns.session = snapshots.session)",
                     {"before": bound["before"]},
                 )
-                db.execute(RAISE)
+                db.run(RAISE)
         return dropped
 
     def old(self, before: datetime) -> int:
@@ -298,7 +296,7 @@ class SqliteTranscript:
     def fill(self, embedder: str, chunks: Sequence[Pending], vectors: Vectors) -> None:
         with self._database.writing() as db:
             if self._vectors.put(db, embedder, [one.chunk for one in chunks], vectors):
-                db.execute(RAISE)
+                db.run(RAISE)
 
     def close(self) -> None:
         """Stop loading and release what is in memory."""
@@ -351,20 +349,20 @@ def _entry(row: tuple[Message, str], cut: Cut) -> _Entry | None:
     )
 
 
-def _put(db: apsw.Connection, message: Message, entry: _Entry | None) -> None:
+def _put(db: Transaction, message: Message, entry: _Entry | None) -> None:
     """Words anew; parts if there are none, for a text that changes loses its own."""
     turn = message.id
-    db.execute("DELETE FROM turns_to_index WHERE turn = ?", (turn,))
-    db.execute("DELETE FROM turn_words WHERE rowid = ?", (turn,))
+    db.run("DELETE FROM turns_to_index WHERE turn = ?", (turn,))
+    db.run("DELETE FROM turn_words WHERE rowid = ?", (turn,))
     if entry is None:
         return
-    db.execute(
+    db.run(
         "INSERT INTO turn_words (rowid, content, context, evidence, doubtful)"
         " VALUES (?, ?, ?, ?, ?)",
         (turn, entry.content, entry.context, entry.evidence, entry.doubtful),
     )
-    if not db.execute("SELECT 1 FROM turn_chunks WHERE turn = ?", (turn,)).get:
-        db.executemany(
+    if not db.value("SELECT 1 FROM turn_chunks WHERE turn = ?", (turn,)):
+        db.run_each(
             "INSERT INTO turn_chunks (turn, position, text) VALUES (?, ?, ?)",
             [
                 (turn, position, None if part == message.text else part)

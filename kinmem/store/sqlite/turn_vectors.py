@@ -12,10 +12,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import apsw
-
 from kinmem.errors import KinmemError, StoreError
 from kinmem.models import TURN, Coverage, Pending, Vector, Vectors
+from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite.connection import Database
 from kinmem.store.sqlite.file_state import embedder_of, state_of
 from kinmem.store.sqlite.nearest_chunks import MOST_SCANS
@@ -88,20 +87,18 @@ class TurnVectors:
         )
         return [Pending(chunk, True, f"{TURN}{turn}", text, False) for chunk, turn, text in rows]
 
-    def put(
-        self, db: apsw.Connection, embedder: str, chunks: Sequence[int], vectors: Vectors
-    ) -> int:
+    def put(self, db: Transaction, embedder: str, chunks: Sequence[int], vectors: Vectors) -> int:
         """Store the vectors of those parts that still exist and wait for them; returns how many."""
         known = embedder_of(self._database, embedder)
         if known is None:
             raise StoreError(f"{embedder} is not enrolled")
         stored = 0
         for chunk, vector in zip(chunks, vectors, strict=True):
-            db.execute(
+            waited = db.run(
                 "DELETE FROM turn_pending WHERE embedder = ? AND chunk = ?", (known[0], chunk)
             )
-            if db.changes():
-                db.execute(
+            if waited:
+                db.run(
                     "INSERT INTO turn_vectors (embedder, chunk, embedding) VALUES (?, ?, ?)",
                     (known[0], chunk, vector.tobytes()),
                 )

@@ -6,10 +6,9 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import apsw
-
 from kinmem.models import Memory
 from kinmem.store.memory import SHORT, Summary
+from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite.queries import (
     COLUMNS,
     IS_LIVE,
@@ -98,7 +97,7 @@ class SqliteRounds:
         different = [id for id, old in known.items() if old != new[id]]
         if different:
             with self._files.changing() as db:  # filters find other memories from now on
-                db.executemany(
+                db.run_each(
                     "UPDATE memories SET auto_tags = ? WHERE id = ? AND content_hash = ?",
                     [(new[id], id, seen[id]) for id in different],
                 )
@@ -112,7 +111,7 @@ class SqliteRounds:
         own, which = self._files.own.database, _seen(seen)
         if own.rows(f"SELECT 1 FROM memories WHERE {SEEN} LIMIT 1", which):
             with own.writing() as db:
-                db.execute(
+                db.run(
                     f"UPDATE memories SET {round} = :at WHERE {SEEN}",
                     {**which, "at": time_text(at)},
                 )
@@ -181,23 +180,21 @@ class SqliteSummaries:
 
     def put(self, memory: Memory, summaries: Sequence[Summary]) -> bool:
         with self._files.writing() as db:  # a model may have taken minutes: it may be edited
-            row = db.execute(
+            row = db.value(
                 "SELECT rowid FROM memories WHERE id = ? AND content_hash = ?",
                 (memory.id, memory.content_hash),
-            ).get
+            )
             if row is not None:
                 self._replace(db, row, memory.tier, summaries)
             return row is not None
 
-    def _replace(
-        self, db: apsw.Connection, row: int, tier: str, summaries: Sequence[Summary]
-    ) -> None:
+    def _replace(self, db: Transaction, row: int, tier: str, summaries: Sequence[Summary]) -> None:
         chunks: dict[int, int] = dict(
-            db.execute("SELECT position, id FROM chunks WHERE memory = ?", (row,))
+            db.rows("SELECT position, id FROM chunks WHERE memory = ?", (row,))
         )
-        db.execute("DELETE FROM summaries WHERE memory = ?", (row,))
+        db.run("DELETE FROM summaries WHERE memory = ?", (row,))
         now = time_text(self._files.clock())
-        db.executemany(
+        db.run_each(
             "INSERT INTO summaries (memory, chunk, scope, text, model, tokens, created_at, tier)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
@@ -217,24 +214,24 @@ class SqliteSummaries:
         )
 
 
-def copy(from_db: apsw.Connection, from_row: int, db: apsw.Connection, row: int) -> None:
+def copy(from_db: Transaction, from_row: int, db: Transaction, row: int) -> None:
     """Copy a memory's summaries from another file, where it has another number."""
     there = _summaries(from_db, from_row)
     if there == _summaries(db, row):
         return
-    db.execute("DELETE FROM summaries WHERE memory = ?", (row,))
-    db.executemany(
+    db.run("DELETE FROM summaries WHERE memory = ?", (row,))
+    db.run_each(
         "INSERT INTO summaries (memory, chunk, scope, text, model, tokens, created_at, tier)"
         " SELECT ?, (SELECT id FROM chunks WHERE memory = ? AND position = ?), ?, ?, ?, ?, ?, ?",
         [(row, row, *one) for one in there],
     )
 
 
-def _summaries(db: apsw.Connection, row: int) -> list[Any]:
-    return db.execute(
+def _summaries(db: Transaction, row: int) -> list[Any]:
+    return db.rows(
         """
         SELECT c.position, s.scope, s.text, s.model, s.tokens, s.created_at, s.tier
         FROM summaries s LEFT JOIN chunks c ON c.id = s.chunk WHERE s.memory = ? ORDER BY s.id
         """,
         (row,),
-    ).fetchall()
+    )

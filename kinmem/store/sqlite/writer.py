@@ -8,11 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-import apsw
-
 from kinmem.errors import MemoryNotFound, StoreError, VersionConflict
 from kinmem.models import Chunks, Draft, Knowledge, Memory
 from kinmem.models.turns import Batch, Change, Conflict, Repetition
+from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite import entity_rows
 from kinmem.store.sqlite.document_parts import drop_old_texts
 from kinmem.store.sqlite.erasing import put_repetitions, scrub, turns_of
@@ -169,7 +168,7 @@ class MemoryWriter:
 
     def set_places(self, places: Mapping[str, str | None]) -> None:
         with self._files.writing() as db:
-            db.executemany(
+            db.run_each(
                 "UPDATE memories SET place = ? WHERE id = ?",
                 [(place, id) for id, place in places.items()],
             )
@@ -188,7 +187,7 @@ class LearnedAlready(Exception):
     back."""
 
 
-def apply(file: MemoryFile, db: apsw.Connection, batch: Batch, at: datetime) -> list[str]:
+def apply(file: MemoryFile, db: Transaction, batch: Batch, at: datetime) -> list[str]:
     """Apply a batch; returns the ids under which the drafts are stored. Raises LearnedAlready."""
     if not _mark_learned(db, batch.learned, at):
         raise LearnedAlready
@@ -210,22 +209,22 @@ def apply(file: MemoryFile, db: apsw.Connection, batch: Batch, at: datetime) -> 
     return ids
 
 
-def _mark_learned(db: apsw.Connection, messages: Sequence[int], at: datetime) -> bool:
+def _mark_learned(db: Transaction, messages: Sequence[int], at: datetime) -> bool:
     """Mark messages as learned from; returns whether all were waiting. A turn is learned from only
     once, whoever tries."""
     if not messages:
         return True
-    db.execute(
+    marked = db.run(
         "UPDATE turns SET learned_at = ?, problem = NULL, parked = 0 WHERE learned_at IS NULL"
         " AND id IN (SELECT value FROM json_each(?))",
         (time_text(at), json.dumps(list(messages))),
     )
-    return db.changes() == len(set(messages))
+    return marked == len(set(messages))
 
 
 def _change(
     file: MemoryFile,
-    db: apsw.Connection,
+    db: Transaction,
     change: Change,
     fields: Mapping[str, Any],
     at: datetime,
@@ -272,26 +271,26 @@ def _lines(old: Memory, change: Change, changed: Mapping[str, Any]) -> list[Line
 
 
 def _insert_parents(
-    db: apsw.Connection, parents: Mapping[str, Sequence[str]], stands: Mapping[str, str]
+    db: Transaction, parents: Mapping[str, Sequence[str]], stands: Mapping[str, str]
 ) -> None:
     pairs = [
         (stands.get(child, child), stands.get(parent, parent))
         for child, many in parents.items()
         for parent in many
     ]
-    db.executemany(
+    db.run_each(
         "INSERT OR IGNORE INTO lineage (child, parent) VALUES (?, ?)",
         [pair for pair in pairs if pair[0] != pair[1]],
     )
 
 
 def _insert_conflicts(
-    db: apsw.Connection, conflicts: Sequence[Conflict], stands: Mapping[str, str], at: datetime
+    db: Transaction, conflicts: Sequence[Conflict], stands: Mapping[str, str], at: datetime
 ) -> None:
     for one in conflicts:
         newer, older = stands.get(one.newer, one.newer), stands.get(one.older, one.older)
         if newer != older:
-            db.execute(
+            db.run(
                 "INSERT INTO conflicts (newer, older, kind, mode, status, reason, at)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (newer, older) DO NOTHING",
                 (newer, older, one.kind, one.mode, one.status, one.reason, time_text(one.at or at)),
@@ -347,10 +346,10 @@ def _held(file: MemoryFile, noted: Noted, view: View) -> list[str]:
 def _write(file: MemoryFile, uses: Noted, *, copies: bool) -> None:
     told = [{"id": id, "count": count, "at": time_text(at)} for id, (count, at) in uses.items()]
     with file.database.writing() as db:
-        db.executemany(
+        db.run_each(
             "UPDATE memories SET recalled_count = recalled_count + :count, recalled_at = :at"
             " WHERE id = :id",
             told,
         )
         if copies:  # for their authors to collect
-            db.executemany(USE, told)
+            db.run_each(USE, told)

@@ -1,0 +1,1 @@
+"""The statements that every engine shares, and what they ask of it."""
