@@ -97,7 +97,7 @@ def _made(source: Transaction, row: int, number: int, positions: Collection[int]
 
 # The number of the embedder here, and the chunks without its vector.
 AWAITED = """
-    SELECT e.id, c.position, c.id FROM embedders e CROSS JOIN chunks c ON c.memory = :row
-    CROSS JOIN pending p ON p.embedder = e.id AND p.chunk = c.id
+    SELECT e.id, c.position, c.id FROM embedders e ORDERED JOIN chunks c ON c.memory = :row
+    ORDERED JOIN pending p ON p.embedder = e.id AND p.chunk = c.id
     WHERE e.name = :name AND e.dimension = :dimension
 """

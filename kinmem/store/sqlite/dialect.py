@@ -8,7 +8,7 @@ WORDS = {
     "NUMBERED": "(SELECT value FROM json_each({}))",
     "PAIRED": "(SELECT value ->> 0 AS one, value ->> 1 AS other FROM json_each({}))",
 }
-CALL = re.compile(rf"\b({'|'.join(WORDS)})\(([\w:.]+)\)")
+CALL = re.compile(rf"\b({'|'.join(WORDS)})\(([\w:.?]+)\)")
 
 
 @lru_cache(maxsize=1024)

@@ -18,7 +18,7 @@ from kinmem.language import sentences
 from kinmem.models import Memory, Passage
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.queries import IS_LIVE, as_text, spread, time_text
+from kinmem.store.sqlite.queries import ALL, IS_LIVE, as_text, spread, time_text
 
 if TYPE_CHECKING:
     from kinmem.store.sqlite.sharing import KinFiles
@@ -123,8 +123,11 @@ def keep_text(db: Transaction, old: Memory, said: str, new: Memory, says: str) -
         "DELETE FROM old_texts WHERE memory_id = ? AND content_hash = ?", (new.id, new.content_hash)
     )
     db.run(
-        "INSERT OR REPLACE INTO old_texts (memory_id, content_hash, base, delta, at)"
-        " VALUES (?, ?, ?, ?, ?)",
+        """
+        INSERT INTO old_texts (memory_id, content_hash, base, delta, at) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (memory_id, content_hash)
+            DO UPDATE SET base = excluded.base, delta = excluded.delta, at = excluded.at
+        """,
         (old.id, old.content_hash, new.content_hash, change, time_text(new.content_updated_at)),
     )
 
@@ -152,7 +155,7 @@ def note_ingested(db: Transaction, embedder: str, chunks: Sequence[int]) -> None
         UPDATE memories SET status = 'ingested'
         WHERE status = 'pending' AND rowid IN (
             SELECT memory FROM chunks
-            WHERE id IN (SELECT value FROM json_each(:chunks)) AND metadata IS NOT NULL
+            WHERE id IN NUMBERED(:chunks) AND metadata IS NOT NULL
         ) AND NOT EXISTS (
             SELECT 1 FROM pending p JOIN embedders e ON e.id = p.embedder AND e.name = :embedder
             -- the chunks of one document are numbered in a row
@@ -197,7 +200,7 @@ class SqliteDocuments:
         return old_text(kept, version or present, present, text, id)
 
     def readable(self, id: str) -> str:
-        read = self.parts(id, 0, -1)  # all of them
+        read = self.parts(id, 0, None)
         if not any(place.held for place, _ in read):
             return self.text(id)
         whole: list[str] = []
@@ -213,12 +216,12 @@ class SqliteDocuments:
         rows = database.rows(
             """
             SELECT c.metadata, coalesce(c.text, m.content),
-                json_extract(m.ingest_metadata, '$.held')
+                m.ingest_metadata ->> 'held'
             FROM chunks c JOIN memories m ON m.rowid = c.memory
             WHERE c.memory = ? AND c.metadata IS NOT NULL AND c.position >= ?
             ORDER BY c.position LIMIT ?
             """,
-            (row, first, -1 if most is None else most),  # LIMIT -1 is none
+            (row, first, ALL if most is None else most),
         )
         return [(passage_of(metadata, held), text) for metadata, text, held in rows]
 

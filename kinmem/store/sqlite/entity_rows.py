@@ -25,9 +25,9 @@ def put(db: Transaction, memory: int, knowledge: Knowledge, at: datetime) -> Non
     if knowledge.relations:
         parts = _parts(db, memory)
         db.run_each(
-            "INSERT OR IGNORE INTO relations"
+            "INSERT INTO relations"
             " (memory, source, relation, target, chunk, origin, confidence, verified_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             [
                 (
                     memory,
@@ -69,13 +69,14 @@ def copy(from_db: Transaction, source: int, db: Transaction, target: int) -> boo
     names = _names(from_db, source)
     numbers = {key: _exactly(db, Entity(name, key[1])) for key, name in names.items()}
     db.run_each(
-        "INSERT OR IGNORE INTO memory_entities (memory, entity, alias, folded) VALUES (?, ?, ?, ?)",
+        "INSERT INTO memory_entities (memory, entity, alias, folded) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT DO NOTHING",
         [(target, numbers[row[:2]], *row[2:]) for row in about],
     )
     db.run_each(
-        "INSERT OR IGNORE INTO relations"
+        "INSERT INTO relations"
         " (memory, source, target, relation, chunk, origin, confidence, verified_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         [(target, numbers[row[:2]], numbers[row[2:4]], *row[4:]) for row in said],
     )
     db.run("UPDATE memories SET entities_read = ? WHERE rowid = ?", (was_read, target))
@@ -115,12 +116,22 @@ def merge(db: Transaction, kept: int, gone: int) -> None:
     """Transfer everything about one entity to another; its name becomes an alias."""
     name = db.value("SELECT name FROM entities WHERE id = ?", (gone,))
     db.run(
-        "UPDATE OR IGNORE memory_entities SET entity = :kept, alias = coalesce(alias, :name),"
-        " folded = coalesce(folded, :folded) WHERE entity = :gone",
+        "UPDATE memory_entities SET entity = :kept, alias = coalesce(alias, :name),"
+        " folded = coalesce(folded, :folded) WHERE entity = :gone"
+        " AND memory NOT IN (SELECT memory FROM memory_entities WHERE entity = :kept)",
         {"kept": kept, "gone": gone, "name": name, "folded": folded(name)},
     )
-    for end in ("source", "target"):
-        db.run(f"UPDATE OR IGNORE relations SET {end} = ? WHERE {end} = ?", (kept, gone))
+    for end, other in (("source", "target"), ("target", "source")):
+        db.run(
+            f"""
+            UPDATE relations SET {end} = :kept WHERE {end} = :gone AND NOT EXISTS (
+                SELECT 1 FROM relations known
+                WHERE known.memory = relations.memory AND known.relation = relations.relation
+                    AND known.{end} = :kept AND known.{other} = relations.{other}
+            )
+            """,
+            {"kept": kept, "gone": gone},
+        )
     db.run("DELETE FROM relations WHERE source = ? AND target = source", (kept,))
     db.run("DELETE FROM entities WHERE id = ?", (gone,))  # with whatever was there twice
 
@@ -132,8 +143,8 @@ def _mention(db: Transaction, memory: int, entities: Sequence[Entity]) -> dict[s
         number, name = _number(db, entity)
         alias = entity.alias if folded(name) == folded(entity.name) else entity.name
         db.run(
-            "INSERT OR IGNORE INTO memory_entities (memory, entity, alias, folded)"
-            " VALUES (?, ?, ?, ?)",
+            "INSERT INTO memory_entities (memory, entity, alias, folded)"
+            " VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
             (memory, number, alias, alias and folded(alias)),
         )
         numbers[folded(entity.name)] = number
@@ -181,7 +192,9 @@ def _exactly(db: Transaction, entity: Entity) -> int:
     """Return the number of the entity with exactly this name and type, which may be new."""
     bound = {"name": entity.name, "folded": folded(entity.name), "type": entity.type}
     db.run(
-        "INSERT OR IGNORE INTO entities (name, folded, type) VALUES (:name, :folded, :type)", bound
+        "INSERT INTO entities (name, folded, type) VALUES (:name, :folded, :type)"
+        " ON CONFLICT DO NOTHING",
+        bound,
     )
     number = db.value(
         "SELECT id FROM entities WHERE type = :type AND (folded = :folded OR name = :name)", bound

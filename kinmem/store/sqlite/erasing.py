@@ -20,7 +20,7 @@ from kinmem.store.sqlite.queries import (
     CJK,
     COLUMNS,
     FIELDS,
-    IN_IDS,
+    IN_NUMBERS,
     IS_LIVE,
     as_text,
     column,
@@ -35,11 +35,8 @@ SAYS_IT = 0.6
 # Least words of a statement that is looked for in all that was said; characters in scripts without
 # spaces.
 FEWEST_WORDS = 3
-IN_TURNS = "(session, turn) IN (SELECT value ->> 0, value ->> 1 FROM json_each(:turns))"
-OF_MEMORIES = (
-    "SELECT DISTINCT session, turn FROM repetitions"
-    " WHERE memory IN (SELECT value FROM json_each(?))"
-)
+IN_TURNS = "(session, turn) IN PAIRED(:turns)"
+OF_MEMORIES = "SELECT DISTINCT session, turn FROM repetitions WHERE memory IN LISTED(?)"
 # Session and turn.
 Turn = tuple[str, str]
 
@@ -51,9 +48,10 @@ def put_repetitions(
     which drafts were stored."""
     db.run_each(
         """
-        INSERT OR IGNORE INTO repetitions (session, turn, memory, role)
+        INSERT INTO repetitions (session, turn, memory, role)
         SELECT :session, :turn, :memory, :role
         WHERE EXISTS (SELECT 1 FROM turns WHERE session = :session AND turn = :turn)
+        ON CONFLICT DO NOTHING
         """,
         [
             {
@@ -93,18 +91,21 @@ def scrub(db: Transaction, memory: Memory, repeating: Collection[Turn]) -> None:
     db.run("DELETE FROM conflicts WHERE newer = :id OR older = :id", {"id": id})
     db.run("DELETE FROM tier_changes WHERE memory_id = :id", {"id": id})
     db.run("DELETE FROM lineage WHERE child = :id", {"id": id})
-    db.run(
-        "DELETE FROM refusals WHERE EXISTS"
-        " (SELECT 1 FROM json_each(refusals.ids) WHERE value = :id)",
-        {"id": id},
-    )
-    db.run(  # what a session was shown of it
-        "UPDATE shown SET text = NULL, memories = json_remove(memories, :path)"
-        " WHERE EXISTS (SELECT 1 FROM json_each(shown.memories) WHERE key = :id)",
-        {"id": id, "path": f'$."{id}"'},
-    )
+    db.run("DELETE FROM refusals WHERE :id IN LISTED(refusals.ids)", {"id": id})
+    _scrub_shown(db, id)
     db.run("DELETE FROM others_uses WHERE memory = :id", {"id": id})
     db.run("DELETE FROM old_texts WHERE memory_id = :id", {"id": id})
+
+
+def _scrub_shown(db: Transaction, id: str) -> None:
+    """Blank what sessions were shown together with it."""
+    blocks = db.rows("SELECT id, memories FROM shown WHERE (memories ->> ?) IS NOT NULL", (id,))
+    for block, stored in blocks:
+        memories = json.loads(stored)
+        del memories[id]
+        db.run(
+            "UPDATE shown SET text = NULL, memories = ? WHERE id = ?", (as_text(memories), block)
+        )
 
 
 def _scrub_contexts(db: Transaction, memory: Memory, turns: str) -> None:
@@ -127,14 +128,18 @@ def _scrub_contexts(db: Transaction, memory: Memory, turns: str) -> None:
             reindex(db, row, replace(other, source_context=None))
         for name in ("before", "after"):
             told = db.rows(
-                f"SELECT seq, {name} ->> '$.source_context' FROM history"
-                f" WHERE memory_id = :id AND {name} ->> '$.source_context' IS NOT NULL",
+                f"SELECT seq, {name} FROM history"
+                f" WHERE memory_id = :id AND ({name} ->> 'source_context') IS NOT NULL",
                 ids,
             )
+            lines = [(seq, json.loads(fields)) for seq, fields in told]
             db.run_each(
-                f"UPDATE history SET {name} = json_replace({name}, '$.source_context', NULL)"
-                " WHERE seq = ?",
-                [(seq,) for seq, context in told if _quotes(context, wanted)],
+                f"UPDATE history SET {name} = ? WHERE seq = ?",
+                [
+                    (as_text({**fields, "source_context": None}), seq)
+                    for seq, fields in lines
+                    if _quotes(fields["source_context"], wanted)
+                ],
             )
 
 
@@ -158,12 +163,12 @@ def _scrub_turns(db: Transaction, memory: Memory, turns: str) -> None:
     said = db.rows(f"SELECT id, session FROM turns WHERE {IN_TURNS}", {"turns": turns})
     said += _restating(db, memory)
     db.run(
-        f"UPDATE turns SET text = :gone, spill = NULL WHERE id {IN_IDS}",
+        f"UPDATE turns SET text = :gone, spill = NULL WHERE id {IN_NUMBERS}",
         {"gone": ERASED, "ids": json.dumps([id for id, _ in said])},
     )
     sessions = {session for _, session in said} | {session for session, _ in json.loads(turns)}
     summaries = db.rows(
-        "SELECT id, summary FROM snapshots WHERE session IN (SELECT value FROM json_each(?))",
+        "SELECT id, summary FROM snapshots WHERE session IN LISTED(?)",
         (json.dumps(list(sessions)),),
     )
     wanted = set(content_words(memory.content))
@@ -183,7 +188,7 @@ def _restating(db: Transaction, memory: Memory) -> list[tuple[int, str]]:
     written = memory.content.lower()  # `words` turns a sharp s into two letters
     plain = [word for word in words(memory.content) if word.isascii() and word in written]
     rows = db.rows(
-        "SELECT id, session, text FROM turns WHERE instr(lower(text), :word)"
+        "SELECT id, session, text FROM turns WHERE lower(text) LIKE '%' || :word || '%'"
         " AND (:deleted IS NULL OR learned_at IS NOT NULL OR said_at <= :deleted)",
         {
             "word": max(plain, key=len, default=""),

@@ -42,7 +42,7 @@ class SqliteGraph:
 
     def unread(self, limit: int) -> list[Memory]:
         rows = self._files.own.database.rows(
-            f"SELECT {COLUMNS} FROM memories m INDEXED BY memories_to_read"
+            f"SELECT {COLUMNS} FROM memories m BY INDEX memories_to_read"
             f" WHERE m.entities_read = 0 AND {OWN} ORDER BY m.rowid DESC LIMIT :limit",
             {"kin": self._files.kin, "limit": limit},
         )
@@ -77,9 +77,9 @@ class SqliteGraph:
         wanted = json.dumps([folded(name) for name in names])
         found = self._known(
             f"""
-            e.folded IN (SELECT value FROM json_each(:names)) OR e.id IN (
+            e.folded IN LISTED(:names) OR e.id IN (
                 SELECT entity FROM memory_entities a JOIN memories m ON m.rowid = a.memory
-                WHERE a.folded IN (SELECT value FROM json_each(:names)) AND {REACHES[reach]})
+                WHERE a.folded IN LISTED(:names) AND {REACHES[reach]})
             """,
             {"names": wanted},
             reach,
@@ -208,9 +208,9 @@ class SqliteGraph:
         return {**self._files.view(file), "now": time_text(self._files.clock())}
 
 
-OF_KEYS = "({0}.folded, {0}.type) IN (SELECT value ->> 0, value ->> 1 FROM json_each(:keys))"
+OF_KEYS = "({0}.folded, {0}.type) IN PAIRED(:keys)"
 KNOWN = f"""
-    SELECT e.folded, e.type, e.name, a.alias, count(*), min({SAID_AT}), max({SAID_AT}),
+    SELECT e.folded, e.type, e.name, min(a.alias), count(*), min({SAID_AT}), max({SAID_AT}),
         sum(coalesce(m.importance, 5))
     FROM entities e JOIN memory_entities a ON a.entity = e.id JOIN memories m ON m.rowid = a.memory
     WHERE ({{}}) AND {{}} GROUP BY e.id, a.folded
@@ -218,7 +218,8 @@ KNOWN = f"""
 # Two lookups by index; OR would read all relations.
 EDGES = f"""
     SELECT s.folded, s.type, s.name, t.folded, t.type, t.name, r.relation, m.id,
-        min(r.confidence, m.confidence), r.verified_at, m.state,
+        CASE WHEN r.confidence < m.confidence THEN r.confidence ELSE m.confidence END,
+        r.verified_at, m.state,
         coalesce(m.valid_to, m.state_at, m.content_updated_at)
     FROM (
         SELECT r.* FROM entities e JOIN relations r ON r.source = e.id WHERE {OF_KEYS.format("e")}

@@ -170,7 +170,7 @@ class SqlitePast:
             bound,
         )
         latest = [number for (number,) in numbers]
-        which = "write IN (SELECT value FROM json_each(:writes))"
+        which = "write IN NUMBERED(:writes)"
         return self._lines(which, {"writes": json.dumps(latest)})[::-1]
 
     def write(self, number: int) -> list[Event]:

@@ -12,7 +12,7 @@ from kinmem.models import LIVE, Fate, Living, Place, State, TierChange
 from kinmem.store.sql.database import Row, Transaction
 from kinmem.store.sqlite import chunk_vectors
 from kinmem.store.sqlite.history_rows import Line
-from kinmem.store.sqlite.queries import IN_IDS, VISIBLE, moment, time_text
+from kinmem.store.sqlite.queries import IN_IDS, IN_NUMBERS, VISIBLE, moment, time_text
 from kinmem.store.sqlite.sharing import KinFiles
 
 RECENT = timedelta(days=7)
@@ -98,15 +98,16 @@ class SqliteLife:
         }
 
     def came_by(self, ids: Collection[str]) -> dict[str, tuple[str, datetime]]:
-        # SQLite takes the other columns from the row of the max.
         rows = self._own.rows(
             f"""
-            SELECT max(seq), at, memory_id, action FROM history
-            WHERE memory_id {IN_IDS} AND after ->> '$.state' IS NOT NULL GROUP BY memory_id
+            SELECT memory_id, action, at FROM history WHERE seq IN (
+                SELECT max(seq) FROM history
+                WHERE memory_id {IN_IDS} AND (after ->> 'state') IS NOT NULL GROUP BY memory_id
+            )
             """,
             {"ids": json.dumps(list(ids))},
         )
-        return {id: (action, datetime.fromisoformat(at)) for _, at, id, action in rows}
+        return {id: (action, datetime.fromisoformat(at)) for id, action, at in rows}
 
     def to_states(self, fates: Sequence[Fate]) -> int:
         if not fates:
@@ -189,13 +190,11 @@ def _living(row: Row, links: Links, recent: Links) -> Living:
 def _present(db: Transaction, changes: Sequence[One]) -> dict[int, One]:
     """By row number those whose memory is still at the version it was read at."""
     by_id = {one.memory.id: one for one in changes}
-    versions = json.dumps({id: one.memory.version for id, one in by_id.items()})
     found = db.rows(
-        "SELECT m.rowid, m.id FROM json_each(?) JOIN memories m ON m.id = key"
-        " WHERE m.version = value",
-        (versions,),
+        f"SELECT m.rowid, m.id, m.version FROM memories m WHERE m.id {IN_IDS}",
+        {"ids": json.dumps(list(by_id))},
     )
-    return {row: by_id[id] for row, id in found}
+    return {row: by_id[id] for row, id, version in found if version == by_id[id].memory.version}
 
 
 def _set_states(db: Transaction, fates: Mapping[int, Fate], at: datetime) -> None:
@@ -214,7 +213,9 @@ def _set_states(db: Transaction, fates: Mapping[int, Fate], at: datetime) -> Non
         ],
     )
     crossed = [r for r, one in fates.items() if (one.memory.state in LIVE) != (one.state in LIVE)]
-    chunks = db.rows(f"SELECT id FROM chunks WHERE memory {IN_IDS}", {"ids": json.dumps(crossed)})
+    chunks = db.rows(
+        f"SELECT id FROM chunks WHERE memory {IN_NUMBERS}", {"ids": json.dumps(crossed)}
+    )
     chunk_vectors.log(db, [chunk for (chunk,) in chunks])
 
 

@@ -36,12 +36,13 @@ FIELDS = (
     "verified_at",
 )  # fmt: skip
 ORIGIN, CREATED = FIELDS.index("origin"), FIELDS.index("created_at")
-_ROW = f"INTO links ({', '.join(FIELDS)}) VALUES ({', '.join('?' * len(FIELDS))})"
-PUT, PUT_NEW = f"INSERT OR REPLACE {_ROW}", f"INSERT OR IGNORE {_ROW}"
-PUBLISH = (
-    f"INSERT OR REPLACE INTO links ({', '.join(FIELDS)}, kin)"
-    f" VALUES ({', '.join('?' * len(FIELDS))}, ?)"
+_COLUMNS, _PLACES = ", ".join(FIELDS), ", ".join("?" * len(FIELDS))
+_REPLACING = "ON CONFLICT (source, target, relation, kin) DO UPDATE SET " + ", ".join(
+    f"{name} = excluded.{name}" for name in FIELDS[3:]
 )
+PUT_NEW = f"INSERT INTO links ({_COLUMNS}) VALUES ({_PLACES}) ON CONFLICT DO NOTHING"
+PUT = f"INSERT INTO links ({_COLUMNS}) VALUES ({_PLACES}) {_REPLACING}"
+PUBLISH = f"INSERT INTO links ({_COLUMNS}, kin) VALUES ({_PLACES}, ?) {_REPLACING}"
 BETWEEN = "((source = :one AND target = :other) OR (source = :other AND target = :one))"
 
 Snapshot = list[dict[str, str | None]]
@@ -373,16 +374,18 @@ class LinkChanges:
             return sum(put_found(db, link, self._files.clock()) for link in found)
 
     def doubt(self, links: Sequence[Link]) -> None:
-        names = json.dumps([(link.source, link.target, link.relation) for link in links])
-        which = (
-            "origin = 'auto' AND (source, target, relation) IN"
-            " (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))"
+        found = self._files.own.database.rows(
+            "SELECT source, target, relation FROM links"
+            " WHERE origin = 'auto' AND (source, target) IN PAIRED(:pairs)",
+            {"pairs": json.dumps([(link.source, link.target) for link in links])},
         )
-        if self._files.own.database.rows(f"SELECT 1 FROM links WHERE {which} LIMIT 1", (names,)):
+        doubted = {(link.source, link.target, link.relation) for link in links}.intersection(found)
+        if doubted:
             with self._files.writing() as db:
-                db.run(
-                    f"UPDATE links SET confidence = confidence / 2, evidence = NULL WHERE {which}",
-                    (names,),
+                db.run_each(
+                    "UPDATE links SET confidence = confidence / 2, evidence = NULL"
+                    " WHERE origin = 'auto' AND source = ? AND target = ? AND relation = ?",
+                    sorted(doubted),
                 )
 
     def drop_stale(self, before: datetime, *, dry_run: bool = False) -> int:

@@ -99,8 +99,8 @@ class SqliteLinks:
         for file in self._files:
             for name, type, id in file.database.rows(
                 f"""
-                SELECT e.folded, e.type, m.id FROM json_each(:ids)
-                JOIN memories m ON m.id = value
+                SELECT e.folded, e.type, m.id FROM LISTED(:ids) asked
+                JOIN memories m ON m.id = asked.value
                 JOIN memory_entities ON memory = m.rowid JOIN entities e ON e.id = entity
                 WHERE {VISIBLE}
                 """,
@@ -126,9 +126,10 @@ class SqliteLinks:
         """(id, entity) of what these memories name, but not who speaks in them."""
         rows = file.database.rows(
             f"""
-            SELECT m.id, e.folded, m.speaker FROM json_each(:ids)
-            CROSS JOIN memories m ON m.id = value
-            CROSS JOIN memory_entities ON memory = m.rowid CROSS JOIN entities e ON e.id = entity
+            SELECT m.id, e.folded, m.speaker FROM LISTED(:ids) asked
+            ORDERED JOIN memories m ON m.id = asked.value
+            ORDERED JOIN memory_entities ON memory = m.rowid
+            ORDERED JOIN entities e ON e.id = entity
             WHERE {VISIBLE}
             """,
             {"ids": json.dumps(list(ids)), **self._files.view(file)},
@@ -147,15 +148,13 @@ class SqliteLinks:
         return file.database.rows(
             f"""
             WITH asked AS MATERIALIZED (
-                SELECT value ->> 0 AS id, value ->> 1 AS what FROM json_each(:asked)
+                SELECT one AS id, other AS what FROM PAIRED(:asked) pairs
             ), held AS MATERIALIZED ({which})
             SELECT asked.id, m.id, asked.what,
-                m.manual_tags IS NOT NULL AND EXISTS (
-                    SELECT 1 FROM json_each(m.manual_tags) WHERE value = asked.what
-                )
+                m.manual_tags IS NOT NULL AND asked.what IN LISTED(m.manual_tags)
             FROM asked
-            CROSS JOIN held ON held.what = asked.what
-            CROSS JOIN memories m ON m.rowid = held.memory
+            ORDERED JOIN held ON held.what = asked.what
+            ORDERED JOIN memories m ON m.rowid = held.memory
             WHERE m.id <> asked.id AND {VISIBLE} AND {IS_LIVE}
                 AND (m.expires_at IS NULL OR m.expires_at > :now)
             """,
@@ -226,18 +225,18 @@ class SqliteLinks:
         }
 
 
-# CROSS JOIN: in this order. With statistics SQLite expects a table of JSON values to be large, and
+# ORDERED JOIN: in this order. With statistics SQLite expects a table of JSON values to be large, and
 # reads all tags instead of those asked for.
 TAGGED = """
     SELECT tag AS what, memory FROM (
         SELECT DISTINCT what FROM asked WHERE (
-            SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag = what LIMIT :most + 1)
+            SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag = what LIMIT :most + 1) some
         ) <= :most
-    ) CROSS JOIN tags ON tag = what
+    ) few ORDERED JOIN tags ON tag = what
 """
 ABOUT = """
-    SELECT what, memory FROM (SELECT DISTINCT what FROM asked)
-    CROSS JOIN entities e ON e.folded = what CROSS JOIN memory_entities ON entity = e.id
+    SELECT what, memory FROM (SELECT DISTINCT what FROM asked) named
+    ORDERED JOIN entities e ON e.folded = what ORDERED JOIN memory_entities ON entity = e.id
     WHERE (
         SELECT count(*) FROM (SELECT 1 FROM memory_entities WHERE entity = e.id LIMIT :most + 1)
     ) <= :most

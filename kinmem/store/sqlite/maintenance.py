@@ -45,7 +45,8 @@ class SqliteJobs:
             if held and not has_ended(known[0]):
                 return False
             db.run(
-                "INSERT OR REPLACE INTO jobs (name, holder, until) VALUES (?, ?, ?)",
+                "INSERT INTO jobs (name, holder, until) VALUES (?, ?, ?) ON CONFLICT (name)"
+                " DO UPDATE SET holder = excluded.holder, until = excluded.until",
                 (job, holder, time_text(now + timedelta(seconds=seconds))),
             )
             return True
@@ -66,7 +67,11 @@ class SqliteJobs:
 
     def set_mark(self, name: str, value: int) -> None:
         with self._database.writing() as db:
-            db.run("INSERT OR REPLACE INTO marks (name, value) VALUES (?, ?)", (name, value))
+            db.run(
+                "INSERT INTO marks (name, value) VALUES (?, ?)"
+                " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                (name, value),
+            )
 
     def record(self, run: Run) -> int:
         with self._database.writing() as db:
@@ -154,7 +159,7 @@ class SqliteDecisions:
     def refuse(self, kind: str, ids: Collection[str]) -> None:
         with self._database.writing() as db:
             db.run(
-                "INSERT OR IGNORE INTO refusals (kind, ids, at) VALUES (?, ?, ?)",
+                "INSERT INTO refusals (kind, ids, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
                 (kind, as_text(sorted(set(ids))), time_text(self._clock())),
             )
 

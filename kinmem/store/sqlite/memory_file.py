@@ -110,8 +110,7 @@ class MemoryFile:
 
     def _known_hashes(self, db: Transaction, drafts: Sequence[Draft]) -> set[str]:
         rows = db.rows(
-            "SELECT content_hash FROM memories"
-            " WHERE content_hash IN (SELECT value FROM json_each(?))",
+            "SELECT content_hash FROM memories WHERE content_hash IN LISTED(?)",
             (json.dumps([draft.memory.content_hash for draft in drafts]),),
         )
         return {hash for (hash,) in rows}
@@ -132,9 +131,9 @@ class MemoryFile:
             f"""
             SELECT m.id FROM memories m
             WHERE m.content_hash = :hash AND {IS_LIVE}
-                AND (:scope IS NULL OR +m.scope = :scope)
+                AND (:scope IS NULL OR m.scope = :scope)
                 AND (m.expires_at IS NULL OR (m.expires_at > :now AND m.expires_at >= :expires_at))
-                AND m.occurred_at IS :occurred_at
+                AND m.occurred_at IS NOT DISTINCT FROM :occurred_at
                 AND (:subject IS NULL OR m.subject = :subject COLLATE ANYCASE)
                 AND (:speaker IS NULL OR m.speaker = :speaker COLLATE ANYCASE)
                 AND (m.place IS NULL OR m.place = :place)
@@ -260,8 +259,7 @@ class MemoryFile:
     def by_ids(self, ids: Collection[str]) -> list[tuple[int, Memory]]:
         """Those of the ids that are here, in whatever state."""
         rows = self.database.rows(
-            f"SELECT m.rowid, {COLUMNS} FROM memories m"
-            " WHERE m.id IN (SELECT value FROM json_each(?))",
+            f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE m.id IN LISTED(?)",
             (json.dumps(list(ids)),),
         )
         return [(row[0], memory_of(row[1:])) for row in rows]

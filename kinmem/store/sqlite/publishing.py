@@ -122,19 +122,21 @@ class Publisher:
                 if more > 0:
                     db.run(COLLECT, {"more": more, "at": at, "id": id})
                     db.run(
-                        "INSERT OR REPLACE INTO others_uses (memory, count, at) VALUES (?, ?, ?)",
+                        "INSERT INTO others_uses (memory, count, at) VALUES (?, ?, ?) ON CONFLICT"
+                        " (memory) DO UPDATE SET count = excluded.count, at = excluded.at",
                         (id, count, at),
                     )
 
 
 COLLECT = """
     UPDATE memories SET recalled_count = recalled_count + :more,
-        recalled_at = max(coalesce(recalled_at, ''), :at)
+        recalled_at = CASE WHEN recalled_at > :at THEN recalled_at ELSE :at END
     WHERE id = :id
 """
 USE = """
     INSERT INTO others_uses (memory, count, at) VALUES (:id, :count, :at)
-    ON CONFLICT (memory) DO UPDATE SET count = count + excluded.count, at = max(at, excluded.at)
+    ON CONFLICT (memory) DO UPDATE SET count = others_uses.count + excluded.count,
+        at = CASE WHEN others_uses.at > excluded.at THEN others_uses.at ELSE excluded.at END
 """
 """Somebody else than the author has recalled a copy."""
 
@@ -166,6 +168,7 @@ def _publish_parents(source: Transaction, db: Transaction, id: str) -> None:
     """Record those memories that it was made from and that are shared."""
     parents = source.rows("SELECT parent FROM lineage WHERE child = ?", (id,))
     db.run_each(
-        "INSERT OR IGNORE INTO lineage (child, parent) SELECT ?, id FROM memories WHERE id = ?",
+        "INSERT INTO lineage (child, parent) SELECT ?, id FROM memories WHERE id = ?"
+        " ON CONFLICT DO NOTHING",
         [(id, parent) for (parent,) in parents],
     )

@@ -114,7 +114,10 @@ PUT_AWAY = "m.state IN ('deleted', 'quarantined')"
 VISIBLE = f"(:own OR (m.kin <> :kin AND NOT {PUT_AWAY}))"
 RAISE = "UPDATE revision SET number = number + 1"
 """What recall reads has changed."""
-IN_IDS = "IN (SELECT value FROM json_each(:ids))"
+ALL = 2**63 - 1
+"""No limit."""
+IN_IDS = "IN LISTED(:ids)"
+IN_NUMBERS = "IN NUMBERED(:ids)"
 LIVE_STATES = ", ".join(f"'{state}'" for state in LIVE)
 IS_LIVE = f"m.state IN ({LIVE_STATES})"
 SEEN = f"{VISIBLE} AND {IS_LIVE} AND (m.expires_at IS NULL OR m.expires_at > :now)"
@@ -130,12 +133,12 @@ BEGAN_UNKNOWN = f"(m.valid_to <= {VALID_FROM} AND {IS_LIVE})"
 BY_SUBJECT = "m.subject = :subject COLLATE ANYCASE"
 ABOUT = """m.rowid IN (
     SELECT memory FROM memory_entities JOIN entities e ON e.id = entity
-    WHERE e.folded IN (SELECT value FROM json_each(:about))
+    WHERE e.folded IN LISTED(:about)
 )"""
 
 # What begins with a question mark is still to be looked at: see migration 5.
-NOT_ELSEWHERE = """(m.place IS NULL OR m.place IN (SELECT value FROM json_each(:here))
-    OR m.place >= '?' AND m.place < '@' OR m.category IN (SELECT value FROM json_each(:free)))"""
+NOT_ELSEWHERE = """(m.place IS NULL OR m.place IN LISTED(:here)
+    OR m.place >= '?' AND m.place < '@' OR m.category IN LISTED(:free))"""
 
 # Which Kin reads which file: the bindings of VISIBLE.
 View = Mapping[str, str | bool]
@@ -182,7 +185,7 @@ def conditions(filters: Filters, view: View, now: datetime) -> tuple[str, dict[s
         parts.append(f"m.id {IN_IDS}")
         bound["ids"] = json.dumps(filters.ids)
     if filters.places is not None:
-        parts.append("m.place IN (SELECT value FROM json_each(:places))")
+        parts.append("m.place IN LISTED(:places)")
         bound["places"] = json.dumps(filters.places)
     if filters.here is not None and filters.only_here:
         parts.append(NOT_ELSEWHERE)

@@ -21,7 +21,7 @@ from kinmem.store.sqlite.document_parts import note_ingested
 from kinmem.store.sqlite.hybrid_search import Rows, search
 from kinmem.store.sqlite.memory_file import MemoryFile
 from kinmem.store.sqlite.nearest_chunks import APART
-from kinmem.store.sqlite.queries import IN_IDS, VISIBLE, Allowed, View, conditions
+from kinmem.store.sqlite.queries import IN_IDS, IN_NUMBERS, VISIBLE, Allowed, View, conditions
 from kinmem.store.sqlite.sharing import KinFiles
 
 
@@ -73,8 +73,7 @@ class SqliteIndex:
         result = {}
         for file in self._files:
             rows = file.database.rows(
-                "SELECT m.rowid, m.id FROM memories m"
-                f" WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE}",
+                f"SELECT m.rowid, m.id FROM memories m WHERE m.id {IN_IDS} AND {VISIBLE}",
                 {"ids": json.dumps(list(ids)), **self._files.view(file)},
             )
             names: dict[int, str] = dict(rows)
@@ -223,7 +222,7 @@ def _ids(file: MemoryFile, rows: Collection[int], view: View) -> dict[int, str]:
     """By row number, of those that the Kin sees: own copies are near as well."""
     return dict(
         file.database.rows(
-            f"SELECT m.rowid, m.id FROM memories m WHERE m.rowid {IN_IDS} AND {VISIBLE}",
+            f"SELECT m.rowid, m.id FROM memories m WHERE m.rowid {IN_NUMBERS} AND {VISIBLE}",
             {"ids": json.dumps(list(rows)), **view},
         )
     )

@@ -103,7 +103,7 @@ class SqliteStore:
     def page(self, filters: Filters, sort: Sort, limit: int, cursor: str | None = None) -> Page:
         key, order = SORTS[sort]
         after: dict[str, Any] = {}
-        beyond = "1"
+        beyond = "TRUE"
         if cursor is not None:
             after["key"], after["id"] = position(cursor, sort)
             beyond = f"({key}, m.id) {'<' if order == 'DESC' else '>'} (:key, :id)"
@@ -134,7 +134,7 @@ class SqliteStore:
             own, shared = self.files
             shown = f"NOT {PUT_AWAY}"
             found = {
-                *_distinct(own, "speaker", "1"),
+                *_distinct(own, "speaker", "TRUE"),
                 *_distinct(own, "kin", "m.scope = 'shared'"),
                 *_distinct(shared, "speaker", shown),  # what own copies say, the originals do
                 *_distinct(shared, "kin", shown),

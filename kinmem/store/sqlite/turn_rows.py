@@ -14,10 +14,8 @@ from kinmem.clock import Clock
 from kinmem.models.turns import Message, Role, Session, Shown, Snapshot
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.queries import IN_IDS, as_text, time_text
+from kinmem.store.sqlite.queries import ALL, IN_NUMBERS, as_text, time_text
 
-# The value with which SQLite's LIMIT is unlimited.
-ALL = -1
 MESSAGE = tuple(field.name for field in fields(Message))
 
 
@@ -55,7 +53,7 @@ class SqliteTurns:
             """
             WITH waiting AS (
                 SELECT session, turn, min(id) AS first, max(due_at) AS due
-                FROM turns INDEXED BY turns_to_learn -- else all turns are read in groups' order
+                FROM turns BY INDEX turns_to_learn -- else all turns are read in groups' order
                 WHERE learned_at IS NULL AND NOT parked AND role != 'system'
                 GROUP BY session, turn
             ), chosen AS (
@@ -81,12 +79,12 @@ class SqliteTurns:
                 f"""
                 UPDATE turns SET tries = tries + :failed, due_at = :until, parked = :parked,
                     problem = :problem
-                WHERE id {IN_IDS} AND learned_at IS NULL
+                WHERE id {IN_NUMBERS} AND learned_at IS NULL
                 """,
                 {
                     "until": None if until is None else time_text(until),
                     "parked": until is None,
-                    "failed": failed,
+                    "failed": int(failed),
                     "problem": problem,
                     "ids": json.dumps(list(ids)),
                 },
@@ -96,7 +94,7 @@ class SqliteTurns:
         with self._database.writing() as db:
             return db.run(
                 """
-                UPDATE turns SET tries = 0, due_at = NULL, parked = 0, problem = NULL
+                UPDATE turns SET tries = 0, due_at = NULL, parked = FALSE, problem = NULL
                 WHERE learned_at IS NULL AND (parked OR tries > 0 OR due_at IS NOT NULL)
                 """
             )
@@ -149,9 +147,9 @@ class SqliteTurns:
             )
             SELECT session, max(client), max(place), min(said_at), max(said_at),
                 count(DISTINCT turn), count(*)
-            FROM chosen JOIN turns USING (session) GROUP BY session ORDER BY last DESC
+            FROM chosen JOIN turns USING (session) GROUP BY session, last ORDER BY last DESC
             """,
-            (-1 if limit is None else limit,),  # SQLite's word for no limit
+            (ALL if limit is None else limit,),
         )
         return [
             Session(
@@ -215,7 +213,7 @@ class SqliteSnapshots:
     def compact(self, snapshot: Snapshot, ids: Collection[int]) -> int | None:
         with self._database.writing() as db:
             free = db.value(
-                f"SELECT count(*) FROM turns WHERE id {IN_IDS} AND session = :session"
+                f"SELECT count(*) FROM turns WHERE id {IN_NUMBERS} AND session = :session"
                 " AND snapshot IS NULL",
                 {"ids": json.dumps(list(ids)), "session": snapshot.session},
             )
@@ -223,7 +221,7 @@ class SqliteSnapshots:
                 return None
             made = _insert_snapshot(db, snapshot)
             db.run(
-                f"UPDATE turns SET snapshot = :made WHERE id {IN_IDS}",
+                f"UPDATE turns SET snapshot = :made WHERE id {IN_NUMBERS}",
                 {"made": made, "ids": json.dumps(list(ids))},
             )
             return made
@@ -232,16 +230,17 @@ class SqliteSnapshots:
         with self._database.writing() as db:
             bound = {"ids": json.dumps(list(ids)), "session": snapshot.session}
             there = db.value(
-                f"SELECT count(*) FROM snapshots WHERE id {IN_IDS} AND session = :session", bound
+                f"SELECT count(*) FROM snapshots WHERE id {IN_NUMBERS} AND session = :session",
+                bound,
             )
             if there != len(set(ids)) or not there:
                 return None
             made = _insert_snapshot(db, snapshot)
             db.run(
-                f"UPDATE turns SET snapshot = :made WHERE session = :session AND snapshot {IN_IDS}",
+                f"UPDATE turns SET snapshot = :made WHERE session = :session AND snapshot {IN_NUMBERS}",
                 {**bound, "made": made},
             )
-            db.run(f"DELETE FROM snapshots WHERE id {IN_IDS}", bound)
+            db.run(f"DELETE FROM snapshots WHERE id {IN_NUMBERS}", bound)
             return made
 
     def of(self, session: str | None = None) -> list[Snapshot]:
@@ -330,7 +329,7 @@ class SqliteShownNotes:
         rows = self._database.rows(
             """
             SELECT text FROM shown WHERE session = :session AND text IS NOT NULL AND EXISTS (
-                SELECT 1 FROM json_each(memories) WHERE key IN (SELECT value FROM json_each(:ids))
+                SELECT 1 FROM LISTED(:ids) asked WHERE (memories ->> asked.value) IS NOT NULL
             ) ORDER BY id
             """,
             {"session": session, "ids": json.dumps(list(ids))},

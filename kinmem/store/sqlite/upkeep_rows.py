@@ -10,7 +10,9 @@ from kinmem.models import Memory
 from kinmem.store.memory import SHORT, Summary
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sqlite.queries import (
+    ALL,
     COLUMNS,
+    IN_IDS,
     IS_LIVE,
     VISIBLE,
     column,
@@ -26,10 +28,7 @@ if TYPE_CHECKING:
 
 
 # Own memories that still say what was seen; the first condition finds them by the index.
-SEEN = """
-    id IN (SELECT key FROM json_each(:seen))
-    AND (id, content_hash) IN (SELECT key, value FROM json_each(:seen))
-"""
+SEEN = f"id {IN_IDS} AND (id, content_hash) IN PAIRED(:seen)"
 
 HOLDING = f"""
     SELECT m.id FROM words CROSS JOIN memories m ON m.rowid = words.rowid
@@ -119,7 +118,7 @@ class SqliteRounds:
 
 def _seen(seen: Mapping[str, str]) -> dict[str, str]:
     """What SEEN asks for."""
-    return {"seen": json.dumps(dict(seen))}
+    return {"ids": json.dumps(list(seen)), "seen": json.dumps(list(seen.items()))}
 
 
 # A summary that is made of the memory as it is; those of a former text went with it.
@@ -145,7 +144,7 @@ class SqliteSummaries:
                 f"""
                 SELECT m.id, s.text FROM memories m JOIN summaries s ON s.memory = m.rowid
                 WHERE s.scope = 'memory' AND s.text <> '' AND {VISIBLE}
-                    AND m.id IN (SELECT value FROM json_each(:ids))
+                    AND m.id {IN_IDS}
                 """,
                 {**self._files.view(file), "ids": json.dumps(list(ids))},
             )
@@ -170,11 +169,11 @@ class SqliteSummaries:
         rows = self._files.own.database.rows(
             f"""
             SELECT m.id FROM memories m
-            WHERE (length(m.content) > {SHORT} OR m.metadata LIKE '%"parts"%')
+            WHERE (length(m.content) > {SHORT} OR (m.metadata ->> 'parts') IS NOT NULL)
                 AND {IS_LIVE} AND NOT {CURRENT}
             ORDER BY m.content_updated_at, m.id LIMIT :limit
             """,
-            {"limit": -1 if limit is None else limit},
+            {"limit": ALL if limit is None else limit},
         )
         return [id for (id,) in rows]
 

@@ -215,8 +215,8 @@ def _mark_learned(db: Transaction, messages: Sequence[int], at: datetime) -> boo
     if not messages:
         return True
     marked = db.run(
-        "UPDATE turns SET learned_at = ?, problem = NULL, parked = 0 WHERE learned_at IS NULL"
-        " AND id IN (SELECT value FROM json_each(?))",
+        "UPDATE turns SET learned_at = ?, problem = NULL, parked = FALSE WHERE learned_at IS NULL"
+        " AND id IN NUMBERED(?)",
         (time_text(at), json.dumps(list(messages))),
     )
     return marked == len(set(messages))
@@ -279,7 +279,7 @@ def _insert_parents(
         for parent in many
     ]
     db.run_each(
-        "INSERT OR IGNORE INTO lineage (child, parent) VALUES (?, ?)",
+        "INSERT INTO lineage (child, parent) VALUES (?, ?) ON CONFLICT DO NOTHING",
         [pair for pair in pairs if pair[0] != pair[1]],
     )
 
