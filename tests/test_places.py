@@ -15,7 +15,7 @@ from kinmem.learn.prepare import judgement
 from kinmem.mcp import tool_answers
 from kinmem.models.places import place_of
 from kinmem.service import Service
-from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.connection import SqliteDatabase
 
 PNPM = "We use pnpm in this repo, never npm or yarn."
 DECIDED = "We decided to write the migrations of this repo by hand."
@@ -355,7 +355,7 @@ def test_memories_of_an_earlier_version_get_the_place_of_their_turn(
     first = service_of("bob")
     said(first, "1", a, DECIDED, "I prefer tabs to spaces.")
     first.close()
-    database = Database(home / "kins" / "bob.db")
+    database = SqliteDatabase(home / "kins" / "bob.db")
     with database.writing() as db:  # as the migration leaves them
         db.run("UPDATE memories SET place = '?' || ?", (str(a / "src"),))
     database.close()

@@ -18,7 +18,7 @@ from kinmem.mcp.protocol import build
 from kinmem.models import Hit, Note
 from kinmem.service import Service
 from kinmem.store.sqlite import turn_vectors
-from kinmem.store.sqlite.connection import MIGRATIONS, Database
+from kinmem.store.sqlite.connection import MIGRATIONS, SqliteDatabase
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock
 
@@ -418,7 +418,10 @@ def test_a_file_from_before_is_indexed_bit_by_bit(
         if int(script.name[:4]) > 3:
             script.unlink()
     (home / "kins").mkdir(parents=True)
-    with closing(Database(home / "kins" / "ana.db", older)) as database, database.writing() as db:
+    with (
+        closing(SqliteDatabase(home / "kins" / "ana.db", older)) as database,
+        database.writing() as db,
+    ):
         for n in range(60):
             db.run(
                 "INSERT INTO turns (session, turn, role, text, said_at, learned_at)"

@@ -7,8 +7,9 @@ from dataclasses import replace
 import apsw
 
 from kinmem.models import Filters, Memory, State
-from kinmem.store.sqlite.memory_file import MemoryFile
-from kinmem.store.sqlite.queries import COLUMNS, indexed, memory_of
+from kinmem.store.sql.indexed_text import indexed
+from kinmem.store.sql.memory_rows import COLUMNS, memory_of
+from kinmem.store.sqlite.kin_files import SqliteFile
 from kinmem.store.sqlite.store import SqliteStore
 
 EVERY_STATE = Filters(states=tuple(State))
@@ -78,7 +79,7 @@ def _unlike_copies(store: SqliteStore) -> Iterator[str]:
 UNLIKE = ("tagged_at", "linked_at", "scored_at", "recalled_count", "recalled_at")
 
 
-def _told(book: MemoryFile, which: str) -> dict[str, tuple[object, set[object]]]:
+def _told(book: SqliteFile, which: str) -> dict[str, tuple[object, set[object]]]:
     """By id a memory with its words, chunks, tags, entities and summaries; its vectors."""
     with book.database.reading() as db:
         rows = db.rows(f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE {which}")
@@ -117,7 +118,7 @@ PARTS = (
 )
 
 
-def _problems_of(book: MemoryFile) -> Iterator[str]:
+def _problems_of(book: SqliteFile) -> Iterator[str]:
     # A connection that has seen the file before has FTS5 compare it with what it remembers:
     # quick_check then reports damage where another process has merely erased something.
     with closing(book.database._connect()) as db:

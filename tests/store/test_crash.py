@@ -9,9 +9,9 @@ import pytest
 
 from kinmem.errors import MemoryNotFound
 from kinmem.models import Filters, State
+from kinmem.store.sql.memory_file import MemoryFile
+from kinmem.store.sql.publishing import Publisher
 from kinmem.store.sqlite import connection
-from kinmem.store.sqlite.memory_file import MemoryFile
-from kinmem.store.sqlite.publishing import Publisher
 from kinmem.store.sqlite.store import SqliteStore
 from tests.processes import run
 from tests.store.contract import (

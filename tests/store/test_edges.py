@@ -10,7 +10,7 @@ import pytest
 
 from kinmem.models import Filters, Scope, State
 from kinmem.models.links import AUTO, Asked, linked
-from kinmem.store.sqlite.connection import MIGRATIONS, Database
+from kinmem.store.sqlite.connection import MIGRATIONS, SqliteDatabase
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock
 from tests.store.contract import added, edited, forgotten, listed
@@ -33,7 +33,7 @@ def test_tags_of_an_older_file_are_found(home: Path, tmp_path: Path) -> None:
     for name in ("0001_first.sql", "0002_conversations.sql"):
         shutil.copy(next(MIGRATIONS.glob(f"{name[:4]}*.sql")), older / name)
     path = home / "kins" / "ana.db"
-    with closing(Database(path, older)) as database, database.writing() as db:
+    with closing(SqliteDatabase(path, older)) as database, database.writing() as db:
         db.run(
             "INSERT INTO memories (id, kin, scope, content, category, content_hash, channel, trust,"
             " created_at, content_updated_at, manual_tags, auto_tags) VALUES ('m1', 'ana',"

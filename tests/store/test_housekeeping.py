@@ -52,7 +52,7 @@ def never() -> bool:
 
 
 def test_what_churn_left_empty_is_given_back(churned: SqliteStore, home: Path) -> None:
-    churned.files.own.database.truncate_wal()
+    churned.files.own.database.empty_log()
     blocks, size_before = size(churned, home)
     query = vectors(COUNT)[16]
     before = churned.index.nearest(query, MAKER, 20, Filters())

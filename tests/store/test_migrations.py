@@ -23,11 +23,12 @@ from kinmem.errors import StoreError
 from kinmem.models import Draft, Filters, Memory, State
 from kinmem.models.turns import Batch, Repetition
 from kinmem.store.sql.database import Transaction
+from kinmem.store.sql.indexed_text import indexed
+from kinmem.store.sql.memory_rows import FIELDS, row_of, time_text
 from kinmem.store.sqlite import connection
 from kinmem.store.sqlite.chunk_vectors import ChunkVectors
-from kinmem.store.sqlite.connection import MIGRATIONS, Database
+from kinmem.store.sqlite.connection import MIGRATIONS, SqliteDatabase
 from kinmem.store.sqlite.nearest_chunks import VectorCopies
-from kinmem.store.sqlite.queries import FIELDS, indexed, row_of, time_text
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock
 from tests.processes import REPOSITORY
@@ -93,7 +94,7 @@ def described(path: Path) -> tuple[object, ...]:
 def test_an_old_file_is_brought_up_to_date_after_a_backup(old: Path, later: Path) -> None:
     before = described(old)
 
-    with closing(Database(old, later)) as database:
+    with closing(SqliteDatabase(old, later)) as database:
         assert database.rows("PRAGMA user_version") == [(LATEST + 1,)]
         assert database.rows("SELECT count(*) FROM moods") == [(20,)]
         assert database.rows("SELECT count(*) FROM words WHERE words MATCH 'fact'") == [(20,)]
@@ -108,7 +109,7 @@ def test_an_old_file_is_brought_up_to_date_after_a_backup(old: Path, later: Path
 
 def written_by_version_1(path: Path, first: Path, drafts: list[Draft]) -> None:
     """A file as kinmem made it before it kept conversations; its statements, not today's."""
-    database = Database(path, first)
+    database = SqliteDatabase(path, first)
     vectors = ChunkVectors(database, VectorCopies(database))
     with closing(database):
         vectors.enroll(TINY, WIDTH)
@@ -239,7 +240,7 @@ def test_version_2_wrote_a_change_and_its_move_at_once(
 ) -> None:
     """Whoever creates and shares does two things, be it at the same moment."""
     for name in ("kins/ana.db", "shared.db"):
-        Database(home / name, second).close()
+        SqliteDatabase(home / name, second).close()
     told_by_version_2(home / "kins/ana.db", [(NOON, "1", action, ({}, {"importance": 7.0}))])
     told_by_version_2(home / "shared.db", [(NOON, "1", "moved", MOVED)])
 
@@ -254,7 +255,7 @@ def test_version_2_is_numbered_by_time_and_no_number_is_given_twice(
     """Of a clock that was set back too, and where a file has a history without memories."""
     minutes = {"kins/ana.db": [0, 5, 2, 9], "shared.db": [1, 6]}
     for name, at in minutes.items():
-        Database(home / name, second).close()
+        SqliteDatabase(home / name, second).close()
         told_by_version_2(
             home / name,
             [(NOON + timedelta(minutes=m), f"{m}", "erased", ({}, {})) for m in at],
@@ -288,7 +289,7 @@ def test_version_5_with_turns_is_backed_up_and_notes_repetitions_then(
         if int(script.name[:4]) > 5:
             script.unlink()
     path = home / "kins/ana.db"
-    with closing(Database(path, fifth)) as database, database.writing() as db:
+    with closing(SqliteDatabase(path, fifth)) as database, database.writing() as db:
         db.run_each(
             "INSERT INTO turns (session, turn, role, text, said_at) VALUES ('s', ?, 'user', ?, ?)",
             [(f"{n}", f"I have {n} cats.", time_text(NOON)) for n in (1, 2)],
@@ -311,7 +312,7 @@ def test_version_5_with_turns_is_backed_up_and_notes_repetitions_then(
 
 
 def test_nothing_is_backed_up_where_nothing_changes(old: Path) -> None:
-    Database(old).close()
+    SqliteDatabase(old).close()
 
     assert list(old.parent.glob("*.bak")) == []
 
@@ -321,7 +322,7 @@ def test_a_failing_migration_changes_nothing(old: Path, later: Path) -> None:
     before = described(old)
 
     with pytest.raises(StoreError) as failed:
-        Database(old, later)
+        SqliteDatabase(old, later)
     assert failed.value.code == "storage_failed"
     assert described(old) == before
     with closing(SqliteStore(old.parents[1], "ana")) as store:
@@ -330,7 +331,7 @@ def test_a_failing_migration_changes_nothing(old: Path, later: Path) -> None:
 
 
 def test_a_newer_file_is_refused(old: Path, later: Path) -> None:
-    Database(old, later).close()
+    SqliteDatabase(old, later).close()
     before = described(old)
 
     with pytest.raises(StoreError) as refused:
@@ -412,9 +413,9 @@ def test_the_backup_holds_what_was_written_last(
 ) -> None:
     """Nobody can write between the backup and the migration."""
     held = []
-    back_up = Database._back_up
+    back_up = SqliteDatabase._back_up
 
-    def look(database: Database, version: int) -> None:
+    def look(database: SqliteDatabase, version: int) -> None:
         monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
         with closing(apsw.Connection(str(old))) as other:
             try:
@@ -423,17 +424,17 @@ def test_the_backup_holds_what_was_written_last(
                 held.append(True)
         back_up(database, version)
 
-    monkeypatch.setattr(Database, "_back_up", look)
-    Database(old, later).close()
+    monkeypatch.setattr(SqliteDatabase, "_back_up", look)
+    SqliteDatabase(old, later).close()
     assert held == [True]
 
 
 KILLED = """
 import sys, apsw
 from pathlib import Path
-from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.connection import SqliteDatabase
 sys.stdout.write("ready\\n"); sys.stdout.flush()
-Database(Path(sys.argv[1]), Path(sys.argv[2]))
+SqliteDatabase(Path(sys.argv[1]), Path(sys.argv[2]))
 sys.stdout.write("done\\n"); sys.stdout.flush()
 """
 
@@ -471,7 +472,7 @@ def test_a_kill_in_a_migration_leaves_the_old_or_the_new(old: Path, later: Path)
         else:
             after = after or found[1:3]
             assert found[1:3] == after
-        with closing(Database(old, later)) as database:
+        with closing(SqliteDatabase(old, later)) as database:
             assert database.rows("PRAGMA quick_check") == [("ok",)]
             assert database.rows("SELECT count(*) FROM moods") == [(20,)]
     assert sum(seen.values()) == 20 and seen[LATEST] > 0

@@ -13,7 +13,7 @@ from typing import Any
 from kinmem.errors import StoreError, VersionConflict
 from kinmem.models import Scope
 from kinmem.store.sqlite import connection
-from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.store import SqliteStore
 from tests.store.contract import chunks_of, draft_of, found_by_words
 from tests.store.sessions_contract import turn
@@ -93,7 +93,7 @@ def open_and_close(home: Path, kin: str, start: float) -> None:
 
 
 def migrate(path: Path, migrations: Path) -> int:
-    with closing(Database(path, migrations)) as database:
+    with closing(SqliteDatabase(path, migrations)) as database:
         return int(database.rows("PRAGMA user_version")[0][0])
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from kinmem.errors import InvalidInput
 from kinmem.models import Fate, Place, State
-from kinmem.store.sqlite.queries import time_text
+from kinmem.store.sql.memory_rows import time_text
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.lifecycle import retain

@@ -14,12 +14,12 @@ from typing import Any
 
 from kinmem.errors import StoreError
 from kinmem.models.links import AUTO
+from kinmem.store.sql import history_rows, link_rows
+from kinmem.store.sql.conditions import IN_IDS
+from kinmem.store.sql.copying import bring
 from kinmem.store.sql.database import Row, Transaction
-from kinmem.store.sqlite import history_rows, link_rows
-from kinmem.store.sqlite.copying import bring
-from kinmem.store.sqlite.link_rows import FIELDS, ORIGIN, PUT_NEW
-from kinmem.store.sqlite.memory_file import MemoryFile
-from kinmem.store.sqlite.queries import IN_IDS
+from kinmem.store.sql.link_rows import FIELDS, ORIGIN, PUT_NEW
+from kinmem.store.sql.memory_file import MemoryFile
 
 logger = logging.getLogger(__name__)
 

@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 
 from kinmem.errors import StoreError
 from kinmem.models import Coverage, Scope, Vector, Vectors
-from kinmem.store.sql.database import Transaction
-from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.file_state import embedder_of, state_of
+from kinmem.store.sql.conditions import VISIBLE, View
+from kinmem.store.sql.database import Row, Transaction
+from kinmem.store.sql.file_state import embedder_of, state_of
+from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.nearest_chunks import VectorCopies
-from kinmem.store.sqlite.queries import VISIBLE, View
 
 # vec0 reserves space block by block: with its default of 1024 an empty file of 384 dimensions takes
 # 1.5 MB. It does not reuse blocks that deletions leave half empty; housekeeping fills them.
@@ -21,7 +21,7 @@ LOG_KEPT = 200_000
 class ChunkVectors:
     """Stores the vectors of one file's chunks."""
 
-    def __init__(self, database: Database, copies: VectorCopies) -> None:
+    def __init__(self, database: SqliteDatabase, copies: VectorCopies) -> None:
         self._database = database
         self._copies = copies
 
@@ -158,9 +158,9 @@ class ChunkVectors:
             raise StoreError(f"{embedder} is not enrolled")
         if vectors.shape[1] != known[1]:
             raise StoreError(f"{embedder} made vectors of {vectors.shape[1]} instead of {known[1]}")
-        self.put_stored(db, known[0], chunks, [vector.tobytes() for vector in vectors])
+        self._put_stored(db, known[0], chunks, [vector.tobytes() for vector in vectors])
 
-    def put_stored(
+    def _put_stored(
         self, db: Transaction, number: int, chunks: Sequence[int], vectors: Sequence[bytes]
     ) -> None:
         """Do the same as put for vectors in their stored form, of the embedder with this number
@@ -173,7 +173,27 @@ class ChunkVectors:
             "DELETE FROM pending WHERE embedder = ? AND chunk = ?",
             [(number, chunk) for chunk in chunks],
         )
-        log(db, chunks)
+        self.log(db, chunks)
+
+    def copy(self, source: Transaction, row: int, db: Transaction, here: int) -> bool:
+        """See StoredVectors."""
+        found = False
+        for number, name, dimension in source.rows("SELECT id, name, dimension FROM embedders"):
+            awaited = db.rows(AWAITED, {"row": here, "name": name, "dimension": dimension})
+            chunks: dict[int, int] = {position: chunk for _, position, chunk in awaited}
+            if chunks and (made := _made(source, row, number, chunks)):
+                filled = [chunks[position] for position, _ in made]
+                self._put_stored(db, awaited[0][0], filled, [vector for _, vector in made])
+                found = True
+        return found
+
+    def log(self, db: Transaction, chunks: Collection[int]) -> None:
+        """See StoredVectors."""
+        db.run_each("INSERT INTO vector_log (chunk) VALUES (?)", [(chunk,) for chunk in chunks])
+        db.run(
+            "DELETE FROM vector_log WHERE seq <= (SELECT max(seq) FROM vector_log) - ?",
+            (LOG_KEPT,),
+        )
 
     def unfilled(self, db: Transaction, embedder: str, chunks: Sequence[int]) -> set[int]:
         """Return which of these chunks exist and still wait for this embedder."""
@@ -193,7 +213,7 @@ class ChunkVectors:
             db.run_each(
                 f"DELETE FROM vectors_{number:d} WHERE chunk = ?", [(chunk,) for chunk in chunks]
             )
-        log(db, chunks)
+        self.log(db, chunks)
 
     # reading
 
@@ -229,10 +249,24 @@ class ChunkVectors:
         )
 
 
-def log(db: Transaction, chunks: Collection[int]) -> None:
-    """Log that these chunks' vectors, or whether they are live, have changed."""
-    db.run_each("INSERT INTO vector_log (chunk) VALUES (?)", [(chunk,) for chunk in chunks])
-    db.run("DELETE FROM vector_log WHERE seq <= (SELECT max(seq) FROM vector_log) - ?", (LOG_KEPT,))
+def _made(source: Transaction, row: int, number: int, positions: Collection[int]) -> list[Row]:
+    """Return (position, vector) of those of a memory's chunks that have one."""
+    return source.rows(
+        f"""
+        SELECT c.position, v.embedding
+        FROM chunks c CROSS JOIN vectors_{number:d} v ON v.chunk = c.id
+        WHERE c.memory = ? AND c.position IN NUMBERED(?)
+        """,
+        (row, json.dumps(list(positions))),
+    )
+
+
+# The number of the embedder here, and the chunks without its vector.
+AWAITED = """
+    SELECT e.id, c.position, c.id FROM embedders e ORDERED JOIN chunks c ON c.memory = :row
+    ORDERED JOIN pending p ON p.embedder = e.id AND p.chunk = c.id
+    WHERE e.name = :name AND e.dimension = :dimension
+"""
 
 
 def _vector_of(stored: bytes) -> Vector:

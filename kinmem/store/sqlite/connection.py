@@ -21,7 +21,7 @@ import apsw
 
 from kinmem.errors import StoreCode, StoreError
 from kinmem.store.sql.database import Bindings, Row
-from kinmem.store.sqlite.dialect import spoken
+from kinmem.store.sqlite.dialect import STATE, spoken
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ class SqliteTransaction:
                 self._connection.create_scalar_function(name, None)
 
 
-class Database:
+class SqliteDatabase:
     """One SQLite file with one connection for writing and as many as needed for reading.
 
     Threads read concurrently; writes of one process are serialised. Nothing else in this process
@@ -113,6 +113,10 @@ class Database:
             except BaseException:
                 self._writer.close()
                 raise
+
+    @property
+    def state_query(self) -> str:
+        return STATE
 
     @property
     def version(self) -> int:
@@ -198,7 +202,7 @@ class Database:
         with self._write_lock, translated(self.path):
             yield SqliteTransaction(self._writer)
 
-    def truncate_wal(self) -> None:
+    def empty_log(self) -> None:
         """Move everything into the main file and empty the log, so that no copy of erased text
         remains."""
         with self._write_lock, translated(self.path):

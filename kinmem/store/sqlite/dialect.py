@@ -3,6 +3,8 @@
 import re
 from functools import lru_cache
 
+from kinmem.store.sql.conditions import IS_LIVE
+
 WORDS = {
     "LISTED": "(SELECT value FROM json_each({}))",
     "NUMBERED": "(SELECT value FROM json_each({}))",
@@ -16,3 +18,25 @@ def spoken(statement: str) -> str:
     """Return a statement as SQLite runs it."""
     statement = CALL.sub(lambda call: WORDS[call[1]].format(call[2]), statement)
     return statement.replace("ORDERED JOIN", "CROSS JOIN").replace("BY INDEX", "INDEXED BY")
+
+
+STATE = f"""
+    SELECT revision.number,
+        (SELECT min(seq) FROM vector_log),
+        (SELECT max(seq) FROM vector_log),
+        (SELECT max(rowid) FROM memories),
+        (SELECT max(id) FROM chunks),
+        (SELECT min(id) FROM words_docsize) < 0,
+        (SELECT max(id) FROM turn_vectors),
+        (SELECT number FROM turn_vectors_lost),
+        EXISTS (SELECT 1 FROM turn_words_docsize),
+        EXISTS (SELECT 1 FROM conflicts WHERE status = 'open'),
+        (SELECT m.expires_at FROM memories m WHERE m.expires_at IS NOT NULL AND {IS_LIVE}
+            ORDER BY m.expires_at LIMIT 1),
+        (SELECT m.valid_to FROM memories m WHERE m.valid_to IS NOT NULL AND {IS_LIVE}
+            ORDER BY m.valid_to LIMIT 1),
+        (SELECT json_group_array(json_array(name, id, dimension,
+            NOT EXISTS (SELECT 1 FROM pending WHERE embedder = id),
+            NOT EXISTS (SELECT 1 FROM turn_pending WHERE embedder = id))) FROM embedders)
+    FROM revision
+    """

@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kinmem.models import Asked, Candidate, Part
+from kinmem.store.sql.conditions import SAID_AT, Allowed
 from kinmem.store.sql.database import Row
-from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.document_parts import passage_of
-from kinmem.store.sqlite.file_state import state_of
+from kinmem.store.sql.document_parts import passage_of
+from kinmem.store.sql.file_state import state_of
+from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.nearest_chunks import Near, NearestChunks
-from kinmem.store.sqlite.queries import SAID_AT, Allowed, match_all, match_any
+from kinmem.store.sqlite.word_index import match_all, match_any
 
 # Weights of the columns content, subject, context. bm25 as a function and not as the hidden column
 # `rank`, which sorts all rows in a statement of its own: half as long again.
@@ -110,7 +111,7 @@ class _Read:
 
 
 def search(
-    database: Database,
+    database: SqliteDatabase,
     chunks: NearestChunks,
     asked: Asked,
     allowed: Allowed,
@@ -195,7 +196,7 @@ def _reranked(
 
 
 def _read(
-    database: Database,
+    database: SqliteDatabase,
     asked: Asked,
     allowed: Allowed,
     superseded: Allowed | None,
@@ -225,7 +226,7 @@ def _read(
 
 
 def _statement(
-    database: Database,
+    database: SqliteDatabase,
     asked: Asked,
     allowed: Allowed,
     superseded: Allowed | None,
@@ -289,7 +290,7 @@ class Chosen:
 
 
 def choose(
-    database: Database,
+    database: SqliteDatabase,
     chunks: NearestChunks,
     asked: Asked,
     documents: Mapping[int, Candidate],
@@ -340,7 +341,7 @@ def _tried(documents: Collection[int], near: Near, matches: Matches) -> list[int
 
 
 def _read_chunks(
-    database: Database, documents: Mapping[int, Candidate], tried: Sequence[int]
+    database: SqliteDatabase, documents: Mapping[int, Candidate], tried: Sequence[int]
 ) -> dict[int, tuple[int, Part, str]]:
     """(memory, which part, text) by chunk, with the beginnings; what is held back is left out."""
     rows = database.rows(

@@ -18,19 +18,13 @@ from kinmem.models import Memory
 from kinmem.store.history import Traces
 from kinmem.store.mention import Mention
 from kinmem.store.sql.database import Transaction
-from kinmem.store.sqlite.connection import Database, SqliteTransaction
-from kinmem.store.sqlite.document_parts import SqliteDocuments, delta
-from kinmem.store.sqlite.erasing import (
-    DROPPED,
-    IN_TURNS,
-    SAID,
-    WITH_MEMORIES,
-    WRITTEN,
-    changes,
-    turns_of,
-)
-from kinmem.store.sqlite.queries import COLUMNS, memory_of
-from kinmem.store.sqlite.sharing import KinFiles
+from kinmem.store.sql.document_texts import SqlDocuments
+from kinmem.store.sql.document_versions import delta
+from kinmem.store.sql.erasing import IN_TURNS, turns_of
+from kinmem.store.sql.memory_rows import COLUMNS, memory_of
+from kinmem.store.sqlite.connection import SqliteDatabase, SqliteTransaction
+from kinmem.store.sqlite.kin_files import SqliteFiles
+from kinmem.store.sqlite.named_columns import DROPPED, SAID, WITH_MEMORIES, WRITTEN, changes
 from kinmem.text import INVISIBLE
 
 WORD = re.compile(r"\w+")
@@ -52,8 +46,8 @@ class SqliteForgetting:
 
     def __init__(
         self,
-        files: KinFiles,
-        documents: SqliteDocuments,
+        files: SqliteFiles,
+        documents: SqlDocuments,
         erase: Callable[[Collection[str]], int],
     ) -> None:
         """`erase`: see Forgetting."""
@@ -129,7 +123,7 @@ class SqliteForgetting:
                 db.run(f"{sql} WHERE {text.names_it}")
         self._files.copies.publish()
         for file in self._files:
-            file.database.truncate_wal()
+            file.database.empty_log()
 
     def former(self, mention: Mention) -> Mapping[Path, int]:
         return Counter(self._own.path for one in self._versions() if mention.is_in(one.text))
@@ -179,7 +173,7 @@ class SqliteForgetting:
                 db.run("INSERT INTO words (words) VALUES ('optimize')")
                 db.run("INSERT INTO turn_words (turn_words) VALUES ('optimize')")
                 db.run("VACUUM")
-            file.database.truncate_wal()
+            file.database.empty_log()
 
     def holds(self, text: str) -> bool:
         return any(
@@ -205,7 +199,7 @@ def _words_of(change: bytes) -> list[str]:
     return [step for step in json.loads(zlib.decompress(change)) if isinstance(step, str)]
 
 
-def _naming(database: Database, mention: Mention) -> list[Memory]:
+def _naming(database: SqliteDatabase, mention: Mention) -> list[Memory]:
     """The memories of a file that are about it."""
     said = ", ".join(f"m.{column}" for column in SAID if column != "metadata")
     with _asking(database, mention) as db:
@@ -236,7 +230,7 @@ def _naming(database: Database, mention: Mention) -> list[Memory]:
     return [memory_of(row) for row in rows]
 
 
-def _texts(database: Database) -> list[tuple[str, str]]:
+def _texts(database: SqliteDatabase) -> list[tuple[str, str]]:
     """(table, column) of everything in a file that may hold text, shadow tables left out."""
     return database.rows(
         """
@@ -257,7 +251,7 @@ def _touched(table: str) -> str:
 
 
 @contextmanager
-def _asking(database: Database, mention: Mention) -> Iterator[Transaction]:
+def _asking(database: SqliteDatabase, mention: Mention) -> Iterator[Transaction]:
     with database.reading() as db, _functions(db, mention):
         yield db
 

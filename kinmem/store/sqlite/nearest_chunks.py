@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 from kinmem.errors import KinmemError
 from kinmem.models import State, Vector
-from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.file_state import embedder_of, state_of
-from kinmem.store.sqlite.queries import IS_LIVE, Allowed
+from kinmem.store.sql.conditions import IS_LIVE, Allowed
+from kinmem.store.sql.file_state import embedder_of, state_of
+from kinmem.store.sqlite.connection import SqliteDatabase
 
 if TYPE_CHECKING:
     from kinmem.store.vector_index import Found as Neighbours
@@ -63,7 +63,7 @@ class _Copy:
 class NearestChunks:
     """Finds the chunks of one file by meaning."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
         self.copies = VectorCopies(database)
 
@@ -240,7 +240,7 @@ class NearestChunks:
 class VectorCopies:
     """The live vectors of one file's chunks in memory, one index per embedder."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
         self._copies: dict[int, _Copy] = {}
         self._lock = threading.Lock()

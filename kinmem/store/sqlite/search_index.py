@@ -16,19 +16,18 @@ from kinmem.models import (
     Vector,
     Vectors,
 )
+from kinmem.store.sql.conditions import IN_IDS, IN_NUMBERS, VISIBLE, Allowed, View, conditions
 from kinmem.store.sql.database import Transaction
-from kinmem.store.sqlite.document_parts import note_ingested
+from kinmem.store.sql.document_parts import note_ingested
 from kinmem.store.sqlite.hybrid_search import Rows, search
-from kinmem.store.sqlite.memory_file import MemoryFile
+from kinmem.store.sqlite.kin_files import SqliteFile, SqliteFiles
 from kinmem.store.sqlite.nearest_chunks import APART
-from kinmem.store.sqlite.queries import IN_IDS, IN_NUMBERS, VISIBLE, Allowed, View, conditions
-from kinmem.store.sqlite.sharing import KinFiles
 
 
 class SqliteIndex:
     """See Index."""
 
-    def __init__(self, files: KinFiles) -> None:
+    def __init__(self, files: SqliteFiles) -> None:
         self._files = files
 
     def search(self, asked: Asked, filters: Filters) -> Found:
@@ -154,7 +153,7 @@ class SqliteIndex:
 
 
 def _apart(
-    file: MemoryFile, asked: Asked, filters: Filters, allowed: Allowed
+    file: SqliteFile, asked: Asked, filters: Filters, allowed: Allowed
 ) -> tuple[Allowed, bool]:
     """What is allowed, told as a state whose vectors are kept apart; and whether nothing is."""
     if filters.states is None or len(filters.states) != 1 or filters.states[0] not in APART:
@@ -191,7 +190,7 @@ class _Both:
 
 
 def _fill(
-    file: MemoryFile,
+    file: SqliteFile,
     db: Transaction,
     embedder: str,
     chunks: Sequence[int],
@@ -218,7 +217,7 @@ def _best(found: Sequence[tuple[float, str]]) -> list[tuple[str, float]]:
     return list(best.items())
 
 
-def _ids(file: MemoryFile, rows: Collection[int], view: View) -> dict[int, str]:
+def _ids(file: SqliteFile, rows: Collection[int], view: View) -> dict[int, str]:
     """By row number, of those that the Kin sees: own copies are near as well."""
     return dict(
         file.database.rows(

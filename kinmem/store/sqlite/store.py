@@ -14,32 +14,26 @@ from kinmem.errors import InvalidInput, StoreError
 from kinmem.models import ROLES, Draft, Entity, Event, Filters, Health, Memory, Page
 from kinmem.settings import kin_name
 from kinmem.store.memory import Sort
+from kinmem.store.sql import entity_rows
+from kinmem.store.sql.conditions import IS_LIVE, PUT_AWAY, SAID_AT, VISIBLE
 from kinmem.store.sql.database import Row
-from kinmem.store.sqlite import entity_rows
-from kinmem.store.sqlite.document_parts import SqliteDocuments
-from kinmem.store.sqlite.file_state import kept_states
-from kinmem.store.sqlite.graph_rows import SqliteGraph
-from kinmem.store.sqlite.history_rows import SqlitePast
-from kinmem.store.sqlite.life_rows import SqliteLife
-from kinmem.store.sqlite.linked_memories import SqliteLinks
-from kinmem.store.sqlite.maintenance import SqliteDecisions, SqliteJobs, examine, keep_house
-from kinmem.store.sqlite.memory_file import MemoryFile
+from kinmem.store.sql.document_texts import SqlDocuments
+from kinmem.store.sql.file_state import kept_states
+from kinmem.store.sql.graph_rows import SqlGraph
+from kinmem.store.sql.job_rows import SqlDecisions, SqlJobs
+from kinmem.store.sql.life_rows import SqlLife
+from kinmem.store.sql.linked_memories import SqlLinks
+from kinmem.store.sql.memory_file import MemoryFile
+from kinmem.store.sql.memory_rows import COLUMNS, memory_of, time_text
+from kinmem.store.sql.past_writes import SqlPast
+from kinmem.store.sql.turn_rows import SqlShownNotes, SqlSnapshots, SqlTurns
+from kinmem.store.sql.upkeep_rows import SqlRounds, SqlSummaries
+from kinmem.store.sql.writer import MemoryWriter
+from kinmem.store.sqlite.kin_files import SqliteFiles
+from kinmem.store.sqlite.maintenance import examine, keep_house
 from kinmem.store.sqlite.name_traces import SqliteForgetting
-from kinmem.store.sqlite.queries import (
-    COLUMNS,
-    IS_LIVE,
-    PUT_AWAY,
-    SAID_AT,
-    VISIBLE,
-    memory_of,
-    time_text,
-)
 from kinmem.store.sqlite.search_index import SqliteIndex
-from kinmem.store.sqlite.sharing import KinFiles
-from kinmem.store.sqlite.turn_rows import SqliteShownNotes, SqliteSnapshots, SqliteTurns
 from kinmem.store.sqlite.turn_search import SqliteTranscript
-from kinmem.store.sqlite.upkeep_rows import SqliteRounds, SqliteSummaries
-from kinmem.store.sqlite.writer import MemoryWriter
 from kinmem.text import folded
 
 # The name of a Kin that nobody has named is a common word, not a person.
@@ -69,22 +63,22 @@ class SqliteStore:
         self.kin = kin_name(kin)
         self._home = home
         self._names: tuple[tuple[int, ...], frozenset[str]] = ((), frozenset())
-        self.files = files = KinFiles(home, self.kin, clock)
+        self.files = files = SqliteFiles(home, self.kin, clock)
         own = files.own.database
         self.index = SqliteIndex(files)
-        self.documents = SqliteDocuments(files)
-        self.summaries = SqliteSummaries(files)
-        self.life = SqliteLife(files)
-        self.rounds = SqliteRounds(files)
-        self.links = SqliteLinks(files)
-        self.graph = SqliteGraph(files)
-        self.turns = SqliteTurns(own)
-        self.snapshots = SqliteSnapshots(own)
-        self.shown = SqliteShownNotes(own, clock)
+        self.documents = SqlDocuments(files)
+        self.summaries = SqlSummaries(files)
+        self.life = SqlLife(files)
+        self.rounds = SqlRounds(files)
+        self.links = SqlLinks(files)
+        self.graph = SqlGraph(files)
+        self.turns = SqlTurns(own)
+        self.snapshots = SqlSnapshots(own)
+        self.shown = SqlShownNotes(own, clock)
         self.transcript = SqliteTranscript(files)
-        self.jobs = SqliteJobs(own, clock)
-        self.decisions = SqliteDecisions(own, clock)
-        self.past = SqlitePast(files)
+        self.jobs = SqlJobs(own, clock)
+        self.decisions = SqlDecisions(own, clock)
+        self.past = SqlPast(own, self.kin)
         writer = MemoryWriter(files, self.links.changes, partial(self.life.renew, used=True))
         self.forgetting = SqliteForgetting(files, self.documents, writer.erase_all)
         self.add = writer.add

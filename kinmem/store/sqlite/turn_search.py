@@ -15,21 +15,16 @@ from kinmem.language import evidence, order_in
 from kinmem.models import ROLES, TURN, Asked, Candidate, Coverage, Filters, Found, Pending, Vectors
 from kinmem.models.turns import Message
 from kinmem.store.sessions import Cut, Learned
+from kinmem.store.sql.conditions import IN_IDS, IS_LIVE, RAISE
 from kinmem.store.sql.database import Transaction
-from kinmem.store.sqlite.erasing import ERASED, restates
-from kinmem.store.sqlite.file_state import state_of
-from kinmem.store.sqlite.queries import (
-    IN_IDS,
-    IS_LIVE,
-    RAISE,
-    match_all,
-    match_any,
-    spread,
-    time_text,
-)
-from kinmem.store.sqlite.sharing import KinFiles
-from kinmem.store.sqlite.turn_rows import MESSAGE, message_of
+from kinmem.store.sql.erasing import ERASED, restates
+from kinmem.store.sql.file_state import state_of
+from kinmem.store.sql.indexed_text import spread
+from kinmem.store.sql.memory_rows import time_text
+from kinmem.store.sql.turn_rows import MESSAGE, message_of
+from kinmem.store.sqlite.kin_files import SqliteFiles
 from kinmem.store.sqlite.turn_vectors import TurnVectors
+from kinmem.store.sqlite.word_index import match_all, match_any
 
 # Characters of each neighbouring message that are indexed with a message.
 NEIGHBOUR = 200
@@ -109,7 +104,7 @@ class _Entry:
 class SqliteTranscript:
     """See Transcript."""
 
-    def __init__(self, files: KinFiles) -> None:
+    def __init__(self, files: SqliteFiles) -> None:
         self._files = files
         self._database = files.own.database
         self._vectors = TurnVectors(self._database)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from kinmem.errors import KinmemError, StoreError
 from kinmem.models import TURN, Coverage, Pending, Vector, Vectors
 from kinmem.store.sql.database import Transaction
-from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.file_state import embedder_of, state_of
+from kinmem.store.sql.file_state import embedder_of, state_of
+from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.nearest_chunks import MOST_SCANS
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class _Copy:
 class TurnVectors:
     """Stores and searches the vectors of parts of messages."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
         self._copies: dict[int, _Copy] = {}
         self._lock = threading.Lock()

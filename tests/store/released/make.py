@@ -17,7 +17,7 @@ from typing import Any
 from kinmem.models import Draft, State
 from kinmem.models.turns import Batch, Change
 from kinmem.service import Service
-from kinmem.store.sqlite.memory_file import MemoryFile
+from kinmem.store.sql.memory_file import MemoryFile
 from tests.conftest import MovableClock
 from tests.random_writes import opened
 from tests.store.contract import chunks_of, memory_of

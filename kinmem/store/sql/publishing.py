@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 from kinmem.errors import StoreError
 from kinmem.models import Memory
+from kinmem.store.sql import link_rows
+from kinmem.store.sql.conditions import RAISE
+from kinmem.store.sql.copying import bring
 from kinmem.store.sql.database import Transaction
-from kinmem.store.sqlite import link_rows
-from kinmem.store.sqlite.copying import bring
-from kinmem.store.sqlite.memory_file import MemoryFile
-from kinmem.store.sqlite.queries import RAISE, moment, time_text
+from kinmem.store.sql.memory_file import MemoryFile
+from kinmem.store.sql.memory_rows import moment, time_text
 
 logger = logging.getLogger(__name__)
 

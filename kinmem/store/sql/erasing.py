@@ -4,29 +4,17 @@ Functions with `db` run inside the caller's transaction.
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, NamedTuple
 
 from kinmem.language import sentences
 from kinmem.models import Memory
 from kinmem.models.turns import Repetition
-from kinmem.store.mention import Mention
-from kinmem.store.sql.database import Transaction
-from kinmem.store.sqlite import link_rows
-from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.queries import (
-    CJK,
-    COLUMNS,
-    FIELDS,
-    IN_NUMBERS,
-    IS_LIVE,
-    as_text,
-    column,
-    memory_of,
-    reindex,
-)
+from kinmem.store.sql import link_rows
+from kinmem.store.sql.conditions import IN_NUMBERS, IS_LIVE
+from kinmem.store.sql.database import Database, Transaction, Words
+from kinmem.store.sql.indexed_text import CJK
+from kinmem.store.sql.memory_rows import COLUMNS, as_text, column, memory_of
 from kinmem.text import content_words, words
 
 ERASED = "[erased]"
@@ -71,7 +59,7 @@ def turns_of(db: Transaction | Database, ids: Collection[str]) -> list[Turn]:
     return db.rows(OF_MEMORIES, (json.dumps(list(ids)),))
 
 
-def scrub(db: Transaction, memory: Memory, repeating: Collection[Turn]) -> None:
+def scrub(db: Transaction, index: Words, memory: Memory, repeating: Collection[Turn]) -> None:
     """Blank what its Kin's file still says about an erased memory.
 
     Blanked as a whole are the turns that it was learned from, the turns that are known to repeat it
@@ -80,7 +68,7 @@ def scrub(db: Transaction, memory: Memory, repeating: Collection[Turn]) -> None:
     """
     id = memory.id
     turns = json.dumps([*_turns_of(memory), *repeating])
-    _scrub_contexts(db, memory, turns)
+    _scrub_contexts(db, index, memory, turns)
     _scrub_turns(db, memory, turns)
     db.run("DELETE FROM repetitions WHERE memory = ?", (id,))
     db.run(
@@ -108,7 +96,7 @@ def _scrub_shown(db: Transaction, id: str) -> None:
         )
 
 
-def _scrub_contexts(db: Transaction, memory: Memory, turns: str) -> None:
+def _scrub_contexts(db: Transaction, index: Words, memory: Memory, turns: str) -> None:
     """Blank what memories of the same turns quote of it, in their words and history as well."""
     beside = db.rows(
         f"""
@@ -125,7 +113,7 @@ def _scrub_contexts(db: Transaction, memory: Memory, turns: str) -> None:
         ids = {"id": other.id, "row": row}
         if _quotes(other.source_context, wanted):
             db.run("UPDATE memories SET source_context = NULL WHERE rowid = :row", ids)
-            reindex(db, row, replace(other, source_context=None))
+            index.replace(db, row, replace(other, source_context=None))
         for name in ("before", "after"):
             told = db.rows(
                 f"SELECT seq, {name} FROM history"
@@ -213,131 +201,3 @@ def _quotes(context: str | None, wanted: set[str]) -> bool:
         if told and wanted and len(told & wanted) >= least:
             return True
     return False
-
-
-# Columns of a memory that hold what somebody wrote, unchanged.
-SAID = (
-    *("content", "subject", "source_context", "title", "description"),
-    *("manual_tags", "metadata", "source_ref"),
-)
-# Speakers that are not names.
-ROLES = frozenset({"user", "assistant", "tool"})
-# Fields of a memory that are blanked only in part: see `changes`.
-CHANGES = {
-    "session": "removed",
-    "turn_id": "removed",
-    "place": "removed",
-    "speaker": "speaker",
-    "metadata": "metadata",
-    "ingest_metadata": "told",
-}
-OTHERS_WORDS = {*SAID, *CHANGES, "auto_tags"}
-# Fields of history lines that are in kinmem's own words.
-OWN_FIELDS = {*FIELDS, "links"} - OTHERS_WORDS
-
-
-class Written(NamedTuple):
-    """A column that may mention somebody."""
-
-    table: str
-    column: str
-    change: str
-    """The SQL function that returns the text without the name; with DROPPED the row is deleted."""
-
-    @property
-    def names_it(self) -> str:
-        return f"{self.column} IS NOT {self.change}({self.column})"
-
-
-# Every column that may, except those that are deleted with their memory. kinmem's own words, such
-# as a state, an action, or the name of the Kin or an embedder, are never changed: nothing would
-# work without them.
-WRITTEN = (
-    *(
-        Written("memories", name, CHANGES[name])
-        for name in ("session", "turn_id", "place", "ingest_metadata")
-    ),
-    *(Written("turns", column, "removed") for column in ("session", "turn", "part", "place")),
-    Written("turns", "speaker", "speaker"),
-    Written("turns", "text", "blanked"),
-    Written("turns", "problem", "blanked"),
-    Written("snapshots", "session", "removed"),
-    Written("snapshots", "summary", "blanked"),
-    Written("shown", "session", "removed"),
-    Written("shown", "turn", "removed"),
-    Written("shown", "text", "blanked"),
-    Written("history", "before", "line"),
-    Written("history", "after", "line"),
-    Written("history", "reason", "blanked"),
-    Written("history", "batch", "batch"),
-    Written("entities", "name", "removed"),
-    Written("entities", "folded", "removed"),
-    Written("entities", "metadata", "blanked"),
-    Written("links", "evidence", "blanked"),
-    Written("conflicts", "reason", "blanked"),
-    Written("runs", "problems", "blanked"),
-)
-DROPPED = frozenset({"entities"})
-# What is erased together with its memory, or with what was said.
-WITH_MEMORIES = frozenset(
-    {
-        *(("memories", column) for column in (*SAID, "speaker", "auto_tags")),
-        *(("chunks", column) for column in ("text", "summary", "metadata")),
-        *(("memory_entities", column) for column in ("alias", "folded")),
-        ("summaries", "text"),
-        ("tags", "tag"),
-        *(("memory_turns", column) for column in ("session", "turn")),
-        *(("repetitions", column) for column in ("session", "turn")),
-        ("turn_chunks", "text"),
-    }
-)
-
-
-def changes(mention: Mention) -> dict[str, Callable[[str], str]]:
-    """Return the functions that remove the name from a text, by their names in SQL."""
-    return {
-        "removed": mention.removed,
-        "blanked": mention.blanked,
-        "speaker": lambda name: name if name in ROLES else mention.removed(name),
-        "batch": partial(_batch, mention),
-        "line": partial(_line, mention),
-        "metadata": partial(_metadata, mention),
-        "told": partial(_told, mention),
-    }
-
-
-def _batch(mention: Mention, name: str) -> str:
-    """Keep the first word of a batch's name, which says what kind of batch it was."""
-    kind, blank, rest = name.partition(" ")
-    return kind + blank + mention.removed(rest)
-
-
-def _line(mention: Mention, stored: str) -> str:
-    """Remove the name from a memory's fields in a history line."""
-    known = changes(mention)
-    fields: dict[str, Any] = json.loads(stored)
-    left = {
-        name: value
-        if value is None or name in OWN_FIELDS
-        else _changed(known[CHANGES.get(name, "blanked")], value)
-        for name, value in fields.items()
-    }
-    return stored if left == fields else as_text(left)
-
-
-def _metadata(mention: Mention, stored: str) -> str:
-    """Remove the name from metadata. A document's metadata is in kinmem's own words, see
-    documents.pipeline."""
-    is_document = {"type", "characters", "parts"} <= json.loads(stored).keys()
-    return stored if is_document else mention.blanked(stored)
-
-
-def _told(mention: Mention, stored: str) -> str:
-    """Remove the name from the values of a JSON object whose keys are kinmem's own words."""
-    told: dict[str, Any] = json.loads(stored)
-    left = {name: _changed(mention.blanked, value) for name, value in told.items()}
-    return stored if left == told else as_text(left)
-
-
-def _changed(change: Callable[[str], str], value: Any) -> Any:
-    return change(value) if isinstance(value, str) else json.loads(change(as_text(value)))

@@ -8,30 +8,23 @@ from datetime import datetime
 from kinmem.models import THE_USER, Memory
 from kinmem.models.links import AUTO, MOST_HOLDERS, Link
 from kinmem.store.graph import Key, Origin, Shared
+from kinmem.store.sql.conditions import IN_IDS, IS_LIVE, VISIBLE
 from kinmem.store.sql.database import Row
-from kinmem.store.sqlite.link_rows import (
-    CREATED,
-    FIELDS,
-    ORIGIN,
-    End,
-    LinkChanges,
-    in_force,
-    link_of,
-    of_others,
-)
-from kinmem.store.sqlite.memory_file import MemoryFile
-from kinmem.store.sqlite.queries import IN_IDS, IS_LIVE, VISIBLE, time_text
-from kinmem.store.sqlite.sharing import KinFiles
+from kinmem.store.sql.link_changes import End, LinkChanges
+from kinmem.store.sql.link_rows import CREATED, FIELDS, ORIGIN, in_force, link_of, of_others
+from kinmem.store.sql.memory_file import MemoryFile
+from kinmem.store.sql.memory_rows import time_text
+from kinmem.store.sql.sharing import Files
 from kinmem.text import folded
 
 UNSEEN = "m.state NOT IN ('deleted', 'quarantined')"
 """Of one's own: what is in the bin, or held back, is linked with nothing."""
 
 
-class SqliteLinks:
+class SqlLinks:
     """See Links. They name memories by id, and either file may hold these."""
 
-    def __init__(self, files: KinFiles) -> None:
+    def __init__(self, files: Files) -> None:
         self._files = files
         self.changes = LinkChanges(files, self.ends, self.taken_apart)
         self.change = self.changes.change
@@ -225,8 +218,8 @@ class SqliteLinks:
         }
 
 
-# ORDERED JOIN: in this order. With statistics SQLite expects a table of JSON values to be large, and
-# reads all tags instead of those asked for.
+# ORDERED JOIN: with statistics SQLite expects a table of JSON values to be large, and reads all
+# tags instead of those asked for.
 TAGGED = """
     SELECT tag AS what, memory FROM (
         SELECT DISTINCT what FROM asked WHERE (

@@ -1,8 +1,8 @@
 """The state of a file, by which changes are recognised: read in one statement, and once during one
 recall.
 
-It consists of numbers that SQLite finds at the end of an index. What is cached in memory is valid
-as long as they stay the same.
+It consists of numbers that an engine finds at the end of an index. What is cached in memory is
+valid as long as they stay the same.
 """
 
 import json
@@ -12,29 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.queries import IS_LIVE
-
-STATE = f"""
-    SELECT revision.number,
-        (SELECT min(seq) FROM vector_log),
-        (SELECT max(seq) FROM vector_log),
-        (SELECT max(rowid) FROM memories),
-        (SELECT max(id) FROM chunks),
-        (SELECT min(id) FROM words_docsize) < 0,
-        (SELECT max(id) FROM turn_vectors),
-        (SELECT number FROM turn_vectors_lost),
-        EXISTS (SELECT 1 FROM turn_words_docsize),
-        EXISTS (SELECT 1 FROM conflicts WHERE status = 'open'),
-        (SELECT m.expires_at FROM memories m WHERE m.expires_at IS NOT NULL AND {IS_LIVE}
-            ORDER BY m.expires_at LIMIT 1),
-        (SELECT m.valid_to FROM memories m WHERE m.valid_to IS NOT NULL AND {IS_LIVE}
-            ORDER BY m.valid_to LIMIT 1),
-        (SELECT json_group_array(json_array(name, id, dimension,
-            NOT EXISTS (SELECT 1 FROM pending WHERE embedder = id),
-            NOT EXISTS (SELECT 1 FROM turn_pending WHERE embedder = id))) FROM embedders)
-    FROM revision
-    """
+from kinmem.store.sql.database import Database
 
 
 class Enrolled(NamedTuple):
@@ -113,7 +91,7 @@ def embedder_of(database: Database, name: str) -> tuple[int, int] | None:
 
 
 def _read(database: Database) -> FileState:
-    [(*numbers, embedders)] = database.rows(STATE)
+    [(*numbers, embedders)] = database.rows(database.state_query)
     revision, first, last, memory, chunk, documents, vector, lost, turns, *more = numbers
     conflicts, *ends = more
     return FileState(

@@ -12,14 +12,14 @@ from typing import Any
 
 from kinmem.clock import Clock
 from kinmem.models.turns import Message, Role, Session, Shown, Snapshot
-from kinmem.store.sql.database import Transaction
-from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.queries import ALL, IN_NUMBERS, as_text, time_text
+from kinmem.store.sql.conditions import ALL, IN_NUMBERS
+from kinmem.store.sql.database import Database, Transaction
+from kinmem.store.sql.memory_rows import as_text, time_text
 
 MESSAGE = tuple(field.name for field in fields(Message))
 
 
-class SqliteTurns:
+class SqlTurns:
     """See Turns."""
 
     def __init__(self, database: Database) -> None:
@@ -204,7 +204,7 @@ def message_of(row: Sequence[Any]) -> Message:
 SNAPSHOT = tuple(field.name for field in fields(Snapshot))
 
 
-class SqliteSnapshots:
+class SqlSnapshots:
     """See Snapshots."""
 
     def __init__(self, database: Database) -> None:
@@ -237,7 +237,8 @@ class SqliteSnapshots:
                 return None
             made = _insert_snapshot(db, snapshot)
             db.run(
-                f"UPDATE turns SET snapshot = :made WHERE session = :session AND snapshot {IN_NUMBERS}",
+                "UPDATE turns SET snapshot = :made WHERE session = :session"
+                f" AND snapshot {IN_NUMBERS}",
                 {**bound, "made": made},
             )
             db.run(f"DELETE FROM snapshots WHERE id {IN_NUMBERS}", bound)
@@ -288,7 +289,7 @@ def _insert_snapshot(db: Transaction, snapshot: Snapshot) -> int:
     return int(made)
 
 
-class SqliteShownNotes:
+class SqlShownNotes:
     """See ShownNotes."""
 
     def __init__(self, database: Database, clock: Clock) -> None:

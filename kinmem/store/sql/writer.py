@@ -11,17 +11,18 @@ from typing import Any
 from kinmem.errors import MemoryNotFound, StoreError, VersionConflict
 from kinmem.models import Chunks, Draft, Knowledge, Memory
 from kinmem.models.turns import Batch, Change, Conflict, Repetition
+from kinmem.store.sql import entity_rows
+from kinmem.store.sql.conditions import IN_IDS, VISIBLE, View
 from kinmem.store.sql.database import Transaction
-from kinmem.store.sqlite import entity_rows
-from kinmem.store.sqlite.document_parts import drop_old_texts
-from kinmem.store.sqlite.erasing import put_repetitions, scrub, turns_of
-from kinmem.store.sqlite.history_rows import Line
-from kinmem.store.sqlite.link_rows import LinkChanges
-from kinmem.store.sqlite.maintenance import close_conflict
-from kinmem.store.sqlite.memory_file import MemoryFile
-from kinmem.store.sqlite.publishing import USE
-from kinmem.store.sqlite.queries import IN_IDS, VISIBLE, View, time_text
-from kinmem.store.sqlite.sharing import KinFiles
+from kinmem.store.sql.document_versions import drop_old_texts
+from kinmem.store.sql.erasing import put_repetitions, scrub, turns_of
+from kinmem.store.sql.history_rows import Line
+from kinmem.store.sql.job_rows import close_conflict
+from kinmem.store.sql.link_changes import LinkChanges
+from kinmem.store.sql.memory_file import MemoryFile
+from kinmem.store.sql.memory_rows import time_text
+from kinmem.store.sql.publishing import USE
+from kinmem.store.sql.sharing import Files
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +35,7 @@ class MemoryWriter:
     """Adds, changes and erases one Kin's memories; see Memories, writing."""
 
     def __init__(
-        self, files: KinFiles, links: LinkChanges, renew: Callable[[Collection[str]], None]
+        self, files: Files, links: LinkChanges, renew: Callable[[Collection[str]], None]
     ) -> None:
         """`renew` updates the memories that were used."""
         self._files = files
@@ -128,13 +129,13 @@ class MemoryWriter:
             own.note_all(db, now, [Line(memory.id, action, {}, {}) for memory in found])
             for memory in found:
                 own.delete(db, memory.id)
-                scrub(db, memory, repeating[memory.id])
+                scrub(db, own.words, memory, repeating[memory.id])
             return len(found)
 
     def _empty_logs(self) -> None:
         for file in self._files:
             try:
-                file.database.truncate_wal()
+                file.database.empty_log()
             except StoreError as error:  # it is erased; only old pages wait a little longer
                 logger.warning("what was erased stays in a -wal file for now: %s", error)
 
@@ -308,7 +309,7 @@ class Uses:
         """Record one more use of each."""
         self._note({id: (1, at)} for id in ids)
 
-    def flush(self, files: KinFiles) -> list[str]:
+    def flush(self, files: Files) -> list[str]:
         """Write the uses into the originals and others' copies; returns the ids that were written.
         What could not be written stays recorded; unknown ids are dropped."""
         written: list[str] = []

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 from kinmem.life.retention import last_used
 from kinmem.life.tiers import at_once, rank_of
 from kinmem.models import LIVE, Fate, Living, Place, State, TierChange
-from kinmem.store.sql.database import Row, Transaction
-from kinmem.store.sqlite import chunk_vectors
-from kinmem.store.sqlite.history_rows import Line
-from kinmem.store.sqlite.queries import IN_IDS, IN_NUMBERS, VISIBLE, moment, time_text
-from kinmem.store.sqlite.sharing import KinFiles
+from kinmem.store.sql.conditions import IN_IDS, IN_NUMBERS, VISIBLE
+from kinmem.store.sql.database import Row, StoredVectors, Transaction
+from kinmem.store.sql.history_rows import Line
+from kinmem.store.sql.memory_rows import moment, time_text
+from kinmem.store.sql.sharing import Files
 
 RECENT = timedelta(days=7)
 """How long a link counts as recent; as long as a stale one is kept."""
@@ -30,10 +30,10 @@ Links = Mapping[str, int]
 One = TypeVar("One", Fate, Place)
 
 
-class SqliteLife:
+class SqlLife:
     """See Life."""
 
-    def __init__(self, files: KinFiles) -> None:
+    def __init__(self, files: Files) -> None:
         self._files = files
         self._own = files.own.database
 
@@ -115,7 +115,7 @@ class SqliteLife:
         at = self._files.clock()
         with self._files.changing() as db:
             present = _present(db, fates)
-            _set_states(db, present, at)
+            _set_states(db, self._files.own.vectors, present, at)
             self._files.own.note_all(db, at, [_line(fate, at) for fate in present.values()])
             return len(present)
 
@@ -197,7 +197,9 @@ def _present(db: Transaction, changes: Sequence[One]) -> dict[int, One]:
     return {row: by_id[id] for row, id, version in found if version == by_id[id].memory.version}
 
 
-def _set_states(db: Transaction, fates: Mapping[int, Fate], at: datetime) -> None:
+def _set_states(
+    db: Transaction, vectors: StoredVectors, fates: Mapping[int, Fate], at: datetime
+) -> None:
     when = time_text(at)
     db.run_each(
         "UPDATE memories SET state = ?, state_at = ?, deleted_at = ?, version = version + 1"
@@ -216,7 +218,7 @@ def _set_states(db: Transaction, fates: Mapping[int, Fate], at: datetime) -> Non
     chunks = db.rows(
         f"SELECT id FROM chunks WHERE memory {IN_NUMBERS}", {"ids": json.dumps(crossed)}
     )
-    chunk_vectors.log(db, [chunk for (chunk,) in chunks])
+    vectors.log(db, [chunk for (chunk,) in chunks])
 
 
 def _line(fate: Fate, at: datetime) -> Line:

@@ -4,37 +4,19 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kinmem.models import Memory
 from kinmem.store.memory import SHORT, Summary
+from kinmem.store.sql.conditions import ALL, IN_IDS, IS_LIVE, VISIBLE
 from kinmem.store.sql.database import Transaction
-from kinmem.store.sqlite.queries import (
-    ALL,
-    COLUMNS,
-    IN_IDS,
-    IS_LIVE,
-    VISIBLE,
-    column,
-    match_all,
-    memory_of,
-    time_text,
-)
+from kinmem.store.sql.memory_rows import COLUMNS, column, memory_of, time_text
+from kinmem.store.sql.sharing import Files
 from kinmem.store.upkeep import Round
 from kinmem.text import estimated_tokens
 
-if TYPE_CHECKING:
-    from kinmem.store.sqlite.sharing import KinFiles
-
-
 # Own memories that still say what was seen; the first condition finds them by the index.
 SEEN = f"id {IN_IDS} AND (id, content_hash) IN PAIRED(:seen)"
-
-HOLDING = f"""
-    SELECT m.id FROM words CROSS JOIN memories m ON m.rowid = words.rowid
-    WHERE words MATCH 'content : (' || :words || ')' AND {VISIBLE} AND {IS_LIVE}
-    ORDER BY words.rowid LIMIT :most
-"""
 
 # Few memories have one. The index cannot rank them first without reading all that have the word.
 TITLED = f"""
@@ -43,10 +25,10 @@ TITLED = f"""
 """
 
 
-class SqliteRounds:
+class SqlRounds:
     """See Rounds."""
 
-    def __init__(self, files: "KinFiles") -> None:
+    def __init__(self, files: Files) -> None:
         self._files = files
 
     def unseen(self, round: Round, limit: int) -> list[Memory]:
@@ -79,9 +61,7 @@ class SqliteRounds:
             for word, ids in found.items():
                 titled = (id for id, title in titles if word.casefold() in title)
                 ids |= dict.fromkeys(islice(titled, most))
-                bound = {"words": match_all([word]), "most": most, **view}
-                if bound["words"]:
-                    ids |= dict.fromkeys(id for (id,) in file.database.rows(HOLDING, bound))
+                ids |= dict.fromkeys(file.words.holding(file.database, word, view, most))
         return {word: list(ids) for word, ids in found.items()}
 
     def tagged(
@@ -131,10 +111,10 @@ CURRENT = """
 """
 
 
-class SqliteSummaries:
+class SqlSummaries:
     """See Summaries."""
 
-    def __init__(self, files: "KinFiles") -> None:
+    def __init__(self, files: Files) -> None:
         self._files = files
 
     def of(self, ids: Collection[str]) -> Mapping[str, str]:
@@ -211,26 +191,3 @@ class SqliteSummaries:
                 if one.chunk is None or one.chunk in chunks
             ],
         )
-
-
-def copy(from_db: Transaction, from_row: int, db: Transaction, row: int) -> None:
-    """Copy a memory's summaries from another file, where it has another number."""
-    there = _summaries(from_db, from_row)
-    if there == _summaries(db, row):
-        return
-    db.run("DELETE FROM summaries WHERE memory = ?", (row,))
-    db.run_each(
-        "INSERT INTO summaries (memory, chunk, scope, text, model, tokens, created_at, tier)"
-        " SELECT ?, (SELECT id FROM chunks WHERE memory = ? AND position = ?), ?, ?, ?, ?, ?, ?",
-        [(row, row, *one) for one in there],
-    )
-
-
-def _summaries(db: Transaction, row: int) -> list[Any]:
-    return db.rows(
-        """
-        SELECT c.position, s.scope, s.text, s.model, s.tokens, s.created_at, s.tier
-        FROM summaries s LEFT JOIN chunks c ON c.id = s.chunk WHERE s.memory = ? ORDER BY s.id
-        """,
-        (row,),
-    )

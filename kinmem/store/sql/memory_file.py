@@ -8,33 +8,21 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory, Scope
-from kinmem.store.sql.database import Transaction
-from kinmem.store.sqlite import (
-    chunk_vectors,
-    document_parts,
-    entity_rows,
-    history_rows,
-    link_rows,
-)
-from kinmem.store.sqlite.chunk_vectors import ChunkVectors
-from kinmem.store.sqlite.connection import Database
-from kinmem.store.sqlite.file_state import state_of
-from kinmem.store.sqlite.history_rows import Line, next_write, record
-from kinmem.store.sqlite.nearest_chunks import NearestChunks
-from kinmem.store.sqlite.queries import (
+from kinmem.store.sql import document_parts, entity_rows, history_rows, link_rows
+from kinmem.store.sql.conditions import IS_LIVE, RAISE
+from kinmem.store.sql.database import Database, StoredVectors, Transaction, Words
+from kinmem.store.sql.document_versions import keep_text
+from kinmem.store.sql.file_state import state_of
+from kinmem.store.sql.history_rows import Line, next_write, record
+from kinmem.store.sql.memory_rows import (
     COLUMNS,
     FIELDS,
     INSERT,
-    IS_LIVE,
-    RAISE,
     column,
-    insert_words,
     memory_of,
-    reindex,
     row_of,
     time_text,
 )
@@ -47,11 +35,11 @@ INDEXED = frozenset(  # fields that are in the words
 class MemoryFile:
     """One database file, whoever's it is."""
 
-    def __init__(self, path: Path, kin: str) -> None:
+    def __init__(self, database: Database, words: Words, vectors: StoredVectors, kin: str) -> None:
         """`kin`: who opens it, and is named by the lines of its history."""
-        self.database = Database(path)
-        self.near = NearestChunks(self.database)
-        self.vectors = ChunkVectors(self.database, self.near.copies)
+        self.database = database
+        self.words = words
+        self.vectors = vectors
         self._kin = kin
         self._write: int | None = None
         """Number of the write that goes on; None: not needed yet."""
@@ -177,7 +165,7 @@ class MemoryFile:
             [*(column(name, getattr(new, name)) for name in names), row],
         )
         if INDEXED & changes.keys():
-            reindex(db, row, new)
+            self.words.replace(db, row, new)
         if chunks is not None:
             self.remove_chunks(db, row)
             self._insert_chunks(db, [(row, new.content, chunks)])
@@ -187,7 +175,7 @@ class MemoryFile:
                     document_parts.joined(zip(chunks.places, chunks.texts, strict=False))
                     or new.content
                 )
-                document_parts.keep_text(db, old, said, new, says)
+                keep_text(db, old, said, new, says)
         else:
             self._follow(db, row, old, new)
         if old.superseded_by and old.superseded_by != new.superseded_by:
@@ -206,16 +194,16 @@ class MemoryFile:
                 [*(column(name, getattr(new, name)) for name in names), row],
             )
         if INDEXED.intersection(names):
-            reindex(db, row, new)
+            self.words.replace(db, row, new)
         self._follow(db, row, old, new)
         return set(names)
 
     def _follow(self, db: Transaction, row: int, old: Memory, new: Memory) -> None:
         """Let the words of its chunks, and the copies of its vectors, follow what it has become."""
         if old.holds_back != new.holds_back:
-            document_parts.hold(db, row, new.holds_back)
+            document_parts.hold(db, self.words, row, new.holds_back)
         if (old.state in LIVE) != (new.state in LIVE):
-            chunk_vectors.log(db, self._chunks_of(db, row))
+            self.vectors.log(db, self._chunks_of(db, row))
 
     def note(
         self,
@@ -250,7 +238,7 @@ class MemoryFile:
         if row is not None:
             self.remove_chunks(db, row)
             db.run("DELETE FROM memory_entities WHERE memory = ?", (row,))
-            db.run("DELETE FROM words WHERE rowid = ?", (row,))
+            self.words.remove(db, row)
             db.run("DELETE FROM memories WHERE rowid = ?", (row,))
         return row
 
@@ -279,17 +267,12 @@ class MemoryFile:
         state = state_of(self.database)
         return state.revision, state.first_end is not None and state.first_end <= time_text(now)
 
-    def close(self) -> None:
-        """Let go of the file."""
-        self.near.copies.close()
-        self.database.close()
-
     def insert_rows(self, db: Transaction, memories: Sequence[Memory]) -> range:
         """New memories with their words, without chunks; the numbers of their rows, in order."""
         rows = db.numbers("memories", len(memories))
         values = zip(rows, memories, strict=True)
         db.run_each(INSERT, [(row, *row_of(memory)) for row, memory in values])
-        insert_words(db, rows, memories)
+        self.words.put(db, rows, memories)
         return rows
 
     def _insert_chunks(self, db: Transaction, memories: Sequence[tuple[int, str, Chunks]]) -> None:
@@ -307,7 +290,7 @@ class MemoryFile:
         self.vectors.queue(db, ids)
         for _, _, chunks in memories:
             ids, own = ids[len(chunks.texts) :], ids[: len(chunks.texts)]
-            document_parts.insert_words(db, zip(own, chunks.texts, chunks.places, strict=False))
+            self.words.put_parts(db, zip(own, chunks.texts, chunks.places, strict=False))
             if chunks.vectors is not None and chunks.embedder is not None:
                 self.vectors.put(db, chunks.embedder, own, chunks.vectors)
 
@@ -318,7 +301,7 @@ class MemoryFile:
         """With their words and vectors."""
         chunks = self._chunks_of(db, row)
         self.vectors.remove(db, chunks)
-        document_parts.remove_words(db, chunks)
+        self.words.remove_parts(db, chunks)
         db.run("DELETE FROM chunks WHERE memory = ?", (row,))
 
 

@@ -4,51 +4,32 @@ publish."""
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
+from typing import Generic, TypeVar
 
 from kinmem.clock import Clock
 from kinmem.errors import MemoryNotFound
 from kinmem.models import Filters, Memory, State
-from kinmem.store.sql.database import Transaction
-from kinmem.store.sqlite.adoption import adopt
-from kinmem.store.sqlite.connection import Database, translated
-from kinmem.store.sqlite.memory_file import MemoryFile
-from kinmem.store.sqlite.publishing import Publisher
-from kinmem.store.sqlite.queries import Allowed, View, conditions
+from kinmem.store.sql.conditions import Allowed, View, conditions
+from kinmem.store.sql.database import Database, Transaction
+from kinmem.store.sql.memory_file import MemoryFile
+from kinmem.store.sql.publishing import Publisher
+
+File = TypeVar("File", bound=MemoryFile, covariant=True)
 
 
-class KinFiles:
-    """What one Kin sees of two files: its own and the shared one. Never opens another Kin's
-    file."""
+class KinFiles(Generic[File]):
+    """What one Kin sees of two files: its own and the shared one."""
 
-    def __init__(self, home: Path, kin: str, clock: Clock) -> None:
-        """Open `kins/<kin>.db` and `shared.db` below `home`."""
+    def __init__(self, own: File, shared: File, kin: str, clock: Clock) -> None:
+        self.own = own
+        self.shared = shared
         self.kin = kin
         self.clock = clock
-        with translated(home):
-            home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.own = MemoryFile(home / "kins" / f"{kin}.db", kin)
-        try:
-            self.shared = MemoryFile(home / "shared.db", kin)
-        except BaseException:
-            self.own.close()
-            raise
-        self.copies = Publisher(self.own, self.shared, kin)
-        try:
-            adopt(self.own, self.shared, kin)
-            self.copies.catch_up()
-        except BaseException:
-            self.close()
-            raise
+        self.copies = Publisher(own, shared, kin)
 
-    def __iter__(self) -> Iterator[MemoryFile]:
+    def __iter__(self) -> Iterator[File]:
         """Iterate over the own file, then the shared one."""
         return iter((self.own, self.shared))
-
-    def close(self) -> None:
-        """Close both files."""
-        for file in self:
-            file.close()
 
     # what the Kin sees
 
@@ -79,7 +60,7 @@ class KinFiles:
             return file.database, row
         raise MemoryNotFound(id)
 
-    def allowed(self, filters: Filters) -> Iterator[tuple[MemoryFile, Allowed]]:
+    def allowed(self, filters: Filters) -> Iterator[tuple[File, Allowed]]:
         """Yield the files to search, with what may be found in each; an empty file is left out."""
         now = self.clock()
         at_hand = filters.here if filters.only_here else None
@@ -121,3 +102,6 @@ class KinFiles:
         if found is None:
             raise MemoryNotFound(id)
         return found
+
+
+Files = KinFiles[MemoryFile]

@@ -9,19 +9,12 @@ from typing import Any
 from kinmem.language import SYMMETRIC
 from kinmem.models import LIVE, Knowledge, Memory
 from kinmem.store.graph import MOST_ALIASES, Edge, Key, Known, Named, Reach, Surroundings
+from kinmem.store.sql import entity_rows
+from kinmem.store.sql.conditions import IS_LIVE, SAID_AT, SEEN, VISIBLE
 from kinmem.store.sql.database import Row
-from kinmem.store.sqlite import entity_rows
-from kinmem.store.sqlite.memory_file import MemoryFile
-from kinmem.store.sqlite.queries import (
-    COLUMNS,
-    IS_LIVE,
-    SAID_AT,
-    SEEN,
-    VISIBLE,
-    memory_of,
-    time_text,
-)
-from kinmem.store.sqlite.sharing import KinFiles
+from kinmem.store.sql.memory_file import MemoryFile
+from kinmem.store.sql.memory_rows import COLUMNS, memory_of, time_text
+from kinmem.store.sql.sharing import Files
 from kinmem.text import folded
 
 REACHES: Mapping[Reach, str] = {
@@ -32,10 +25,10 @@ REACHES: Mapping[Reach, str] = {
 OWN = "m.kin = :kin AND m.state NOT IN ('deleted', 'quarantined')"
 
 
-class SqliteGraph:
+class SqlGraph:
     """See Graph."""
 
-    def __init__(self, files: KinFiles) -> None:
+    def __init__(self, files: Files) -> None:
         self._files = files
 
     # writing
