@@ -1,7 +1,7 @@
 """Whether two statements are about the same one, by the same speaker, of the same time.
 
 Unknown means: may be the same. `states_as_much` is what a store compares before it stores a
-statement twice (store/sqlite/memory_file.py says it again in SQL).
+statement twice (store/sql/memory_file.py says it again in SQL).
 """
 
 from datetime import datetime, timedelta

@@ -7,8 +7,7 @@ from dataclasses import replace
 import apsw
 
 from kinmem.models import Filters, Memory, State
-from kinmem.store.sql.indexed_text import indexed
-from kinmem.store.sql.memory_rows import COLUMNS, memory_of
+from kinmem.store.sql.memory_rows import COLUMNS, indexed, memory_of
 from kinmem.store.sqlite.kin_files import SqliteFile
 from kinmem.store.sqlite.store import SqliteStore
 

@@ -23,8 +23,7 @@ from kinmem.errors import StoreError
 from kinmem.models import Draft, Filters, Memory, State
 from kinmem.models.turns import Batch, Repetition
 from kinmem.store.sql.database import Transaction
-from kinmem.store.sql.indexed_text import indexed
-from kinmem.store.sql.memory_rows import FIELDS, row_of, time_text
+from kinmem.store.sql.memory_rows import FIELDS, indexed, row_of, time_text
 from kinmem.store.sqlite import connection
 from kinmem.store.sqlite.chunk_vectors import ChunkVectors
 from kinmem.store.sqlite.connection import MIGRATIONS, SqliteDatabase

@@ -13,8 +13,7 @@ from kinmem.models.turns import Repetition
 from kinmem.store.sql import link_rows
 from kinmem.store.sql.conditions import IN_NUMBERS, IS_LIVE
 from kinmem.store.sql.database import Database, Transaction, Words
-from kinmem.store.sql.indexed_text import CJK
-from kinmem.store.sql.memory_rows import COLUMNS, as_text, column, memory_of
+from kinmem.store.sql.memory_rows import CJK, COLUMNS, as_text, column, memory_of
 from kinmem.text import content_words, words
 
 ERASED = "[erased]"

@@ -1,8 +1,7 @@
-"""What statements are made of: memories as rows, filters as conditions, words as a search.
+"""A memory as a row, and as the texts of the word index.
 
-Both sides of the word search go through `_named` and `_pairs`, so that they agree. FTS5's tokenizer
-drops all punctuation and keeps a run of Chinese or Japanese as one token: C# would be "c", and no
-part of 乌龙茶 found.
+Word indexes drop all punctuation and keep a run of Chinese or Japanese as one token: C# would be
+"c", and no part of 乌龙茶 found. So texts and questions both go through `named` and `pairs`.
 """
 
 import json
@@ -13,7 +12,9 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
-from kinmem.models import Memory, State
+from kinmem.clock import spoken_date
+from kinmem.models import ROLES, Memory, State
+from kinmem.text import late
 
 FIELDS = tuple(field.name for field in fields(Memory))
 COLUMNS = ", ".join(f"m.{name}" for name in FIELDS)
@@ -102,3 +103,41 @@ def as_json(values: Mapping[str, Any]) -> str | None:
     if not values:
         return None
     return as_text({name: column(name, value) for name, value in values.items()})
+
+
+CJK = late("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]+")
+SHARP = late(r"(?<=\b[A-Za-z])#(?!\w)")
+PLUS_PLUS = late(r"(?<=[A-Za-z])\+\+")
+
+
+def indexed(memory: Memory) -> tuple[str, str, str]:
+    """The texts of the columns content, subject and context."""
+    said = [memory.content]
+    said += filter(None, (memory.title, memory.description))
+    if memory.speaker and memory.speaker not in ROLES:
+        said.insert(0, memory.speaker)
+    if memory.occurred_at:
+        said.append(spoken_date(memory.occurred_at))
+    return (
+        spread("\n".join(said)),
+        spread(memory.subject or ""),
+        spread(memory.source_context or ""),
+    )
+
+
+def spread(text: str) -> str:
+    """The text with CJK runs as overlapping pairs, and with C#, F#, C++ as words.
+
+    The last character of a run stands alone: so every character begins a token.
+    """
+    if text.isascii() and "#" not in text and "++" not in text:
+        return text
+    return CJK.sub(lambda run: f" {' '.join([*pairs(run.group()), run.group()[-1]])} ", named(text))
+
+
+def named(text: str) -> str:
+    return PLUS_PLUS.sub("plusplus", SHARP.sub("sharp", text))
+
+
+def pairs(run: str) -> list[str]:
+    return [run[i : i + 2] for i in range(len(run) - 1)]

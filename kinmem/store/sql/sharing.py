@@ -1,18 +1,84 @@
 """The two files of one Kin: its own with all originals, and the shared one with what others
 publish."""
 
-from collections.abc import Collection, Iterator
+import json
+import threading
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from typing import Generic, TypeVar
 
 from kinmem.clock import Clock
 from kinmem.errors import MemoryNotFound
 from kinmem.models import Filters, Memory, State
-from kinmem.store.sql.conditions import Allowed, View, conditions
+from kinmem.store.sql.conditions import IN_IDS, VISIBLE, Allowed, View, conditions
 from kinmem.store.sql.database import Database, Transaction
 from kinmem.store.sql.memory_file import MemoryFile
-from kinmem.store.sql.publishing import Publisher
+from kinmem.store.sql.memory_rows import time_text
+from kinmem.store.sql.publishing import USE, Publisher
+
+# By id: how often it was recalled, and when last.
+Noted = dict[str, tuple[int, datetime]]
+
+
+class Uses:
+    """Uses that count_use has recorded and flush_use has not written yet."""
+
+    def __init__(self) -> None:
+        self._noted: Noted = {}
+        self._lock = threading.Lock()
+
+    def count(self, ids: Iterable[str], at: datetime) -> None:
+        """Record one more use of each."""
+        self._note({id: (1, at)} for id in ids)
+
+    def flush(self, files: "Files") -> list[str]:
+        """Write the uses into the originals and others' copies; returns the ids that were written.
+        What could not be written stays recorded; unknown ids are dropped."""
+        written: list[str] = []
+        with self._lock:
+            noted, self._noted = self._noted, {}
+        try:
+            for file in files if noted else ():
+                here = _held(file, noted, files.view(file))
+                if here:  # a file is locked only if there is something to write
+                    _write(file, {id: noted[id] for id in here}, copies=file is files.shared)
+                    for id in here:
+                        del noted[id]
+                    written += here
+            noted = {}
+        finally:
+            self._note([noted])
+        return written
+
+    def _note(self, several: Iterable[Noted]) -> None:
+        with self._lock:
+            for noted in several:
+                for id, (more, at) in noted.items():
+                    count, last = self._noted.get(id, (0, at))
+                    self._noted[id] = (count + more, max(last, at))
+
+
+def _held(file: MemoryFile, noted: Noted, view: View) -> list[str]:
+    rows = file.database.rows(
+        f"SELECT m.id FROM memories m WHERE m.id {IN_IDS} AND {VISIBLE}",
+        {"ids": json.dumps(list(noted)), **view},
+    )
+    return [id for (id,) in rows]
+
+
+def _write(file: MemoryFile, uses: Noted, *, copies: bool) -> None:
+    told = [{"id": id, "count": count, "at": time_text(at)} for id, (count, at) in uses.items()]
+    with file.database.writing() as db:
+        db.run_each(
+            "UPDATE memories SET recalled_count = recalled_count + :count, recalled_at = :at"
+            " WHERE id = :id",
+            told,
+        )
+        if copies:  # for their authors to collect
+            db.run_each(USE, told)
+
 
 File = TypeVar("File", bound=MemoryFile, covariant=True)
 
@@ -26,6 +92,7 @@ class KinFiles(Generic[File]):
         self.kin = kin
         self.clock = clock
         self.copies = Publisher(own, shared, kin)
+        self.uses = Uses()
 
     def __iter__(self) -> Iterator[File]:
         """Iterate over the own file, then the shared one."""

@@ -3,8 +3,7 @@ follow."""
 
 import json
 import logging
-import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +11,7 @@ from kinmem.errors import MemoryNotFound, StoreError, VersionConflict
 from kinmem.models import Chunks, Draft, Knowledge, Memory
 from kinmem.models.turns import Batch, Change, Conflict, Repetition
 from kinmem.store.sql import entity_rows
-from kinmem.store.sql.conditions import IN_IDS, VISIBLE, View
+from kinmem.store.sql.conditions import IN_IDS
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.document_versions import drop_old_texts
 from kinmem.store.sql.erasing import put_repetitions, scrub, turns_of
@@ -21,14 +20,11 @@ from kinmem.store.sql.job_rows import close_conflict
 from kinmem.store.sql.link_changes import LinkChanges
 from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.memory_rows import time_text
-from kinmem.store.sql.publishing import USE
 from kinmem.store.sql.sharing import Files
 
 logger = logging.getLogger(__name__)
 
 ERASED_TOGETHER = 100
-# By id: how often it was recalled, and when last.
-Noted = dict[str, tuple[int, datetime]]
 
 
 class MemoryWriter:
@@ -41,7 +37,6 @@ class MemoryWriter:
         self._files = files
         self._links = links
         self._renew = renew
-        self._uses = Uses()
 
     def add(self, drafts: Sequence[Draft], *, batch: str | None = None) -> list[str]:
         if not drafts:
@@ -158,11 +153,8 @@ class MemoryWriter:
         drop_old_texts(self._files.own.database, before)
         return erased
 
-    def count_use(self, ids: Iterable[str], at: datetime) -> None:
-        self._uses.count(ids, at)
-
     def flush_use(self) -> None:
-        used = self._uses.flush(self._files)
+        used = self._files.uses.flush(self._files)
         self._files.copies.catch_up()
         if used:
             self._renew(used)
@@ -296,61 +288,3 @@ def _insert_conflicts(
                 " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (newer, older) DO NOTHING",
                 (newer, older, one.kind, one.mode, one.status, one.reason, time_text(one.at or at)),
             )
-
-
-class Uses:
-    """Uses that count_use has recorded and flush_use has not written yet."""
-
-    def __init__(self) -> None:
-        self._noted: Noted = {}
-        self._lock = threading.Lock()
-
-    def count(self, ids: Iterable[str], at: datetime) -> None:
-        """Record one more use of each."""
-        self._note({id: (1, at)} for id in ids)
-
-    def flush(self, files: Files) -> list[str]:
-        """Write the uses into the originals and others' copies; returns the ids that were written.
-        What could not be written stays recorded; unknown ids are dropped."""
-        written: list[str] = []
-        with self._lock:
-            noted, self._noted = self._noted, {}
-        try:
-            for file in files if noted else ():
-                here = _held(file, noted, files.view(file))
-                if here:  # a file is locked only if there is something to write
-                    _write(file, {id: noted[id] for id in here}, copies=file is files.shared)
-                    for id in here:
-                        del noted[id]
-                    written += here
-            noted = {}
-        finally:
-            self._note([noted])
-        return written
-
-    def _note(self, several: Iterable[Noted]) -> None:
-        with self._lock:
-            for noted in several:
-                for id, (more, at) in noted.items():
-                    count, last = self._noted.get(id, (0, at))
-                    self._noted[id] = (count + more, max(last, at))
-
-
-def _held(file: MemoryFile, noted: Noted, view: View) -> list[str]:
-    rows = file.database.rows(
-        f"SELECT m.id FROM memories m WHERE m.id {IN_IDS} AND {VISIBLE}",
-        {"ids": json.dumps(list(noted)), **view},
-    )
-    return [id for (id,) in rows]
-
-
-def _write(file: MemoryFile, uses: Noted, *, copies: bool) -> None:
-    told = [{"id": id, "count": count, "at": time_text(at)} for id, (count, at) in uses.items()]
-    with file.database.writing() as db:
-        db.run_each(
-            "UPDATE memories SET recalled_count = recalled_count + :count, recalled_at = :at"
-            " WHERE id = :id",
-            told,
-        )
-        if copies:  # for their authors to collect
-            db.run_each(USE, told)

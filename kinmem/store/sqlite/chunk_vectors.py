@@ -8,7 +8,7 @@ from kinmem.errors import StoreError
 from kinmem.models import Coverage, Scope, Vector, Vectors
 from kinmem.store.sql.conditions import VISIBLE, View
 from kinmem.store.sql.database import Row, Transaction
-from kinmem.store.sql.file_state import embedder_of, state_of
+from kinmem.store.sql.file_state import embedder_of
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.nearest_chunks import VectorCopies
 
@@ -82,24 +82,6 @@ class ChunkVectors:
             Coverage(name, width, total - waiting, total, of_documents)
             for name, width, total, waiting, of_documents in rows
         ]
-
-    def is_filled(self, embedder: str, but: str | None = None) -> bool:
-        """See Index.is_filled; without the chunks of the Kin `but`."""
-        known = state_of(self._database).embedders.get(embedder)
-        if known is None:
-            others = "SELECT 1 FROM memories WHERE :but IS NULL OR kin <> :but LIMIT 1"
-            return not self._database.rows(others, {"but": but})
-        if known.is_filled or but is None:
-            return known.is_filled
-        return not self._database.rows(
-            """
-            SELECT 1 FROM pending p WHERE p.embedder = :embedder AND EXISTS (
-                SELECT 1 FROM chunks c JOIN memories m ON m.rowid = c.memory
-                WHERE c.id = p.chunk AND m.kin <> :but
-            ) LIMIT 1
-            """,
-            {"embedder": known.number, "but": but},
-        )
 
     def pending(
         self, embedder: str, limit: int, but: str | None = None

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ import apsw
 
 from kinmem.errors import StoreCode, StoreError
 from kinmem.store.sql.database import Bindings, Row
-from kinmem.store.sqlite.dialect import STATE, spoken
+from kinmem.store.sqlite.dialect import STATE, TABLES, WORDS
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +33,17 @@ LEAST_SQLITE = (3, 51, 3)
 BUSY_SECONDS = 5.0
 MOST_IDLE = 8  # connections kept for the next reader; a burst of threads may open more
 MIGRATIONS = Path(__file__).with_name("migrations")
+
+
+WORD = re.compile(rf"\b({'|'.join(TABLES)})\(([\w:.?]+)\)|{'|'.join(WORDS)}")
+
+
+@lru_cache(maxsize=1024)
+def spoken(statement: str) -> str:
+    """Return a shared statement with SQLite's words."""
+    return WORD.sub(
+        lambda word: TABLES[word[1]].format(word[2]) if word[1] else WORDS[word[0]], statement
+    )
 
 
 class SqliteTransaction:

@@ -1,25 +1,15 @@
 """How SQLite says the words of store/sql/database.py."""
 
-import re
-from functools import lru_cache
-
 from kinmem.store.sql.conditions import IS_LIVE
 
-WORDS = {
+TABLES = {
     "LISTED": "(SELECT value FROM json_each({}))",
     "NUMBERED": "(SELECT value FROM json_each({}))",
     "PAIRED": "(SELECT value ->> 0 AS one, value ->> 1 AS other FROM json_each({}))",
 }
-CALL = re.compile(rf"\b({'|'.join(WORDS)})\(([\w:.?]+)\)")
-
-
-@lru_cache(maxsize=1024)
-def spoken(statement: str) -> str:
-    """Return a statement as SQLite runs it."""
-    statement = CALL.sub(lambda call: WORDS[call[1]].format(call[2]), statement)
-    return statement.replace("ORDERED JOIN", "CROSS JOIN").replace("BY INDEX", "INDEXED BY")
-
-
+"""By word, with its argument in place of {}."""
+WORDS = {"ORDERED JOIN": "CROSS JOIN", "BY INDEX": "INDEXED BY"}
+# All of it is read from one end of an index.
 STATE = f"""
     SELECT revision.number,
         (SELECT min(seq) FROM vector_log),

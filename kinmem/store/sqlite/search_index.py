@@ -19,6 +19,7 @@ from kinmem.models import (
 from kinmem.store.sql.conditions import IN_IDS, IN_NUMBERS, VISIBLE, Allowed, View, conditions
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.document_parts import note_ingested
+from kinmem.store.sql.file_state import state_of
 from kinmem.store.sqlite.hybrid_search import Rows, search
 from kinmem.store.sqlite.kin_files import SqliteFile, SqliteFiles
 from kinmem.store.sqlite.nearest_chunks import APART
@@ -107,9 +108,7 @@ class SqliteIndex:
 
     def is_filled(self, embedder: str) -> bool:
         own, others = self._files
-        return own.vectors.is_filled(embedder) and others.vectors.is_filled(
-            embedder, but=self._files.kin
-        )
+        return _is_filled(own, embedder, but=None) and _is_filled(others, embedder, self._files.kin)
 
     def fill(self, embedder: str, chunks: Sequence[Pending], vectors: Vectors) -> None:
         for file in self._files:
@@ -150,6 +149,25 @@ class SqliteIndex:
     def retire(self, embedder: str) -> None:
         for file in self._files:
             file.vectors.retire(embedder)
+
+
+def _is_filled(file: SqliteFile, embedder: str, but: str | None) -> bool:
+    """Return whether every chunk has a vector, those of the Kin `but` apart."""
+    known = state_of(file.database).embedders.get(embedder)
+    if known is None:
+        others = "SELECT 1 FROM memories WHERE :but IS NULL OR kin <> :but LIMIT 1"
+        return not file.database.rows(others, {"but": but})
+    if known.is_filled or but is None:
+        return known.is_filled
+    return not file.database.rows(
+        """
+        SELECT 1 FROM pending p WHERE p.embedder = :embedder AND EXISTS (
+            SELECT 1 FROM chunks c JOIN memories m ON m.rowid = c.memory
+            WHERE c.id = p.chunk AND m.kin <> :but
+        ) LIMIT 1
+        """,
+        {"embedder": known.number, "but": but},
+    )
 
 
 def _apart(

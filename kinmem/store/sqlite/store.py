@@ -3,7 +3,7 @@
 import base64
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import InvalidInput, StoreError
-from kinmem.models import ROLES, Draft, Entity, Event, Filters, Health, Memory, Page
+from kinmem.models import ROLES, Entity, Event, Filters, Health, Memory, Page
 from kinmem.settings import kin_name
 from kinmem.store.memory import Sort
 from kinmem.store.sql import entity_rows
@@ -87,10 +87,11 @@ class SqliteStore:
         self.erase = writer.erase
         self.in_bin = writer.in_bin
         self.purge = writer.purge
-        self.count_use = writer.count_use
+        self.count_use = files.uses.count
         self.flush_use = writer.flush_use
         self.set_places = writer.set_places
         self.get = files.get
+        self.same_statements = files.own.same_all
         self.memories = files.memories
         self.reading = kept_states
 
@@ -117,9 +118,6 @@ class SqliteStore:
             return Page(memories)
         last = rows[limit - 1]
         return Page(memories, cursor_of(sort, last[0], last[1]))
-
-    def same_statements(self, drafts: Sequence[Draft]) -> list[str | None]:
-        return self.files.own.same_all(drafts)
 
     def names(self) -> frozenset[str]:
         revision, names = self._names

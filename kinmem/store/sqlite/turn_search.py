@@ -19,8 +19,7 @@ from kinmem.store.sql.conditions import IN_IDS, IS_LIVE, RAISE
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.erasing import ERASED, restates
 from kinmem.store.sql.file_state import state_of
-from kinmem.store.sql.indexed_text import spread
-from kinmem.store.sql.memory_rows import time_text
+from kinmem.store.sql.memory_rows import spread, time_text
 from kinmem.store.sql.turn_rows import MESSAGE, message_of
 from kinmem.store.sqlite.kin_files import SqliteFiles
 from kinmem.store.sqlite.turn_vectors import TurnVectors

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from kinmem.models import Memory, Passage
 from kinmem.store.sql.conditions import IS_LIVE, VISIBLE, View
 from kinmem.store.sql.database import Database, Transaction
-from kinmem.store.sql.indexed_text import CJK, indexed, named, pairs, spread
+from kinmem.store.sql.memory_rows import CJK, indexed, named, pairs, spread
 from kinmem.text import late
 
 TOKEN = late(r"[^\W_]+")
