@@ -99,7 +99,8 @@ def conditions(filters: Filters, view: View, now: datetime) -> tuple[str, dict[s
 
 
 def _life(filters: Filters, parts: list[str], bound: dict[str, Any]) -> None:
-    """Which stages of life count, and which times of validity."""
+    """Add the conditions for states and for times of validity to `parts`, and their bindings to
+    `bound`."""
     if filters.states is not None:
         states: tuple[State, ...] = filters.states
     else:
@@ -125,7 +126,8 @@ def _was(
     states: tuple[State, ...],
     bound: dict[str, Any],
 ) -> str:
-    """What is so, and what was at some time of the stretch and gave way or ended since."""
+    """Return the condition for what held at some time of the stretch: what holds now, and what has
+    ended or was superseded since."""
     held = [
         f"(m.valid_to > {VALID_FROM} OR {BEGAN_UNKNOWN})",
         _in((*states, State.SUPERSEDED)),

@@ -85,7 +85,7 @@ def copy(from_db: Transaction, source: int, db: Transaction, target: int) -> boo
 
 
 def _names(db: Transaction, memory: int) -> dict[Any, str]:
-    """As they are written, by folded name and type, of what a memory is about."""
+    """Return the names of a memory's entities as they are written, by (folded name, type)."""
     rows = db.rows(
         "SELECT e.folded, e.type, e.name FROM memory_entities JOIN entities e ON e.id = entity"
         " WHERE memory = ?",
@@ -95,7 +95,8 @@ def _names(db: Transaction, memory: int) -> dict[Any, str]:
 
 
 def _told(db: Transaction, memory: int) -> tuple[list[Row], list[Row], int]:
-    """What a memory is about and says, in what holds in any file, and whether it was read."""
+    """Return a memory's entities, its relations, and whether entities were extracted from it.
+    Nothing in the rows depends on the numbers of one file, so rows of two files can be compared."""
     about = db.rows(
         "SELECT e.folded, e.type, alias, me.folded FROM memory_entities me"
         " JOIN entities e ON e.id = entity WHERE memory = ? ORDER BY 1, 2",
@@ -153,8 +154,8 @@ def _mention(db: Transaction, memory: int, entities: Sequence[Entity]) -> dict[s
 
 
 def _number(db: Transaction, entity: Entity) -> tuple[int, str]:
-    """An entity of that name, of a type that can be the same, or who alone is called so; else a new
-    one. With its name."""
+    """Return number and name of an entity. It is the known one with this name and a type that can
+    be the same; else the only one with this alias; else a new one."""
     plain = folded(entity.name)
     rows = db.rows("SELECT id, type, name FROM entities WHERE folded = ?", (plain,))
     by_type = {type: (id, name) for id, type, name in rows}
@@ -169,7 +170,8 @@ def _number(db: Transaction, entity: Entity) -> tuple[int, str]:
 
 
 def _called(db: Transaction, plain: str, type: EntityType) -> tuple[int, str] | None:
-    """Who alone has that alias in live memories, and whose name alone begins with it."""
+    """Return number and name of the only entity that live memories call by this alias, provided
+    that no other entity's name begins with it; None if there is none."""
     found = db.rows(
         f"""
         SELECT DISTINCT e.id, e.name, e.type FROM memory_entities me

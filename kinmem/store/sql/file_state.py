@@ -56,7 +56,7 @@ _kept: ContextVar[_Kept | None] = ContextVar("kept", default=None)
 
 @contextmanager
 def kept_states() -> Iterator[None]:
-    """During the block, read each file's state only once in this thread, unless the thread
+    """Read each file's state only once in this thread during the block, unless the thread
     writes."""
     if _kept.get() is not None:
         yield

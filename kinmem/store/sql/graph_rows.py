@@ -239,7 +239,8 @@ class _Told:
 def _edge(
     source: Key, relation: str, target: Key, names: Mapping[Key, str], lines: Sequence[_Told]
 ) -> Edge:
-    """What holds is told by those memories alone that hold."""
+    """Join the memories that state a relation. Only those that hold count, unless none of them
+    does."""
     holding = [one for one in lines if one.holds]
     counted = holding or lines
     return Edge(
@@ -255,7 +256,8 @@ def _edge(
 
 
 def _as_one(told: Mapping[Key, list[Row]]) -> dict[Key, list[Row]]:
-    """What one file calls other, and the other file by one type alone, is one."""
+    """Join entities that one file has with the type `other` and the other file with exactly one
+    more type."""
     types: dict[str, set[str]] = defaultdict(set)
     for key in told:
         types[key.folded].add(key.type)

@@ -130,10 +130,10 @@ def number_older(db: Transaction, kin: str) -> None:
 
 
 def _writes(lines: Sequence[Row]) -> Iterator[list[int]]:
-    """In the order in which they were done, the lines of each write by their number.
+    """Yield the line numbers of each write, in the order in which the writes were done.
 
-    The lines of a memory have their order, whatever the clock said; writes are ordered by time.
-    What was changed together with a move was told in two files, at the same moment.
+    The lines of a memory keep their order, whatever the clock said; writes are ordered by time. A
+    move and the change made together with it were recorded in two files, at the same moment.
     """
     writes: dict[str, list[tuple[str, str, list[int]]]] = {}
     for seq, at, memory, action in lines:

@@ -62,10 +62,11 @@ class SqlLife:
         return [_living(row, {}, {}) for row in rows]
 
     def _links(self, own: Collection[str], *, whole: bool) -> tuple[Links, Links]:
-        """Of own memories, all of them if `whole`: how many links count, and how many recent ones.
+        """Return by id how many links each own memory has, and how many of them are recent. `own`
+        are all own memories if `whole`.
 
-        Those that the Kin has made or found, between memories that live: what others link with
-        theirs moves nobody else's memory.
+        Only links that the Kin has made or found count, and only between memories that are not in
+        the bin: what others link with theirs does not affect this Kin's memories.
         """
         edges = self._edges(None if whole else own)
         ends = {id for row in edges for id in row[:2]}
@@ -77,7 +78,8 @@ class SqlLife:
         return Counter(linked[0] + linked[1]), Counter(linked[1])
 
     def _edges(self, ids: Collection[str] | None) -> list[Row]:
-        """(source, target, whether it is recent) of the links of these memories."""
+        """Return (source, target, whether it is recent) of the links of these memories, or of
+        all."""
         edges = "SELECT source, target, created_at > :since FROM links WHERE origin <> 'refused'"
         if ids is not None:
             edges = f"{edges} AND source {IN_IDS} UNION ALL {edges} AND target {IN_IDS}"
@@ -86,7 +88,7 @@ class SqlLife:
         return self._own.rows(edges, {"since": since, "ids": json.dumps(list(ids or ()))})
 
     def _ends(self, ids: Collection[str]) -> set[str]:
-        """Those of these memories that live, own ones and what others share."""
+        """Return those of these visible memories that are active, stale or archived."""
         return {
             id
             for file in self._files
@@ -188,7 +190,7 @@ def _living(row: Row, links: Links, recent: Links) -> Living:
 
 
 def _present(db: Transaction, changes: Sequence[One]) -> dict[int, One]:
-    """By row number those whose memory is still at the version it was read at."""
+    """Return by row number the changes whose memory is still at the version that was read."""
     by_id = {one.memory.id: one for one in changes}
     found = db.rows(
         f"SELECT m.rowid, m.id, m.version FROM memories m WHERE m.id {IN_IDS}",

@@ -114,14 +114,16 @@ class LinkChanges:
         self._edited(id, edit, None, "undone", batch, reverts)
 
     def _said_by_others(self, id: str) -> dict[str, list[Row]]:
-        """By the other end the links of a memory that others have published."""
+        """Return the links of a memory that others have published, as rows of FIELDS by the other
+        end."""
         found: dict[str, list[Row]] = defaultdict(list)
         for row in of_others(self._files.shared.database, self._files.kin, [id]):
             found[row[1] if row[0] == id else row[0]].append(row)
         return found
 
     def _after(self, latest: str | None) -> datetime:
-        """Now, or a moment after that: of what people say of a pair the latest holds."""
+        """Return a time later than `latest`: now, if possible. Of two statements about a pair the
+        later one holds."""
         now = self._files.clock()
         if latest is None or latest < time_text(now):
             return now
@@ -136,7 +138,8 @@ class LinkChanges:
         batch: str | None = None,
         reverts: Sequence[int] = (),
     ) -> Memory:
-        """The memory after its links were changed."""
+        """Change the links of an own memory with `edit`, as a new version with a history line.
+        Returns the memory; writes no line if nothing has changed."""
         own = self._files.own
         with self._files.changing() as db:
             row, old = self._files.mine(db, id)
@@ -194,12 +197,12 @@ class LinkChanges:
         return dropped
 
     def heirs(self, ids: Collection[str]) -> dict[str, str | None]:
-        """What each of these memories is superseded by."""
+        """Return by id what each of these memories is superseded by; None: by nothing."""
         return {id: end.superseded_by for id, end in self._ends(ids).items()} if ids else {}
 
     def take_over(self, before: Mapping[str, str | None]) -> None:
-        """As inherit and disinherit, of links that others have published with memories which had
-        these heirs before something was done to them."""
+        """Hand on links that others have published with these memories, or take them back, as
+        inherit and disinherit do. `before` says what each was superseded by before the change."""
         rows = of_others(self._files.shared.database, self._files.kin, before) if before else []
         if not rows:
             return

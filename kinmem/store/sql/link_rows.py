@@ -46,14 +46,15 @@ Snapshot = list[dict[str, str | None]]
 
 
 def inherit(db: Transaction, rows: Collection[Row], old: str, heir: str) -> None:
-    """What takes a memory's place is linked as it was. The old links stay: it may come back."""
+    """Give the links of a superseded memory to the one that supersedes it. The old links stay,
+    since it may come back."""
     for row in _handed_on(rows, old, heir):
         db.run(PUT_NEW, row)
 
 
 def disinherit(db: Transaction, rows: Collection[Row], old: str, heir: str) -> None:
-    """It has come back: what had its place gives back the links that it had of it, as their age
-    tells."""
+    """Take back the links that `heir` has inherited from a memory that came back; they are
+    recognised by their age."""
     for source, target, relation, *_, created, _verified in _handed_on(rows, old, heir):
         db.run(
             "DELETE FROM links WHERE source = ? AND target = ? AND relation = ? AND created_at = ?",
@@ -62,7 +63,7 @@ def disinherit(db: Transaction, rows: Collection[Row], old: str, heir: str) -> N
 
 
 def _handed_on(rows: Collection[Row], old: str, heir: str) -> Iterator[list[Any]]:
-    """Links of one memory as another's."""
+    """Yield the rows of links with `heir` in place of `old`, without links between the two."""
     for row in rows:
         ends = [heir if id == old else id for id in row[:2]]
         if ends[0] == ends[1]:  # the two were linked with each other
@@ -73,7 +74,7 @@ def _handed_on(rows: Collection[Row], old: str, heir: str) -> Iterator[list[Any]
 
 
 def touching(db: Transaction, id: str) -> list[Any]:
-    """The rows, as FIELDS, of all links with a memory in this file."""
+    """Return all links of a memory in this file, as rows of FIELDS."""
     return db.rows(
         f"SELECT {', '.join(FIELDS)} FROM links WHERE source = :id"
         f" UNION ALL SELECT {', '.join(FIELDS)} FROM links WHERE target = :id",
@@ -82,7 +83,8 @@ def touching(db: Transaction, id: str) -> list[Any]:
 
 
 def publish(id: str, kin: str, source: Transaction, db: Transaction) -> bool:
-    """Copy a Kin's links of a memory, as far as the other end is shared; whether they differ."""
+    """Copy those of a Kin's links of a memory whose other end is shared; returns whether anything
+    differed."""
     shared = [row for row in map(tuple, touching(source, id)) if _is_there(db, row, id)]
     known = db.rows(
         f"SELECT {', '.join(FIELDS)} FROM links WHERE source = :id AND kin = :kin"
@@ -97,13 +99,13 @@ def publish(id: str, kin: str, source: Transaction, db: Transaction) -> bool:
 
 
 def _is_there(db: Transaction, row: Row, id: str) -> bool:
-    """Whether the other end of a link is in this file as well."""
+    """Return whether the other end of a link is in this file as well."""
     other = row[1] if row[0] == id else row[0]
     return bool(db.value("SELECT 1 FROM memories WHERE id = ?", (other,)))
 
 
 def of_others(database: Database, kin: str, ids: Collection[str]) -> list[Row]:
-    """The rows, as FIELDS, of links that others have published with these memories."""
+    """Return the links that other Kins have published with these memories, as rows of FIELDS."""
     columns = ", ".join(FIELDS)
     rows = database.rows(
         f"SELECT {columns} FROM links WHERE source {IN_IDS} AND kin <> :kin"
@@ -114,8 +116,8 @@ def of_others(database: Database, kin: str, ids: Collection[str]) -> list[Row]:
 
 
 def in_force(own: Collection[Row], others: Collection[Row]) -> list[Row]:
-    """What holds of all that is known of pairs: what people say before what was found, of what
-    people say the latest, and of what was found the own before others'."""
+    """Return those links that hold. For each pair, what people said wins over what was found, the
+    latest statement over earlier ones, and own findings over others'."""
     pairs: dict[frozenset[str], list[Row]] = defaultdict(list)
     for row in dict.fromkeys([*own, *others]):
         pairs[frozenset(row[:2])].append(row)
@@ -133,12 +135,12 @@ def _in_force(rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def forget(db: Transaction, id: str) -> None:
-    """Drop every link of a memory that is in this file no longer."""
+    """Delete every link of a memory that is no longer in this file."""
     db.run("DELETE FROM links WHERE source = :id OR target = :id", {"id": id})
 
 
 def link_of(row: Row) -> Link:
-    """The link that a row of FIELDS holds."""
+    """Convert a row of FIELDS."""
     source, target, relation, weight, confidence, origin, evidence, created, verified = row
     return Link(
         source,
@@ -154,7 +156,7 @@ def link_of(row: Row) -> Link:
 
 
 def snapshot(db: Transaction, id: str) -> Snapshot:
-    """What the Kin says of the links of one memory."""
+    """Return the manual links of one memory, sorted by other end and relation."""
     rows = db.rows(
         "SELECT source, target, relation, origin FROM links"
         " WHERE (source = :id OR target = :id) AND origin <> 'auto'",
@@ -173,7 +175,7 @@ def snapshot(db: Transaction, id: str) -> Snapshot:
 
 
 def read_back(id: str, other: str, relation: str) -> Link:
-    """The link that was called so from `id`'s end."""
+    """Return the link that `relation` names as seen from `id`."""
     if relation in RELATIONS:
         return linked(id, other, relation)
     called = next(name for name, inverse in INVERSE.items() if inverse == relation)
@@ -181,7 +183,7 @@ def read_back(id: str, other: str, relation: str) -> Link:
 
 
 def remove(db: Transaction, id: str, one: Mapping[str, str | None]) -> None:
-    """Delete one row of a snapshot of `id`: a link, or that it was refused."""
+    """Delete one entry of a snapshot of `id`: a manual link, or the record that it was refused."""
     source, target = sorted((id, str(one["id"])))
     row = [source, target, REFUSED]
     if one["relation"] is not None:
@@ -194,8 +196,9 @@ def remove(db: Transaction, id: str, one: Mapping[str, str | None]) -> None:
 
 
 def join(db: Transaction, link: Link, at: datetime, unless: str | None = None) -> None:
-    """Store what a person said; it takes the place of what was found or refused. What was said
-    before is as old as it was, unless others have said something at that time (`unless`)."""
+    """Store a manual link. It replaces what was found or refused between the two, and earlier
+    manual links only if they are not later than `unless`, when others last said something about the
+    pair."""
     pair = {"one": link.source, "other": link.target, "unless": unless}
     db.run(
         f"DELETE FROM links WHERE {BETWEEN} AND (origin <> 'manual' OR created_at <= :unless)", pair
@@ -204,20 +207,21 @@ def join(db: Transaction, link: Link, at: datetime, unless: str | None = None) -
 
 
 def take_apart(db: Transaction, one: str, other: str) -> bool:
-    """Take back whatever links two memories here; whether anything did."""
+    """Delete all links between two memories; returns whether there were any."""
     pair = {"one": one, "other": other}
     return bool(db.rows(f"DELETE FROM links WHERE {BETWEEN} RETURNING 1", pair))
 
 
 def refuse(db: Transaction, one: str, other: str, at: datetime) -> None:
-    """Remember that a person does not want the two linked."""
+    """Record that a person does not want two memories linked."""
     source, target = sorted((one, other))
     refused = Link(source, target, REFUSED, 0.0, 0.0, REFUSED)
     db.run(PUT, _values(refused, at))
 
 
 def put_found(db: Transaction, link: Link, at: datetime) -> bool:
-    """Store an automatic link, the only one of its pair; whether there was none before."""
+    """Store an automatic link, which replaces an earlier one of its pair; returns whether there was
+    none."""
     pair = {"one": link.source, "other": link.target}
     known = db.rows(
         f"DELETE FROM links WHERE {BETWEEN} AND origin = 'auto' RETURNING relation, created_at",

@@ -116,7 +116,8 @@ class SqlLinks:
         return {id: dict(some) for id, some in found.items()}
 
     def _named(self, file: MemoryFile, ids: Collection[str]) -> list[Row]:
-        """(id, entity) of what these memories name, but not who speaks in them."""
+        """Return (id, folded name) for the entities of these memories, without the user and without
+        who speaks in them."""
         rows = file.database.rows(
             f"""
             SELECT m.id, e.folded, m.speaker FROM LISTED(:ids) asked
@@ -134,8 +135,9 @@ class SqlLinks:
         ]
 
     def _holding(self, file: MemoryFile, asked: Sequence[Row], which: str) -> list[Row]:
-        """(asked id, id, what both have, whether it is a manual tag of the other), as far as few
-        have it."""
+        """Return (asked id, other id, tag or entity, whether it is a manual tag of the other one)
+        for live visible memories. What more than MOST_HOLDERS have is left out. `which` is TAGGED
+        or ABOUT."""
         if not asked:
             return []
         return file.database.rows(
@@ -172,7 +174,8 @@ class SqlLinks:
         return found
 
     def _one(self, condition: str, memory: Memory) -> str | None:
-        """The live visible memory that a condition finds for another: own ones come first."""
+        """Return the id of a live visible memory that a condition finds for another one, an own one
+        if possible; None if there is none."""
         bound = {
             "id": memory.id,
             "session": memory.session,
@@ -191,11 +194,12 @@ class SqlLinks:
         return None
 
     def _in_force(self, ids: Collection[str]) -> list[Row]:
-        """The rows, as FIELDS, of the links of these memories."""
+        """Return the links of these memories that hold, as rows of FIELDS."""
         return in_force(*self._rows(ids))
 
     def _rows(self, ids: Collection[str]) -> tuple[list[Row], list[Row]]:
-        """All that is known of links of these memories: own rows, and what others published."""
+        """Return all rows of FIELDS with these memories: own ones, and those that others have
+        published."""
         columns = ", ".join(FIELDS)
         own = self._files.own.database.rows(
             f"SELECT {columns} FROM links WHERE source {IN_IDS}"
@@ -205,8 +209,8 @@ class SqlLinks:
         return own, of_others(self._files.shared.database, self._files.kin, ids)
 
     def ends(self, ids: Collection[str], *, also_gone: bool = False) -> dict[str, End]:
-        """Those of these memories that may be at the end of a link the Kin sees; or will be, once
-        they are out of the bin again."""
+        """Return those of these memories that may be at the end of a link the Kin sees, by id.
+        `also_gone` includes own ones in the bin or in quarantine."""
         return {
             row[0]: End(*row)
             for file in self._files
@@ -247,7 +251,7 @@ AUTHOR = (
 
 
 def _without_repeats(id: str, links: Iterable[Link], ends: Mapping[str, End]) -> list[Link]:
-    """Without links to what was superseded by something that is linked just so."""
+    """Leave out links to a superseded memory if the one that supersedes it has the same link."""
     links = list(links)
     told = {(link.other(id), link.seen_from(id)) for link in links}
     return [

@@ -36,7 +36,7 @@ class MemoryFile:
     """One database file, whoever's it is."""
 
     def __init__(self, database: Database, words: Words, vectors: StoredVectors, kin: str) -> None:
-        """`kin`: who opens it, and is named by the lines of its history."""
+        """`kin` opens the file, and is the one that new history lines name."""
         self.database = database
         self.words = words
         self.vectors = vectors
@@ -48,7 +48,7 @@ class MemoryFile:
 
     @contextmanager
     def changing(self) -> Iterator[Transaction]:
-        """A transaction after which the revision has gone up, if it changed anything."""
+        """Run a transaction that raises the revision if it has changed anything."""
         with self.database.writing() as db:
             self._write = None
             before = db.changes
@@ -64,8 +64,8 @@ class MemoryFile:
         *,
         batch: str | None = None,
     ) -> list[str]:
-        """Store what no live memory of the same scope here states yet; the ids under which the
-        drafts stand."""
+        """Store those drafts that no live memory of the same scope states yet. Returns an id for
+        each draft: its own, or that of the memory with the same statement."""
         known = self._known_hashes(db, drafts)
         fresh: dict[str, list[Draft]] = {}
         ids = []
@@ -85,7 +85,8 @@ class MemoryFile:
     def _insert(
         self, db: Transaction, drafts: Sequence[Draft], at: datetime, batch: str | None
     ) -> None:
-        """New memories with their words, chunks, vectors or pending marks, and history lines."""
+        """Insert new memories with words, chunks, vectors, entities and history lines. Chunks
+        without a vector are pending."""
         rows = self.insert_rows(db, [draft.memory for draft in drafts])
         self._insert_chunks(
             db, [(row, d.memory.content, d.chunks) for row, d in zip(rows, drafts, strict=True)]
@@ -97,6 +98,7 @@ class MemoryFile:
         self.note_all(db, at, [Line(one.id, "created", {}, record(one)) for one in made], batch)
 
     def _known_hashes(self, db: Transaction, drafts: Sequence[Draft]) -> set[str]:
+        """Return those content hashes of the drafts that some memory here has."""
         rows = db.rows(
             "SELECT content_hash FROM memories WHERE content_hash IN LISTED(?)",
             (json.dumps([draft.memory.content_hash for draft in drafts]),),
@@ -104,7 +106,7 @@ class MemoryFile:
         return {hash for (hash,) in rows}
 
     def same_all(self, drafts: Sequence[Draft]) -> list[str | None]:
-        """For each draft the id of a live memory here that states the same."""
+        """See Memories.same_statements."""
         with self.database.reading() as db:
             known = self._known_hashes(db, drafts)
             return [
@@ -113,8 +115,8 @@ class MemoryFile:
             ]
 
     def same(self, db: Transaction, memory: Memory, *, in_scope: Scope | None = None) -> str | None:
-        """The id of a live memory here that says so, private ones first; see
-        Memories.same_statements."""
+        """Return the id of a live memory here with the same statement, a private one if possible;
+        None if there is none. See Memories.same_statements."""
         return db.value(  # type: ignore[no-any-return]
             f"""
             SELECT m.id FROM memories m
@@ -140,7 +142,7 @@ class MemoryFile:
         )
 
     def find(self, db: Transaction, id: str) -> tuple[int, Memory] | None:
-        """Row number and memory of an id, in whatever state."""
+        """Return row number and memory of an id, in any state; None if it is not here."""
         row = db.row(f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE m.id = ?", (id,))
         return (row[0], memory_of(row[1:])) if row else None
 
@@ -152,8 +154,11 @@ class MemoryFile:
         changes: Mapping[str, Any],
         chunks: Chunks | None,
     ) -> Memory:
-        """Set fields, raise the version, keep words and chunks in step; what was made of a former
-        text goes. Writes no history line."""
+        """Set fields and raise the version by one; returns the changed memory.
+
+        Words and chunks follow. New content drops what was derived from the old one: summaries,
+        automatic tags, links found. Writes no history line.
+        """
         if "content" in changes or "content_hash" in changes:
             changes = {**changes, "auto_tags": (), "tagged_at": None, "linked_at": None}
             db.run("DELETE FROM summaries WHERE memory = ?", (row,))
@@ -185,8 +190,8 @@ class MemoryFile:
         return new
 
     def become(self, db: Transaction, row: int, old: Memory, new: Memory) -> set[str]:
-        """Set all fields as another file has them, with words in step, but for those of chunks
-        whose text differs; the names of those that were others."""
+        """Set all fields to those that another file has; returns the names of those that differed.
+        The words of the memory follow, those of its chunks only if it holds back other parts."""
         names = [name for name in FIELDS if getattr(old, name) != getattr(new, name)]
         if names:
             db.run(
@@ -199,7 +204,8 @@ class MemoryFile:
         return set(names)
 
     def _follow(self, db: Transaction, row: int, old: Memory, new: Memory) -> None:
-        """Let the words of its chunks, and the copies of its vectors, follow what it has become."""
+        """Update the words of chunks that may be held back, and log the vectors of a memory that
+        became live or ceased to be."""
         if old.holds_back != new.holds_back:
             document_parts.hold(db, self.words, row, new.holds_back)
         if (old.state in LIVE) != (new.state in LIVE):
@@ -217,7 +223,7 @@ class MemoryFile:
         batch: str | None = None,
         reverts: Sequence[int] = (),
     ) -> None:
-        """Append a history line."""
+        """Append one history line."""
         self.note_all(db, at, [Line(memory.id, action, before, after, reason, reverts)], batch)
 
     def note_all(
@@ -227,13 +233,14 @@ class MemoryFile:
         noted: Sequence[Line],
         batch: str | None = None,
     ) -> None:
-        """Append history lines, all of one write."""
+        """Append history lines; all that one transaction appends belong to one write."""
         if self._write is None:
             self._write = next_write(db, self._kin)
         history_rows.append(db, at, self._kin, self._write, noted, batch)
 
     def delete(self, db: Transaction, id: str) -> int | None:
-        """Remove row, words, chunks, vectors and entities, not the history; its number if any."""
+        """Delete a memory with its words, chunks, vectors and entities, but not its history.
+        Returns its row number; None if it is not here."""
         row: int | None = db.value("SELECT rowid FROM memories WHERE id = ?", (id,))
         if row is not None:
             self.remove_chunks(db, row)
@@ -245,7 +252,8 @@ class MemoryFile:
     # reading
 
     def by_ids(self, ids: Collection[str]) -> list[tuple[int, Memory]]:
-        """Those of the ids that are here, in whatever state."""
+        """Return (row number, memory) of those ids that are here, in any state and in no particular
+        order."""
         rows = self.database.rows(
             f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE m.id IN LISTED(?)",
             (json.dumps(list(ids)),),
@@ -253,22 +261,22 @@ class MemoryFile:
         return [(row[0], memory_of(row[1:])) for row in rows]
 
     def history(self, id: str, limit: int) -> list[Event]:
-        """The lines about one memory, newest first."""
+        """Return the lines about one memory, newest first, at most `limit`."""
         which = "memory_id = :id ORDER BY seq DESC LIMIT :limit"
         return history_rows.events(self.database, which, {"id": id, "limit": limit})
 
     @property
     def revision(self) -> int:
-        """Goes up with every change."""
+        """Increases with every change that recall could notice."""
         return state_of(self.database).revision
 
     def outlook(self, now: datetime) -> tuple[int, bool]:
-        """The revision, and whether a memory that was not put away has expired or ended."""
+        """Return the revision, and whether a live memory has expired or ended by now."""
         state = state_of(self.database)
         return state.revision, state.first_end is not None and state.first_end <= time_text(now)
 
     def insert_rows(self, db: Transaction, memories: Sequence[Memory]) -> range:
-        """New memories with their words, without chunks; the numbers of their rows, in order."""
+        """Insert memories with their words, without chunks; returns their row numbers in order."""
         rows = db.numbers("memories", len(memories))
         values = zip(rows, memories, strict=True)
         db.run_each(INSERT, [(row, *row_of(memory)) for row, memory in values])
@@ -276,7 +284,8 @@ class MemoryFile:
         return rows
 
     def _insert_chunks(self, db: Transaction, memories: Sequence[tuple[int, str, Chunks]]) -> None:
-        """(row, content, chunks) of each; content that is its own only chunk is not repeated."""
+        """Insert chunks, given as (row number, content, chunks) of each memory. The text of a chunk
+        that is the whole content is not stored twice."""
         values = [
             (row, position, None if text == content else text, metadata)
             for row, content, chunks in memories
@@ -298,7 +307,7 @@ class MemoryFile:
         return [id for (id,) in db.rows("SELECT id FROM chunks WHERE memory = ?", (row,))]
 
     def remove_chunks(self, db: Transaction, row: int) -> None:
-        """With their words and vectors."""
+        """Delete the chunks of a memory with their words and vectors."""
         chunks = self._chunks_of(db, row)
         self.vectors.remove(db, chunks)
         self.words.remove_parts(db, chunks)
@@ -306,7 +315,8 @@ class MemoryFile:
 
 
 def _with_places(chunks: Chunks) -> list[tuple[str, str | None]]:
-    """Each text with what is stored of where it stands."""
+    """Return (text, stored place) of each chunk; the place is None in memories that are no
+    documents."""
     if not chunks.places:
         return [(text, None) for text in chunks.texts]
     places = map(document_parts.passage_text, chunks.places)
@@ -314,7 +324,8 @@ def _with_places(chunks: Chunks) -> list[tuple[str, str | None]]:
 
 
 def _states_same(new: Memory, known: Memory) -> bool:
-    """As MemoryFile.same, for memories of one content_hash that are not stored yet."""
+    """Do the same as MemoryFile.same for two memories with one content_hash that are not stored
+    yet."""
     return (
         new.scope == known.scope
         and new.occurred_at == known.occurred_at

@@ -111,7 +111,7 @@ PLUS_PLUS = late(r"(?<=[A-Za-z])\+\+")
 
 
 def indexed(memory: Memory) -> tuple[str, str, str]:
-    """The texts of the columns content, subject and context."""
+    """Return the texts of the index columns content, subject and context."""
     said = [memory.content]
     said += filter(None, (memory.title, memory.description))
     if memory.speaker and memory.speaker not in ROLES:
@@ -126,9 +126,10 @@ def indexed(memory: Memory) -> tuple[str, str, str]:
 
 
 def spread(text: str) -> str:
-    """The text with CJK runs as overlapping pairs, and with C#, F#, C++ as words.
+    """Return the text with runs of Chinese, Japanese or Korean as overlapping pairs, and with C#,
+    F# and C++ as words.
 
-    The last character of a run stands alone: so every character begins a token.
+    The last character of a run stands alone as well, so every character begins a token.
     """
     if text.isascii() and "#" not in text and "++" not in text:
         return text

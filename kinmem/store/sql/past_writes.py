@@ -68,7 +68,8 @@ class SqlPast:
 
 
 def replayed(lines: Iterable[Event]) -> dict[str, Memory]:
-    """The memories that these lines, from the first on, have made."""
+    """Rebuild memories from their history lines, which must begin with the first; returns them by
+    id."""
     memories: dict[str, Memory] = {}
     written: dict[str, int] = {}
     for line in lines:

@@ -57,10 +57,11 @@ class Publisher:
                 db.run_each("DELETE FROM others_uses WHERE memory = ?", withdrawn)
 
     def _publish_some(self) -> tuple[int, list[tuple[str]]]:
-        """The last entry that was published, and what is shared no longer.
+        """Publish up to AT_ONCE entries of the outbox; returns the number of the last one, and the
+        ids whose copies were withdrawn.
 
-        shared.db is locked before the originals are read: of two processes that publish the same,
-        the later one has read the later version.
+        shared.db is locked before the originals are read: of two processes that publish the same
+        memory, the later one has read the later version.
         """
         withdrawn: list[tuple[str]] = []
         changed, last = False, 0

@@ -366,7 +366,8 @@ class SqlShownNotes:
 
 
 def _together(told: Sequence[str]) -> dict[str, int]:
-    """Of JSON objects, the later ones' versions; read at once, which for thousands is faster."""
+    """Join JSON objects; of a key in several the last value counts. One parse of all is faster for
+    thousands."""
     together: dict[str, int] = {}
     for memories in json.loads(f"[{','.join(told)}]"):
         together |= memories

@@ -97,7 +97,7 @@ class SqlRounds:
 
 
 def _seen(seen: Mapping[str, str]) -> dict[str, str]:
-    """What SEEN asks for."""
+    """Return the bindings of SEEN."""
     return {"ids": json.dumps(list(seen)), "seen": json.dumps(list(seen.items()))}
 
 

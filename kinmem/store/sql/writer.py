@@ -33,7 +33,7 @@ class MemoryWriter:
     def __init__(
         self, files: Files, links: LinkChanges, renew: Callable[[Collection[str]], None]
     ) -> None:
-        """`renew` updates the memories that were used."""
+        """`renew` updates priority and state of memories that were used, given by their ids."""
         self._files = files
         self._links = links
         self._renew = renew

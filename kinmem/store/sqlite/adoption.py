@@ -104,8 +104,8 @@ def _adopt(source: Transaction, own: MemoryFile, db: Transaction, id: str) -> bo
 
 
 def _links(source: Transaction, db: Transaction, kin: str, ids: Sequence[str]) -> list[Row]:
-    """Links between own memories; and with others' those that upkeep found, or that the Kin's own
-    history tells of. What others have said is theirs to take home."""
+    """Return a Kin's links: between own memories all; with others' memories those that upkeep found
+    or that the Kin's history mentions. What others have said is theirs to take home."""
     rows = source.rows(UNCLAIMED, {"kin": kin})
     mine = set(ids)
     return [

@@ -412,7 +412,8 @@ def _make_private(path: Path) -> None:
 
 
 def _patience() -> Callable[[int], bool]:
-    """Waits of 0.3-8 ms at random, for five seconds; SQLite's own back-off is unfair."""
+    """Return a busy handler that waits 0.3 to 8 ms at random, five seconds in all. SQLite's own
+    back-off is unfair."""
     started = 0.0
 
     def wait(tries: int) -> bool:
@@ -429,13 +430,13 @@ def _patience() -> Callable[[int], bool]:
 
 
 def _compare_folded(one: str, other: str) -> int:
-    """Without regard to case in any alphabet; SQLite's NOCASE knows A to Z only."""
+    """Compare texts without regard to case in any alphabet. SQLite's NOCASE knows A to Z only."""
     one, other = one.casefold(), other.casefold()
     return (one > other) - (one < other)
 
 
 def _numbered(folder: Path) -> list[tuple[int, str]]:
-    """The migrations by number, which must run from 1 without a gap."""
+    """Return the migrations as (number, script), from 1 on. Raises StoreError if one is missing."""
     steps = sorted(
         (int(match.group(1)), file.read_text(encoding="utf-8"))
         for file in folder.iterdir()

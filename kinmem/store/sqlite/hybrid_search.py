@@ -87,7 +87,7 @@ class Rows:
     """See Found."""
 
     def only(self, rows: Collection[int]) -> "Rows":
-        """Of all that was found these candidates."""
+        """Return what was found of these candidates alone."""
         return Rows(
             {row: one for row, one in self.candidates.items() if row in rows},
             [one for one in self.nearest if one[0] in rows],
@@ -117,8 +117,11 @@ def search(
     allowed: Allowed,
     superseded: Allowed | None,
 ) -> tuple[Rows, Rows]:
-    """The allowed rows that both arms find, each arm's in its order; and of what has been
-    `superseded`, if that is wanted, those by meaning, and by words as far as the list goes."""
+    """Search one file by meaning and by words. Returns what is allowed, and what has been
+    `superseded`, if that is given: each list best first.
+
+    Superseded memories are found by meaning, and by words as far as the list of matches reaches.
+    """
     near, degrees = _near(chunks, asked, allowed)
     nearest = _first_of_each(near)[: asked.nearest]
     former: Near = []
@@ -136,7 +139,8 @@ def search(
 
 
 def _near(chunks: NearestChunks, asked: Asked, allowed: Allowed) -> tuple[Near, dict[int, float]]:
-    """The nearest chunks, and by memory how much it is of the kind that is wanted aside."""
+    """Return the nearest chunks; and of those near the second vector (`asked.also`), if there is
+    one, by memory the degree to which it is of the kind that is looked for beside."""
     if asked.vector is None:
         return [], {}
     aside = asked.also
@@ -154,6 +158,7 @@ def _near(chunks: NearestChunks, asked: Asked, allowed: Allowed) -> tuple[Near, 
 def _with_cosines(
     chunks: NearestChunks, asked: Asked, found: Rows, documents: Collection[int]
 ) -> Rows:
+    """Add the cosines of all chunks of candidates that are no documents."""
     if asked.vector is None:
         return found
     single = found.candidates.keys() - set(documents)
@@ -163,7 +168,8 @@ def _with_cosines(
 def _by_parts(
     found: Rows, documents: Mapping[int, Candidate], chosen: Mapping[int, "Chosen"]
 ) -> Rows:
-    """With the part that was chosen in place of each document; without those that have none."""
+    """Put the chosen part in place of each document. A document without a chosen part is left
+    out."""
     told = {row: one.cosine for row, one in chosen.items() if one.cosine is not None}
     scores = {row: one.match for row, one in chosen.items() if one.match is not None}
     return replace(
@@ -180,7 +186,7 @@ def _by_parts(
 
 
 def _first_of_each(found: Iterable[tuple[int, float, Any]]) -> Ranked:
-    """(memory, its best score), best first."""
+    """Return (memory, its best score), best first, from triples that are sorted so."""
     best: dict[int, float] = {}
     for memory, score, _ in found:
         best.setdefault(memory, score)
@@ -190,7 +196,7 @@ def _first_of_each(found: Iterable[tuple[int, float, Any]]) -> Ranked:
 def _reranked(
     ranked: Ranked, chosen: Mapping[int, float], documents: Mapping[int, Candidate]
 ) -> Ranked:
-    """With documents where the part that was chosen puts them."""
+    """Return a ranked list in which documents have the scores of their chosen parts."""
     kept = [one for one in ranked if one[0] not in documents]
     return sorted([*kept, *chosen.items()], key=lambda one: -one[1])
 
@@ -202,9 +208,11 @@ def _read(
     superseded: Allowed | None,
     rows: Sequence[int],
 ) -> _Read:
-    """What matches the words, and the candidates: the best of those, and `rows`.
+    """Run the word search and read the candidates: the best matches, and `rows`.
 
-    Memories have their places even where the chunks of documents match better.
+    Matching memories keep their places even where chunks of documents match better. If memories
+    that are not allowed have taken so many places that too few are left, the search runs again
+    among the allowed ones alone.
     """
     any_of, all_of = match_any(asked.words), match_all(asked.words)
     bound = {**(superseded.bound if superseded else {}), **allowed.bound}
@@ -252,7 +260,7 @@ def _statement(
 
 
 def _sorted_out(rows: Iterable[Row], asked: Asked) -> _Read:
-    """Rows of SEARCH. Rows with all the words come first among equals."""
+    """Convert the rows of SEARCH. On a tie, matches that have all the words come first."""
     listed, candidates, documents, fitting = [], {}, {}, set()
     for number, better, has_all, memory, fits, parts, *values in rows:
         if number is not None:
@@ -297,10 +305,11 @@ def choose(
     near: Near,
     matches: Matches,
 ) -> dict[int, Chosen]:
-    """For each of these documents, by number, its best part; none for one that has no part which
-    may be recalled.
+    """Choose the best part of each document, by row number. A document without a part that may be
+    recalled gets none.
 
-    What is found by its title alone is judged by its beginning.
+    A part counts by its cosine, and by its BM25 as a share of the best (WORDS). A document that is
+    found by its title alone is judged by its beginning.
     """
     tried = _tried(documents, near, matches)
     read = _read_chunks(database, documents, tried)
@@ -326,7 +335,8 @@ def choose(
 
 
 def _tried(documents: Collection[int], near: Near, matches: Matches) -> list[int]:
-    """The chunks worth a look: of each document the nearest, and those that match best."""
+    """Return the chunks to compare: of each document the TRIED nearest and the TRIED best
+    matches."""
     by_meaning, by_words = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
     for memory, _, chunk in near:
         by_meaning[memory].append(chunk)
@@ -343,7 +353,8 @@ def _tried(documents: Collection[int], near: Near, matches: Matches) -> list[int
 def _read_chunks(
     database: SqliteDatabase, documents: Mapping[int, Candidate], tried: Sequence[int]
 ) -> dict[int, tuple[int, Part, str]]:
-    """(memory, which part, text) by chunk, with the beginnings; what is held back is left out."""
+    """Return (row of the memory, part, text) by chunk, for the tried ones and the first of each
+    document; without those that are held back."""
     rows = database.rows(
         """
         SELECT c.id, c.memory, c.position, c.metadata, coalesce(c.text, m.content),

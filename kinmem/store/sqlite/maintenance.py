@@ -122,7 +122,8 @@ def _fill_blocks(
 
 
 def _move(db: Transaction, number: int, block: int) -> None:
-    """Into the newest block. What is searched does not change, so no revision goes up."""
+    """Move the vectors of one block into the newest block. Searches find the same, so the revision
+    stays."""
     rows: list[Any] = db.rows(
         f"SELECT chunk, embedding FROM vectors_{number:d} WHERE chunk IN"
         f" (SELECT rowid FROM vectors_{number:d}_rowids WHERE chunk_id = ?)",
@@ -135,7 +136,7 @@ def _move(db: Transaction, number: int, block: int) -> None:
 def _give_back(
     database: SqliteDatabase, is_over: Callable[[], bool], dry_run: bool, counts: Counter[str]
 ) -> None:
-    """Free pages back to the disk where there are too many; counts freed_kib."""
+    """Return free pages to the disk where there are too many; counts `freed_kib`."""
     size, free, page, vacuum = (
         int(database.rows(f"PRAGMA {name}")[0][0])
         for name in ("page_count", "freelist_count", "page_size", "auto_vacuum")
@@ -159,7 +160,7 @@ def _give_back(
 
 
 def _shrunk(database: SqliteDatabase) -> int:
-    """How many pages were given back, up to PAGES."""
+    """Return at most PAGES free pages to the disk; returns how many."""
     with database.writing() as db:
         before: int = db.value("PRAGMA freelist_count")
         db.rows(f"PRAGMA incremental_vacuum({PAGES})")

@@ -81,7 +81,8 @@ class SqliteForgetting:
         return +found
 
     def _kept(self, mention: Mention) -> tuple[str, ...]:
-        """Columns whose words are kinmem's own in which the name is one."""
+        """Return table.column of those columns in kinmem's own words in which the name occurs,
+        sorted."""
         written = {(one.table, one.column) for one in WRITTEN} | WITH_MEMORIES
         found = set()
         for file in self._files:
@@ -106,7 +107,7 @@ class SqliteForgetting:
         return tuple(sorted(spill for (spill,) in rows))
 
     def _turns_of(self, memories: Sequence[Memory]) -> str:
-        """The turns that are blanked with these memories, as IN_TURNS asks for them."""
+        """Return the turns that are blanked with these memories, as the binding of IN_TURNS."""
         learned = [(m.session, turn) for m in memories if m.session for turn in m.turns]
         repeating = turns_of(self._own, [m.id for m in memories])
         return json.dumps([*learned, *repeating])
@@ -144,7 +145,8 @@ class SqliteForgetting:
             self._tell_anew(id, {version for memory, version in naming if memory == id})
 
     def _tell_anew(self, id: str, dropped: Collection[str]) -> None:
-        """Drop these versions of a document; others that are told by them are told by its text."""
+        """Drop these versions of a document. Others that were stored as a difference from them
+        become differences from the present text."""
         versions = [one for one in self._versions() if one.memory == id]
         try:
             base = self._files.get(id).content_hash
@@ -195,12 +197,12 @@ class SqliteForgetting:
 
 
 def _words_of(change: bytes) -> list[str]:
-    """The words that a delta holds."""
+    """Return the texts that a stored difference contains."""
     return [step for step in json.loads(zlib.decompress(change)) if isinstance(step, str)]
 
 
 def _naming(database: SqliteDatabase, mention: Mention) -> list[Memory]:
-    """The memories of a file that are about it."""
+    """Return the memories of a file that mention the name anywhere, the oldest first."""
     said = ", ".join(f"m.{column}" for column in SAID if column != "metadata")
     with _asking(database, mention) as db:
         rows = db.rows(
@@ -231,7 +233,7 @@ def _naming(database: SqliteDatabase, mention: Mention) -> list[Memory]:
 
 
 def _texts(database: SqliteDatabase) -> list[tuple[str, str]]:
-    """(table, column) of everything in a file that may hold text, shadow tables left out."""
+    """Return (table, column) of everything in a file that may hold text, without shadow tables."""
     return database.rows(
         """
         SELECT t.name, c.name FROM pragma_table_list t JOIN pragma_table_info(t.name) c
@@ -243,7 +245,7 @@ def _texts(database: SqliteDatabase) -> list[tuple[str, str]]:
 
 
 def _touched(table: str) -> str:
-    """Rows of a table that will be changed: in several columns or not, they are one each."""
+    """Return the condition for rows of a table that would change, each counted once."""
     names_it = [one.names_it for one in WRITTEN if one.table == table]
     if table == "turns":
         names_it.append(IN_TURNS)

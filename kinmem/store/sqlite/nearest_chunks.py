@@ -70,14 +70,16 @@ class NearestChunks:
     def nearest_each(
         self, vectors: Sequence[Vector], embedder: str, limit: int, allowed: Allowed
     ) -> list[list[tuple[int, float]]]:
-        """For each vector (row of a memory, cosine of its best chunk), nearest first."""
+        """Return for each vector at most `limit` (row of a memory, cosine of its best chunk),
+        nearest first. Empty lists if the embedder is not enrolled."""
         found = self.nearest_parts(vectors, embedder, limit, allowed)
         return [[(memory, cosine) for memory, cosine, _ in _best(one)[:limit]] for one in found]
 
     def nearest_parts(
         self, vectors: Sequence[Vector], embedder: str, limit: int, allowed: Allowed
     ) -> list[Near]:
-        """The nearest chunks, of `limit` memories if there are so many, for each of the vectors."""
+        """Return for each vector its nearest chunks: so many that they belong to `limit` memories,
+        if there are as many. Nearest first, ties by chunk."""
         known = embedder_of(self._database, embedder)
         if known is None or not vectors:
             return [[] for _ in vectors]
@@ -104,7 +106,8 @@ class NearestChunks:
     def _beside(
         self, near: Near, vector: Vector, number: int, dimension: int, limit: int, allowed: Allowed
     ) -> Near:
-        """What is near besides memories so long that nothing else had a place."""
+        """Return what is near apart from the memories in `near`, which are so long that they took
+        all places."""
         long = {memory for memory, _, _ in near}
         if len(long) >= limit:
             return []
@@ -114,13 +117,15 @@ class NearestChunks:
         return self._chunk_search(number, dimension, others)([vector], 4 * limit)[0]
 
     def has_none(self, embedder: str, state: State) -> bool:
-        """Whether nothing is in this state, as far as that can be told without looking."""
+        """Return whether certainly no memory is in this state. False if that cannot be told from
+        memory."""
         known = state_of(self._database).embedders.get(embedder)
         copy = self.copies.fresh(*known[:2]) if known is not None and known.is_filled else None
         return copy is not None and len(copy.apart[state]) == 0
 
     def first_vectors(self, embedder: str, rows: Sequence[int]) -> dict[int, Vector]:
-        """By memory row the vector of its first chunk, where there is one."""
+        """Return by memory row the vector of its first chunk, of shape (dimension,), float32; no
+        key without one."""
         known = embedder_of(self._database, embedder)
         if known is None or not rows:
             return {}
@@ -140,7 +145,7 @@ class NearestChunks:
         return {memory: np.frombuffer(vector, np.float32) for memory, vector in found}
 
     def cosines(self, vector: Vector, embedder: str, rows: Set[int]) -> dict[int, list[float]]:
-        """Per memory row the cosines of its chunks, in the order of the text."""
+        """Return by memory row the cosines of its chunks, in text order; no key without vectors."""
         known = embedder_of(self._database, embedder)
         if known is None or not rows:
             return {}
@@ -173,7 +178,7 @@ class NearestChunks:
     def cosines_of(
         self, vector: Vector, embedder: str, chunks: Collection[int]
     ) -> dict[int, float]:
-        """By chunk, of those that have a vector."""
+        """Return the cosines of these chunks by chunk; no key without a vector."""
         known = embedder_of(self._database, embedder)
         if known is None or not chunks:
             return {}
@@ -188,14 +193,16 @@ class NearestChunks:
         )
 
     def _chunks_per_memory(self) -> int:
-        """On average, rounded up; by the greatest numbers given out, which takes no counting."""
+        """Return the mean number of chunks of a memory, rounded up. It is estimated from the
+        greatest numbers, which takes no counting."""
         state = state_of(self._database)
         return -(-(state.last_chunk or 1) // (state.last_memory or 1))
 
     def _chunk_search(
         self, number: int, dimension: int, allowed: Allowed, count: int = 1
     ) -> _Search:
-        """Finds so many chunks near each of `count` vectors, in memory if it can."""
+        """Return a function that finds the given number of chunks near each of `count` vectors: in
+        memory if possible, else by a scan of the file."""
         index = self.copies.index(number, dimension, count, allowed)
         if index is None:
             return lambda vectors, limit: [
@@ -251,8 +258,11 @@ class VectorCopies:
     def index(
         self, number: int, dimension: int, count: int, allowed: Allowed
     ) -> "VectorIndex | None":
-        """What is allowed in memory: the copy's, or in a small file, for so many searches at once
-        that it pays, an index for them alone."""
+        """Return an index of what is allowed; None if the file must be scanned.
+
+        It is the copy in memory, or in a small file, for so many searches at once that it pays, one
+        made for them.
+        """
         if not allowed.live and allowed.state is None:
             return None
         copy = self.fresh(number, dimension)
@@ -264,7 +274,7 @@ class VectorCopies:
         return copy.index if allowed.state is None else copy.apart[allowed.state]
 
     def fresh(self, number: int, dimension: int) -> _Copy | None:
-        """The copy, brought up to date; None while the file is small or the copy is loading."""
+        """Return the up-to-date copy; None while the file is small or the copy is loading."""
         copy = self._copies.get(number)
         state = state_of(self._database)
         if copy is None:
@@ -284,7 +294,7 @@ class VectorCopies:
         return copy
 
     def forget(self, number: int) -> None:
-        """The embedder is known no longer."""
+        """Drop the copy of an embedder that is no longer enrolled."""
         with self._lock:
             self._copies.pop(number, None)
 
@@ -320,7 +330,7 @@ class VectorCopies:
                 )
 
     def _filled(self, copy: _Copy, number: int) -> _Copy:
-        """With all the vectors of the file; as many as there was time for, where it is closing."""
+        """Fill the copy with all vectors of the file; stops early when the file is being closed."""
         chunks = self._chunks()
         for start in range(0, len(chunks), LOADED_AT_ONCE):
             if self._closing:
@@ -342,7 +352,7 @@ class VectorCopies:
         copy.seq = rows[-1][0]
 
     def _chunks(self) -> list[int]:
-        """Those of the hot tier first."""
+        """Return the chunks that belong into the copy, those of the hot tier first."""
         rows = self._database.rows(
             f"SELECT c.id FROM chunks c JOIN memories m ON m.rowid = c.memory AND {IN_COPY}"
             " ORDER BY c.layer <> 'hot', c.id"
@@ -362,7 +372,7 @@ class VectorCopies:
 
 
 def _best(near: Near) -> Near:
-    """The first of each memory."""
+    """Return the first entry of each memory."""
     best: dict[int, tuple[int, float, int]] = {}
     for one in near:
         best.setdefault(one[0], one)

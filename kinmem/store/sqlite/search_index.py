@@ -44,7 +44,7 @@ class SqliteIndex:
         return replace(found.told(), former=former.told() if asked.former else None)
 
     def _superseded(self, filters: Filters, allowed: Allowed) -> Allowed:
-        """What has been superseded and fits the filters in all else."""
+        """Return what was superseded and fits the filters in everything else."""
         ended = replace(
             filters, as_of=None, was=None, include_archived=False, states=(State.SUPERSEDED,)
         )
@@ -173,7 +173,8 @@ def _is_filled(file: SqliteFile, embedder: str, but: str | None) -> bool:
 def _apart(
     file: SqliteFile, asked: Asked, filters: Filters, allowed: Allowed
 ) -> tuple[Allowed, bool]:
-    """What is allowed, told as a state whose vectors are kept apart; and whether nothing is."""
+    """Return what is allowed, with its state if vectors of that state are kept apart; and whether
+    nothing is in it."""
     if filters.states is None or len(filters.states) != 1 or filters.states[0] not in APART:
         return allowed, False
     [state] = filters.states
@@ -191,7 +192,7 @@ class _Both:
         self._degrees: dict[str, float] = {}
 
     def add(self, rows: Rows) -> None:
-        """Of one more file."""
+        """Add what one file has."""
         ids = {row: candidate.id for row, candidate in rows.candidates.items()}
         self._candidates |= {one.id: one for one in rows.candidates.values()}
         self._cosines |= {ids[row]: values for row, values in rows.cosines.items()}
@@ -200,7 +201,7 @@ class _Both:
         self._degrees |= {ids[row]: degree for row, degree in rows.degrees.items()}
 
     def told(self) -> Found:
-        """All of it, each arm best first."""
+        """Return everything, each list best first."""
         nearest = dict.fromkeys(id for _, id in sorted(self._nearest, key=_worse))
         matches = {id: score for score, id in sorted(self._matches, key=_worse)}
         candidates = list(self._candidates.values())
@@ -214,7 +215,7 @@ def _fill(
     chunks: Sequence[int],
     vectors: Vectors,
 ) -> None:
-    """The vectors of those of the chunks that still wait for them."""
+    """Store the vectors of those of the chunks that still wait for them."""
     waiting = file.vectors.unfilled(db, embedder, chunks)
     places = [at for at, chunk in enumerate(chunks) if chunk in waiting]
     if places:
@@ -228,7 +229,7 @@ def _worse(ranked: tuple[float, str]) -> float:
 
 
 def _best(found: Sequence[tuple[float, str]]) -> list[tuple[str, float]]:
-    """(id, its best cosine), best first."""
+    """Return (id, its best cosine), best first."""
     best: dict[str, float] = {}
     for cosine, id in sorted(found, key=_worse):
         best.setdefault(id, cosine)
@@ -236,7 +237,8 @@ def _best(found: Sequence[tuple[float, str]]) -> list[tuple[str, float]]:
 
 
 def _ids(file: SqliteFile, rows: Collection[int], view: View) -> dict[int, str]:
-    """By row number, of those that the Kin sees: own copies are near as well."""
+    """Return by row number the ids of memories that the Kin sees: own copies in shared.db are left
+    out."""
     return dict(
         file.database.rows(
             f"SELECT m.rowid, m.id FROM memories m WHERE m.rowid {IN_NUMBERS} AND {VISIBLE}",

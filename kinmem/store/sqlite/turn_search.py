@@ -128,7 +128,7 @@ class SqliteTranscript:
         return len(rows)
 
     def _waiting_rows(self, limit: int) -> list[tuple[Message, str]]:
-        """The latest, and what stands before each: it is indexed with what follows it."""
+        """Return the latest waiting messages, each with the texts of its neighbours."""
         with self._database.reading() as db:
             return self._rows_of(db, LATEST, {"limit": limit})
 
@@ -167,8 +167,8 @@ class SqliteTranscript:
     def _read(
         self, asked: Asked, nearest: Sequence[int], allowed: str | None, bound: Mapping[str, Any]
     ) -> tuple[dict[int, float], dict[int, Candidate]]:
-        """By number BM25 of what matches, best first, and the candidates: the best of those, and
-        the nearest."""
+        """Return BM25 by number of a message, best first; and the candidates: the best of those,
+        and the nearest."""
         wanted = {
             **bound,
             "weight": asked.context,
@@ -344,7 +344,8 @@ def _entry(row: tuple[Message, str], cut: Cut) -> _Entry | None:
 
 
 def _put(db: Transaction, message: Message, entry: _Entry | None) -> None:
-    """Words anew; parts if there are none, for a text that changes loses its own."""
+    """Replace the words of a message; insert its parts if it has none. A text that changes has lost
+    its parts already."""
     turn = message.id
     db.run("DELETE FROM turns_to_index WHERE turn = ?", (turn,))
     db.run("DELETE FROM turn_words WHERE rowid = ?", (turn,))
