@@ -18,7 +18,8 @@ from kinmem.mcp.protocol import build
 from kinmem.models import Hit, Note
 from kinmem.service import Service
 from kinmem.store.sqlite import turn_vectors
-from kinmem.store.sqlite.connection import MIGRATIONS, SqliteDatabase
+from kinmem.store.sqlite.connection import SqliteDatabase
+from kinmem.store.sqlite.migrating import MIGRATIONS
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock
 

@@ -10,7 +10,8 @@ import pytest
 
 from kinmem.models import Filters, Scope, State
 from kinmem.models.links import AUTO, Asked, linked
-from kinmem.store.sqlite.connection import MIGRATIONS, SqliteDatabase
+from kinmem.store.sqlite.connection import SqliteDatabase
+from kinmem.store.sqlite.migrating import MIGRATIONS
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock
 from tests.store.contract import added, edited, forgotten, listed

@@ -23,16 +23,14 @@ import apsw
 from kinmem.errors import StoreCode, StoreError
 from kinmem.store.sql.database import Bindings, Row
 from kinmem.store.sqlite.dialect import STATE, TABLES, WORDS
+from kinmem.store.sqlite.migrating import MIGRATIONS, Migrations
 
 logger = logging.getLogger(__name__)
-
-APPLICATION_ID = 0x6B696E6D  # "kinm"
 # Below 3.51.3 two connections that write and checkpoint at once can corrupt a WAL file
 # (sqlite.org/wal.html, "WAL-reset bug").
 LEAST_SQLITE = (3, 51, 3)
 BUSY_SECONDS = 5.0
 MOST_IDLE = 8  # connections kept for the next reader; a burst of threads may open more
-MIGRATIONS = Path(__file__).with_name("migrations")
 
 
 WORD = re.compile(rf"\b({'|'.join(TABLES)})\(([\w:.?]+)\)|{'|'.join(WORDS)}")
@@ -109,7 +107,7 @@ class SqliteDatabase:
         """
         self.path = path
         self._pid = os.getpid()
-        self._steps = _numbered(migrations)
+        self._migrations = Migrations(migrations)
         self._write_lock = threading.RLock()
         self._idle: list[apsw.Connection] = []
         self._closed = False
@@ -133,7 +131,7 @@ class SqliteDatabase:
     @property
     def version(self) -> int:
         """The schema version this kinmem writes."""
-        return self._steps[-1][0]
+        return self._migrations.latest
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTransaction]:
@@ -263,23 +261,15 @@ class SqliteDatabase:
             db.execute(f"PRAGMA {pragma}")
 
     def _migrate(self) -> None:
-        """Apply the missing migrations in one transaction, after a backup; several processes may
-        try."""
+        """Apply the missing migrations in one transaction; several processes may try."""
         db = self._writer
-        if self._checked_version() == self.version:
+        if self._migrations.checked_version(SqliteTransaction(db), self.path) == self.version:
             return
         # Allows a new file to shrink in pieces later; a file that has tables is not affected.
         db.execute("PRAGMA auto_vacuum = INCREMENTAL").fetchall()
         db.execute("BEGIN IMMEDIATE")
         try:
-            found = self._checked_version()
-            if 0 < found < self.version:
-                self._back_up(found)
-            for number, script in self._steps:
-                if number > found:
-                    db.execute(script).fetchall()  # apsw runs what follows a row only then
-            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            db.execute(f"PRAGMA user_version = {self.version}")
+            self._migrations.apply(SqliteTransaction(db), self.path, self._copy_to)
             db.execute("COMMIT")
         except BaseException:
             if db.in_transaction:
@@ -299,33 +289,9 @@ class SqliteDatabase:
                     raise
                 time.sleep(random.uniform(0.001, 0.02))
 
-    def _checked_version(self) -> int:
-        """Return the file's schema version, 0 for a new file. Raises StoreError for files that
-        kinmem must not write to."""
-        found: Any = self._writer.execute(  # all from one moment: somebody may be migrating it
-            "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)"
-            " FROM pragma_application_id, pragma_user_version"
-        ).get
-        application, version, tables = found
-        if application != APPLICATION_ID and (application or version or tables):
-            raise StoreError(
-                f"{self.path} is not a kinmem file; move it away or set KINMEM_HOME elsewhere",
-                "storage_foreign",
-            )
-        if version > self.version:
-            raise StoreError(
-                f"{self.path} has schema {version}, this kinmem writes {self.version};"
-                " install the newer kinmem that made it",
-                "storage_newer",
-            )
-        return int(version)
-
-    def _back_up(self, version: int) -> None:
-        """Copy the file, with its present version in the copy's name; an older copy is replaced.
-
-        The write lock is held, so the copy is complete. VACUUM needs another connection.
-        """
-        copy = self.path.with_name(f"{self.path.name}.v{version}.bak")
+    def _copy_to(self, copy: Path) -> None:
+        """Write a copy of the file as it was before this transaction. VACUUM needs another
+        connection."""
         copy.unlink(missing_ok=True)
         os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         reader = self._connect()
@@ -333,7 +299,6 @@ class SqliteDatabase:
             reader.execute("VACUUM INTO ?", (str(copy),))
         finally:
             reader.close()
-        logger.info("backed up %s before upgrading it from schema %d", self.path.name, version)
 
 
 PRAGMAS = (
@@ -433,15 +398,3 @@ def _compare_folded(one: str, other: str) -> int:
     """Compare texts without regard to case in any alphabet. SQLite's NOCASE knows A to Z only."""
     one, other = one.casefold(), other.casefold()
     return (one > other) - (one < other)
-
-
-def _numbered(folder: Path) -> list[tuple[int, str]]:
-    """Return the migrations as (number, script), from 1 on. Raises StoreError if one is missing."""
-    steps = sorted(
-        (int(match.group(1)), file.read_text(encoding="utf-8"))
-        for file in folder.iterdir()
-        if (match := re.fullmatch(r"(\d{4})_\w+\.sql", file.name))
-    )
-    if [number for number, _ in steps] != list(range(1, len(steps) + 1)) or not steps:
-        raise StoreError(f"the migrations in {folder} are incomplete; reinstall kinmem")
-    return steps

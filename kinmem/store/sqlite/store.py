@@ -26,7 +26,8 @@ from kinmem.store.sql.linked_memories import SqlLinks
 from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.memory_rows import COLUMNS, memory_of, time_text
 from kinmem.store.sql.past_writes import SqlPast
-from kinmem.store.sql.turn_rows import SqlShownNotes, SqlSnapshots, SqlTurns
+from kinmem.store.sql.shown_rows import SqlShownNotes
+from kinmem.store.sql.turn_rows import SqlSnapshots, SqlTurns
 from kinmem.store.sql.upkeep_rows import SqlRounds, SqlSummaries
 from kinmem.store.sql.writer import MemoryWriter
 from kinmem.store.sqlite.kin_files import SqliteFiles

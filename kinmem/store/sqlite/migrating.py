@@ -1,0 +1,74 @@
+"""Brings a file to the present schema: the numbered scripts in migrations/."""
+
+import logging
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from kinmem.errors import StoreError
+from kinmem.store.sql.database import Transaction
+
+logger = logging.getLogger(__name__)
+
+APPLICATION_ID = 0x6B696E6D  # "kinm"
+MIGRATIONS = Path(__file__).with_name("migrations")
+
+
+class Migrations:
+    """The scripts of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._steps = _numbered(folder)
+
+    @property
+    def latest(self) -> int:
+        """The schema version this kinmem writes."""
+        return self._steps[-1][0]
+
+    def checked_version(self, db: Transaction, path: Path) -> int:
+        """Return the file's schema version, 0 for a new file. Raises StoreError for files that
+        kinmem must not write to."""
+        application, version, tables = db.value(  # all from one moment: it may be migrated now
+            "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)"
+            " FROM pragma_application_id, pragma_user_version"
+        )
+        if application != APPLICATION_ID and (application or version or tables):
+            raise StoreError(
+                f"{path} is not a kinmem file; move it away or set KINMEM_HOME elsewhere",
+                "storage_foreign",
+            )
+        if version > self.latest:
+            raise StoreError(
+                f"{path} has schema {version}, this kinmem writes {self.latest};"
+                " install the newer kinmem that made it",
+                "storage_newer",
+            )
+        return int(version)
+
+    def apply(self, db: Transaction, path: Path, copy_to: Callable[[Path], None]) -> None:
+        """Apply the scripts that the file lacks, in the caller's transaction.
+
+        A file that has a schema is copied first; the copy's name has the old version, and an older
+        copy is replaced.
+        """
+        found = self.checked_version(db, path)
+        if 0 < found < self.latest:
+            copy_to(path.with_name(f"{path.name}.v{found}.bak"))
+            logger.info("backed up %s before upgrading it from schema %d", path.name, found)
+        for number, script in self._steps:
+            if number > found:
+                db.run(script)
+        db.run(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.run(f"PRAGMA user_version = {self.latest}")
+
+
+def _numbered(folder: Path) -> list[tuple[int, str]]:
+    """Return the migrations as (number, script), from 1 on. Raises StoreError if one is missing."""
+    steps = sorted(
+        (int(match.group(1)), file.read_text(encoding="utf-8"))
+        for file in folder.iterdir()
+        if (match := re.fullmatch(r"(\d{4})_\w+\.sql", file.name))
+    )
+    if [number for number, _ in steps] != list(range(1, len(steps) + 1)) or not steps:
+        raise StoreError(f"the migrations in {folder} are incomplete; reinstall kinmem")
+    return steps
