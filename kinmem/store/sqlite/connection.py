@@ -108,6 +108,8 @@ class SqliteDatabase:
         self.path = path
         self._pid = os.getpid()
         self._migrations = Migrations(migrations)
+        self.version = self._migrations.latest
+        """The schema version this kinmem writes."""
         self._write_lock = threading.RLock()
         self._idle: list[apsw.Connection] = []
         self._closed = False
@@ -127,11 +129,6 @@ class SqliteDatabase:
     @property
     def state_query(self) -> str:
         return STATE
-
-    @property
-    def version(self) -> int:
-        """The schema version this kinmem writes."""
-        return self._migrations.latest
 
     @contextmanager
     def reading(self) -> Iterator[SqliteTransaction]:

@@ -1,4 +1,4 @@
-"""What was said, found by words and by meaning. See Transcript; 0004_transcript.sql keeps it true."""
+"""What was said, found by words and by meaning. See Transcript; 0004_transcript.sql keeps it so."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
