@@ -13,7 +13,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,14 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 
 Row = tuple[Any, ...]
 Bindings = Mapping[str, Any] | Sequence[Any]
+BeforeUpgrade = Callable[[Path], AbstractContextManager[Callable[[], None]]]
+"""Entered before an older file is locked; yields what makes a backup once it is. One process after
+the other upgrades, so that each of their backups is of one moment (kinmem/backup)."""
+
+
+def without_backup(path: Path) -> AbstractContextManager[Callable[[], None]]:
+    """Upgrade a file of which nobody needs a backup: a scratch file, or what is a copy already."""
+    return nullcontext(lambda: None)
 
 
 class Database:
@@ -42,7 +50,12 @@ class Database:
     may open the file: closing any other handle on it would drop SQLite's locks.
     """
 
-    def __init__(self, path: Path, migrations: Path = MIGRATIONS) -> None:
+    def __init__(
+        self,
+        path: Path,
+        migrations: Path = MIGRATIONS,
+        before_upgrade: BeforeUpgrade = without_backup,
+    ) -> None:
         """Open or create the file, and migrate its schema.
 
         Raises StoreError: storage_newer for a file of a later kinmem, storage_foreign for a file of
@@ -50,7 +63,8 @@ class Database:
         """
         self.path = path
         self._pid = os.getpid()
-        self._steps = _numbered(migrations)
+        self._steps = numbered(migrations)
+        self._before_upgrade = before_upgrade
         self._write_lock = threading.RLock()
         self._idle: list[apsw.Connection] = []
         self._closed = False
@@ -58,7 +72,7 @@ class Database:
         """Number of transactions that this process has ended, committed or not."""
         _check_engine()
         with translated(path):
-            _make_private(path)
+            make_private(path)
             self._writer = self._connect()
             try:
                 self._migrate()
@@ -176,42 +190,32 @@ class Database:
             raise StoreError("the store is closed; open it again")
 
     def _connect(self) -> apsw.Connection:
-        db = apsw.Connection(
-            str(self.path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOMUTEX
-        )
-        try:
-            self._set_up(db)
-        except BaseException:
-            db.close()
-            raise
-        return db
-
-    def _set_up(self, db: apsw.Connection) -> None:
-        db.set_busy_handler(_patience())
-        db.create_collation("ANYCASE", _compare_folded)
-        db.enable_load_extension(True)
-        try:
-            db.load_extension(_vec0())
-        finally:
-            db.enable_load_extension(False)
-        db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-        db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-        for pragma in PRAGMAS:
-            db.execute(f"PRAGMA {pragma}")
+        return connect(self.path)
 
     def _migrate(self) -> None:
-        """Apply the missing migrations in one transaction, after a backup; several processes may
-        try."""
-        db = self._writer
-        if self._checked_version() == self.version:
+        """Apply the missing migrations, those of an existing file after a backup; several processes
+        may try."""
+        found = self._checked_version()
+        if found == self.version:
             return
         # Allows a new file to shrink in pieces later; a file that has tables is not affected.
-        db.execute("PRAGMA auto_vacuum = INCREMENTAL").fetchall()
+        self._writer.execute("PRAGMA auto_vacuum = INCREMENTAL").fetchall()
+        if not found:
+            self._apply(lambda: None)
+            return
+        with self._before_upgrade(self.path) as back_up:
+            self._apply(back_up)
+        logger.info("upgraded %s from schema %d", self.path.name, found)
+
+    def _apply(self, back_up: Callable[[], None]) -> None:
+        """Run the scripts that are missing in one transaction. Nobody can write between the backup
+        and them."""
+        db = self._writer
         db.execute("BEGIN IMMEDIATE")
         try:
             found = self._checked_version()
             if 0 < found < self.version:
-                self._back_up(found)
+                back_up()
             for number, script in self._steps:
                 if number > found:
                     db.execute(script).fetchall()  # apsw runs what follows a row only then
@@ -257,20 +261,26 @@ class Database:
             )
         return int(version)
 
-    def _back_up(self, version: int) -> None:
-        """Copy the file, with its present version in the copy's name; an older copy is replaced.
 
-        The write lock is held, so the copy is complete. VACUUM needs another connection.
-        """
-        copy = self.path.with_name(f"{self.path.name}.v{version}.bak")
-        copy.unlink(missing_ok=True)
-        os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        reader = self._connect()
+def connect(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE) -> apsw.Connection:
+    """Open an existing file as kinmem uses it."""
+    db = apsw.Connection(str(path), flags=flags | apsw.SQLITE_OPEN_NOMUTEX)
+    try:
+        db.set_busy_handler(_patience())
+        db.create_collation("ANYCASE", _compare_folded)
+        db.enable_load_extension(True)
         try:
-            reader.execute("VACUUM INTO ?", (str(copy),))
+            db.load_extension(_vec0())
         finally:
-            reader.close()
-        logger.info("backed up %s before upgrading it from schema %d", self.path.name, version)
+            db.enable_load_extension(False)
+        db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+        db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        for pragma in PRAGMAS:
+            db.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        db.close()
+        raise
+    return db
 
 
 PRAGMAS = (
@@ -336,7 +346,7 @@ def _vec0() -> str:
     return str(Path(spec.submodule_search_locations[0]) / "vec0")
 
 
-def _make_private(path: Path) -> None:
+def make_private(path: Path) -> None:
     """Make folder (0700) and file (0600) before SQLite does; -wal and -shm inherit the rights."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
@@ -371,7 +381,7 @@ def _compare_folded(one: str, other: str) -> int:
     return (one > other) - (one < other)
 
 
-def _numbered(folder: Path) -> list[tuple[int, str]]:
+def numbered(folder: Path) -> list[tuple[int, str]]:
     """The migrations by number, which must run from 1 without a gap."""
     steps = sorted(
         (int(match.group(1)), file.read_text(encoding="utf-8"))

@@ -22,7 +22,7 @@ from kinmem.store.sqlite import (
     link_rows,
 )
 from kinmem.store.sqlite.chunk_vectors import ChunkVectors
-from kinmem.store.sqlite.connection import Database
+from kinmem.store.sqlite.connection import BeforeUpgrade, Database, without_backup
 from kinmem.store.sqlite.file_state import state_of
 from kinmem.store.sqlite.history_rows import Line, next_write, record
 from kinmem.store.sqlite.nearest_chunks import NearestChunks
@@ -48,9 +48,11 @@ INDEXED = frozenset(  # fields that are in the words
 class MemoryFile:
     """One database file, whoever's it is."""
 
-    def __init__(self, path: Path, kin: str) -> None:
+    def __init__(
+        self, path: Path, kin: str, before_upgrade: BeforeUpgrade = without_backup
+    ) -> None:
         """`kin`: who opens it, and is named by the lines of its history."""
-        self.database = Database(path)
+        self.database = Database(path, before_upgrade=before_upgrade)
         self.near = NearestChunks(self.database)
         self.vectors = ChunkVectors(self.database, self.near.copies)
         self._kin = kin

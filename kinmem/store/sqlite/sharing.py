@@ -12,7 +12,12 @@ from kinmem.clock import Clock
 from kinmem.errors import MemoryNotFound
 from kinmem.models import Filters, Memory, State
 from kinmem.store.sqlite.adoption import adopt
-from kinmem.store.sqlite.connection import Database, translated
+from kinmem.store.sqlite.connection import (
+    BeforeUpgrade,
+    Database,
+    translated,
+    without_backup,
+)
 from kinmem.store.sqlite.memory_file import MemoryFile
 from kinmem.store.sqlite.publishing import Publisher
 from kinmem.store.sqlite.queries import Allowed, View, conditions
@@ -22,15 +27,17 @@ class KinFiles:
     """What one Kin sees of two files: its own and the shared one. Never opens another Kin's
     file."""
 
-    def __init__(self, home: Path, kin: str, clock: Clock) -> None:
+    def __init__(
+        self, home: Path, kin: str, clock: Clock, before_upgrade: BeforeUpgrade = without_backup
+    ) -> None:
         """Open `kins/<kin>.db` and `shared.db` below `home`."""
         self.kin = kin
         self.clock = clock
         with translated(home):
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.own = MemoryFile(home / "kins" / f"{kin}.db", kin)
+        self.own = MemoryFile(home / "kins" / f"{kin}.db", kin, before_upgrade)
         try:
-            self.shared = MemoryFile(home / "shared.db", kin)
+            self.shared = MemoryFile(home / "shared.db", kin, before_upgrade)
         except BaseException:
             self.own.close()
             raise

@@ -15,7 +15,7 @@ from kinmem.models import ROLES, Draft, Entity, Event, Filters, Health, Memory, 
 from kinmem.settings import kin_name
 from kinmem.store.memory import Sort
 from kinmem.store.sqlite import entity_rows
-from kinmem.store.sqlite.connection import Row
+from kinmem.store.sqlite.connection import BeforeUpgrade, Row, without_backup
 from kinmem.store.sqlite.document_parts import SqliteDocuments
 from kinmem.store.sqlite.file_state import kept_states
 from kinmem.store.sqlite.graph_rows import SqliteGraph
@@ -65,11 +65,17 @@ SAID_IN_PLACES = f"""
 class SqliteStore:
     """See Store. Uses `kins/<kin>.db` and `shared.db` below `home`."""
 
-    def __init__(self, home: Path, kin: str, clock: Clock = utc_now) -> None:
+    def __init__(
+        self,
+        home: Path,
+        kin: str,
+        clock: Clock = utc_now,
+        before_upgrade: BeforeUpgrade = without_backup,
+    ) -> None:
         self.kin = kin_name(kin)
         self._home = home
         self._names: tuple[tuple[int, ...], frozenset[str]] = ((), frozenset())
-        self.files = files = KinFiles(home, self.kin, clock)
+        self.files = files = KinFiles(home, self.kin, clock, before_upgrade)
         own = files.own.database
         self.index = SqliteIndex(files)
         self.documents = SqliteDocuments(files)
