@@ -169,7 +169,7 @@ class Where(TypedDict, total=False):
     category: str | None
     subject: str | None
     scope: str | None
-    tags: Iterable[str]
+    tags: Iterable[str] | None
     since: str | datetime | None
     until: str | datetime | None
     as_of: str | datetime | None
@@ -192,12 +192,13 @@ def checked_filters(
     if unknown := where.keys() - Where.__annotations__.keys():
         raise TypeError(f"there is no filter {', '.join(sorted(unknown))}")
     category, scope, state = where.get("category"), where.get("scope"), where.get("state")
+    tags = where.get("tags")
     since, until, as_of = where.get("since"), where.get("until"), where.get("as_of")
     filters = Filters(
         category=None if category is None else checked_category(category),
         subject=checked_subject(where.get("subject")),
         scope=None if scope is None else checked_scope(scope),
-        tags=checked_tags(where.get("tags", ())),
+        tags=() if tags is None else checked_tags(tags),
         since=checked_time(since, "since", zone, now=now),
         until=checked_time(until, "until", zone, end=True, now=now),
         as_of=checked_time(as_of, "as_of", zone, end=True, now=now),

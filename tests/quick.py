@@ -87,6 +87,10 @@ PARTS: dict[str, str] = {
         upkeep/test_outbox.py upkeep/test_retain.py::test_retention_decides_the_state
         upkeep/test_join.py::test_of_two_wordings_one_stays_and_nothing_is_lost
         """,
+    "backup": """
+        backup/test_backup.py::test_a_backup_is_one_private_file_that_any_program_can_open
+        backup/test_backup.py::test_every_day_has_one_backup_whoever_makes_it
+        """,
     "life": """
         life/test_retention.py life/test_tiers.py
         upkeep/test_tier.py::test_a_life_from_hot_to_the_archive_is_recorded

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import typer
 
@@ -18,14 +18,20 @@ def command(
     app: typer.Typer, name: str | None = None, **display: Any
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Declare a command: a function of its context and options. --kin, --home and --json are
-    added."""
+    added.
+
+    `**rest: Unpack[Keys]` stands for one option for each key, which is passed only if it was given.
+    """
 
     def declare(body: Callable[..., None]) -> Callable[..., None]:
         def run(ctx: typer.Context, **given: Any) -> None:
             everywhere = {name: given.pop(name) for name in ("kin", "home", "as_json")}
+            absent = [name for name in shared if given[name] in (None, [])]
+            for name in absent:
+                del given[name]
             body(context_of(ctx, **everywhere), **given)
 
-        own = list(inspect.signature(body).parameters.values())[1:]
+        own, shared = _options_of(body)
         parameters = [CONTEXT, *own, *EVERYWHERE]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -34,6 +40,18 @@ def command(
         return body
 
     return declare
+
+
+def _options_of(body: Callable[..., None]) -> tuple[list[inspect.Parameter], list[str]]:
+    """Return the options of a command, and the names of those that stand in its `**rest`."""
+    *own, last = list(inspect.signature(body).parameters.values())[1:] or [CONTEXT]
+    if last is CONTEXT:
+        return [], []
+    if last.kind is not last.VAR_KEYWORD:
+        return [*own, last], []
+    (keys,) = get_args(last.annotation)
+    hints = get_type_hints(keys, include_extras=True)
+    return [*own, *(_option(name, hint, None) for name, hint in hints.items())], list(hints)
 
 
 def without_command(app: typer.Typer, body: Callable[[CommandContext], None]) -> None:

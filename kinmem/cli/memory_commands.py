@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import typer
 
@@ -26,35 +26,15 @@ DIGITS = 19
 def memorize(
     context: CommandContext,
     text: take.Text,
-    category: take.Category = None,
-    subject: take.Subject = None,
-    importance: take.Importance = None,
-    scope: take.Scope = None,
-    source_context: take.SourceContext = None,
-    occurred_at: take.OccurredAt = None,
-    tag: take.NewTags = None,
-    expires: take.Expires = None,
     speaker: take.Speaker = None,
-    place: take.Place = None,
+    **details: Unpack[take.Details],
 ) -> None:
     """Store a memory. What is known already is not stored twice."""
     from kinmem.cli.terminal import Refused
 
-    details = _given(
-        category=category,
-        subject=subject,
-        importance=importance,
-        scope=scope,
-        source_context=source_context,
-        occurred_at=occurred_at,
-        tags=tuple(tag) if tag else None,
-        expires=expires,
-        speaker=speaker,
-        place=place,
-    )
     content = _typed(text)
     with context.memory() as memory:
-        stored = memory.memorize(content, **details)
+        stored = memory.memorize(content, speaker=speaker, **details)
         if stored.status == "refused":
             raise Refused(stored.reason or "it was not stored")
         if context.json:
@@ -72,39 +52,18 @@ def update(
     context: CommandContext,
     memory_id: take.Id,
     content: take.Content = None,
-    category: take.Category = None,
-    subject: take.Subject = None,
-    importance: take.Importance = None,
-    scope: take.Scope = None,
-    source_context: take.SourceContext = None,
-    occurred_at: take.OccurredAt = None,
-    tag: take.NewTags = None,
-    expires: take.Expires = None,
     pinned: take.Pinned = None,
     priority: take.Priority = None,
     archived: take.Archived = None,
-    place: take.Place = None,
     link: take.Link = None,
     unlink: take.Unlink = None,
     clear: take.Clear = None,
     if_version: take.IfVersion = None,
+    **details: Unpack[take.Details],
 ) -> None:
     """Change a memory of this Kin."""
-    changes = _given(
-        content=None if content is None else _typed([content]),
-        category=category,
-        subject=subject,
-        importance=importance,
-        scope=scope,
-        source_context=source_context,
-        occurred_at=occurred_at,
-        tags=tuple(tag) if tag else None,
-        expires=expires,
-        pinned=pinned,
-        priority=priority,
-        archived=archived,
-        place=place,
-    )
+    text = None if content is None else _typed([content])
+    changes = _given(content=text, pinned=pinned, priority=priority, archived=archived, **details)
     changes |= _cleared(clear or [])
     _change(context, memory_id, _update_of(changes, link or (), unlink or (), if_version))
 

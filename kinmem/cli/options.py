@@ -1,6 +1,6 @@
 """Options and arguments of the commands, declared once."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 import typer
 
@@ -312,3 +312,29 @@ Days = Annotated[
     int | None, option("--days", "N", "Days for which it is valid; by default until revoked.")
 ]
 Version = Annotated[bool, flag("--version", "Show the versions of kinmem and its engine.")]
+
+
+class Where(TypedDict, total=False):
+    """Which memories are meant."""
+
+    category: Category
+    subject: Subject
+    scope: Scope
+    tags: Tags
+    since: Since
+    until: Until
+    place: Place
+
+
+class Details(TypedDict, total=False):
+    """What may be said of a memory besides its content."""
+
+    category: Category
+    subject: Subject
+    importance: Importance
+    scope: Scope
+    source_context: SourceContext
+    occurred_at: OccurredAt
+    tags: NewTags
+    expires: Expires
+    place: Place

@@ -1,5 +1,7 @@
 """recall, list, show, explore, timeline, review, stats: reading the memory."""
 
+from typing import Unpack
+
 import typer
 
 from kinmem.cli import options as take
@@ -18,17 +20,11 @@ def recall(
     context: CommandContext,
     question: take.Question,
     limit: take.Limit = None,
-    category: take.Category = None,
-    subject: take.Subject = None,
-    scope: take.Scope = None,
-    tag: take.Tags = None,
-    since: take.Since = None,
-    until: take.Until = None,
     as_of: take.AsOf = None,
     mode: take.Mode = None,
     include_archived: take.IncludeArchived = False,
-    place: take.Place = None,
     explain: take.Explain = False,
+    **where: Unpack[take.Where],
 ) -> None:
     """Recall what is remembered about a question, best first."""
     with context.memory() as memory:
@@ -36,16 +32,10 @@ def recall(
         answer = memory.recall(
             " ".join(question),
             limit=limit,
-            category=category,
-            subject=subject,
-            scope=scope,
-            tags=tag or (),
-            since=since,
-            until=until,
             as_of=as_of,
             mode=mode,
             include_archived=include_archived,
-            place=place,
+            **where,
         )
         if context.json:
             from kinmem.mcp.tool_answers import Recalled, as_json
@@ -60,37 +50,19 @@ def recall(
 @command(app, "list", rich_help_panel=PANEL)
 def list_(
     context: CommandContext,
-    category: take.Category = None,
-    subject: take.Subject = None,
-    scope: take.Scope = None,
-    tag: take.Tags = None,
     state: take.State = None,
-    since: take.Since = None,
-    until: take.Until = None,
-    place: take.Place = None,
     sort: take.Sort = "newest",
     limit: take.PageLimit = 50,
     cursor: take.Cursor = None,
     every: take.All = False,
+    **where: Unpack[take.Where],
 ) -> None:
     """List what is stored, page by page."""
     from kinmem.cli.memory_ids import whole_page
 
     with context.memory() as memory:
         page = whole_page(
-            memory,
-            every=every,
-            category=category,
-            subject=subject,
-            scope=scope,
-            tags=tag or (),
-            state=state,
-            since=since,
-            until=until,
-            place=place,
-            sort=sort,
-            limit=limit,
-            cursor=cursor,
+            memory, every=every, state=state, sort=sort, limit=limit, cursor=cursor, **where
         )
         if context.json:
             from kinmem.mcp.tool_answers import Listed, as_json

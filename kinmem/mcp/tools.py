@@ -53,6 +53,18 @@ AnyCategory = Annotated[Category, WithJsonSchema({"type": "string"})]
 StateName = Annotated[State, WithJsonSchema({"type": "string", "enum": [*State]})]
 
 
+class Where(TypedDict, total=False):
+    """Which memories are meant; what is left out restricts nothing."""
+
+    category: AnyCategory
+    subject: str
+    scope: Scope
+    tags: Tags
+    since: Since
+    until: str
+    place: Place
+
+
 class Details(TypedDict, total=False):
     """What may be said of a memory besides its content."""
 
@@ -128,34 +140,17 @@ def recall(
     call: Call,
     query: str,
     limit: Annotated[int, Field(ge=1, le=20)] | None = None,
-    category: AnyCategory | None = None,
-    subject: str | None = None,
-    scope: Scope | None = None,
-    tags: Tags | None = None,
-    since: Since | None = None,
-    until: str | None = None,
     as_of: Annotated[str, Field(description="what was valid then")] | None = None,
     mode: Annotated[Mode, Field(description="ranking")] | None = None,
     include_archived: bool = False,
-    place: Place | None = None,
     explain: Annotated[bool, Field(description="add score and why")] = False,
+    **where: Unpack[Where],
 ) -> Recalled:
     """Search memory by meaning and words, best first. Call it before answering about the user,
     people, projects or anything mentioned earlier: what did I say, who was it, when, how do I like
     it, why did we decide, do you know, have we talked about it, remind me."""
     answer = call.service.recall(
-        query,
-        limit=limit,
-        category=category,
-        subject=subject,
-        scope=scope,
-        tags=tags or (),
-        since=since,
-        until=until,
-        as_of=as_of,
-        mode=mode,
-        include_archived=include_archived,
-        place=place,
+        query, limit=limit, mode=mode, as_of=as_of, include_archived=include_archived, **where
     )
     return Recalled.of(answer, call.service, explain)
 
@@ -207,34 +202,16 @@ def forget(
 
 def list_memories(
     call: Call,
-    subject: str | None = None,
-    category: AnyCategory | None = None,
-    scope: Scope | None = None,
-    tags: Tags | None = None,
     state: StateName | None = None,
-    since: Since | None = None,
-    until: str | None = None,
-    place: Place | None = None,
     sort: Literal["newest", "oldest", "importance", "used"] = "newest",
     limit: Annotated[int, Field(ge=1, le=200)] = 50,
     cursor: Annotated[str, Field(description="nextCursor")] | None = None,
+    **where: Unpack[Where],
 ) -> Listed:
     """Page through everything that is stored: show all memories, an overview, the whole
     collection, the full list of notes, all entries of a project, the archive, the newest or oldest.
     To find something particular use recall."""
-    page = call.service.list_memories(
-        subject=subject,
-        category=category,
-        scope=scope,
-        tags=tags or (),
-        state=state,
-        since=since,
-        until=until,
-        place=place,
-        sort=sort,
-        limit=limit,
-        cursor=cursor,
-    )
+    page = call.service.list_memories(state=state, sort=sort, limit=limit, cursor=cursor, **where)
     return Listed.of(page, call.service)
 
 

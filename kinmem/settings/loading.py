@@ -14,6 +14,7 @@ from kinmem.errors import ConfigError, InvalidInput
 from kinmem.settings.conversation_settings import CompactSettings, InjectSettings
 from kinmem.settings.declare import Knob, knobs_of
 from kinmem.settings.memory_settings import (
+    BackupSettings,
     LearnSettings,
     LifeSettings,
     RecallSettings,
@@ -53,6 +54,7 @@ class Settings:
     inject: InjectSettings = InjectSettings()
     compact: CompactSettings = CompactSettings()
     upkeep: UpkeepSettings = UpkeepSettings()
+    backup: BackupSettings = BackupSettings()
     life: LifeSettings = LifeSettings()
     providers: Mapping[str, Provider] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)

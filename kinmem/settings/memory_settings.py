@@ -206,6 +206,27 @@ Prune = Literal["off", "kinbot", "kybernesis"]
 
 
 @dataclass(frozen=True)
+class BackupSettings:
+    """Backups that a server makes by itself, and how many of them are kept."""
+
+    daily: Literal["on", "off"] = setting(
+        "KINMEM_BACKUP_DAILY",
+        "on",
+        "Whether a server makes a backup of the whole home once a day; those before an upgrade, a restore or an import are always made.",
+    )
+    days: int = setting(
+        "KINMEM_BACKUP_DAYS", 7, "Daily backups that are kept, one for each day.", ge=1, le=3660
+    )
+    weeks: int = setting(
+        "KINMEM_BACKUP_WEEKS",
+        4,
+        "Daily backups that are kept beyond that, one for each week.",
+        ge=0,
+        le=520,
+    )
+
+
+@dataclass(frozen=True)
 class LifeSettings:
     """How memories fade, and when fading changes their state."""
 

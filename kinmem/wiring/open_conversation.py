@@ -11,7 +11,7 @@ from kinmem.llm.base import NoEmbedder
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import Request
 from kinmem.settings import Settings
-from kinmem.store.sqlite.store import SqliteStore
+from kinmem.wiring.open_home import open_store
 
 
 @contextmanager
@@ -22,7 +22,7 @@ def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> Iterator
     No model is loaded: notes are found by words alone, and learning from what is said is left to
     another process.
     """
-    with closing(SqliteStore(settings.home, settings.general.kin, clock)) as store:
+    with closing(open_store(settings, clock)) as store:
         recall = Recall(store, [NoEmbedder()], settings, clock)
         limit = settings.recall.max_relevant
         spill = Spill(settings.home, settings.general.kin, settings.compact)

@@ -5,7 +5,6 @@ import os
 import random
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import tarfile
@@ -21,6 +20,7 @@ from kinmem.errors import StoreError
 from kinmem.models.links import Asked
 from kinmem.store.sqlite import adoption, connection
 from kinmem.store.sqlite.store import SqliteStore
+from tests.backups import backups_of, before_upgrade
 from tests.conftest import MovableClock
 from tests.processes import REPOSITORY
 from tests.random_writes import opened
@@ -116,17 +116,11 @@ def test_who_never_comes_back_goes_on_being_read(
 
 
 def test_both_files_are_backed_up_before(home: Path, released: Mapping[str, Any]) -> None:
-    names = ("kins/ana.db", "shared.db")
-    before = {name: (home / name).read_bytes() for name in names}
-    SqliteStore(home, "ana").close()
+    with closing(SqliteStore(home, "ana", before_upgrade=backups_of(home).upgrading)):
+        pass
 
-    restored = home.parent / "restored"
-    (restored / "kins").mkdir(parents=True)
-    for name in names:
-        backup = home / f"{name}.v6.bak"
-        assert stat.S_IMODE(backup.stat().st_mode) == 0o600
-        shutil.copy(backup, restored / name)
-    assert before  # VACUUM INTO writes the same rows, not the same pages
+    assert [one.reason for one in backups_of(home).listed()] == ["upgrade"]  # one for both files
+    restored = before_upgrade(home)
     assert told(restored, "ana", MovableClock()) == told(home, "ana", MovableClock())
 
 
@@ -150,7 +144,7 @@ def test_what_came_home_can_be_changed_undone_and_erased(
         assert len({ana.store.documents.text(ids["plan"], one) for one in versions}) == 2
 
         proof = ana.forget_about("Dora").erase()
-        assert {place.file for place in proof.places} <= {"shared.db.v6.bak"}
+        assert proof.places == ()
         ana.forget(ids["learned"], erase=True)
         assert "amber" not in str(ana.store.turns.messages("talk"))
         for service in (ana, ben):

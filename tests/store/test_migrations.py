@@ -9,8 +9,8 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -30,6 +30,7 @@ from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.migrating import MIGRATIONS
 from kinmem.store.sqlite.nearest_chunks import VectorCopies
 from kinmem.store.sqlite.store import SqliteStore
+from tests.backups import backups_of, before_upgrade
 from tests.conftest import MovableClock
 from tests.processes import REPOSITORY
 from tests.random_writes import opened
@@ -94,15 +95,16 @@ def described(path: Path) -> tuple[object, ...]:
 def test_an_old_file_is_brought_up_to_date_after_a_backup(old: Path, later: Path) -> None:
     before = described(old)
 
-    with closing(SqliteDatabase(old, later)) as database:
+    upgrading = backups_of(old.parents[1]).upgrading
+    with closing(SqliteDatabase(old, later, upgrading)) as database:
         assert database.rows("PRAGMA user_version") == [(LATEST + 1,)]
         assert database.rows("SELECT count(*) FROM moods") == [(20,)]
         assert database.rows("SELECT count(*) FROM words WHERE words MATCH 'fact'") == [(20,)]
 
-    backup = old.with_name(f"{old.name}.v{LATEST}.bak")
-    assert described(backup) == before
-    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
-    shutil.move(backup, old)
+    copy = before_upgrade(old.parents[1]) / "kins/ana.db"
+    assert described(copy) == before
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    shutil.move(copy, old)
     with closing(SqliteStore(old.parents[1], "ana")) as store:
         assert problems(store) == []
 
@@ -163,7 +165,7 @@ def test_version_1_with_memories_loses_nothing(home: Path, first: Path) -> None:
         memories[changed.id] = replace(changed, importance=7.0, version=2)
     before = {scope: described(path) for scope, path in paths.items()}
 
-    with closing(SqliteStore(home, "ana")) as store:
+    with closing(SqliteStore(home, "ana", before_upgrade=backups_of(home).upgrading)) as store:
         assert store.memories(memories.keys()) == memories
         assert problems(store) == []
         assert set(found_by_words(store, "fact")) == {
@@ -179,7 +181,7 @@ def test_version_1_with_memories_loses_nothing(home: Path, first: Path) -> None:
 
     for scope, path in paths.items():
         assert before[scope][0] == 1 and described(path)[0] == LATEST
-        assert described(path.with_name(f"{path.name}.v1.bak")) == before[scope]
+        assert described(before_upgrade(home) / path.relative_to(home)) == before[scope]
 
 
 def test_version_1_that_was_upgraded_has_the_schema_of_a_new_file(
@@ -296,7 +298,7 @@ def test_version_5_with_turns_is_backed_up_and_notes_repetitions_then(
         )
     before = described(path)
 
-    with closing(SqliteStore(home, "ana")) as store:
+    with closing(SqliteStore(home, "ana", before_upgrade=backups_of(home).upgrading)) as store:
         waiting = store.turns.learnable(NOON, 2)
         [id] = store.apply(Batch(drafts=[draft_of("I have cats")], learned=[waiting[0].id])) or []
         again = Repetition(id, "s", ("2", "no such turn"), "user")
@@ -307,14 +309,15 @@ def test_version_5_with_turns_is_backed_up_and_notes_repetitions_then(
         assert [one.text for one in store.turns.messages("s")] == ["I have 1 cats.", "[erased]"]
         assert problems(store) == []
 
-    assert described(path.with_name(f"{path.name}.v5.bak")) == before
+    assert described(before_upgrade(home) / "kins/ana.db") == before
     assert described(path)[0] == LATEST
 
 
 def test_nothing_is_backed_up_where_nothing_changes(old: Path) -> None:
-    SqliteDatabase(old).close()
+    home = old.parents[1]
+    SqliteDatabase(old, before_upgrade=backups_of(home).upgrading).close()
 
-    assert list(old.parent.glob("*.bak")) == []
+    assert backups_of(home).listed() == []
 
 
 def test_a_failing_migration_changes_nothing(old: Path, later: Path) -> None:
@@ -405,7 +408,9 @@ def test_four_processes_migrate_at_once_with_one_good_backup(old: Path, later: P
     before = described(old)
 
     assert in_processes(migrate, [(old, later)] * 4) == [LATEST + 1] * 4
-    assert described(old.with_name(f"{old.name}.v{LATEST}.bak")) == before
+    made = backups_of(old.parents[1]).listed()
+    assert [one.reason for one in made] == ["upgrade"]
+    assert described(before_upgrade(old.parents[1]) / "kins/ana.db") == before
 
 
 def test_the_backup_holds_what_was_written_last(
@@ -413,19 +418,24 @@ def test_the_backup_holds_what_was_written_last(
 ) -> None:
     """Nobody can write between the backup and the migration."""
     held = []
-    back_up = SqliteDatabase._back_up
+    backups = backups_of(old.parents[1])
 
-    def look(database: SqliteDatabase, version: int) -> None:
-        monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
-        with closing(apsw.Connection(str(old))) as other:
-            try:
-                other.execute("BEGIN IMMEDIATE")
-            except apsw.BusyError:
-                held.append(True)
-        back_up(database, version)
+    @contextmanager
+    def looking(path: Path) -> Iterator[Callable[[], None]]:
+        with backups.upgrading(path) as back_up:
 
-    monkeypatch.setattr(SqliteDatabase, "_back_up", look)
-    SqliteDatabase(old, later).close()
+            def look() -> None:
+                monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
+                with closing(apsw.Connection(str(old))) as other:
+                    try:
+                        other.execute("BEGIN IMMEDIATE")
+                    except apsw.BusyError:
+                        held.append(True)
+                back_up()
+
+            yield look
+
+    SqliteDatabase(old, later, looking).close()
     assert held == [True]
 
 

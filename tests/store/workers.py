@@ -15,6 +15,7 @@ from kinmem.models import Scope
 from kinmem.store.sqlite import connection
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.store import SqliteStore
+from tests.backups import backups_of
 from tests.store.contract import chunks_of, draft_of, found_by_words
 from tests.store.sessions_contract import turn
 
@@ -93,7 +94,8 @@ def open_and_close(home: Path, kin: str, start: float) -> None:
 
 
 def migrate(path: Path, migrations: Path) -> int:
-    with closing(SqliteDatabase(path, migrations)) as database:
+    upgrading = backups_of(path.parents[1]).upgrading
+    with closing(SqliteDatabase(path, migrations, upgrading)) as database:
         return int(database.rows("PRAGMA user_version")[0][0])
 
 

@@ -23,7 +23,7 @@ import apsw
 from kinmem.errors import StoreCode, StoreError
 from kinmem.store.sql.database import Bindings, Row
 from kinmem.store.sqlite.dialect import STATE, TABLES, WORDS
-from kinmem.store.sqlite.migrating import MIGRATIONS, Migrations
+from kinmem.store.sqlite.migrating import MIGRATIONS, BeforeUpgrade, Migrations, without_backup
 
 logger = logging.getLogger(__name__)
 # Below 3.51.3 two connections that write and checkpoint at once can corrupt a WAL file
@@ -99,7 +99,12 @@ class SqliteDatabase:
     may open the file: closing any other handle on it would drop SQLite's locks.
     """
 
-    def __init__(self, path: Path, migrations: Path = MIGRATIONS) -> None:
+    def __init__(
+        self,
+        path: Path,
+        migrations: Path = MIGRATIONS,
+        before_upgrade: BeforeUpgrade = without_backup,
+    ) -> None:
         """Open or create the file, and migrate its schema.
 
         Raises StoreError: storage_newer for a file of a later kinmem, storage_foreign for a file of
@@ -110,6 +115,7 @@ class SqliteDatabase:
         self._migrations = Migrations(migrations)
         self.version = self._migrations.latest
         """The schema version this kinmem writes."""
+        self._before_upgrade = before_upgrade
         self._write_lock = threading.RLock()
         self._idle: list[apsw.Connection] = []
         self._closed = False
@@ -117,7 +123,7 @@ class SqliteDatabase:
         """Number of transactions that this process has ended, committed or not."""
         _check_engine()
         with translated(path):
-            _make_private(path)
+            make_private(path)
             self._writer = self._connect()
             try:
                 self._migrate()
@@ -234,39 +240,30 @@ class SqliteDatabase:
             raise StoreError("the store is closed; open it again")
 
     def _connect(self) -> apsw.Connection:
-        db = apsw.Connection(
-            str(self.path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOMUTEX
-        )
-        try:
-            self._set_up(db)
-        except BaseException:
-            db.close()
-            raise
-        return db
-
-    def _set_up(self, db: apsw.Connection) -> None:
-        db.set_busy_handler(_patience())
-        db.create_collation("ANYCASE", _compare_folded)
-        db.enable_load_extension(True)
-        try:
-            db.load_extension(_vec0())
-        finally:
-            db.enable_load_extension(False)
-        db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
-        db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-        for pragma in PRAGMAS:
-            db.execute(f"PRAGMA {pragma}")
+        return connect(self.path)
 
     def _migrate(self) -> None:
-        """Apply the missing migrations in one transaction; several processes may try."""
-        db = self._writer
-        if self._migrations.checked_version(SqliteTransaction(db), self.path) == self.version:
+        """Apply the missing migrations, those of an existing file after a backup; several processes
+        may try."""
+        found = self._migrations.checked_version(SqliteTransaction(self._writer), self.path)
+        if found == self.version:
             return
         # Allows a new file to shrink in pieces later; a file that has tables is not affected.
-        db.execute("PRAGMA auto_vacuum = INCREMENTAL").fetchall()
+        self._writer.execute("PRAGMA auto_vacuum = INCREMENTAL").fetchall()
+        if not found:
+            self._apply(lambda: None)
+            return
+        with self._before_upgrade(self.path) as back_up:
+            self._apply(back_up)
+        logger.info("upgraded %s from schema %d", self.path.name, found)
+
+    def _apply(self, back_up: Callable[[], None]) -> None:
+        """Run the scripts that are missing in one transaction. Nobody can write between the backup
+        and them."""
+        db = self._writer
         db.execute("BEGIN IMMEDIATE")
         try:
-            self._migrations.apply(SqliteTransaction(db), self.path, self._copy_to)
+            self._migrations.apply(SqliteTransaction(db), self.path, back_up)
             db.execute("COMMIT")
         except BaseException:
             if db.in_transaction:
@@ -286,16 +283,26 @@ class SqliteDatabase:
                     raise
                 time.sleep(random.uniform(0.001, 0.02))
 
-    def _copy_to(self, copy: Path) -> None:
-        """Write a copy of the file as it was before this transaction. VACUUM needs another
-        connection."""
-        copy.unlink(missing_ok=True)
-        os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        reader = self._connect()
+
+def connect(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE) -> apsw.Connection:
+    """Open an existing file as kinmem uses it."""
+    db = apsw.Connection(str(path), flags=flags | apsw.SQLITE_OPEN_NOMUTEX)
+    try:
+        db.set_busy_handler(_patience())
+        db.create_collation("ANYCASE", _compare_folded)
+        db.enable_load_extension(True)
         try:
-            reader.execute("VACUUM INTO ?", (str(copy),))
+            db.load_extension(_vec0())
         finally:
-            reader.close()
+            db.enable_load_extension(False)
+        db.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+        db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        for pragma in PRAGMAS:
+            db.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        db.close()
+        raise
+    return db
 
 
 PRAGMAS = (
@@ -361,7 +368,7 @@ def _vec0() -> str:
     return str(Path(spec.submodule_search_locations[0]) / "vec0")
 
 
-def _make_private(path: Path) -> None:
+def make_private(path: Path) -> None:
     """Make folder (0700) and file (0600) before SQLite does; -wal and -shm inherit the rights."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:

@@ -1,24 +1,32 @@
 """Brings a file to the present schema: the numbered scripts in migrations/."""
 
-import logging
 import re
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from kinmem.errors import StoreError
 from kinmem.store.sql.database import Transaction
 
-logger = logging.getLogger(__name__)
-
 APPLICATION_ID = 0x6B696E6D  # "kinm"
 MIGRATIONS = Path(__file__).with_name("migrations")
+
+
+BeforeUpgrade = Callable[[Path], AbstractContextManager[Callable[[], None]]]
+"""Entered before an older file is locked; yields what makes a backup once it is. One process after
+the other upgrades, so that each of their backups is of one moment (kinmem/backup)."""
+
+
+def without_backup(path: Path) -> AbstractContextManager[Callable[[], None]]:
+    """Upgrade a file of which nobody needs a backup: a scratch file, or what is a copy already."""
+    return nullcontext(lambda: None)
 
 
 class Migrations:
     """The scripts of a folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._steps = _numbered(folder)
+        self._steps = numbered(folder)
 
     @property
     def latest(self) -> int:
@@ -45,16 +53,12 @@ class Migrations:
             )
         return int(version)
 
-    def apply(self, db: Transaction, path: Path, copy_to: Callable[[Path], None]) -> None:
-        """Apply the scripts that the file lacks, in the caller's transaction.
-
-        A file that has a schema is copied first; the copy's name has the old version, and an older
-        copy is replaced.
-        """
+    def apply(self, db: Transaction, path: Path, back_up: Callable[[], None]) -> None:
+        """Apply the scripts that the file lacks, in the caller's transaction: nobody can write
+        between the backup of an older file and them."""
         found = self.checked_version(db, path)
         if 0 < found < self.latest:
-            copy_to(path.with_name(f"{path.name}.v{found}.bak"))
-            logger.info("backed up %s before upgrading it from schema %d", path.name, found)
+            back_up()
         for number, script in self._steps:
             if number > found:
                 db.run(script)
@@ -62,7 +66,7 @@ class Migrations:
         db.run(f"PRAGMA user_version = {self.latest}")
 
 
-def _numbered(folder: Path) -> list[tuple[int, str]]:
+def numbered(folder: Path) -> list[tuple[int, str]]:
     """Return the migrations as (number, script), from 1 on. Raises StoreError if one is missing."""
     steps = sorted(
         (int(match.group(1)), file.read_text(encoding="utf-8"))

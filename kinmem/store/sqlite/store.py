@@ -12,6 +12,7 @@ from kinmem.settings import kin_name
 from kinmem.store.sql.sql_store import SqlStore
 from kinmem.store.sqlite.kin_files import SqliteFiles
 from kinmem.store.sqlite.maintenance import examine, keep_house
+from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
 from kinmem.store.sqlite.name_traces import SqliteForgetting
 from kinmem.store.sqlite.search_index import SqliteIndex
 from kinmem.store.sqlite.turn_search import SqliteTranscript
@@ -20,11 +21,17 @@ from kinmem.store.sqlite.turn_search import SqliteTranscript
 class SqliteStore(SqlStore):
     """See Store. Uses `kins/<kin>.db` and `shared.db` below `home`."""
 
-    def __init__(self, home: Path, kin: str, clock: Clock = utc_now) -> None:
+    def __init__(
+        self,
+        home: Path,
+        kin: str,
+        clock: Clock = utc_now,
+        before_upgrade: BeforeUpgrade = without_backup,
+    ) -> None:
         """Open or create both files. Raises InvalidInput for a name that a Kin cannot have, and
         StoreError."""
         self._home = home
-        self.files = SqliteFiles(home, kin_name(kin), clock)
+        self.files = SqliteFiles(home, kin_name(kin), clock, before_upgrade)
         super().__init__(self.files)
         self.index = SqliteIndex(self.files)
         self.transcript = SqliteTranscript(self.files)

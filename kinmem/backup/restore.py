@@ -1,0 +1,190 @@
+"""Verifying a backup, and restoring one: first on paper, then for good.
+
+A restore is prepared beside the home's files and begun by one rename. Cut short before that it has
+changed nothing; cut short after it, the next opening of any memory of the home ends it.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kinmem.backup import BEGUN, RESTORE_BEGUN, RESTORING
+from kinmem.backup.archive import Manifest, emptied, sync_folder, unpack
+from kinmem.backup.backups import VERIFYING, Backups, Made, write_durably
+from kinmem.errors import InvalidInput, StoreError
+from kinmem.store.home_files import FileChanges, FileFacts
+
+SHARED = "shared.db"
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What is in a backup, all of it read and checked."""
+
+    path: Path
+    manifest: Manifest
+    files: Mapping[str, FileFacts]
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with it; empty if every file is sound."""
+        return [
+            f"{name}: {problem}" for name, one in self.files.items() for problem in one.problems
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a restore would do, or has done."""
+
+    path: Path
+    manifest: Manifest
+    files: Mapping[str, FileChanges]
+    """By name, how each file would change."""
+    staying: tuple[str, ...]
+    """Files of the home that are not in the backup, or not wanted; they stay as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A restore that was done."""
+
+    plan: Plan
+    before: Made | None
+    """The backup of what was there before."""
+
+
+def verify(backups: Backups, path: Path, passphrase: str | None = None) -> Verified:
+    """Read a backup as a whole. Raises as unpack does; what is wrong inside its files is told."""
+    with backups.alone():
+        folder = emptied(backups.folder / VERIFYING)
+        try:
+            manifest = unpack(path, folder, passphrase=passphrase)
+            facts = {name: backups.files.facts(folder / name) for name in manifest.files}
+            return Verified(path, manifest, facts)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def planned(
+    backups: Backups,
+    path: Path,
+    passphrase: str | None = None,
+    kins: Sequence[str] = (),
+) -> Plan:
+    """Return what a restore would change; changes nothing. `kins`: the Kins whose own memories are
+    wanted; everything if none is named."""
+    with backups.alone(), _prepared(backups, path, passphrase, kins) as (_, plan):
+        return plan
+
+
+def restore(
+    backups: Backups,
+    path: Path,
+    passphrase: str | None = None,
+    kins: Sequence[str] = (),
+) -> Restored:
+    """Let the home's files be as a backup has them, after a backup of what they are now.
+
+    Raises StoreError, storage_busy while another process has a file of the home open.
+    """
+    finish(backups)
+    with backups.alone(), _prepared(backups, path, passphrase, kins) as (folder, plan):
+        with backups.files.alone(backups.home) as held:
+            before = None
+            if backups.files.names(backups.home):
+                before = backups.make_alone("restore", copy=held.copy)
+            _sync(folder, plan.files)
+            told = {"files": list(plan.files), "staying": list(plan.staying)}
+            write_durably(folder / BEGUN, json.dumps(told))
+            sync_folder(folder)
+            for name in plan.files:
+                held.replace(name, folder / name)
+        _end(backups, list(plan.files), plan.staying)
+        return Restored(plan, before)
+
+
+def has_begun(home: Path) -> bool:
+    """Return whether a restore of this home was cut short and must be ended."""
+    return (home / RESTORE_BEGUN).exists()
+
+
+def finish(backups: Backups) -> None:
+    """End a restore that was cut short, if there is one. Raises StoreError."""
+    if not has_begun(backups.home):
+        return
+    with backups.alone():
+        if not has_begun(backups.home):
+            return
+        folder = backups.folder / RESTORING
+        told = json.loads((folder / BEGUN).read_text(encoding="utf-8"))
+        with backups.files.alone(backups.home) as held:
+            for name in told["files"]:
+                held.replace(name, folder / name)
+        _end(backups, told["files"], told["staying"])
+
+
+@contextmanager
+def _prepared(
+    backups: Backups, path: Path, passphrase: str | None, kins: Sequence[str]
+) -> Iterator[tuple[Path, Plan]]:
+    """Unpack the wanted files beside the home's, check them, and compare. They are removed again
+    unless the restore has begun."""
+    if has_begun(backups.home):
+        raise StoreError("a restore was cut short; run kinmem doctor, which ends it, then repeat")
+    folder = emptied(backups.folder / RESTORING)
+    try:
+        wanted = [f"kins/{kin}.db" for kin in kins] or None
+        manifest = unpack(path, folder, wanted, passphrase)
+        if missing := set(wanted or ()) - manifest.files.keys():
+            raise InvalidInput(f"{path.name} has no {', '.join(sorted(missing))}")
+        names = wanted or list(manifest.files)
+        present = backups.files.names(backups.home)
+        changes = {}
+        for name in names:
+            _check(backups, folder / name, name, path)
+            there = backups.home / name if name in present else None
+            changes[name] = backups.files.changes(there, folder / name)
+        yield folder, Plan(path, manifest, changes, tuple(set(present) - set(names)))
+    finally:
+        if not has_begun(backups.home):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check(backups: Backups, copy: Path, name: str, path: Path) -> None:
+    facts = backups.files.facts(copy)
+    if facts.problems:
+        raise StoreError(
+            f"{path.name} cannot be restored, {name} in it is damaged: {facts.problems[0]};"
+            " kinmem backup list shows others",
+            "storage_damaged",
+        )
+    if facts.schema > backups.files.schema:
+        raise StoreError(
+            f"{path.name} was made by a newer kinmem; install that one, then restore",
+            "storage_newer",
+        )
+
+
+def _sync(folder: Path, names: Mapping[str, FileChanges]) -> None:
+    for name in names:
+        with (folder / name).open("rb+") as file:
+            os.fsync(file.fileno())
+        sync_folder((folder / name).parent)
+
+
+def _end(backups: Backups, names: Sequence[str], staying: Sequence[str]) -> None:
+    """Let files of different moments agree on what is shared, then forget that there was a
+    restore."""
+    if SHARED in names:
+        backups.files.claim(backups.home, staying)
+    elif SHARED in staying:
+        backups.files.claim(backups.home, names)
+    folder = backups.folder / RESTORING
+    (folder / BEGUN).unlink()
+    sync_folder(folder)
+    shutil.rmtree(folder, ignore_errors=True)

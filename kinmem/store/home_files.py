@@ -1,0 +1,116 @@
+"""The interface of the database for backups: all files of a home at one moment, whoever's they are.
+
+Only backups look at a home as a whole. They copy, count and compare; they show nobody what another
+Kin's memories say.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from kinmem.store.base import Store
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What is known of one database file."""
+
+    schema: int
+    memories: int
+    turns: int
+    problems: tuple[str, ...]
+    """Damage that was found, in a few words each; empty if the file is sound."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileChanges:
+    """What a restore would do to one file: ids of memories, and numbers of messages."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    turns_added: int = 0
+    turns_removed: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        counts = self.turns_added + self.turns_removed
+        return not (self.added or self.removed or self.changed or counts)
+
+
+class HomeFiles(Protocol):
+    """The database files of a home. Names are paths below it, as `kins/ana.db`."""
+
+    @property
+    def schema(self) -> int:
+        """The version that this kinmem writes."""
+        ...
+
+    def names(self, home: Path) -> list[str]:
+        """Return the names of the files that a home, or a folder of copies, has."""
+        ...
+
+    def copy(
+        self,
+        home: Path,
+        folder: Path,
+        *,
+        locked: Path | None = None,
+        stopping: Callable[[], bool] = bool,
+    ) -> Mapping[str, str]:
+        """Copy all files into an empty folder, as they are together at one moment, while others go
+        on writing. `locked` is a file that the caller has locked for writing.
+
+        Returns the files that are so damaged that they cannot be copied, each with the reason.
+        Raises StoreError; storage_busy also if `stopping` returns True.
+        """
+        ...
+
+    def facts(self, path: Path, *, thorough: bool = True) -> FileFacts:
+        """Count what is in a file that nobody has open; if `thorough`, also look for damage."""
+        ...
+
+    def changes(self, present: Path | None, copy: Path) -> FileChanges:
+        """Compare a file of the home, if there is one, with the copy that would replace it."""
+        ...
+
+    def alone(self, home: Path) -> AbstractContextManager["Replaceable"]:
+        """Lock out everybody from all files of a home. Raises StoreError, storage_busy while a
+        process has one of them open."""
+        ...
+
+    def claim(self, home: Path, names: Collection[str]) -> None:
+        """Let all copies of what is shared be published again, since files of different moments
+        have come together."""
+        ...
+
+    def opened(self, folder: Path, kin: str) -> AbstractContextManager[Store]:
+        """Open the memory of a Kin in a folder of copies, upgrading it if needed; on leaving, all
+        is in the files themselves, and nothing erased is left in them."""
+        ...
+
+    def erased_turns(self, home: Path, kin: str) -> Sequence[tuple[int, str]]:
+        """Return number and session of the messages whose text was erased."""
+        ...
+
+    def erase_turns(self, folder: Path, kin: str, turns: Sequence[tuple[int, str]]) -> int:
+        """Erase the text of those of these messages that a copy still has; returns how many."""
+        ...
+
+    def ids(self, path: Path, among: Collection[str]) -> set[str]:
+        """Return those of these memories that a file of any schema has."""
+        ...
+
+
+class Replaceable(Protocol):
+    """The files of a home, nobody else having them open."""
+
+    def copy(self, folder: Path) -> Mapping[str, str]:
+        """Copy all of them into an empty folder; see HomeFiles.copy."""
+        ...
+
+    def replace(self, name: str, copy: Path) -> None:
+        """Let a file hold what a copy holds, as a whole or not at all."""
+        ...

@@ -1,0 +1,341 @@
+"""All files of a home at one moment: copied beside writers, compared, and replaced as a whole.
+
+Nothing here opens a database file but SQLite: closing any other handle would drop its locks. A home
+is consistent over its files when each copy in shared.db is as its original is or waits in that
+Kin's outbox; so the files have to be copied as of one moment. Every writer is kept waiting for as
+long as it takes to begin one reading transaction for each file, which is milliseconds; the copies
+are made from those transactions afterwards.
+"""
+
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from kinmem.errors import StoreError
+from kinmem.settings import KIN_NAME
+from kinmem.store.base import Store
+from kinmem.store.home_files import FileChanges, FileFacts
+from kinmem.store.sql.erasing import ERASED
+from kinmem.store.sqlite.connection import (
+    connect,
+    make_private,
+    translated,
+)
+from kinmem.store.sqlite.migrating import APPLICATION_ID, MIGRATIONS, numbered, without_backup
+from kinmem.store.sqlite.store import SqliteStore
+
+logger = logging.getLogger(__name__)
+
+SHARED = "shared.db"
+PAGES = 2000
+"""Copied at a time; in between the copy may be told to stop."""
+PATIENCE = 2.0
+"""Seconds to wait until nobody has a file open: a hook may be at work for a moment."""
+DAMAGE_SHOWN = 5
+TOLD = """content subject category scope state importance pinned speaker occurred_at expires_at
+    manual_tags source_context superseded_by""".split()
+"""Columns that say whether two rows are the same memory to a person; every schema has them."""
+CLAIM = """
+    INSERT INTO unpublished
+    SELECT id FROM memories WHERE scope = 'shared' UNION SELECT value FROM json_each(:copies)
+"""
+
+
+class SqliteHome:
+    """See HomeFiles."""
+
+    @property
+    def schema(self) -> int:
+        return numbered(MIGRATIONS)[-1][0]
+
+    def names(self, home: Path) -> list[str]:
+        kins = sorted(
+            f"kins/{path.name}"
+            for path in (home / "kins").glob("*.db")
+            if KIN_NAME.fullmatch(path.stem) and _is_file(path)
+        )
+        return [*kins, *([SHARED] if _is_file(home / SHARED) else [])]
+
+    def copy(
+        self,
+        home: Path,
+        folder: Path,
+        *,
+        locked: Path | None = None,
+        stopping: Callable[[], bool] = bool,
+    ) -> Mapping[str, str]:
+        damaged: dict[str, str] = {}
+        with ExitStack() as open_files:
+            readers = _readers(home, self.names(home), locked, damaged, open_files)
+            _copy_all(readers, folder, damaged, stopping)
+        return damaged
+
+    def facts(self, path: Path, *, thorough: bool = True) -> FileFacts:
+        try:
+            with translated(path), closing(connect(path)) as db:
+                if db.execute("PRAGMA application_id").get != APPLICATION_ID:
+                    return FileFacts(0, 0, 0, ("it is not a file of kinmem",))
+                found = _damage(db) if thorough else ()
+                schema: Any = db.execute("PRAGMA user_version").get
+                turns = _count(db, "turns") if schema > 1 else 0
+                return FileFacts(schema, _count(db, "memories"), turns, found)
+        except StoreError as error:
+            return FileFacts(0, 0, 0, (str(error),))
+
+    def changes(self, present: Path | None, copy: Path) -> FileChanges:
+        before, turns_before = _contents(present)
+        after, turns_after = _contents(copy)
+        both = before.keys() & after.keys()
+        return FileChanges(
+            tuple(sorted(after.keys() - both)),
+            tuple(sorted(before.keys() - both)),
+            tuple(sorted(id for id in both if before[id] != after[id])),
+            len(turns_after - turns_before),
+            len(turns_before - turns_after),
+        )
+
+    @contextmanager
+    def alone(self, home: Path) -> Iterator["SqliteReplaceable"]:
+        with ExitStack() as open_files:
+            held = {}
+            for name in self.names(home):
+                if (db := _locked_out(home / name)) is not None:
+                    held[name] = db
+                    open_files.callback(db.close)
+            yield SqliteReplaceable(home, held)
+
+    def claim(self, home: Path, names: Collection[str]) -> None:
+        shared = home / SHARED
+        for name in names:
+            if name != SHARED:
+                with translated(home / name):
+                    _claim(home / name, shared if _is_file(shared) else None)
+
+    @contextmanager
+    def opened(self, folder: Path, kin: str) -> Iterator[Store]:
+        with closing(SqliteStore(folder, kin, before_upgrade=without_backup)) as store:
+            yield store
+        for name in (f"kins/{kin}.db", SHARED):
+            with translated(folder / name), closing(connect(folder / name)) as db:
+                db.execute("PRAGMA journal_mode = DELETE").fetchall()
+
+    def erased_turns(self, home: Path, kin: str) -> Sequence[tuple[int, str]]:
+        path = home / "kins" / f"{kin}.db"
+        with translated(path), closing(connect(path)) as db:
+            rows: Any = db.execute("SELECT id, session FROM turns WHERE text = ?", (ERASED,))
+            return list(rows)
+
+    def erase_turns(self, folder: Path, kin: str, turns: Sequence[tuple[int, str]]) -> int:
+        path = folder / "kins" / f"{kin}.db"
+        with translated(path), closing(connect(path)) as db:
+            before = db.total_changes()
+            db.executemany(
+                "UPDATE turns SET text = ?, spill = NULL"
+                " WHERE id = ? AND session = ? AND text != ?",
+                [(ERASED, id, session, ERASED) for id, session in turns],
+            )
+            return db.total_changes() - before
+
+    def ids(self, path: Path, among: Collection[str]) -> set[str]:
+        with translated(path), closing(connect(path)) as db:
+            rows = db.execute(
+                "SELECT id FROM memories WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(among)),),
+            )
+            return {str(id) for (id,) in rows}
+
+
+class SqliteReplaceable:
+    """See Replaceable."""
+
+    def __init__(self, home: Path, held: Mapping[str, apsw.Connection]) -> None:
+        self._home = home
+        self._held = held
+
+    def copy(self, folder: Path) -> Mapping[str, str]:
+        missing = set(SqliteHome().names(self._home)) - self._held.keys()
+        damaged = dict.fromkeys(missing, "it cannot be read as a database")
+        _copy_all(self._held, folder, damaged, bool)
+        return damaged
+
+    def replace(self, name: str, copy: Path) -> None:
+        path = self._home / name
+        with translated(path), closing(connect(copy)) as source:
+            if (held := self._held.get(name)) is not None:
+                _overwrite(held, source)
+                return
+            _put_aside(path)
+            make_private(path)
+            with closing(connect(path)) as new:
+                _overwrite(new, source)
+
+
+def _readers(
+    home: Path,
+    names: Sequence[str],
+    locked: Path | None,
+    damaged: dict[str, str],
+    open_files: ExitStack,
+) -> dict[str, apsw.Connection]:
+    """Begin to read every file at one moment: while all of them are locked for writing, in an order
+    that is the same for everybody."""
+    readers = {}
+    with ExitStack() as gates:
+        for name in names:
+            path = home / name
+            try:
+                with translated(path):
+                    if path != locked:
+                        gate = gates.enter_context(closing(connect(path)))
+                        gate.execute("BEGIN IMMEDIATE")
+                    reader = open_files.enter_context(closing(connect(path)))
+                    reader.execute("BEGIN")
+                    if reader.execute("PRAGMA application_id").get == APPLICATION_ID:
+                        readers[name] = reader
+            except StoreError as error:
+                if error.code != "storage_damaged":
+                    raise
+                damaged[name] = str(error)
+        for name in list(readers):
+            try:
+                with translated(home / name):
+                    readers[name].execute("SELECT count(*) FROM sqlite_schema").fetchall()
+            except StoreError as error:
+                damaged[name] = str(error)
+                del readers[name]
+    return readers
+
+
+def _copy_all(
+    readers: Mapping[str, apsw.Connection],
+    folder: Path,
+    damaged: dict[str, str],
+    stopping: Callable[[], bool],
+) -> None:
+    for name, reader in readers.items():
+        target = folder / name
+        make_private(target)
+        try:
+            with translated(target):
+                _copy_pages(reader, target, stopping)
+        except StoreError as error:
+            if error.code != "storage_damaged":
+                raise
+            damaged[name] = str(error)
+            target.unlink(missing_ok=True)
+
+
+def _copy_pages(reader: apsw.Connection, target: Path, stopping: Callable[[], bool]) -> None:
+    """Copy page by page; the file that results needs no log beside it."""
+    with closing(apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)) as copy:
+        copy.execute("PRAGMA synchronous = OFF")  # whoever packs it syncs the result
+        with copy.backup("main", reader, "main") as pages:
+            while not pages.done:
+                if stopping():
+                    raise StoreError("the copy was stopped; nothing was kept", "storage_busy")
+                pages.step(PAGES)
+        copy.execute("PRAGMA journal_mode = DELETE").fetchall()
+
+
+def _locked_out(path: Path) -> apsw.Connection | None:
+    """Open the file so that nobody else can, and empty its log; None if it is too damaged for
+    that."""
+    latest = time.monotonic() + PATIENCE
+    try:
+        with translated(path):
+            db = connect(path)
+            try:
+                db.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
+                while True:
+                    try:
+                        db.execute("PRAGMA journal_mode = DELETE").fetchall()
+                        db.execute("BEGIN EXCLUSIVE")
+                        db.execute("COMMIT")
+                        return db
+                    except apsw.BusyError:
+                        if time.monotonic() > latest:
+                            raise
+                        time.sleep(0.05)
+            except BaseException:
+                db.close()
+                raise
+    except StoreError as error:
+        if error.code == "storage_busy":
+            raise StoreError(
+                f"another process has {path.name} open: stop every server, client and command that"
+                " uses this home, then try again; nothing was changed",
+                "storage_busy",
+            ) from error
+        if error.code == "storage_damaged":
+            return None
+        raise
+
+
+def _overwrite(target: apsw.Connection, source: apsw.Connection) -> None:
+    """Write all pages in one transaction: a crash leaves what was there before."""
+    with target.backup("main", source, "main") as pages:
+        pages.step(-1)
+
+
+def _put_aside(path: Path) -> None:
+    """Keep what cannot be read as a file, for whoever can make something of it."""
+    number = 1
+    while (kept := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        old = path.with_name(path.name + suffix)
+        if old.exists():
+            old.rename(kept.with_name(kept.name + suffix))
+            logger.warning("%s cannot be read and is kept as %s", old.name, kept.name + suffix)
+
+
+def _claim(path: Path, shared: Path | None) -> None:
+    copies: list[str] = []
+    if shared is not None:
+        with closing(connect(shared)) as others:
+            rows = others.execute("SELECT id FROM memories WHERE kin = ?", (path.stem,))
+            copies = [str(id) for (id,) in rows]
+    with closing(connect(path)) as db:
+        if db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'unpublished'").get:
+            db.execute(CLAIM, {"copies": json.dumps(copies)})
+
+
+def _contents(path: Path | None) -> tuple[dict[str, bytes], set[Any]]:
+    """Return a hash of each memory, and what identifies each message; nothing if the file cannot be
+    read."""
+    if path is None:
+        return {}, set()
+    try:
+        with translated(path), closing(connect(path)) as db:
+            found = db.execute(f"SELECT id, {', '.join(TOLD)} FROM memories").fetchall()
+            has_turns = db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'turns'").get
+            sql = "SELECT session, turn, role, part, text FROM turns"
+            turns = set(db.execute(sql)) if has_turns else set()
+    except StoreError:
+        return {}, set()
+    return {str(id): _digest(row) for id, *row in found}, turns
+
+
+def _digest(row: Sequence[Any]) -> bytes:
+    return hashlib.blake2b(json.dumps(row).encode(), digest_size=16).digest()
+
+
+def _damage(db: apsw.Connection) -> tuple[str, ...]:
+    sql = f"PRAGMA integrity_check({DAMAGE_SHOWN})"
+    found = [str(said) for (said,) in db.execute(sql)]
+    return () if found == ["ok"] else tuple(found)
+
+
+def _count(db: apsw.Connection, table: str) -> int:
+    return int(db.execute(f"SELECT count(*) FROM {table}").get)
+
+
+def _is_file(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()
