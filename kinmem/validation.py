@@ -1,7 +1,7 @@
 """Checks of callers' arguments: each returns the value as kinmem uses it, or raises
 InvalidInput."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, tzinfo
 from numbers import Real
 from typing import Any, TypedDict, Unpack, cast, get_args
@@ -10,6 +10,7 @@ from kinmem.clock import parse_expiry, parse_time
 from kinmem.errors import InvalidInput
 from kinmem.language import named_stretch
 from kinmem.models import CATEGORIES, Category, Filters, Scope, State
+from kinmem.models.links import RELATIONS, Asked
 from kinmem.text import clean
 
 CONTENT_BYTES = 64 * 1024
@@ -210,3 +211,37 @@ def checked_filters(
     if filters.since and filters.until and filters.since >= filters.until:
         raise InvalidInput(f"since {since} is not before until {until}")
     return filters
+
+
+# Limit for the links that one call may name.
+MOST_LINKS = 100
+
+
+def checked_links(values: Any, memory_id: str) -> list[Asked]:
+    """Check the `links` argument of update_memory, a list of objects with id and relation.
+
+    The relation defaults to related_to, and a bare id stands for an object without one. Raises
+    InvalidInput.
+    """
+    if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
+        raise InvalidInput("links must be a list of objects such as {id, relation}")
+    asked = [_checked_link(value, memory_id) for value in values]
+    if len(asked) > MOST_LINKS:
+        raise InvalidInput(f"{len(asked)} links in one call; at most {MOST_LINKS}")
+    return asked
+
+
+def _checked_link(value: Any, memory_id: str) -> Asked:
+    value = {"id": value} if isinstance(value, str) else value
+    if not isinstance(value, Mapping) or not value.keys() <= {"id", "relation"}:
+        raise InvalidInput("a link is an object with id and, if it is not related_to, relation")
+    id, relation = value.get("id"), value.get("relation", "related_to")
+    if not isinstance(id, str) or not id.strip():
+        raise InvalidInput("a link needs the id of the other memory; recall and list tell ids")
+    if relation is not None and relation not in RELATIONS:
+        raise InvalidInput(
+            f"relation {relation!r} is none of {', '.join(RELATIONS)}; null takes the link back"
+        )
+    if id.strip() == memory_id:
+        raise InvalidInput(f"memory {memory_id} cannot be linked to itself")
+    return Asked(id.strip(), relation)

@@ -13,8 +13,10 @@ Exit code   when
 
 Errors are one sentence on stderr, `code: message`; with --json {"error": {code, message, retry}}.
 
-What `kinmem --help` needs is imported at the top, everything else by the command that runs: help
-and completion must not wait for mcp, numpy or a model. tests/cli/test_start.py checks that.
+This module imports nothing but the standard library, because the hook and the server over stdio are
+waited for and do without typer. What all commands need stands at the top of their modules; what
+loads mcp, numpy or a model is imported by the command that runs, for help and completion must not
+wait for it. tests/cli/test_start.py checks that.
 """
 
 import codecs

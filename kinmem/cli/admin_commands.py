@@ -2,28 +2,33 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.text import Text
 
 from kinmem.cli import options as take
 from kinmem.cli.command_context import CommandContext, kin_names
 from kinmem.cli.commands import command, without_command
+from kinmem.cli.tables import (
+    kin_table,
+    setting_rows,
+    setting_table,
+    token_rows,
+    token_table,
+    without_effect,
+)
+from kinmem.cli.terminal import progress_bar
 from kinmem.errors import ConfigError, InvalidInput, KinmemError
-from kinmem.models import Filters
+from kinmem.mcp.tokens import Tokens
+from kinmem.settings import Settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rich.table import Table
-
-    from kinmem.cli.installation_checks import Check
     from kinmem.service import Stats
-    from kinmem.settings import Settings
 
 PANEL = "Look after"
 # Share of the vectors at which the configured embedder takes over (recall/search.py).
@@ -31,7 +36,6 @@ ENOUGH = 0.99
 app = typer.Typer()
 kins = typer.Typer(help="The Kins that have a memory here. Without a command, lists them.")
 tokens = typer.Typer(help="Tokens for HTTP, each for one Kin. Without a command, lists them.")
-STYLES = {"ok": "green", "warning": "yellow", "error": "red"}
 WARNED = 4
 CHECKOUT = Path(__file__).parents[2]
 
@@ -39,18 +43,14 @@ CHECKOUT = Path(__file__).parents[2]
 @command(kins, "list")
 def kin_list(context: CommandContext) -> None:
     """List every Kin with a memory in the home folder, and the number of its memories."""
-    from kinmem.cli.tables import kin_table
-
     settings = context.settings()
-    found = list(kins_under(settings))
+    found = list(kins_under(context, settings))
     context.tell({"home": str(settings.home), "kins": found}, kin_table(found, settings))
 
 
 @command(kins, "current")
 def kin_current(context: CommandContext) -> None:
     """Show which Kin the commands use, and where that is set."""
-    from rich.text import Text
-
     settings = context.settings()
     kin, origin = settings.general.kin, settings.origins.get("KINMEM_KIN", "default")
     context.tell({"kin": kin, "origin": origin}, Text(f"{kin} ({origin})"))
@@ -61,10 +61,6 @@ def token_add(
     context: CommandContext, name: take.KinName, note: take.Label = None, days: take.Days = None
 ) -> None:
     """Make a token for a Kin. It is shown once."""
-    from rich.text import Text
-
-    from kinmem.mcp.tokens import Tokens
-
     token = Tokens(context.settings().home).add(name, note, days)
     if not context.json:
         typer.echo("Shown once. Clients send it as: Authorization: Bearer TOKEN", err=True)
@@ -74,9 +70,6 @@ def token_add(
 @command(tokens, "list")
 def token_list(context: CommandContext) -> None:
     """List all tokens, without their secrets."""
-    from kinmem.cli.tables import token_rows, token_table
-    from kinmem.mcp.tokens import Tokens
-
     rows = token_rows(Tokens(context.settings().home).tokens())
     context.tell({"tokens": rows}, token_table(rows))
 
@@ -84,9 +77,6 @@ def token_list(context: CommandContext) -> None:
 @command(tokens, "revoke")
 def token_revoke(context: CommandContext, token_id: take.TokenId) -> None:
     """Revoke a token for good, with immediate effect on running servers."""
-    from kinmem.cli.tables import token_rows, token_table
-    from kinmem.mcp.tokens import Tokens
-
     rows = token_rows([Tokens(context.settings().home).revoke(token_id)])
     context.tell(rows[0], token_table(rows))
 
@@ -98,8 +88,6 @@ without_command(tokens, token_list)
 @command(app, rich_help_panel=PANEL)
 def config(context: CommandContext, changed: take.Changed = False) -> None:
     """Show every setting, its value, and where the value comes from."""
-    from kinmem.cli.tables import setting_rows, setting_table, without_effect
-
     settings = context.settings()
     rows = list(setting_rows(settings, context.home is not None))
     if changed:
@@ -112,10 +100,6 @@ def config(context: CommandContext, changed: take.Changed = False) -> None:
 def reembed(context: CommandContext, drop: take.Drop = None) -> None:
     """Make a vector of every memory with the configured embedder. Can be interrupted and
     continued."""
-    from rich.text import Text
-
-    from kinmem.cli.terminal import progress_bar
-
     with context.memory() as memory:
         if drop is not None:
             _check_drop(drop, memory.stats())
@@ -148,15 +132,12 @@ def _check_drop(drop: str, stats: "Stats") -> None:
         )
 
 
-def kins_under(settings: "Settings") -> Iterator[dict[str, Any]]:
+def kins_under(context: CommandContext, settings: Settings) -> Iterator[dict[str, Any]]:
     """Yield each Kin with the number of its memories, or with the reason why its file cannot be
     opened."""
-    from kinmem.wiring.open_memory import open_service
-
     for name in kin_names(settings.home):
-        general = replace(settings.general, kin=name)
         try:
-            with open_service(replace(settings, general=general)) as service:
+            with replace(context, kin=name).memory(resident=False) as service:
                 counts = service.store.counts()
                 own = counts["kin"].get(name, 0)
                 yield {"kin": name, "memories": own, "current": name == settings.general.kin}
@@ -173,6 +154,8 @@ def doctor(
     context: CommandContext, strict: take.Strict = False, online: take.Online = False
 ) -> None:
     """Check everything kinmem depends on. Each line says what helps."""
+    from kinmem.cli.doctor import check_table, examined  # late: loads mcp and more, 1 s
+
     found = list(examined(context, online=online))
     statuses = {check.status for check in found}
     told = {"ok": statuses == {"ok"}, "checks": [asdict(check) for check in found]}
@@ -181,56 +164,6 @@ def doctor(
         raise typer.Exit(1)
     if strict and "warning" in statuses:
         raise typer.Exit(WARNED)
-
-
-def examined(context: CommandContext, *, online: bool) -> "Iterator[Check]":
-    """Yield all checks in order: those that others depend on come first."""
-    from kinmem.cli import installation_checks as checks
-    from kinmem.cli.mcp_client import self_test
-    from kinmem.cli.memory_checks import memory
-    from kinmem.errors import ConfigError
-
-    yield from _guarded(checks.python)
-    yield from _guarded(checks.clock)
-    try:
-        settings = context.settings()
-    except ConfigError as error:
-        yield checks.Check("settings", "error", str(error), "correct it; kinmem config shows all")
-        return
-    yield from _guarded(lambda: checks.settings_read(settings))
-    yield from _guarded(lambda: checks.place(settings.home))
-    yield from _guarded(lambda: checks.access(settings))
-    yield from _guarded(checks.model_files)
-    yield from _guarded(lambda: checks.models(settings, online=online))
-    yield from _guarded(lambda: memory(settings))
-    yield from _guarded(self_test)
-
-
-def _guarded(check: "Callable[[], Iterator[Check]]") -> "Iterator[Check]":
-    """Run a check; if the check itself fails, that is a finding too."""
-    from kinmem.cli.installation_checks import Check
-
-    try:
-        yield from check()
-    except Exception as error:
-        told = f"{type(error).__name__}: {error}"
-        yield Check(getattr(check, "__name__", "check"), "error", told, "report it with this line")
-
-
-def check_table(found: "list[Check]") -> "Table":
-    """Return a table with one line per check, its remedy below it."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from kinmem.cli.terminal import one_line
-
-    table = Table.grid(padding=(0, 2))
-    for check in found:
-        status = Text(check.status, style=STYLES[check.status])
-        table.add_row(status, Text(check.name), Text(one_line(check.told)))
-        if check.remedy:
-            table.add_row("", "", Text(f"-> {one_line(check.remedy)}", style="bold"))
-    return table
 
 
 @command(app, rich_help_panel=PANEL)
@@ -242,7 +175,9 @@ def bench(
 ) -> None:
     """Measure this version; or compare two embedders on the Kin's own memories."""
     if embedder and not which:
-        _compare_embedders(context, embedder)
+        from kinmem.cli.embedder_comparison import compare_embedders  # late: loads numpy, 0.5 s
+
+        compare_embedders(context, embedder)
         return
     if not (CHECKOUT / "benchmarks" / "__main__.py").exists():
         raise ConfigError("the benchmarks come with a checkout of kinmem, not with the package")
@@ -264,38 +199,3 @@ def bench(
 def _last_line(said: bytes) -> str:
     lines = said.decode(errors="replace").strip().splitlines()
     return lines[-1] if lines else "the benchmarks ended without numbers"
-
-
-def _compare_embedders(context: CommandContext, names: Sequence[str]) -> None:
-    """Compare two embedders on the same part of the Kin's memories. Nothing is written to its
-    memory."""
-    from kinmem.cli.embedder_comparison import (
-        MOST,
-        comparison_row,
-        comparison_tables,
-        measured,
-        probes,
-    )
-    from kinmem.cli.terminal import progress_bar
-    from kinmem.wiring.open_memory import scratch_store
-    from kinmem.wiring.pick_models import embedder_named
-
-    if len(names) != 2:
-        raise InvalidInput("two are compared: --embedder is given twice; one alone goes with WHICH")
-    settings = context.settings()
-    embedders = [embedder_named(name, settings) for name in names]
-    with context.memory(resident=False) as memory:
-        memories = memory.store.page(Filters(), "newest", MOST).memories
-        kin, clock = memory.kin, memory.clock
-    asked = probes(memories)
-    if not asked:
-        raise InvalidInput("there are no memories here that two embedders could be compared on")
-    outcomes = []
-    for one in embedders:
-        with scratch_store(kin) as store, progress_bar() as progress:
-            outcomes.append(measured(one, memories, asked, store, settings, clock, progress))
-    first, second = outcomes
-    count = len(memories)
-    context.tell(
-        comparison_row(first, second, asked, count), *comparison_tables(first, second, asked, count)
-    )

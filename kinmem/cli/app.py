@@ -45,6 +45,7 @@ def before(
 ) -> None:
     ctx.obj = CommandContext(kin, home, as_json)
     if version:
+        # Late: loads the store and every kind of model, 0.5 s.
         from kinmem.cli.installation_checks import versions
 
         found = versions()

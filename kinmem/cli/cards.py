@@ -12,13 +12,23 @@ from rich.text import Text
 from kinmem.cli.memory_ids import short_id
 from kinmem.cli.terminal import columns, one_line, safe
 from kinmem.clock import age_in_words
-from kinmem.models import CONVERSATION, LIVE
+from kinmem.models import (
+    CONVERSATION,
+    LIVE,
+    Answer,
+    Forgotten,
+    Hit,
+    Memory,
+    Page,
+    Review,
+    Settled,
+    Stored,
+)
 from kinmem.models.places import name_of
 from kinmem.text import cut
 
 if TYPE_CHECKING:
     from kinmem.knowledge.explore import Card, Relation, Way
-    from kinmem.models import Answer, Forgotten, Hit, Memory, Page, Review, Settled, Stored
     from kinmem.service import Service
 
 QUIET = "dim"
@@ -77,7 +87,7 @@ MOST_LINKED = 20
 MOST_SHOWN = 5
 
 
-def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Iterator[RenderableType]:
+def answer_cards(answer: Answer, memory: "Service", *, explain: bool) -> Iterator[RenderableType]:
     """Yield the hits of a recall, best first, with their reasons if `explain`; weak ones under a
     headline."""
     told = answer.hits
@@ -108,7 +118,7 @@ def answer_cards(answer: "Answer", memory: "Service", *, explain: bool) -> Itera
         yield Text(DEGRADED.get(reason, reason), style="yellow")
 
 
-def weak_line(hit: "Hit", place: int) -> RenderableType:
+def weak_line(hit: Hit, place: int) -> RenderableType:
     """Return a weak hit in short, with its id and chance; more would hide the better answers."""
     grid = Table.grid(padding=(0, 1))
     grid.add_column(justify="right", min_width=2, style=QUIET)
@@ -120,7 +130,7 @@ def weak_line(hit: "Hit", place: int) -> RenderableType:
 
 
 def memory_card(
-    one: "Memory", memory: "Service", *, hit: "Hit | None" = None, place: int | None = None
+    one: Memory, memory: "Service", *, hit: Hit | None = None, place: int | None = None
 ) -> RenderableType:
     """Return what the memory says, then its details."""
     grid = Table.grid(padding=(0, 1))
@@ -144,7 +154,7 @@ def memory_card(
     return grid
 
 
-def listing(page: "Page", memory: "Service") -> Iterator[RenderableType]:
+def listing(page: Page, memory: "Service") -> Iterator[RenderableType]:
     """Yield one line per memory."""
     if not page.memories:
         yield _nothing(memory)
@@ -163,7 +173,7 @@ def listing(page: "Page", memory: "Service") -> Iterator[RenderableType]:
         yield Text(told, style=QUIET, no_wrap=True, overflow="ignore")
 
 
-def what_became(stored: "Stored", memory: "Service") -> Iterator[RenderableType]:
+def what_became(stored: Stored, memory: "Service") -> Iterator[RenderableType]:
     """Yield the answer to memorize."""
     if stored.id is None:
         return
@@ -177,7 +187,7 @@ def what_became(stored: "Stored", memory: "Service") -> Iterator[RenderableType]
         yield Text("kinmem review shows how to settle it.", style=QUIET)
 
 
-def forgotten(done: "Forgotten", memory: "Service") -> RenderableType:
+def forgotten(done: Forgotten, memory: "Service") -> RenderableType:
     """Return the answer to forget."""
     if done.restorable_until is None:
         return Text(f"Erased {short_id(done.id)} for good.")
@@ -185,7 +195,7 @@ def forgotten(done: "Forgotten", memory: "Service") -> RenderableType:
     return Text(f"Forgotten. Until {day} it comes back with: kinmem restore {short_id(done.id)}")
 
 
-def issues(found: "Review", memory: "Service") -> Iterator[RenderableType]:
+def issues(found: Review, memory: "Service") -> Iterator[RenderableType]:
     """Yield what was settled first, then what the review found, each issue with its memories."""
     for done in found.settled:
         yield from _settled(done, memory)
@@ -205,7 +215,7 @@ def issues(found: "Review", memory: "Service") -> Iterator[RenderableType]:
         yield Text(how, style=QUIET)
 
 
-def _settled(done: "Settled", memory: "Service") -> Iterator[RenderableType]:
+def _settled(done: Settled, memory: "Service") -> Iterator[RenderableType]:
     """Yield what was done about an issue, memory by memory, and how to take it back."""
     if not done.changed:
         told = f"Issue {done.issue}: nothing is changed, and it is not asked about again."
@@ -221,7 +231,7 @@ def _settled(done: "Settled", memory: "Service") -> Iterator[RenderableType]:
     yield Text(f'kinmem undo "{done.batch}" takes it back.', style=QUIET)
 
 
-def whose(one: "Memory", memory: "Service") -> str:
+def whose(one: Memory, memory: "Service") -> str:
     """Return private, shared, or the Kin that shared it."""
     return one.scope if one.kin == memory.kin else f"shared by {one.kin}"
 
@@ -235,7 +245,7 @@ def age(moment: datetime, memory: "Service") -> str:
     return f"in {ahead.removesuffix(' ago')}" if ahead.endswith(" ago") else ahead
 
 
-def _facts(one: "Memory", memory: "Service") -> Iterator[str]:
+def _facts(one: Memory, memory: "Service") -> Iterator[str]:
     if one.source == CONVERSATION:
         yield f"said by {one_line(one.speaker or '')} in {one_line(one.session or '')}"
         yield f"{one.said_at.astimezone(memory.settings.general.zone):%Y-%m-%d %H:%M}"
@@ -313,7 +323,7 @@ def _sum_of_parts(
     yield f"= {score:.3f}"
 
 
-def connected(one: "Memory", memory: "Service") -> Iterator[RenderableType]:
+def connected(one: Memory, memory: "Service") -> Iterator[RenderableType]:
     """Yield a line for each link of a memory; nothing if it has none."""
     found = memory.links(one.id).get(one.id, [])
     if found:
@@ -325,7 +335,7 @@ def connected(one: "Memory", memory: "Service") -> Iterator[RenderableType]:
         yield Text(f"  {relation}  {short_id(other.id)}  {begins}{sure}")
 
 
-def moments(page: "Page", memory: "Service") -> Iterator[RenderableType]:
+def moments(page: Page, memory: "Service") -> Iterator[RenderableType]:
     """Yield one line per memory, with its day, and until when it held if it no longer does."""
     if not page.memories:
         yield Text("Nothing is remembered of that time.")

@@ -4,19 +4,17 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.console import RenderableType
 
 from kinmem.cli.terminal import json_text, say
+from kinmem.settings import KIN_NAME, Settings, load
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from rich.console import RenderableType
-
     from kinmem.service import Service
-    from kinmem.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -27,9 +25,8 @@ class CommandContext:
     home: str | None = None
     json: bool = False
 
-    def settings(self, **flags: Any) -> "Settings":
+    def settings(self, **flags: Any) -> Settings:
         """Return the settings in force. `flags` maps variables to values from the command line."""
-        from kinmem.settings import load
 
         settings = load({"KINMEM_KIN": self.kin, "KINMEM_HOME": self.home, **flags})
         level = settings.general.log_level
@@ -42,12 +39,12 @@ class CommandContext:
 
         Unless `resident`, no model is loaded and no background work is done.
         """
-        from kinmem.wiring.open_memory import open_service
+        from kinmem.wiring.open_memory import open_service  # late: 0.5 s, and help needs none
 
         with open_service(self.settings(), resident=resident) as service:
             yield service
 
-    def tell(self, value: Any, *shown: "RenderableType") -> None:
+    def tell(self, value: Any, *shown: RenderableType) -> None:
         """Print the answer: the value as JSON, or `shown` for people."""
         if self.json:
             typer.echo(json_text(value))
@@ -55,10 +52,8 @@ class CommandContext:
             say(*shown)
 
 
-def kin_names(home: "Path") -> list[str]:
+def kin_names(home: Path) -> list[str]:
     """Return the Kins that have a file below the home folder, by name."""
-    from kinmem.settings import KIN_NAME
-
     return sorted(
         file.stem for file in (home / "kins").glob("*.db") if KIN_NAME.fullmatch(file.stem)
     )

@@ -5,6 +5,17 @@ import typer
 from kinmem.cli import options as take
 from kinmem.cli.command_context import CommandContext
 from kinmem.cli.commands import command
+from kinmem.cli.tables import (
+    message_rows,
+    message_table,
+    run_row,
+    run_table,
+    session_rows,
+    session_table,
+    step_table,
+)
+from kinmem.cli.terminal import progress_bar
+from kinmem.hooks.worker import StayingWorker
 
 app = typer.Typer()
 PANEL = "Conversations"
@@ -13,8 +24,6 @@ PANEL = "Conversations"
 @command(app, rich_help_panel=PANEL)
 def sessions(context: CommandContext, limit: take.SessionLimit = 20) -> None:
     """List the observed conversations, the latest first."""
-    from kinmem.cli.tables import session_rows, session_table
-
     with context.memory(resident=False) as memory:
         rows = session_rows(memory.sessions(limit), memory.settings.general.zone)
     context.tell(rows, session_table(rows))
@@ -28,8 +37,6 @@ def turns(
     retry: take.Retry = False,
 ) -> None:
     """Show what was said in a session; or what could not be learned from, to try it again."""
-    from kinmem.cli.tables import message_rows, message_table
-
     with context.memory(resident=False) as memory:
         if retry:
             found = memory.retry()
@@ -68,10 +75,6 @@ def sleep(
     linger: take.Linger = False,
 ) -> None:
     """Do now what the server does in the background: learn, tag, link, merge, tidy up."""
-    from kinmem.cli.tables import run_row, step_table
-    from kinmem.cli.terminal import progress_bar
-    from kinmem.hooks.worker import StayingWorker
-
     with context.memory() as memory:
         stays = StayingWorker(memory, memory.settings.home, memory.kin) if linger else None
         if due:
@@ -93,8 +96,6 @@ def sleep(
 @command(app, rich_help_panel=PANEL)
 def runs(context: CommandContext, limit: take.SessionLimit = 20) -> None:
     """List the reports of background work, the latest first."""
-    from kinmem.cli.tables import run_row, run_table
-
     with context.memory(resident=False) as memory:
         zone = memory.settings.general.zone
         rows = [run_row(run, zone) for run in memory.runs(limit)]

@@ -13,9 +13,9 @@ from rich.text import Text
 from kinmem.cli.cards import QUIET, age, connected
 from kinmem.cli.memory_ids import short_id
 from kinmem.cli.terminal import columns, one_line, safe
+from kinmem.models import Event, Memory
 
 if TYPE_CHECKING:
-    from kinmem.models import Event, Memory
     from kinmem.service import Service
     from kinmem.undo.undo import Undone
     from kinmem.upkeep.priority import Vitals
@@ -39,7 +39,7 @@ TELLING = {"gone": "into the bin", "back": "back in use", "changed": "as it was"
 SHOWN_UNDONE = 10
 
 
-def whole_row(one: "Memory", events: "Sequence[Event]", memory: "Service") -> dict[str, Any]:
+def whole_row(one: Memory, events: Sequence[Event], memory: "Service") -> dict[str, Any]:
     """Return the memory and its history for programs, without unknown fields."""
 
     def plain(value: Any) -> Any:
@@ -60,7 +60,7 @@ def whole_row(one: "Memory", events: "Sequence[Event]", memory: "Service") -> di
         for event in events
     ]
     told = {**known((f.name, getattr(one, f.name)) for f in fields(one)), "history": history}
-    from kinmem.mcp.tool_answers import as_json, linked
+    from kinmem.mcp.tool_answers import as_json, linked  # late: loads mcp, 0.5 s
 
     if summary := memory.store.summaries.of([one.id]).get(one.id):
         told["summary"] = summary
@@ -78,9 +78,7 @@ def whole_row(one: "Memory", events: "Sequence[Event]", memory: "Service") -> di
     return {**told, "curve": found.curve, "tierChanges": changes}
 
 
-def whole_card(
-    one: "Memory", events: "Sequence[Event]", memory: "Service"
-) -> Iterator[RenderableType]:
+def whole_card(one: Memory, events: Sequence[Event], memory: "Service") -> Iterator[RenderableType]:
     """Yield the memory and its history for people."""
     yield Text(safe(one.content), style="bold")
     if summary := memory.store.summaries.of([one.id]).get(one.id):
@@ -114,7 +112,7 @@ class HeldPart(NamedTuple):
     text: str
 
 
-def held_parts(one: "Memory", memory: "Service") -> list[HeldPart]:
+def held_parts(one: Memory, memory: "Service") -> list[HeldPart]:
     if not one.holds_back:
         return []
     return [
@@ -124,7 +122,7 @@ def held_parts(one: "Memory", memory: "Service") -> list[HeldPart]:
     ]
 
 
-def _held_cards(one: "Memory", memory: "Service") -> Iterator[RenderableType]:
+def _held_cards(one: Memory, memory: "Service") -> Iterator[RenderableType]:
     """Yield what is held back, and how to release it."""
     held = held_parts(one, memory)
     if not held:
@@ -164,7 +162,7 @@ def camel(name: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-def changes_told(event: "Event") -> str:
+def changes_told(event: Event) -> str:
     changes = [
         f"{name.replace('_', ' ')} {_short(old)} -> {_short(event.after.get(name))}"
         for name, old in event.before.items()
@@ -194,12 +192,12 @@ def _value_told(value: Any, memory: "Service") -> str:
     return f"{value:g}" if isinstance(value, float) else one_line(str(value))
 
 
-def event_rows(events: "Sequence[Event]", memory: "Service") -> dict[str, Any]:
+def event_rows(events: Sequence[Event], memory: "Service") -> dict[str, Any]:
     """Return the history of one memory for programs."""
     return {"history": [_event_row(event, memory) for event in events]}
 
 
-def write_rows(events: "Sequence[Event]", memory: "Service", limit: int) -> dict[str, Any]:
+def write_rows(events: Sequence[Event], memory: "Service", limit: int) -> dict[str, Any]:
     """Return what was done, write by write, for programs; `before` requests the writes that
     follow."""
     writes = []
@@ -216,7 +214,7 @@ def write_rows(events: "Sequence[Event]", memory: "Service", limit: int) -> dict
     return {"writes": writes, **more}
 
 
-def event_lines(events: "Sequence[Event]", memory: "Service") -> Iterator[RenderableType]:
+def event_lines(events: Sequence[Event], memory: "Service") -> Iterator[RenderableType]:
     """Yield one line per change of a memory."""
     for event in events:
         when = f"{_stamp(event.at, memory)[:16].replace('T', ' ')} ({age(event.at, memory)})"
@@ -225,9 +223,7 @@ def event_lines(events: "Sequence[Event]", memory: "Service") -> Iterator[Render
         yield Text(told)
 
 
-def write_table(
-    events: "Sequence[Event]", memory: "Service", limit: int
-) -> Iterator[RenderableType]:
+def write_table(events: Sequence[Event], memory: "Service", limit: int) -> Iterator[RenderableType]:
     """Yield one line per write."""
     if not events:
         yield Text("Nothing was done yet.")
@@ -252,7 +248,7 @@ def write_table(
     yield Text(told, style=QUIET)
 
 
-def rows_then(then: "Sequence[Memory]", memory: "Service") -> dict[str, Any]:
+def rows_then(then: Sequence[Memory], memory: "Service") -> dict[str, Any]:
     """Return the memories as they were at that time, for programs."""
     return {
         "memories": [
@@ -271,7 +267,7 @@ def rows_then(then: "Sequence[Memory]", memory: "Service") -> dict[str, Any]:
     }
 
 
-def listing_then(then: "Sequence[Memory]") -> Iterator[RenderableType]:
+def listing_then(then: Sequence[Memory]) -> Iterator[RenderableType]:
     """Yield the memories as they were at that time, one line each."""
     rows = [(short_id(one.id), one.scope, str(one.state), one.content) for one in then]
     yield from columns(("id", "scope", "state", "content"), rows)
@@ -304,7 +300,7 @@ def undone_cards(done: "Undone", memory: "Service") -> Iterator[RenderableType]:
         yield Text(f"kinmem undo {done.batch} takes this back in turn.", style=QUIET)
 
 
-def _event_row(event: "Event", memory: "Service") -> dict[str, Any]:
+def _event_row(event: Event, memory: "Service") -> dict[str, Any]:
     told = {
         "write": event.write,
         "at": _stamp(event.at, memory),
@@ -320,7 +316,7 @@ def _event_row(event: "Event", memory: "Service") -> dict[str, Any]:
     return {name: value for name, value in told.items() if value is not None}
 
 
-def _actions(events: "Sequence[Event]") -> str:
+def _actions(events: Sequence[Event]) -> str:
     """Return what one write did: created 3, superseded."""
     counts: dict[str, int] = {}
     for event in reversed(events):
@@ -328,7 +324,7 @@ def _actions(events: "Sequence[Event]") -> str:
     return ", ".join(name if many == 1 else f"{name} {many}" for name, many in counts.items())
 
 
-def _first_content(events: "Sequence[Event]", known: "dict[str, Memory]") -> str:
+def _first_content(events: Sequence[Event], known: dict[str, Memory]) -> str:
     """Return what the first memory of a write says now."""
     first = known.get(events[-1].memory_id)
     told = "(erased)" if first is None else one_line(first.content)

@@ -1,20 +1,26 @@
 """add, summarize: storing documents, and summarising long memories."""
 
 import sys
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.console import RenderableType
+from rich.text import Text
 
 from kinmem.cli import options as take
 from kinmem.cli.command_context import CommandContext
 from kinmem.cli.commands import command
+from kinmem.cli.memory_ids import full_id
+from kinmem.cli.terminal import exit_code, one_line, progress_bar
+from kinmem.documents.document import Given, files_of, from_file
+from kinmem.errors import InvalidInput
+from kinmem.models import Progress
+from kinmem.store.history import batch_name
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from kinmem.documents.document import Given
-    from kinmem.models import Progress
     from kinmem.service import Service
 
 app = typer.Typer()
@@ -46,9 +52,6 @@ def add(
 ) -> None:
     """Store files in memory: Markdown, text, HTML, PDF. A changed file replaces its earlier
     version."""
-    from kinmem.cli.terminal import exit_code, progress_bar
-    from kinmem.store.history import batch_name
-
     batch = None if dry_run else batch_name("add")
     details = {
         "title": title,
@@ -75,11 +78,6 @@ def add(
 def summarize(context: CommandContext, memory_ids: take.Ids = None) -> None:
     """Summarise long memories and documents: those named, or all whose summary is missing or
     outdated."""
-    from rich.text import Text
-
-    from kinmem.cli.memory_ids import full_id
-    from kinmem.cli.terminal import progress_bar
-
     with context.memory() as memory:
         ids = [memory.store.get(full_id(memory, typed)).id for typed in memory_ids or ()]
         with progress_bar() as progress:
@@ -91,8 +89,6 @@ def summarize(context: CommandContext, memory_ids: take.Ids = None) -> None:
 
 
 def _meant(names: list[str], recursive: bool, title: str | None) -> Iterator[str]:
-    from kinmem.documents.document import files_of
-
     if "-" in names and len(names) > 1:
         raise typer.BadParameter("- is all that can be read then", param_hint="FILE")
     files = (
@@ -104,11 +100,9 @@ def _meant(names: list[str], recursive: bool, title: str | None) -> Iterator[str
 
 
 def _added(
-    memory: "Service", files: list[str], details: Outcome, batch: str | None, progress: "Progress"
+    memory: "Service", files: list[str], details: Outcome, batch: str | None, progress: Progress
 ) -> Iterator[Outcome]:
     """Yield the outcome for each file; without a batch, what the outcome would be."""
-    from kinmem.errors import InvalidInput
-
     for done, file in enumerate(files):
         progress(done, len(files), "files")
         try:
@@ -119,18 +113,14 @@ def _added(
             yield {"file": file, "error": {"code": error.code, "message": str(error)}}
 
 
-def _given(file: str, details: Outcome) -> "Given":
-    from pathlib import Path
-
-    from kinmem.documents.document import Given, from_file
-
+def _given(file: str, details: Outcome) -> Given:
     if file != "-":
         return from_file(Path(file), **details)
     bare = getattr(sys.stdin, "buffer", sys.stdin)
     return Given(data=bare.read(), **details)
 
 
-def _planned(memory: "Service", given: "Given") -> Outcome:
+def _planned(memory: "Service", given: Given) -> Outcome:
     plan = memory.documents.plan(given)
     status = "known" if plan.known else "would update" if plan.replaces else "would create"
     one, id = plan.draft.memory, plan.known or (plan.replaces.id if plan.replaces else None)
@@ -139,7 +129,7 @@ def _planned(memory: "Service", given: "Given") -> Outcome:
     )
 
 
-def _stored(memory: "Service", given: "Given", batch: str) -> Outcome:
+def _stored(memory: "Service", given: Given, batch: str) -> Outcome:
     stored = memory.add(given, batch)
     one = memory.store.get(stored.id or "")
     return {"status": stored.status, "id": one.id} | _facts(
@@ -153,10 +143,8 @@ def _facts(title: str | None, metadata: Any, held: int) -> Outcome:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _vectors(memory: "Service", progress: "Progress") -> bool:
+def _vectors(memory: "Service", progress: Progress) -> bool:
     """Wait until the vectors are made, and return whether all of them are."""
-    import time
-
     lacking: int | None = None
     since = time.monotonic()
     while not memory.settle(POLL_SECONDS):
@@ -172,11 +160,7 @@ def _vectors(memory: "Service", progress: "Progress") -> bool:
     return True
 
 
-def _lines(told: list[Outcome], batch: str | None, *, complete: bool) -> "Iterator[RenderableType]":
-    from rich.text import Text
-
-    from kinmem.cli.terminal import one_line
-
+def _lines(told: list[Outcome], batch: str | None, *, complete: bool) -> Iterator[RenderableType]:
     for one in told:
         if "error" in one:
             yield Text(f"{one['error']['code']}: {one_line(one['error']['message'])}", style="red")

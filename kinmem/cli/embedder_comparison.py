@@ -14,8 +14,11 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from kinmem.cli.command_context import CommandContext
 from kinmem.cli.tables import table_of
+from kinmem.cli.terminal import progress_bar
 from kinmem.clock import Clock
+from kinmem.errors import InvalidInput
 from kinmem.language import sentences
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import chunks_of
@@ -26,6 +29,8 @@ from kinmem.recall.question import Request
 from kinmem.settings import RecallSettings, Settings
 from kinmem.store.base import Store
 from kinmem.upkeep.embed import Embed
+from kinmem.wiring.open_memory import scratch_store
+from kinmem.wiring.pick_models import embedder_named
 
 # Memories that are compared. A provider receives, and is paid for, all of them.
 MOST = 1000
@@ -242,3 +247,28 @@ def _found_by(
 
 def _kinds(asked: Sequence[Probe]) -> list[str]:
     return list(dict.fromkeys(probe.kind for probe in asked))
+
+
+def compare_embedders(context: CommandContext, names: Sequence[str]) -> None:
+    """Compare two embedders on the same part of the Kin's memories. Nothing is written to its
+    memory."""
+
+    if len(names) != 2:
+        raise InvalidInput("two are compared: --embedder is given twice; one alone goes with WHICH")
+    settings = context.settings()
+    embedders = [embedder_named(name, settings) for name in names]
+    with context.memory(resident=False) as memory:
+        memories = memory.store.page(Filters(), "newest", MOST).memories
+        kin, clock = memory.kin, memory.clock
+    asked = probes(memories)
+    if not asked:
+        raise InvalidInput("there are no memories here that two embedders could be compared on")
+    outcomes = []
+    for one in embedders:
+        with scratch_store(kin) as store, progress_bar() as progress:
+            outcomes.append(measured(one, memories, asked, store, settings, clock, progress))
+    first, second = outcomes
+    count = len(memories)
+    context.tell(
+        comparison_row(first, second, asked, count), *comparison_tables(first, second, asked, count)
+    )

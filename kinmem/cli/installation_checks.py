@@ -14,9 +14,12 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from kinmem import __version__
+from kinmem import __version__, llm
+from kinmem.cli.tables import without_effect
 from kinmem.errors import ConfigError, KinmemError
+from kinmem.mcp.tokens import Tokens
 from kinmem.settings import Settings
+from kinmem.wiring.pick_models import asks_network, chat_models, embedders
 
 if TYPE_CHECKING:
     from kinmem.llm.base import Embedder
@@ -58,8 +61,6 @@ def python() -> Iterator[Check]:
 
 def model_files() -> Iterator[Check]:
     """Check that the model files in the package are undamaged; its NOTICE has their digests."""
-    from kinmem import llm
-
     folder = Path(llm.__file__).parent / "minilm"
     expected = re.findall(r"^([0-9a-f]{64}) +(\S+)$", (folder / "NOTICE").read_text(), re.MULTILINE)
     broken = [name for digest, name in expected if not _is_whole(folder / name, digest)]
@@ -72,8 +73,6 @@ def model_files() -> Iterator[Check]:
 
 def models(settings: Settings, *, online: bool) -> Iterator[Check]:
     """Check that each local model loads and works; models on a network only if requested."""
-    from kinmem.wiring.pick_models import asks_network, embedders
-
     try:
         configured, *standing_in = embedders(settings)
     except ConfigError as error:
@@ -91,8 +90,6 @@ def models(settings: Settings, *, online: bool) -> Iterator[Check]:
 
 
 def settings_read(settings: Settings) -> Iterator[Check]:
-    from kinmem.cli.tables import without_effect
-
     ignored = without_effect(settings)
     if ignored:
         told = f"set, but without effect: {', '.join(ignored)}"
@@ -105,8 +102,6 @@ def settings_read(settings: Settings) -> Iterator[Check]:
 
 def access(settings: Settings) -> Iterator[Check]:
     """Check whether HTTP would be open to others."""
-    from kinmem.mcp.tokens import Tokens
-
     host, usable = settings.server.host, Tokens(settings.home).usable()
     if not usable and not _is_loopback(host):
         told = f"KINMEM_HOST is {host}, but nobody has a token; kinmem serve will refuse to start"
@@ -169,8 +164,6 @@ def _embeds(embedder: "Embedder") -> Check:
 
 
 def _reranks(settings: Settings) -> Check:
-    from kinmem.wiring.pick_models import chat_models
-
     started = time.monotonic()
     try:
         model = chat_models(settings).rerank
@@ -184,8 +177,6 @@ def _reranks(settings: Settings) -> Check:
 
 
 def _judges(settings: Settings) -> Check:
-    from kinmem.wiring.pick_models import chat_models
-
     judge = chat_models(settings).judge
     if judge is None:
         return Check("judge", "ok", "off by KINMEM_JUDGE; exact rules alone decide")

@@ -12,17 +12,19 @@ from typing import TYPE_CHECKING
 
 from kinmem.cli.installation_checks import Check, Status
 from kinmem.errors import KinmemError
-from kinmem.models import Asked, Filters, Living, Memory
+from kinmem.llm.pieces import chunks_of
+from kinmem.models import Asked, Filters, Health, Living, Memory, Vector
+from kinmem.models.turns import Run
 from kinmem.settings import Settings
-from kinmem.text import content_words
+from kinmem.text import content_words, in_first_person
 from kinmem.upkeep.auto_tags import topics
 from kinmem.upkeep.review import read_live
 from kinmem.upkeep.steps import StepName
+from kinmem.wiring.open_memory import open_service
+from kinmem.wiring.pick_models import asks_network, embedders
 
 if TYPE_CHECKING:
     from kinmem.llm.base import Embedder
-    from kinmem.models import Health, Vector
-    from kinmem.models.turns import Run
     from kinmem.service import Service
 
 SLACK = timedelta(minutes=5)
@@ -59,8 +61,6 @@ HELPS = {
 
 def memory(settings: Settings) -> Iterator[Check]:
     """Check this Kin's memory and the shared one. Missing files are not created."""
-    from kinmem.wiring.open_memory import open_service
-
     kin = settings.general.kin
     if not (settings.home / "kins" / f"{kin}.db").exists():
         yield Check("memory", "ok", f"{kin} has none yet; it is made when it is first opened")
@@ -83,14 +83,12 @@ def memory(settings: Settings) -> Iterator[Check]:
 
 def _embedder_here(settings: Settings, service: "Service") -> "Embedder | None":
     """Return the configured embedder, unless it uses a network."""
-    from kinmem.wiring.pick_models import asks_network, embedders
-
     if settings.embedding.model and asks_network(settings.embedding.model, settings):
         return None
     return embedders(settings, service.store.index.coverage())[0]
 
 
-def _files(files: "list[Health]") -> Iterator[Check]:
+def _files(files: list[Health]) -> Iterator[Check]:
     """Check each database file, and whether its parts hold the same memories."""
     for engine in dict.fromkeys(file.engine for file in files):
         yield Check("engine", "ok", engine)
@@ -182,7 +180,7 @@ class Sleep:
             return f"that step ran last on {ran.finished_at:%Y-%m-%d %H:%M} UTC"
         return "the step runs, but takes some memories at a time"
 
-    def last(self, step: StepName) -> "Run | None":
+    def last(self, step: StepName) -> Run | None:
         """Return the last run that included the step."""
         runs = self.service.store.jobs.runs(RUNS, "sleep")
         return next((run for run in runs if step in run.seconds), None)
@@ -349,12 +347,9 @@ def _by_meaning(
 
 
 def _remade_otherwise(
-    sample: Sequence[Memory], vectors: "Mapping[str, Vector]", embedder: "Embedder"
+    sample: Sequence[Memory], vectors: Mapping[str, Vector], embedder: "Embedder"
 ) -> int:
     """Count the texts of a single chunk for which the model now makes a different vector."""
-    from kinmem.llm.pieces import chunks_of
-    from kinmem.text import in_first_person
-
     parts = {one.id: len(chunks_of(one.content, embedder)) for one in sample}
     whole = [one for one in sample if one.id in vectors and parts[one.id] == 1]
     made = embedder.embed([in_first_person(one.content) for one in whole]) if whole else ()

@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import typer
 
+from kinmem.cli import details
 from kinmem.cli import options as take
+from kinmem.cli.cards import forgotten, memory_card, what_became
 from kinmem.cli.command_context import CommandContext
 from kinmem.cli.commands import command
-from kinmem.cli.terminal import one_line, say
+from kinmem.cli.forgetting_command import forget_about
+from kinmem.cli.memory_ids import full_id
+from kinmem.cli.terminal import Refused, one_line, say
+from kinmem.models import Memory
 
 if TYPE_CHECKING:
-    from kinmem.models import Memory
     from kinmem.service import Service
 
 app = typer.Typer()
@@ -30,20 +34,16 @@ def memorize(
     **details: Unpack[take.Details],
 ) -> None:
     """Store a memory. What is known already is not stored twice."""
-    from kinmem.cli.terminal import Refused
-
     content = _typed(text)
     with context.memory() as memory:
         stored = memory.memorize(content, speaker=speaker, **details)
         if stored.status == "refused":
             raise Refused(stored.reason or "it was not stored")
         if context.json:
-            from kinmem.mcp.tool_answers import MemorizedItem, as_json
+            from kinmem.mcp.tool_answers import MemorizedItem, as_json  # late: loads mcp, 0.5 s
 
             context.tell(as_json(MemorizedItem.of(stored)))
         else:
-            from kinmem.cli.cards import what_became
-
             say(*what_became(stored, memory))
 
 
@@ -79,13 +79,9 @@ def forget(
 ) -> None:
     """Take a memory out of use; it can be restored for a while. Or erase everything about a person
     or thing."""
-    from kinmem.cli.memory_ids import full_id
-
     if (memory_id is None) == (about is None):
         raise typer.BadParameter("name one memory, or what to forget with --about")
     if about is not None:
-        from kinmem.cli.forgetting_command import forget_about
-
         forget_about(context, about, yes=yes, dry_run=dry_run)
         return
     if dry_run:
@@ -97,12 +93,10 @@ def forget(
             typer.confirm(f'Erase "{said[:60]}" for good?', abort=True, err=True)
         done = memory.forget(id, erase=erase)
         if context.json:
-            from kinmem.mcp.tool_answers import Forgotten, as_json
+            from kinmem.mcp.tool_answers import Forgotten, as_json  # late: loads mcp, 0.5 s
 
             context.tell(as_json(Forgotten.of(done, memory.settings.general.zone)))
         else:
-            from kinmem.cli.cards import forgotten
-
             say(forgotten(done, memory))
 
 
@@ -115,7 +109,7 @@ def restore(context: CommandContext, memory_id: take.Id) -> None:
 def _update_of(
     changes: dict[str, Any], link: Sequence[str], unlink: Sequence[str], if_version: int | None
 ) -> "Callable[[Service, str], Memory]":
-    def change(memory: "Service", id: str) -> "Memory":
+    def change(memory: "Service", id: str) -> Memory:
         links = list(_links(memory, link, unlink))
         also = {"links": links} if links else {}
         return memory.update_memory(id, if_version=if_version, **changes, **also)
@@ -126,17 +120,13 @@ def _update_of(
 def _change(
     context: CommandContext, typed: str, change: "Callable[[Service, str], Memory]"
 ) -> None:
-    from kinmem.cli.memory_ids import full_id
-
     with context.memory() as memory:
         changed = change(memory, full_id(memory, typed))
         if context.json:
-            from kinmem.mcp.tool_answers import Memory, as_json
+            from kinmem.mcp.tool_answers import Memory, as_json  # late: loads mcp, 0.5 s
 
             context.tell(as_json(Memory.whole(changed, memory)))
         else:
-            from kinmem.cli.cards import memory_card
-
             say(memory_card(changed, memory))
 
 
@@ -144,8 +134,6 @@ def _links(
     memory: "Service", added: Iterable[str], taken: Iterable[str]
 ) -> Iterator[dict[str, str | None]]:
     """Yield what --link and --unlink name. Ids may be the short ones that lists show."""
-    from kinmem.cli.memory_ids import full_id
-
     for argument in added:
         typed, _, relation = argument.partition(":")
         yield {"id": full_id(memory, typed), "relation": relation.strip() or "related_to"}
@@ -178,9 +166,6 @@ def history(
     as_of: take.AsOfWrite = None,
 ) -> None:
     """Show what was done, the latest first: to one memory, or to all of this Kin's."""
-    from kinmem.cli import details
-    from kinmem.cli.memory_ids import full_id
-
     with context.memory(resident=False) as memory:
         if as_of is not None:
             then = list(memory.as_of(as_of).values())
@@ -205,8 +190,6 @@ def undo(
     dry_run: take.DryRunUndo = False,
 ) -> None:
     """Take back changes: the last one, or a write, a batch, or the last change of a memory."""
-    from kinmem.cli import details
-
     with context.memory() as memory:
         done = memory.undo(_meant(memory, what), last=last, cascade=cascade, dry_run=dry_run)
         if context.json:
@@ -217,8 +200,6 @@ def undo(
 
 def _meant(memory: "Service", what: str | None) -> int | str | None:
     """Return the number of a write, the name of a batch, or a memory's whole id."""
-    from kinmem.cli.memory_ids import full_id
-
     if what is None:
         return None
     past = memory.store.past

@@ -5,9 +5,13 @@ from typing import Unpack
 import typer
 
 from kinmem.cli import options as take
+from kinmem.cli.cards import answer_cards, entity_card, issues, listing, memory_card, moments
 from kinmem.cli.command_context import CommandContext
 from kinmem.cli.commands import command
-from kinmem.cli.terminal import say
+from kinmem.cli.details import whole_card, whole_row
+from kinmem.cli.memory_ids import full_id, whole_page
+from kinmem.cli.tables import stats_row, stats_table
+from kinmem.cli.terminal import progress_bar, say
 from kinmem.models import CONVERSATION
 from kinmem.models.places import at_hand
 
@@ -38,12 +42,10 @@ def recall(
             **where,
         )
         if context.json:
-            from kinmem.mcp.tool_answers import Recalled, as_json
+            from kinmem.mcp.tool_answers import Recalled, as_json  # late: loads mcp, 0.5 s
 
             context.tell(as_json(Recalled.of(answer, memory, explain)))
         else:
-            from kinmem.cli.cards import answer_cards
-
             say(*answer_cards(answer, memory, explain=explain))
 
 
@@ -58,34 +60,26 @@ def list_(
     **where: Unpack[take.Where],
 ) -> None:
     """List what is stored, page by page."""
-    from kinmem.cli.memory_ids import whole_page
-
     with context.memory() as memory:
         page = whole_page(
             memory, every=every, state=state, sort=sort, limit=limit, cursor=cursor, **where
         )
         if context.json:
-            from kinmem.mcp.tool_answers import Listed, as_json
+            from kinmem.mcp.tool_answers import Listed, as_json  # late: loads mcp, 0.5 s
 
             context.tell(as_json(Listed.of(page, memory)))
         else:
-            from kinmem.cli.cards import listing
-
             say(*listing(page, memory))
 
 
 @command(app, rich_help_panel=PANEL)
 def show(context: CommandContext, memory_id: take.Id) -> None:
     """Show everything about one memory: where it comes from and what happened to it."""
-    from kinmem.cli.details import whole_card, whole_row
-    from kinmem.cli.memory_ids import full_id
-
     with context.memory() as memory:
         id = full_id(memory, memory_id)
         one = memory.get(id)
         if one.source == CONVERSATION:
-            from kinmem.cli.cards import memory_card
-            from kinmem.mcp.tool_answers import Memory, as_json
+            from kinmem.mcp.tool_answers import Memory, as_json  # late: loads mcp, 0.5 s
 
             context.tell(as_json(Memory.brief(one, memory)), memory_card(one, memory))
             return
@@ -104,13 +98,11 @@ def explore(
     with context.memory() as memory:
         card, way = memory.explore(" ".join(name), depth=depth, to=to)
         if context.json:
-            from kinmem.mcp.knowledge_answers import Explored
-            from kinmem.mcp.tool_answers import as_json
+            from kinmem.mcp.knowledge_answers import Explored  # late: loads mcp, 0.5 s
+            from kinmem.mcp.tool_answers import as_json  # late: loads mcp, 0.5 s
 
             context.tell(as_json(Explored.of(card, way, memory)))
         else:
-            from kinmem.cli.cards import entity_card
-
             say(*entity_card(card, way, memory))
 
 
@@ -127,13 +119,11 @@ def timeline(
     with context.memory() as memory:
         page = memory.timeline(subject, day, limit=limit, cursor=cursor)
         if context.json:
-            from kinmem.mcp.knowledge_answers import Timeline
-            from kinmem.mcp.tool_answers import as_json
+            from kinmem.mcp.knowledge_answers import Timeline  # late: loads mcp, 0.5 s
+            from kinmem.mcp.tool_answers import as_json  # late: loads mcp, 0.5 s
 
             context.tell(as_json(Timeline.of(page, memory)))
         else:
-            from kinmem.cli.cards import moments
-
             say(*moments(page, memory))
 
 
@@ -148,9 +138,6 @@ def review(
 ) -> None:
     """Find contradictions, duplicates and outdated memories. Changes only what --apply or --refuse
     names."""
-    from kinmem.cli.memory_ids import full_id
-    from kinmem.cli.terminal import progress_bar
-
     with context.memory() as memory:
         with progress_bar() as progress:
             found = memory.review_memories(
@@ -162,12 +149,10 @@ def review(
                 progress=progress,
             )
         if context.json:
-            from kinmem.mcp.tool_answers import Reviewed, as_json
+            from kinmem.mcp.tool_answers import Reviewed, as_json  # late: loads mcp, 0.5 s
 
             context.tell(as_json(Reviewed.of(found)))
         else:
-            from kinmem.cli.cards import issues
-
             say(*issues(found, memory))
     if found.degraded:  # only what rules find was shown
         raise typer.Exit(1)
@@ -176,8 +161,6 @@ def review(
 @command(app, rich_help_panel=PANEL)
 def stats(context: CommandContext) -> None:
     """Show how much is remembered, and whether all of it can be found by meaning."""
-    from kinmem.cli.tables import stats_row, stats_table
-
     with context.memory() as memory:
         found = memory.stats()
     context.tell(stats_row(found), stats_table(found))

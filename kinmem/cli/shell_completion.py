@@ -1,15 +1,18 @@
 """Values that a shell can offer for the options and arguments of a command."""
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
+from kinmem.cli.command_context import CommandContext, kin_names
+from kinmem.cli.memory_ids import short_id
+from kinmem.cli.terminal import one_line
+from kinmem.text import cut
+from kinmem.upkeep.steps import NAMES
 
-    from kinmem.cli.command_context import CommandContext
+if TYPE_CHECKING:
     from kinmem.service import Service
 
 # Number of memories whose ids are offered.
@@ -26,7 +29,7 @@ def among(*values: str) -> Complete:
     return complete
 
 
-def from_memory(offered: "Callable[[CommandContext], Iterable[Any]]") -> Complete:
+def from_memory(offered: Callable[[CommandContext], Iterable[Any]]) -> Complete:
     """Offer values from the memory that the command line selects; nothing if it cannot be read."""
 
     def complete(ctx: typer.Context, args: list[str], incomplete: str) -> list[Any]:
@@ -42,10 +45,8 @@ def from_memory(offered: "Callable[[CommandContext], Iterable[Any]]") -> Complet
     return complete
 
 
-def _context_of(ctx: typer.Context) -> "CommandContext":
+def _context_of(ctx: typer.Context) -> CommandContext:
     """Build the context from the options typed so far, before or after the command."""
-    from kinmem.cli.command_context import CommandContext
-
     typed = [one.params for one in (ctx, ctx.parent) if one is not None]
     given = {
         name: next((params[name] for params in typed if params.get(name)), None)
@@ -54,41 +55,33 @@ def _context_of(ctx: typer.Context) -> "CommandContext":
     return CommandContext(given["kin"], given["home"])
 
 
-def _memory(context: "CommandContext") -> "AbstractContextManager[Service]":
+def _memory(context: CommandContext) -> "AbstractContextManager[Service]":
     """Open the memory if it exists: none is created for a suggestion."""
     if not context.settings().home.is_dir():
         raise FileNotFoundError
     return context.memory(resident=False)
 
 
-def kins(context: "CommandContext") -> Iterable[str]:
-    from kinmem.cli.command_context import kin_names
-
+def kins(context: CommandContext) -> Iterable[str]:
     return kin_names(context.settings().home)
 
 
-def ids(context: "CommandContext") -> Iterable[tuple[str, str]]:
+def ids(context: CommandContext) -> Iterable[tuple[str, str]]:
     """Return the newest ids, each with what the memory says."""
-    from kinmem.cli.memory_ids import short_id
-    from kinmem.cli.terminal import one_line
-    from kinmem.text import cut
-
     with _memory(context) as memory:
         newest = memory.list_memories(limit=NEWEST).memories
     return [(short_id(one.id), cut(one_line(one.content), 60)) for one in newest]
 
 
-def subjects(context: "CommandContext") -> Iterable[str]:
+def subjects(context: CommandContext) -> Iterable[str]:
     with _memory(context) as memory:
         return memory.subjects("", NEWEST)
 
 
-def sessions(context: "CommandContext") -> Iterable[str]:
+def sessions(context: CommandContext) -> Iterable[str]:
     with _memory(context) as memory:
         return [one.name for one in memory.sessions(NEWEST)]
 
 
-def steps(context: "CommandContext") -> Iterable[str]:
-    from kinmem.upkeep.steps import NAMES
-
+def steps(context: CommandContext) -> Iterable[str]:
     return NAMES

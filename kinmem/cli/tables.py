@@ -12,12 +12,12 @@ from rich.text import Text
 
 from kinmem.cli.terminal import one_line
 from kinmem.clock import moment
+from kinmem.mcp.tokens import Token
 from kinmem.models.turns import Message, Run, Session
 from kinmem.recall.profiles import reads
 from kinmem.settings import HOME_VARIABLE, Settings, knobs, unread
 
 if TYPE_CHECKING:
-    from kinmem.mcp.tokens import Token
     from kinmem.service import Stats
 
 Row = Mapping[str, Any]
@@ -47,7 +47,7 @@ def kin_table(found: Sequence[Row], settings: Settings) -> RenderableType:
     return table_of(("", "kin", "memories"), rows)
 
 
-def token_rows(tokens: "Sequence[Token]") -> list[dict[str, Any]]:
+def token_rows(tokens: Sequence[Token]) -> list[dict[str, Any]]:
     """Return everything but the digests."""
     now = datetime.now(UTC)
     return [

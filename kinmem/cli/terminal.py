@@ -9,15 +9,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console, Group, OverflowMethod, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from kinmem.errors import KinmemError
-
-if TYPE_CHECKING:
-    from rich.console import Console, OverflowMethod, RenderableType
-    from rich.text import Text
 
 # Control characters, bidirectional overrides, zero-width and tag characters, which would move the
 # cursor, reverse text or hide it. The zero-width joiner is kept, since emoji are made with it.
@@ -65,24 +65,20 @@ def json_text(value: Any) -> str:
     return safe(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def console(*, err: bool = False) -> "Console":
+def console(*, err: bool = False) -> Console:
     """Return a console for stdout or stderr, without markup, in colour only on a terminal without
     NO_COLOR."""
-    from rich.console import Console
-
     stream = sys.stderr if err else sys.stdout
     width = None if stream.isatty() else UNLIMITED
     return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)
 
 
-def say(*renderables: "RenderableType", width: int | None = None) -> None:
+def say(*renderables: RenderableType, width: int | None = None) -> None:
     """Write to stdout.
 
     On a terminal lines are at most `width` wide; elsewhere they are neither wrapped nor cut, and
     have no trailing blanks.
     """
-    from rich.console import Group
-
     out = console()
     with out.capture() as captured:
         for renderable in renderables:
@@ -94,15 +90,12 @@ def say(*renderables: "RenderableType", width: int | None = None) -> None:
     typer.echo(output, nl=False)
 
 
-def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> "Iterator[Text]":
+def columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[Text]:
     """Yield one line per row.
 
     A terminal shows what fits, with the last cell on a line of its own if too little of it would
     fit; elsewhere every cell is whole.
     """
-    from rich.cells import cell_len, set_cell_size
-    from rich.text import Text
-
     on_terminal = sys.stdout.isatty()
     overflow: OverflowMethod = "ellipsis" if on_terminal else "ignore"
     shown = [[one_line(cell) for cell in row] for row in (head, *rows)]
@@ -130,13 +123,6 @@ def progress_bar() -> Iterator[Callable[[int, int, str], None]]:
     if not out.is_terminal:
         yield _progress_lines()
         return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
 
     columns = (
         TextColumn("{task.description}", markup=False),

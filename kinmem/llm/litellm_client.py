@@ -244,6 +244,7 @@ def _tamed() -> Any:
     try:
         litellm: Any = importlib.import_module("litellm")
         httpx: Any = importlib.import_module("httpx")
+        # Late, as these: it loads httpx.
         from kinmem.llm.transport import GuardedTransport, refuse_booleans
     except ImportError as error:
         raise ModelError(

@@ -211,6 +211,7 @@ def downloaded(name: str) -> Path:
 
 
 def _folder(name: str, *, cached_only: bool) -> Path:
+    # Late: the package is optional.
     from huggingface_hub import snapshot_download
     from huggingface_hub.utils.tqdm import disable_progress_bars
 

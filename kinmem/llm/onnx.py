@@ -198,7 +198,7 @@ def session_of(path: Path) -> Any:
 
 def open_tokenizer(path: Path) -> "Tokenizer":
     """Open a tokenizer that neither truncates nor pads."""
-    from tokenizers import Tokenizer
+    from tokenizers import Tokenizer  # late, as onnxruntime: a call may need no model
 
     tokenizer = Tokenizer.from_file(str(path))
     tokenizer.no_truncation()

@@ -13,6 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from kinmem.errors import StoreError
+from kinmem.hooks.requests import answered
+from kinmem.hooks.socket_server import SocketServer, serve_local
 from kinmem.models.places import at_hand
 from kinmem.recall.profiles import reads
 from kinmem.settings import HOME_VARIABLE, Settings, load, unread
@@ -20,7 +22,6 @@ from kinmem.settings import HOME_VARIABLE, Settings, load, unread
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 
-    from kinmem.hooks.socket_server import SocketServer
     from kinmem.service import Service
 
 # Seconds that a call waits for the embedder to load; after that words alone are searched.
@@ -68,6 +69,7 @@ def _serve_stdio(services: "Services") -> NoReturn:
 
 
 def _serve_http(services: "Services") -> NoReturn:
+    # Late, as above.
     from kinmem.mcp.calls import follow_roots
     from kinmem.mcp.http import serve_http
     from kinmem.mcp.protocol import build
@@ -162,8 +164,7 @@ class Services:
 
     def _open(self, name: str, opened: "Future[Service]") -> None:
         try:
-            from kinmem.hooks.requests import answered
-            from kinmem.hooks.socket_server import serve_local
+            # Late: takes 0.4 s, and the first answers to a client need no memory.
             from kinmem.wiring.open_memory import open_service
 
             service = open_service(self._settings_of(name), patience=PATIENCE)

@@ -30,9 +30,10 @@ from kinmem.mcp.tool_answers import (
     Slept,
 )
 from kinmem.models import Category, Mode, Note, Scope, State
-from kinmem.models.links import MOST_LINKS, Relation
+from kinmem.models.links import Relation
 from kinmem.models.turns import Happening
 from kinmem.upkeep.steps import StepName
+from kinmem.validation import MOST_LINKS
 
 SLEEP_SECONDS = 40.0
 """After which a call of sleep is answered; clients give up after 60."""

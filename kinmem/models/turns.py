@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypedDict
 
-from kinmem.models import Chunks, Draft, Knowledge, Memory, Note
+from kinmem.models.draft import Chunks, Draft, Knowledge, Note
+from kinmem.models.record import Memory
 
 # user is a person, whatever their name; system is a client's own summary of what it has dropped.
 Role = Literal["user", "assistant", "tool", "system"]

@@ -9,9 +9,9 @@ from kinmem.learn.prepare import changed_fields
 from kinmem.llm.naming import reread
 from kinmem.llm.pieces import chunks_of
 from kinmem.models import Chunks, Memory, Note, Progress, State, Stored
-from kinmem.models.links import checked_links
 from kinmem.service.components import Components, Ground
 from kinmem.store.history import batch_name
+from kinmem.validation import checked_links
 
 BATCH = 100
 # Fields that priority and tier depend on.

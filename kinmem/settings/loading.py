@@ -313,6 +313,7 @@ def checked_providers(tables: Mapping[str, Any]) -> Mapping[str, Provider]:
 
 
 def _converted(value: Any, kind: Any, bounds: Mapping[str, float], name: str) -> Any:
+    # Late: takes 40-80 ms, and values that are texts, as hooks have them, do without.
     from pydantic import Field, TypeAdapter, ValidationError
 
     try:

@@ -12,11 +12,12 @@ from functools import cached_property
 from kinmem.clock import Clock
 from kinmem.llm.base import Embedder
 from kinmem.models import LIVE, Filters, Memory, Vector
-from kinmem.models.links import AUTO, PER_MEMORY, Evidence, Link, Scale, cited, proposed
+from kinmem.models.links import AUTO, Link
 from kinmem.store.base import Store
 from kinmem.store.graph import Origin, Shared
 from kinmem.upkeep.auto_tags import topics
 from kinmem.upkeep.budget import Budget
+from kinmem.upkeep.link_proposals import PER_MEMORY, Evidence, Scale, cited, proposed
 
 # Age from which the links of a memory are verified, and weak ones that cannot be are dropped.
 AUDITED = timedelta(days=7)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from kinmem.models import Entity, Knowledge, State
-from kinmem.models.links import PER_MEMORY
 from kinmem.upkeep.budget import UNLIMITED, Budget
 from kinmem.upkeep.link import TOGETHER, link
+from kinmem.upkeep.link_proposals import PER_MEMORY
 from kinmem.upkeep.priority import tier
 from tests.upkeep.conftest import Bench
 

@@ -5,19 +5,9 @@ from typing import Any
 import pytest
 
 from kinmem.errors import InvalidInput
-from kinmem.models.links import (
-    INVERSE,
-    RELATIONS,
-    Asked,
-    Evidence,
-    Scale,
-    checked_links,
-    cited,
-    confidence,
-    linked,
-    proposed,
-    weight,
-)
+from kinmem.models.links import INVERSE, RELATIONS, Asked, linked
+from kinmem.upkeep.link_proposals import Evidence, Scale, cited, confidence, proposed, weight
+from kinmem.validation import checked_links
 
 SCALE = Scale.calibrated(noise=0.2, near=0.85)
 

@@ -1,0 +1,266 @@
+"""A memory as it is stored, the words for its fields, its history, and filters by its fields."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector: TypeAlias = NDArray[np.float32]
+    """Shape (dimension,), float32, unit length."""
+    Vectors: TypeAlias = NDArray[np.float32]
+    """Shape (count, dimension), float32, each row of unit length."""
+else:  # importing numpy takes 110 ms, and the server answers tools/list without it
+    Vector = Vectors = Any
+
+# A callback for long work, called with the count done, the total, and what is being done.
+Progress: TypeAlias = Callable[[int, int, str], None]
+
+Scope = Literal["private", "shared"]
+Category = Literal[
+    "fact",
+    "preference",
+    "decision",
+    "knowledge",
+    "identity",
+    "relationship",
+    "event",
+    "activity",
+    "plan",
+    "context",
+    "ephemeral",
+]
+CATEGORIES: tuple[Category, ...] = get_args(Category)
+OF_ITS_TIME: frozenset[Category] = frozenset({"event", "ephemeral"})
+"""What is so each time anew; all else is so until something else is said."""
+Channel = Literal["user", "explicit", "extraction", "consolidation", "import"]
+Tier = Literal["hot", "warm", "archive"]
+# The forgetting curves. life/retention.py has their formulas.
+Curve = Literal["kin", "keyoku", "kore", "kinbot", "kybernesis"]
+
+
+# The ranking profiles by the names that settings and recall's `mode` use; see recall/profiles.py.
+Mode = Literal[
+    "relevance",
+    "kinbot",
+    "kore",
+    "recent",
+    "important",
+    "historical",
+    "comprehensive",
+    "balanced",
+]
+
+# Roles that stand in for a speaker's name.
+ROLES = frozenset({"user", "assistant", "tool", "system"})
+# The entity that "I" refers to when the speaker's name is not known.
+THE_USER = "the user"
+
+
+class State(StrEnum):
+    """Where a memory stands in its life.
+
+    Unless asked otherwise, recall finds active and stale ones only.
+    """
+
+    ACTIVE = "active"
+    STALE = "stale"
+    ARCHIVED = "archived"
+    DELETED = "deleted"
+    QUARANTINED = "quarantined"
+    SUPERSEDED = "superseded"
+
+
+LIVE = (State.ACTIVE, State.STALE)
+
+
+# Key in metadata: when an event was told, if its words place it on an earlier day.
+TOLD_AT = "told_at"
+# Source of a hit that is a turn of a conversation rather than a memory; its id is a turn's.
+CONVERSATION = "conversation"
+# Prefix of a turn's id; the number of the message follows.
+TURN = "turn:"
+# Key in ingest_metadata: how many chunks of a document are held back. Absent if none is.
+HELD_BACK = "held"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One memory. Times are aware and in UTC.
+
+    docs/life.md explains state, tier, importance and priority, docs/conversations.md explains
+    place, and docs/documents.md explains parts.
+    """
+
+    id: str
+    kin: str
+    """The owner and author."""
+    scope: Scope
+    content: str
+    category: Category
+    subject: str | None = None
+    source_context: str | None = None
+    """One or two sentences that say where it was learned."""
+    content_hash: str
+    language: str | None = None
+
+    importance: float | None = None
+    """1 to 10; None until scored, which is read as 5."""
+    confidence: float = 1.0
+    evidence: float = 0.0
+    """How much of an answer its text can hold, whatever the question (language/weight.py)."""
+    pinned: bool = False
+    priority: float | None = None
+    """0 to 1; None until computed."""
+    set_priority: float | None = None
+    """The explicit part of the priority as a person has set it; None stands for importance / 10."""
+
+    speaker: str | None = None
+    """Who said it: a name, or the role user, assistant or tool."""
+    channel: Channel = "explicit"
+    trust: float = 0.8
+    client: str | None = None
+    session: str | None = None
+    turn_id: str | None = None
+    model: str | None = None
+    place: str | None = None
+    """The project in which it holds (see models/places.py); None: everywhere."""
+
+    occurred_at: datetime | None = None
+    state: State = State.ACTIVE
+    state_at: datetime | None = None
+    """Since when it has been in this state; None: since it was created."""
+    tier: Tier = "warm"
+    tier_reason: str | None = None
+    expires_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    superseded_by: str | None = None
+
+    recalled_count: int = 0
+    recalled_at: datetime | None = None
+
+    created_at: datetime
+    content_updated_at: datetime
+    scored_at: datetime | None = None
+    deleted_at: datetime | None = None
+
+    generation: int = 0
+    manual_tags: tuple[str, ...] = ()
+    auto_tags: tuple[str, ...] = ()
+
+    title: str | None = None
+    description: str | None = None
+    source: str = "tool"
+    source_ref: str | None = None
+    status: Literal["pending", "ingested", "failed"] = "ingested"
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    ingest_metadata: Mapping[str, Any] = field(default_factory=dict)
+    tagged_at: datetime | None = None
+    linked_at: datetime | None = None
+
+    version: int = 1
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Manual tags, then automatic ones that do not repeat them."""
+        return self.manual_tags + tuple(
+            tag for tag in self.auto_tags if tag not in self.manual_tags
+        )
+
+    @property
+    def is_document(self) -> bool:
+        """Whether `content` is only the beginning of a longer text that is stored in parts."""
+        return "parts" in self.metadata
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether it is a document with parts that may not be recalled before they are released."""
+        return HELD_BACK in self.ingest_metadata
+
+    @property
+    def turns(self) -> tuple[str, ...]:
+        """The turns it was learned from, the main one first; empty for a memory stored directly."""
+        return tuple(self.metadata.get("turns", ())) or ((self.turn_id,) if self.turn_id else ())
+
+    @property
+    def said_at(self) -> datetime:
+        """When it happened or was said; if that is unknown, when it was stored."""
+        return self.occurred_at or self.created_at
+
+    @property
+    def told_at(self) -> datetime:
+        """When it was said.
+
+        Differs from said_at only if its words name an earlier day (learn/prepare.py).
+        """
+        told = self.metadata.get(TOLD_AT)
+        return datetime.fromisoformat(told) if told else self.said_at
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One line of a memory's history."""
+
+    seq: int
+    at: datetime
+    kin: str
+    memory_id: str
+    action: str
+    """created, updated, moved, forgotten, restored, erased, superseded, merged, consolidated,
+    compressed, recalibrated, pruned, purged, released, faded, revived, expired, undone, linked.
+    """
+    before: Mapping[str, Any]
+    """The old values of the fields that changed; empty for created."""
+    after: Mapping[str, Any]
+    reason: str | None = None
+    batch: str | None = None
+    """Name of a group of writes that are undone together: an import, a turn, a merge."""
+    write: int = 0
+    """Number of the write it belongs to. A Kin's writes are numbered in their order."""
+    reverts: tuple[int, ...] = ()
+    """For undone: the writes whose lines about this memory it takes back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which memories may be found.
+
+    None does not restrict; Filters() finds all active and stale ones.
+    """
+
+    category: Category | None = None
+    subject: str | None = None
+    """Compared case-insensitively."""
+    about: tuple[str, ...] = ()
+    """Names of entities, folded by text.folded. Finds memories about one of them in addition to
+    those of the subject."""
+    scope: Scope | None = None
+    """private: the Kin's own private memories; shared: everybody's shared ones."""
+    tags: tuple[str, ...] = ()
+    """A memory needs all of them."""
+    since: datetime | None = None
+    until: datetime | None = None
+    """`since` and `until` compare said_at: since <= said_at < until."""
+    as_of: datetime | None = None
+    """Find what was valid at that moment, superseded memories included."""
+    was: tuple[datetime | None, datetime | None] | None = None
+    """Also find what is no longer valid but was at some time in this stretch. A bound of None is
+    open."""
+    include_archived: bool = False
+    pinned: bool = False
+    """Find pinned memories only."""
+    states: tuple[State, ...] | None = None
+    """Find exactly these states, whatever the other fields say."""
+    ids: tuple[str, ...] | None = None
+    """Find only these memories."""
+    places: tuple[str, ...] | None = None
+    """Find only what belongs to one of these projects."""
+    here: tuple[str, ...] | None = None
+    """The current project under all its paths: memories of other projects rank lower ..."""
+    only_here: bool = False
+    """... or, unless they only tell what happened, are left out."""

@@ -1,0 +1,139 @@
+"""What kinmem reports: pages, outcomes of changes, reviews, the state of files and vectors."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from kinmem.models.record import Category, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a listing."""
+
+    memories: list[Memory]
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The outcome of storing one memory."""
+
+    status: Literal[
+        "created",
+        "duplicate_of",
+        "merged_into",
+        "superseded",
+        "conflict",
+        "quarantined",
+        "refused",
+        "updated",
+    ]
+    """updated: the new version of a document replaced the old one. superseded: it was stored and
+    replaced others, or, if `supersedes` is empty, it was stored as a past state of affairs.
+    conflict: it was stored, and others contradict it."""
+    id: str | None = None
+    """Where the statement is stored: for duplicate_of and merged_into an older memory; None if
+    refused."""
+    reason: str | None = None
+    """Why it is neither created nor a duplicate. For created: who else shares the same text, or
+    that it reads like a question."""
+    supersedes: tuple[str, ...] = ()
+    """The memories that no longer hold because of it."""
+    conflicts: tuple[str, ...] = ()
+    """The memories that it contradicts; a person has to decide."""
+    category: Category | None = field(default=None, compare=False)
+    """The stored category: the one given, else the one its words suggest."""
+    importance: float | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """The outcome of forgetting one memory."""
+
+    id: str
+    status: Literal["forgotten", "erased"]
+    restorable_until: datetime | None = None
+
+
+IssueKind = Literal["contradiction", "quarantined", "duplicate", "expired", "stale", "clutter"]
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """Something that a review found worth a look. Finding it changes nothing."""
+
+    id: str
+    """Names the issue when it is applied or refused; stable as long as the memories do not
+    change."""
+    type: IssueKind
+    memory_ids: tuple[str, ...]
+    description: str
+    suggestion: Literal["delete", "merge", "update", "keep", "release"]
+    suggested_content: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What was done about an issue that the caller applied or refused."""
+
+    issue: str
+    kept: str | None
+    """The one memory that stays; None if the only one is gone, or if all stay as they were."""
+    changed: tuple[tuple[str, str], ...] = ()
+    """Each changed memory, with superseded, deleted, updated or released."""
+    batch: str | None = None
+    """The name under which undo takes it back; None if no memory was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a review found, the clearest issues first."""
+
+    issues: list[Issue]
+    summary: str
+    degraded: tuple[str, ...] = ()
+    """review_model: the configured model could not be asked, and these are the issues that rules
+    find."""
+    settled: tuple[Settled, ...] = ()
+    """The issues that were applied or refused first; `issues` lists what was found after that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What `doctor` reads of one database file."""
+
+    file: str
+    """Path below the home folder."""
+    engine: str
+    """Versions of the database library and its extensions."""
+    application: int
+    version: int
+    """Version of the schema."""
+    memories: int
+    words: int
+    """Memories in the word index; should equal `memories`."""
+    chunks: int
+    vectors: Mapping[str, int]
+    """Count by embedder; together with those pending it should equal `chunks`."""
+    pending: Mapping[str, int]
+    damage: tuple[str, ...] = ()
+    """What an integrity check found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many chunks have a vector of one embedder."""
+
+    embedder: str
+    dimension: int
+    done: int
+    total: int
+    of_documents: int = 0
+    """How many of the chunks without a vector belong to documents."""
+
+    @property
+    def share(self) -> float:
+        """The share of chunks that have a vector, 0 to 1; 1 if there is nothing to embed."""
+        return self.done / self.total if self.total else 1.0
