@@ -8,7 +8,6 @@ import importlib.util
 import logging
 import os
 import random
-import re
 import stat
 import threading
 import time
@@ -22,7 +21,7 @@ import apsw
 
 from kinmem.errors import StoreCode, StoreError
 from kinmem.store.sql.database import Bindings, Row
-from kinmem.store.sqlite.dialect import STATE, TABLES, WORDS
+from kinmem.store.sqlite.dialect import PRAGMAS, STATE, TABLES, WORD, WORDS
 from kinmem.store.sqlite.migrating import MIGRATIONS, BeforeUpgrade, Migrations, without_backup
 
 logger = logging.getLogger(__name__)
@@ -31,9 +30,6 @@ logger = logging.getLogger(__name__)
 LEAST_SQLITE = (3, 51, 3)
 BUSY_SECONDS = 5.0
 MOST_IDLE = 8  # connections kept for the next reader; a burst of threads may open more
-
-
-WORD = re.compile(rf"\b({'|'.join(TABLES)})\(([\w:.?]+)\)|{'|'.join(WORDS)}")
 
 
 @lru_cache(maxsize=1024)
@@ -303,19 +299,6 @@ def connect(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE) -> apsw.Connect
         db.close()
         raise
     return db
-
-
-PRAGMAS = (
-    "synchronous = FULL",  # 0 of 300 simulated power cuts lost an answered write, NORMAL 138
-    "foreign_keys = ON",
-    "secure_delete = ON",  # forgotten text must not stay in free pages
-    "cell_size_check = ON",
-    "temp_store = MEMORY",
-    "cache_size = -32768",  # KiB
-    "journal_size_limit = 67108864",
-    "wal_autocheckpoint = 1000",
-    "recursive_triggers = ON",
-)
 
 
 @contextmanager
