@@ -200,7 +200,7 @@ class SqliteDocuments:
         return old_text(kept, version or present, present, text, id)
 
     def readable(self, id: str) -> str:
-        read = self.parts(id, 0, -1)  # all of them
+        read = self.parts(id, most=None)
         if not any(place.held for place, _ in read):
             return self.text(id)
         whole: list[str] = []
