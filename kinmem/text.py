@@ -199,7 +199,8 @@ def language_of(text: str) -> str:
 
 
 def _language(found: Collection[str]) -> str:
-    return max(STOP_WORDS, key=lambda code: sum(word in STOP_WORDS[code] for word in found))
+    distinct = set(found)
+    return max(STOP_WORDS, key=lambda code: len(STOP_WORDS[code] & distinct))
 
 
 @lru_cache(maxsize=4096)

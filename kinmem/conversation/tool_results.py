@@ -50,11 +50,13 @@ def reduce(messages: Sequence[Message], settings: CompactSettings) -> list[Messa
     cut = groups[len(collapsed) : max(0, len(groups) - settings.keep_last)]
     shorter = {at: _collapsed(messages[at]) for group in collapsed for at in group}
     shorter |= {at: _result_cut(messages[at], settings.max_chars) for group in cut for at in group}
-    old = collapsed[-1][-1] if collapsed else -1
+    recent = collapsed[-1][-1] + 1 if collapsed else 0
     # Without tool calls, as if each question had a group of them.
     ageing = cut[0][0] if cut else len(messages) - 2 * kept
     return [
-        shorter.get(at, message) if message.role == "tool" else _squeezed(message, at, old, ageing)
+        shorter.get(at, message)
+        if message.role == "tool"
+        else _squeezed(message, at, recent, ageing)
         for at, message in enumerate(messages)
     ]
 
@@ -92,9 +94,10 @@ def _cut(message: Message, characters: int) -> Message:
     return replace(message, text=message.text[:characters] + TRUNCATED)
 
 
-def _squeezed(message: Message, at: int, old: int, ageing: int) -> Message:
-    """Remove blank lines and runs of blanks from an old text, and cut it at the limit."""
-    limit = LONG_OLD_TEXT if at <= old else LONG_TEXT
+def _squeezed(message: Message, at: int, recent: int, ageing: int) -> Message:
+    """Remove blank lines and runs of blanks from a text before position `ageing`, and cut it at the
+    limit, which is lower before position `recent`."""
+    limit = LONG_OLD_TEXT if at < recent else LONG_TEXT
     if at >= ageing or len(message.text) <= limit:
         return message
     text = re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]{2,}", " ", message.text))

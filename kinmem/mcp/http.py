@@ -216,10 +216,16 @@ class _WithRoom:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sessions = self._manager._server_instances  # the SDK has no public access to them
         if _may_open_session(scope) and len(sessions) >= self._most:
-            open_scopes = [one.idle_scope for one in sessions.values() if one.idle_scope]
-            idle = [one for one in open_scopes if one.deadline < math.inf and not one.cancel_called]
+            open_scopes = [
+                session.idle_scope for session in sessions.values() if session.idle_scope
+            ]
+            idle = [
+                scope
+                for scope in open_scopes
+                if scope.deadline < math.inf and not scope.cancel_called
+            ]
             if idle:
-                min(idle, key=lambda one: one.deadline).cancel()
+                min(idle, key=lambda scope: scope.deadline).cancel()
         await self._app(scope, receive, send)
 
 

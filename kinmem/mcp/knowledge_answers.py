@@ -33,15 +33,15 @@ class Related(Wire):
     ended: Annotated[str | None, Field(description="since when no memory in use says so")] = None
 
     @classmethod
-    def told(cls, one: "knowledge.Relation", service: "Service", name: str | None = None) -> Self:
+    def told(cls, fact: "knowledge.Relation", service: "Service", name: str | None = None) -> Self:
         return cls(
-            of=None if one.of == name else one.of,
-            relation=one.relation,
-            to=one.to,
-            type=one.type,
-            strength=round(one.strength, 2),
-            memory_ids=list(one.memories[:MOST_IDS]),
-            ended=stamp(one.ended, service.settings.general.zone),
+            of=None if fact.of == name else fact.of,
+            relation=fact.relation,
+            to=fact.to,
+            type=fact.type,
+            strength=round(fact.strength, 2),
+            memory_ids=list(fact.memories[:MOST_IDS]),
+            ended=stamp(fact.ended, service.settings.general.zone),
         )
 
 
@@ -82,11 +82,11 @@ class Explored(Wire):
             count=card.memories,
             first=stamp(card.first, zone),
             last=stamp(card.last, zone),
-            relations=[Related.told(one, service, card.name) for one in card.relations] or None,
-            neighbours=[Related.told(one, service) for one in card.neighbours] or None,
+            relations=[Related.told(fact, service, card.name) for fact in card.relations] or None,
+            neighbours=[Related.told(fact, service) for fact in card.neighbours] or None,
             memories=[Memory.listed(memory, service) for memory in card.latest],
             also=list(card.also) or None,
-            way=None if way is None else [Related.told(one, service) for one in way.steps],
+            way=None if way is None else [Related.told(step, service) for step in way.steps],
         )
 
 
@@ -156,12 +156,21 @@ class Graph(Wire):
 
     @classmethod
     def of(cls, picture: "Picture", now: datetime) -> Self:
-        names = {one.key: f"entity:{one.key.type}:{one.key.folded}" for one in picture.entities}
+        names = {
+            entity.key: f"entity:{entity.key.type}:{entity.key.folded}"
+            for entity in picture.entities
+        }
         nodes = [_node(memory) for memory in picture.memories]
-        for one in picture.entities:
-            id, worth = names[one.key], round(one.salience(now), 3)
-            node = Node(id=id, kind="entity", label=one.name, type=one.key.type, priority=worth)
-            nodes.append(node)
+        nodes += [
+            Node(
+                id=names[entity.key],
+                kind="entity",
+                label=entity.name,
+                type=entity.key.type,
+                priority=round(entity.salience(now), 3),
+            )
+            for entity in picture.entities
+        ]
         edges = [_edge(link) for link in picture.links]
         edges += [
             Edge(source=name, target=id, relation="mentioned_in")
@@ -170,14 +179,14 @@ class Graph(Wire):
         ]
         edges += [
             Edge(
-                source=names[one.source],
-                target=names[one.target],
-                relation=one.relation,
-                weight=round(one.strength(now), 3),
-                confidence=round(one.confidence, 3),
+                source=names[fact.source],
+                target=names[fact.target],
+                relation=fact.relation,
+                weight=round(fact.strength(now), 3),
+                confidence=round(fact.confidence, 3),
                 automatic=True,
             )
-            for one in picture.relations
+            for fact in picture.relations
         ]
         return cls(nodes=nodes, edges=edges, truncated=picture.is_cut or None)
 

@@ -176,9 +176,9 @@ def _closed(schema: Any) -> Any:
 
 def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
     if "type" not in schema:
-        told = {"description": schema["description"]} if "description" in schema else {}
+        described = {"description": schema["description"]} if "description" in schema else {}
         rest = {name: part for name, part in schema.items() if name != "description"}
-        return {**told, "anyOf": [rest, {"type": "null"}]}
+        return {**described, "anyOf": [rest, {"type": "null"}]}
     nullable = {**schema, "type": [schema["type"], "null"]}
     return nullable | ({"enum": [*schema["enum"], None]} if "enum" in schema else {})
 

@@ -110,10 +110,10 @@ class Tokens:
 
     def _read(self) -> dict[str, Token]:
         try:
-            found = self._file.stat()
-            stamp = (found.st_mtime_ns, found.st_size, found.st_ino)
+            status = self._file.stat()
+            stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
             if stamp != self._stamp:
-                if os.name == "posix" and found.st_mode & 0o022:
+                if os.name == "posix" and status.st_mode & 0o022:
                     raise ConfigError(f"others may write {self._file}; run chmod 600 on it")
                 document = json.loads(self._file.read_text(encoding="utf-8"))
                 self._tokens = {entry["id"]: Token(**entry) for entry in document["tokens"]}

@@ -55,14 +55,15 @@ class Linked(Wire):
     automatic: bool | None = None
 
     @classmethod
-    def of(cls, one: "Connection") -> Self:
-        begins, automatic = cut(one.memory.content, LINKED_CHARACTERS), one.is_automatic
+    def of(cls, connection: "Connection") -> Self:
+        begins = cut(connection.memory.content, LINKED_CHARACTERS)
+        automatic = connection.is_automatic
         return cls(
-            id=one.memory.id,
-            relation=one.relation,
+            id=connection.memory.id,
+            relation=connection.relation,
             content=begins,
-            weight=round(one.weight, 2) if automatic else None,
-            confidence=round(one.confidence, 2) if automatic else None,
+            weight=round(connection.weight, 2) if automatic else None,
+            confidence=round(connection.confidence, 2) if automatic else None,
             automatic=automatic or None,
         )
 
@@ -243,8 +244,8 @@ def _is_elsewhere(memory: "models.Memory", service: "Service") -> bool:
 
 def linked(memory: "models.Memory", service: "Service") -> list[Linked] | None:
     """Return the connections of a memory; None if there are none."""
-    found = service.links(memory.id).get(memory.id, [])
-    return [Linked.of(one) for one in found[:MOST_LINKED]] or None
+    connections = service.links(memory.id).get(memory.id, [])
+    return [Linked.of(connection) for connection in connections[:MOST_LINKED]] or None
 
 
 class MemorizedItem(Wire):
@@ -349,12 +350,12 @@ class Reviewed(Wire):
         ]
         settled = [
             SettledIssue(
-                issue=one.issue,
-                kept=one.kept,
-                changed=dict(one.changed),
-                undo=f'kinmem undo "{one.batch}"' if one.batch else None,
+                issue=issue.issue,
+                kept=issue.kept,
+                changed=dict(issue.changed),
+                undo=f'kinmem undo "{issue.batch}"' if issue.batch else None,
             )
-            for one in review.settled
+            for issue in review.settled
         ]
         degraded = list(review.degraded) or None
         summary = review.summary
@@ -400,8 +401,8 @@ class SleptStep(Wire):
     @classmethod
     def of(cls, run: "Run", step: str) -> Self:
         counts = dict(run.counted(step)) or None
-        told = {"would": counts} if run.is_dry else {"counts": counts}
-        return cls(step=step, seconds=round(run.seconds[step], 3), **told)
+        done = {"would": counts} if run.is_dry else {"counts": counts}
+        return cls(step=step, seconds=round(run.seconds[step], 3), **done)
 
 
 class Slept(Wire):

@@ -223,7 +223,9 @@ def _is_called(candidate: Candidate, text: str) -> bool:
     said, told = words(text), words(_plain(candidate))
     if len(said) == 1 and len(said[0]) >= LEAST_CALLED:
         return any(word.startswith(said[0]) for word in told)
-    return len(content_words(text)) == len(said) <= CALLED and set(said) <= set(told)
+    if len(said) > CALLED or not set(said) <= set(told):
+        return False
+    return len(content_words(text)) == len(said)
 
 
 def evidence(hits: Sequence[Scored], question: Question, found: Found) -> list[Evidence]:

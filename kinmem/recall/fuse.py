@@ -42,13 +42,16 @@ def meaning(cosines: list[float], formula: Formula = DEFAULT) -> float:
 
 def _by_score(found: Found, formula: Formula) -> Iterator[Scored]:
     best = max(found.matches.values(), default=0.0)
+    least = max(found.noise, found.threshold)
     for candidate in found.candidates:
-        tries = math.log(candidate.part.of) if candidate.part else 0.0
         cosines = found.cosines.get(candidate.id, NOWHERE)
         match = found.matches.get(candidate.id)
-        if match is None and max(cosines) <= max(found.noise, found.threshold):
+        if match is None and max(cosines) <= least:
             continue
-        score = max(meaning(cosines, formula) - formula.per_ln_parts * tries, 0.0)
+        score = meaning(cosines, formula)
+        if candidate.part:
+            score -= formula.per_ln_parts * math.log(candidate.part.of)
+        score = max(score, 0.0)
         by_words = formula.words * match / best if match is not None and best > 0 else None
         yield Scored(candidate, score + (by_words or 0.0), Reasons(score, by_words))
 

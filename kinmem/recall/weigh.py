@@ -173,6 +173,8 @@ def _decay(candidate: Candidate, settings: RecallSettings, now: datetime) -> flo
 
 
 def _use(candidate: Candidate) -> float:
+    if not candidate.recalled_count:
+        return 1.0
     return min(MOST_USE, 1 + 0.05 * math.log2(1 + candidate.recalled_count))
 
 

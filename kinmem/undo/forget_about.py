@@ -103,8 +103,10 @@ class Scan:
 @cache
 def _unseen() -> re.Pattern[bytes]:
     """Match invisible characters, in each form in which a file may contain them."""
-    found = INVISIBLE.findall("".join(map(chr, (*range(0xD800), *range(0xE000, 0xE1000)))))
-    return re.compile(_any_of({form.encode() for one in found for form in _written(one)}))
+    invisible = INVISIBLE.findall("".join(map(chr, (*range(0xD800), *range(0xE000, 0xE1000)))))
+    return re.compile(
+        _any_of({form.encode() for character in invisible for form in _written(character)})
+    )
 
 
 def _written(text: str) -> tuple[str, str]:
@@ -215,7 +217,11 @@ class Forgetting:
 
     def erase(self) -> Proof:
         """Erase everything for good, then search every file for remains."""
-        texts = [text for one in self.memories for text in (one.content, one.source_context or "")]
+        texts = [
+            text
+            for memory in self.memories
+            for text in (memory.content, memory.source_context or "")
+        ]
         forgetting = self._store.forgetting
         blanked = forgetting.counts(self.mention, self.memories)
         erased = forgetting.erase([memory.id for memory in self.memories])
@@ -247,7 +253,7 @@ class Forgetting:
         known = {word for word in known if not self.mention.is_in(word)}
 
         def is_known(word: str) -> bool:
-            return any(one in word or word in one for one in known)
+            return any(other in word or word in other for other in known)
 
         former = forgetting.former(self.mention).items()
         return (
@@ -258,8 +264,8 @@ class Forgetting:
     def _own_files(self) -> Iterator[str]:
         """Yield tool outputs, and copies of the Kin's own database, that contain the name."""
         folder, kin = self._home / "kins", self._store.kin
-        found = [*folder.glob(f"{kin}-outputs/*"), *folder.glob(f"{kin}.db*")]
-        for path in self._naming(p for p in found if p.suffix in COPIES or p.parent != folder):
+        files = [*folder.glob(f"{kin}-outputs/*"), *folder.glob(f"{kin}.db*")]
+        for path in self._naming(p for p in files if p.suffix in COPIES or p.parent != folder):
             yield str(path.relative_to(self._home))
 
     def _shared_copies(self) -> Iterator[Path]:

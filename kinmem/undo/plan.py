@@ -85,15 +85,15 @@ class Planner:
         return {id: in_force(of) for id, of in lines.items()}
 
     def own(self, ids: Collection[str]) -> dict[str, Memory]:
-        found = self._store.memories(ids)
-        return {id: one for id, one in found.items() if one.kin == self._store.kin}
+        memories = self._store.memories(ids)
+        return {id: memory for id, memory in memories.items() if memory.kin == self._store.kin}
 
     def _with_all(self, lines: Iterable[Event]) -> set[Key]:
         """Return what the same writes did to related memories."""
         return {
             (line.memory_id, line.write)
-            for one in lines
-            for line in components(self._store.past.write(one.write), [one.memory_id])
+            for event in lines
+            for line in components(self._store.past.write(event.write), [event.memory_id])
         }
 
     def _after(
@@ -141,7 +141,7 @@ class Planner:
     ) -> list[Event]:
         """If a memory is not as the last of its lines left it, return the line that has changed
         it."""
-        found = []
+        changed = []
         for id, lines in taken.items():
             if id not in memories or id in known or lines[0].action == "created":
                 continue
@@ -155,8 +155,8 @@ class Planner:
             if any(map(_lets_last, after)):
                 by_time.add("expires_at")
             if differs - by_time:
-                found += [line for line in after if differs & line.after.keys()][-1:]
-        return found
+                changed += [line for line in after if differs & line.after.keys()][-1:]
+        return changed
 
     def _said_again(
         self, taken: Mapping[str, Sequence[Event]], memories: Mapping[str, Memory]
@@ -170,13 +170,13 @@ class Planner:
             was = memory.state in LIVE and new.content_hash == memory.content_hash
             if new.state in LIVE and not was:
                 again.append(new)
-        said = self._store.same_statements([Draft(one, Chunks(())) for one in again])
-        others = self.about({id for id in said if id and id not in taken})
+        stated = self._store.same_statements([Draft(memory, Chunks(())) for memory in again])
+        others = self.about({id for id in stated if id and id not in taken})
         return [
             line
-            for one, other in zip(again, said, strict=True)
+            for memory, other in zip(again, stated, strict=True)
             for line in others.get(other or "", ())
-            if _is_since(line, taken[one.id][-1].write)
+            if _is_since(line, taken[memory.id][-1].write)
             and {"content_hash", "state"} & line.after.keys()
         ]
 
@@ -190,7 +190,7 @@ class Planner:
             raise InvalidInput(
                 f"what was erased cannot come back: {', '.join(lost)}; name another write"
             )
-        fields = {id: self._fields(taken[id], one) for id, one in memories.items()}
+        fields = {id: self._fields(taken[id], memory) for id, memory in memories.items()}
         for id, values in fields.items():
             if lost_of := [name for name, value in values.items() if _is_blanked(value)]:
                 raise _forgotten(taken[id], f"the {' and '.join(lost_of)}")
@@ -297,8 +297,8 @@ def _is_blanked(value: object) -> bool:
 def _links(lines: Sequence[Event]) -> Sequence[Mapping[str, Any]] | None:
     """Return the manual links that a memory had before these lines; None if they are not about
     links."""
-    found = [line.before["links"] for line in lines if "links" in line.before]
-    return found[0] if found and lines[0].action != "created" else None
+    links = [line.before["links"] for line in lines if "links" in line.before]
+    return links[0] if links and lines[0].action != "created" else None
 
 
 def _named(lines: Sequence[Event]) -> str:
@@ -307,8 +307,8 @@ def _named(lines: Sequence[Event]) -> str:
 
 
 def _later(meant: Sequence[Event], later: Sequence[Event]) -> LaterChange:
-    told = [
+    lines = [
         f"{line.write} ({line.action} {line.memory_id} at {line.at:%Y-%m-%d %H:%M})"
         for line in sorted(later, key=lambda line: line.write)
     ]
-    return LaterChange(_named(meant), list(dict.fromkeys(told)))
+    return LaterChange(_named(meant), list(dict.fromkeys(lines)))

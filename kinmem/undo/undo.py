@@ -115,13 +115,13 @@ class Undo:
 
     def _latest(self, count: int) -> list[Event]:
         """Return the lines of the last `count` changes; each is a batch, or a write without one."""
-        found: dict[str | int, list[Event]] = {}
+        changes: dict[str | int, list[Event]] = {}
         for line in self._purposeful():
             name = line.batch or line.write
-            if name not in found and len(found) == count:
+            if name not in changes and len(changes) == count:
                 break
-            found.setdefault(name, []).append(line)
-        if not found:
+            changes.setdefault(name, []).append(line)
+        if not changes:
             done = {line.memory_id for line in self._store.past.writes(1)}
             why = (
                 ": what was erased cannot come back"
@@ -129,7 +129,7 @@ class Undo:
                 else ""
             )
             raise InvalidInput(f"there is nothing to undo{why}")
-        return [line for lines in found.values() for line in lines]
+        return [line for lines in changes.values() for line in lines]
 
     def _merged_since(self, lines: Sequence[Event]) -> list[Event]:
         """Return the latest merge by upkeep that followed these lines; it must be undone first, as
@@ -138,7 +138,7 @@ class Undo:
         about = self._planner.about({line.memory_id for line in lines})
         later = {line.write for of in about.values() for line in of if line.write > newest}
         writes = (self._store.past.write(write) for write in sorted(later, reverse=True))
-        return next((one for one in writes if any(map(_is_merging, one))), [])
+        return next((write for write in writes if any(map(_is_merging, write))), [])
 
     def _purposeful(self) -> Iterator[Event]:
         """Yield lines in force that were not written by upkeep or undo, the latest first; none of
@@ -202,12 +202,12 @@ class Undo:
         go."""
         states = {id: fields["state"] for id, fields in plan.fields.items() if "state" in fields}
         settled = {}
-        for one in self._store.decisions.conflicts(all=True) if states else ():
-            became = [states[id] for id in (one.newer, one.older) if id in states]
-            if one.status == "open" and State.DELETED in became:
-                settled[one.id] = "undone"
-            elif one.status in CLOSED and set(LIVE).intersection(became):
-                settled[one.id] = "open"
+        for conflict in self._store.decisions.conflicts(all=True) if states else ():
+            became = [states[id] for id in (conflict.newer, conflict.older) if id in states]
+            if conflict.status == "open" and State.DELETED in became:
+                settled[conflict.id] = "undone"
+            elif conflict.status in CLOSED and set(LIVE).intersection(became):
+                settled[conflict.id] = "open"
         return settled
 
 

@@ -40,9 +40,9 @@ def auto_tags(memory: Memory, shared: Collection[str]) -> tuple[str, ...]:
     case, each once. No content: none."""
     if not memory.content.strip():
         return ()
-    found = dict.fromkeys(_origin(memory))
-    found |= dict.fromkeys(subject for subject in subjects(memory) if subject in shared)
-    return tuple(found)[:MOST]
+    tags = dict.fromkeys(_origin(memory))
+    tags |= dict.fromkeys(subject for subject in subjects(memory) if subject in shared)
+    return tuple(tags)[:MOST]
 
 
 def subjects(memory: Memory) -> list[str]:
@@ -58,8 +58,8 @@ def topics(tags: tuple[str, ...]) -> frozenset[str]:
 
 
 def _summary(content: str) -> str:
-    told = [part for part in sentences(content[:READ]) if part.strip()]
-    return " ".join(told[:SUMMARY])
+    kept = [part for part in sentences(content[:READ]) if part.strip()]
+    return " ".join(kept[:SUMMARY])
 
 
 def _origin(memory: Memory) -> Iterator[str]:

@@ -127,23 +127,23 @@ class Candidates:
         since its memories are settled by then."""
         over = True
         while over and not self._is_held:
-            found = self._groups.of(ids, scope)
-            hopeless = [group for group in found.groups if self._has_failed_often(group)]
+            searched = self._groups.of(ids, scope)
+            hopeless = [group for group in searched.groups if self._has_failed_often(group)]
             for group in hopeless:
                 self._apart.leave(group.ids)
-            for group in found.groups:
+            for group in searched.groups:
                 if group in hopeless:
                     continue
-                if self._is_apart(group, found):
+                if self._is_apart(group, searched):
                     self._apart.leave(group.ids)
                 else:
                     yield group
-            over = bool(found.over or hopeless)
+            over = bool(searched.over or hopeless)
 
-    def _is_apart(self, group: Group, found: Found) -> bool:
+    def _is_apart(self, group: Group, searched: Found) -> bool:
         """Return whether groups with these texts, or with those close to them, were kept apart
         twice."""
-        hashes = {text for id in group.ids for text in found.beside.get(id, ())}
+        hashes = {text for id in group.ids for text in searched.beside.get(id, ())}
         return sum(self._jobs.mark(self._aborts(text)) for text in hashes) > LARGEST
 
     def _has_failed_often(self, group: Group) -> bool:

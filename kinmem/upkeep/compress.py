@@ -58,7 +58,7 @@ def compress(
 def _wording(group: Group, embedder: Embedder, zone: tzinfo) -> Wording | None:
     """Return the merged text; None if the memories must stay apart."""
     best = weightiest(group)
-    texts = [best.content, *(one.content for one in group.memories if one.id != best.id)]
+    texts = [best.content, *(memory.content for memory in group.memories if memory.id != best.id)]
     whole = _shortest(texts)
     if (
         max(memory.generation for memory in group.memories) >= DEEPEST
@@ -75,7 +75,7 @@ def _wording(group: Group, embedder: Embedder, zone: tzinfo) -> Wording | None:
 def _shortest(texts: Sequence[str]) -> str:
     """Return the longest text that says everything the others do; if there is none, their union."""
     for text in sorted(texts, key=len, reverse=True):
-        if united([text, *(one for one in texts if one != text)]) == text:
+        if united([text, *(other for other in texts if other != text)]) == text:
             return text
     return united(texts)
 

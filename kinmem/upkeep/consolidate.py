@@ -104,8 +104,10 @@ def _merge_all(
     failures: list[ModelError] = []
     for group in candidates:
         try:
-            said = ask(group)
-            candidates.settled(group, merge(group, said) if isinstance(said, Wording) else said)
+            outcome = ask(group)
+            candidates.settled(
+                group, merge(group, outcome) if isinstance(outcome, Wording) else outcome
+            )
             failures.clear()
         except ModelError as error:
             candidates.failed(group, is_to_blame=not error.retry)
@@ -168,8 +170,8 @@ class Ask:
         self, group: Group, sources: Sequence[str], problems: Sequence[str]
     ) -> tuple[Merged, list[str]]:
         """Return the answer, and why it cannot stand for the group."""
-        told = zip(group.memories, sources, strict=True)
-        lines = "\n".join(_line(memory, text, self._zone) for memory, text in told)
+        pairs = zip(group.memories, sources, strict=True)
+        lines = "\n".join(_line(memory, text, self._zone) for memory, text in pairs)
         known = "\n".join(problems) or "nothing yet"
         day = today(self._clock().astimezone(self._zone))
         prompt = render(STEP, today=day, memories=lines, problems=known)
@@ -180,7 +182,7 @@ class Ask:
 
 def _line(memory: Memory, text: str, zone: tzinfo) -> str:
     day = day_of(memory, zone)
-    told = {
+    fields = {
         "category": memory.category,
         "subject": memory.subject,
         "speaker": memory.speaker,
@@ -188,7 +190,7 @@ def _line(memory: Memory, text: str, zone: tzinfo) -> str:
         "at": day.isoformat() if day else None,
         "text": text,
     }
-    return json.dumps(told, ensure_ascii=False)
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def _problems(answer: Merged, sources: Sequence[str], embedder: Embedder) -> list[str]:
@@ -204,9 +206,9 @@ def _gives_way(statement: str, sources: Sequence[str]) -> bool:
 
     Otherwise a model could leave out whatever it likes by calling it superseded.
     """
-    said = normalised(statement)
+    wanted = normalised(statement)
     return any(
-        said in {normalised(sentence) for sentence in sentences(source)}
+        wanted in {normalised(sentence) for sentence in sentences(source)}
         and any(
             exclude(statement, sentence) and Pair(statement, sentence).veto is None
             for later in sources[at:]
@@ -252,9 +254,9 @@ def everywhere(store: Store, budget: Budget, counts: Counter[str]) -> None:
         return
     changes = []
     for group in store.said_in_places(LEAST_PROJECTS):
-        live = [one for one in group if one.state in LIVE]
+        live = [memory for memory in group if memory.state in LIVE]
         projects = _projects_of(live)
-        is_bound = all(one.place for one in live)
+        is_bound = all(memory.place for memory in live)
         if is_bound and len(projects) >= LEAST_PROJECTS and not _was_done(store, group):
             changes.append(
                 (live[0], {"place": None}, f"learned alike in {_listed_projects(projects)}")
@@ -264,18 +266,22 @@ def everywhere(store: Store, budget: Budget, counts: Counter[str]) -> None:
 
 def _projects_of(memories: Sequence[Memory]) -> list[str]:
     """Return each project once, even if its repository was moved."""
-    found: list[str] = []
+    projects: list[str] = []
     for memory in memories:
         place = memory.place
-        if place and not any(same_place(one, place) or same_place(place, one) for one in found):
-            found.append(place)
-    return found
+        if place and not any(
+            same_place(project, place) or same_place(place, project) for project in projects
+        ):
+            projects.append(place)
+    return projects
 
 
 def _was_done(store: Store, memories: Sequence[Memory]) -> bool:
     """Return whether one of them held everywhere before. Then somebody has undone that or forgotten
     the memory."""
-    return any(event.action == EVERYWHERE for one in memories for event in store.history(one.id))
+    return any(
+        event.action == EVERYWHERE for memory in memories for event in store.history(memory.id)
+    )
 
 
 def _listed_projects(places: Sequence[str]) -> str:

@@ -143,9 +143,9 @@ class Indexing:
     def _missing(self) -> int:
         """Count chunks without a vector; memories, if this embedder has made none yet."""
         name = self._embedders[0].name
-        for one in self._store.index.coverage():
-            if one.embedder == name:
-                return one.total - one.done
+        for coverage in self._store.index.coverage():
+            if coverage.embedder == name:
+                return coverage.total - coverage.done
         return sum(self._store.counts()["state"].values())
 
     def _stand_in(self, budget: Budget) -> bool:
@@ -177,7 +177,7 @@ class Transcribe:
         """For `embedders`, see Service."""
         self._transcript = transcript
         self._configured = embedders[0]
-        self._embeds = {one.name: Embed(transcript, one) for one in embedders}
+        self._embeds = {embedder.name: Embed(transcript, embedder) for embedder in embedders}
         self._cut = partial(chunks_of, embedder=embedders[0])
 
     def waiting(self) -> int:

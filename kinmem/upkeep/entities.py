@@ -54,14 +54,14 @@ def _read(store: Store, naming: Naming, budget: Budget, counts: Counter[str]) ->
         part = graph.unread(TOGETHER)
         if not part or budget.is_over():
             return
-        found = {
+        knowledge = {
             memory.id: (memory.version, naming(memory.content, memory.speaker, memory.subject))
             for memory in part
         }
-        if not graph.keep(found):
+        if not graph.keep(knowledge):
             return  # all were changed in the meantime: left to the next run
         counts["read"] += len(part)
-        counts["found"] += sum(len(one.entities) for _, one in found.values())
+        counts["found"] += sum(len(named.entities) for _, named in knowledge.values())
 
 
 def _merge(store: Store, budget: Budget, counts: Counter[str]) -> None:
@@ -88,15 +88,15 @@ def same(names: Sequence[Named], budget: Budget = UNLIMITED) -> Iterator[tuple[K
 def _first_names(names: Sequence[Named], budget: Budget) -> Iterator[tuple[Named, Named]]:
     """Match Anna with Anna Schmidt, if there is no Anna Meyer."""
     full: Mapping[str, list[Named]] = defaultdict(list)
-    for one in names:
-        first, _, rest = one.key.folded.partition(" ")
-        if rest and one.key.type in ("person", "other") and one.key.folded != THE_USER:
-            full[first].append(one)
+    for named in names:
+        first, _, rest = named.key.folded.partition(" ")
+        if rest and named.key.type in ("person", "other") and named.key.folded != THE_USER:
+            full[first].append(named)
     for short in names:
         if budget.is_over():
             return
         fitting = full.get(short.key.folded, [])
-        is_person = "person" in (short.key.type, *(one.key.type for one in fitting))
+        is_person = "person" in (short.key.type, *(named.key.type for named in fitting))
         if len(fitting) != 1 or not is_person or not _fits(short, fitting[0]):
             continue
         if _is_confirmed(short, fitting[0]):
@@ -130,8 +130,8 @@ def _shortened(name: str) -> set[str]:
     return {name, *(name[:at] + name[at + 1 :] for at in range(BEGINS, len(name)))}
 
 
-def _fits(one: Named, other: Named) -> bool:
-    types = {one.key.type, other.key.type}
+def _fits(named: Named, other: Named) -> bool:
+    types = {named.key.type, other.key.type}
     return len(types) == 1 or "other" in types
 
 
@@ -143,11 +143,11 @@ def _is_confirmed(short: Named, full: Named) -> bool:
     return bool(a.memories & b.memories or a.relations & b.relations or subjects)
 
 
-def _is_misspelt(one: Named, other: Named) -> bool:
-    a, b = one.around, other.around
+def _is_misspelt(named: Named, other: Named) -> bool:
+    a, b = named.around, other.around
     if not a.relations & b.relations or a.memories & b.memories:
         return False
-    return OSA.distance(one.key.folded, other.key.folded, score_cutoff=SLIP) <= SLIP
+    return OSA.distance(named.key.folded, other.key.folded, score_cutoff=SLIP) <= SLIP
 
 
 def _digits(text: str) -> str:

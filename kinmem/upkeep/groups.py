@@ -139,9 +139,9 @@ class Groups:
 
     @cached_property
     def _disputed(self) -> set[str]:
-        pairs = [(one.newer, one.older) for one in self._store.decisions.conflicts()]
-        found = self._store.memories({id for pair in pairs for id in pair})
-        live = {id for id, one in found.items() if one.state in LIVE}
+        pairs = [(conflict.newer, conflict.older) for conflict in self._store.decisions.conflicts()]
+        memories = self._store.memories({id for pair in pairs for id in pair})
+        live = {id for id, memory in memories.items() if memory.state in LIVE}
         return {id for pair in pairs for id in pair if live.issuperset(pair)}
 
     def of(self, ids: Collection[str], scope: Scope) -> Found:
@@ -164,10 +164,10 @@ class Groups:
             list(vectors.values()), self._embedder.name, COMPARED, Filters(scope=scope)
         )
         return {
-            frozenset((one, other)): cosine
-            for one, found in zip(vectors, nearest, strict=True)
-            for other, cosine in found
-            if cosine >= self._similarity and other != one
+            frozenset((id, other)): cosine
+            for id, neighbours in zip(vectors, nearest, strict=True)
+            for other, cosine in neighbours
+            if cosine >= self._similarity and other != id
         }
 
     def _eligible(self, ids: Collection[str]) -> dict[str, Memory]:

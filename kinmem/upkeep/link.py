@@ -55,7 +55,7 @@ def link(
             store.links.add([*found.new, *found.verified])
             store.links.doubt(found.doubted)
             rounds.linked({memory.id: memory.content_hash for memory in part}, clock())
-            changed = {id for one in (*found.new, *found.doubted) for id in one.ends}
+            changed = {id for link in (*found.new, *found.doubted) for id in link.ends}
             store.life.renew(changed)
     counts["dropped"] += store.links.drop_stale(since, dry_run=budget.dry_run)
 
@@ -92,10 +92,10 @@ class Candidates:
         """Sort into links that are confirmed, links that are not, and the best new ones for which
         both ends have room."""
         old = self._linked(id)
-        still = {one.other(id) for one in wanted}
-        found.verified += [one for one in wanted if one.other(id) in old]
-        found.doubted += [one for other, one in old.items() if other not in still]
-        made = {one.ends for one in found.new}
+        still = {link.other(id) for link in wanted}
+        found.verified += [link for link in wanted if link.other(id) in old]
+        found.doubted += [link for other, link in old.items() if other not in still]
+        made = {link.ends for link in found.new}
         for one in wanted:
             if one.other(id) in old or one.ends in made:
                 continue
@@ -106,11 +106,13 @@ class Candidates:
     def _held(self, ids: Collection[str]) -> Counter[str]:
         """Count the automatic links of each."""
         stored = self._store.links.of(ids)
-        return Counter({id: sum(one.origin == AUTO for one in some) for id, some in stored.items()})
+        return Counter(
+            {id: sum(link.origin == AUTO for link in some) for id, some in stored.items()}
+        )
 
     def _linked(self, id: str) -> dict[str, Link]:
         """Return the automatic links of a memory by their other end."""
-        return {one.other(id): one for one in self._known.get(id, ()) if one.origin == AUTO}
+        return {link.other(id): link for link in self._known.get(id, ()) if link.origin == AUTO}
 
     def _proposals(self, memory: Memory) -> list[Link]:
         """Return the links of one memory that the evidence supports, the most confident first."""
@@ -155,7 +157,7 @@ class Candidates:
     def _live(self) -> set[str]:
         """The ids above that are live. Those found by sharing or nearness always are."""
         named = {id for memory in self._memories.values() for id in self._named(memory)}
-        return {id for id, one in self._store.memories(named).items() if one.state in LIVE}
+        return {id for id, memory in self._store.memories(named).items() if memory.state in LIVE}
 
     @cached_property
     def _sharing(self) -> dict[str, dict[str, Shared]]:

@@ -58,7 +58,7 @@ def tier(store: Store, clock: Clock, budget: Budget, counts: Counter[str]) -> No
     if not is_believed(living, now):
         counts["clock"] += 1
         return
-    places = [place for one in living if (place := place_of(one, now))]
+    places = [place for memory in living if (place := place_of(memory, now))]
     for start in range(0, len(places), TOGETHER):
         if budget.is_over():
             return
@@ -101,14 +101,16 @@ def recalibrate(store: Store, clock: Clock, budget: Budget, counts: Counter[str]
 
 
 def _recalibrate(store: Store, now: datetime, budget: Budget, counts: Counter[str]) -> None:
-    memories = [one for one in store.life.living() if one.state in LIVE]
+    memories = [memory for memory in store.life.living() if memory.state in LIVE]
     check_clock(memories, now)
-    moved = [(one, new) for one in memories if (new := expected(one, now)) != one.importance]
+    moved = [
+        (memory, new) for memory in memories if (new := expected(memory, now)) != memory.importance
+    ]
     for name, up in (("up", True), ("down", False)):
         part: list[tuple[Living, dict[str, Any], str]] = [
-            (one, {"importance": new, "scored_at": now}, _reason(one))
-            for one, new in moved
-            if new is not None and (new > (one.importance or 0)) == up
+            (memory, {"importance": new, "scored_at": now}, _reason(memory))
+            for memory, new in moved
+            if new is not None and (new > (memory.importance or 0)) == up
         ]
         counts[name] += change_all(store, part, "recalibrated", budget)
 
@@ -141,10 +143,10 @@ def _step(uses: int, days: float) -> float:
 def vitals(store: Store, id: str, settings: LifeSettings, now: datetime) -> Vitals | None:
     """Return the memory's current values; None for memories of others, and for those that are no
     longer alive."""
-    found = store.life.living([id])
-    if not found:
+    living = store.life.living([id])
+    if not living:
         return None
-    memory = found[0]
+    memory = living[0]
     left = 1.0 if memory.pinned else retention(fading(memory, now), settings.curve)
     rank = rank_of(memory, now)
     return Vitals(

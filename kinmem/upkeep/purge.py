@@ -151,19 +151,19 @@ def prune(store: Store, wanted: Prune, clock: Clock, budget: Budget, counts: Cou
 
 
 def _prune(store: Store, now: datetime, budget: Budget, counts: Counter[str]) -> None:
-    memories = [one for one in store.life.living() if one.state in LIVE]
+    memories = [memory for memory in store.life.living() if memory.state in LIVE]
     check_clock(memories, now)
     fields = {"state": State.DELETED, "deleted_at": now}
-    idle = [one for one in memories if is_idle(one, now)]
+    idle = [memory for memory in memories if is_idle(memory, now)]
     for start in range(0, len(idle), TOGETHER):
         if budget.is_over():
             return
         part = idle[start : start + TOGETHER]
-        came_by = store.life.came_by([one.id for one in part])
+        came_by = store.life.came_by([memory.id for memory in part])
         gone = [
-            (one, fields, "of little importance and never used")
-            for one in part
-            if not (is_undone(came_by.get(one.id), now) or was_told(store, one))
+            (memory, fields, "of little importance and never used")
+            for memory in part
+            if not (is_undone(came_by.get(memory.id), now) or was_told(store, memory))
         ]
         counts["pruned"] += change_all(store, gone, "pruned", budget)
 

@@ -88,8 +88,8 @@ def review(
     """
     wanted = Filters(subject=filters.subject, scope=filters.scope, states=LIVE)
     read = list(read_live(store, MOST_READ, wanted))
-    memories = [one for one in read if not one.is_document]
-    held = [one for one in read if one.holds_back]
+    memories = [memory for memory in read if not memory.is_document]
+    held = [memory for memory in read if memory.holds_back]
     held += read_live(store, MOST_READ, replace(wanted, states=(State.QUARANTINED,)))
     known = {memory.id: memory for memory in [*memories, *held]}
     relating = Relating(judge)
@@ -97,8 +97,8 @@ def review(
     issues += [_quarantined(memory) for memory in held if memory.kin == store.kin]
     issues += [issue for memory in memories for issue in _alone(memory, store.kin, now)]
     issues += _pairs(memories, store, embedder, duplicate, progress, relating)
-    found, failure = _asked(model, memories, store.kin, now, progress)
-    issues += found
+    issues_of_model, failure = _asked(model, memories, store.kin, now, progress)
+    issues += issues_of_model
     kept = list(_new(issues, known, Refused(store.decisions)))
     kept.sort(key=lambda issue: ORDER.index(issue.type))
     summary = _summary(len(memories) + len(held), kept, model is not None, failure)
@@ -144,49 +144,55 @@ def _open_conflicts(
 ) -> Iterator[Issue]:
     """Yield the conflicts whose memories are both still live, and add these to `known`."""
     conflicts = store.decisions.conflicts()
-    found = store.memories({id for one in conflicts for id in (one.older, one.newer)})
+    memories = store.memories(
+        {id for conflict in conflicts for id in (conflict.older, conflict.newer)}
+    )
     for conflict in conflicts:
-        pair = [found[id] for id in (conflict.older, conflict.newer) if id in found]
-        if len(pair) == 2 and all(one.state in LIVE for one in pair) and _fits(pair, filters):
+        pair = [memories[id] for id in (conflict.older, conflict.newer) if id in memories]
+        if len(pair) == 2 and all(memory.state in LIVE for memory in pair) and _fits(pair, filters):
             known |= {memory.id: memory for memory in pair}
-            said = f"{_told_once(conflict.reason)}; which one holds?"
-            yield _which_holds(pair, said, relating)
+            description = f"{_told_once(conflict.reason)}; which one holds?"
+            yield _which_holds(pair, description, relating)
 
 
 def _told_once(reason: str) -> str:
     """That they contradict each other, and why, where the reason does not begin with it."""
-    said = "cannot both be so"
-    return reason if reason.startswith(said) else f"{said} ({reason})"
+    verdict = "cannot both be so"
+    return reason if reason.startswith(verdict) else f"{verdict} ({reason})"
 
 
-def _which_holds(pair: Sequence[Memory], said: str, relating: Relating) -> Issue:
+def _which_holds(pair: Sequence[Memory], description: str, relating: Relating) -> Issue:
     """Return a contradiction of two memories, the earlier first, with what remains of that one."""
     earlier, later = pair
     if rest := remainder(earlier, later, relating):
-        said += f' Of the earlier one this stays: "{rest[:SHOWN]}"'
-    return issue_of("contradiction", pair, said, "update", later.content)
+        description += f' Of the earlier one this stays: "{rest[:SHOWN]}"'
+    return issue_of("contradiction", pair, description, "update", later.content)
 
 
 def _fits(pair: Sequence[Memory], filters: Filters) -> bool:
     return any(
-        (filters.scope in (None, one.scope))
-        and (filters.subject is None or folded(filters.subject) == folded(one.subject or ""))
-        for one in pair
+        (filters.scope in (None, memory.scope))
+        and (filters.subject is None or folded(filters.subject) == folded(memory.subject or ""))
+        for memory in pair
     )
 
 
 def _quarantined(memory: Memory) -> Issue:
     if memory.state in LIVE:
         parts = memory.ingest_metadata[HELD_BACK]
-        said = f"{parts} chunks of it read like instructions to a model and are never recalled;"
-        said += " apply leaves them so and never asks again, keep releases them"
+        description = (
+            f"{parts} chunks of it read like instructions to a model and are never recalled;"
+        )
+        description += " apply leaves them so and never asks again, keep releases them"
         if parts == 1:
-            said = "one chunk of it reads like an instruction to a model and is never recalled;"
-            said += " apply leaves it so and never asks again, keep releases it"
-        return issue_of("quarantined", [memory], said, "keep")
+            description = (
+                "one chunk of it reads like an instruction to a model and is never recalled;"
+            )
+            description += " apply leaves it so and never asks again, keep releases it"
+        return issue_of("quarantined", [memory], description, "keep")
     why = memory.metadata.get("quarantine") or "it reads like an instruction to a model"
-    said = f"held back and never recalled: {why}; apply deletes it, keep releases it"
-    return issue_of("quarantined", [memory], said, "delete")
+    description = f"held back and never recalled: {why}; apply deletes it, keep releases it"
+    return issue_of("quarantined", [memory], description, "delete")
 
 
 def _alone(memory: Memory, kin: str, now: datetime) -> Iterator[Issue]:
@@ -200,11 +206,13 @@ def _alone(memory: Memory, kin: str, now: datetime) -> Iterator[Issue]:
     elif (
         coming := SPOKEN_OF_AS_COMING.search(memory.content)
     ) and now - memory.said_at > COMING_WITHIN:
-        said = f'says "{coming.group()}", but was said {age}; write the date, or what came of it'
-        yield issue_of("stale", [memory], said, "update")
+        description = (
+            f'says "{coming.group()}", but was said {age}; write the date, or what came of it'
+        )
+        yield issue_of("stale", [memory], description, "update")
     elif _left(memory, now) < FADED:
-        said = f"from {age} and faded; is it still so?"
-        yield issue_of("stale", [memory], said, "update")
+        description = f"from {age} and faded; is it still so?"
+        yield issue_of("stale", [memory], description, "update")
     elif len(content_words(memory.content)) <= SAYS_LITTLE and memory.subject is None:
         yield issue_of("clutter", [memory], "says too little to help anyone later", "delete")
 

@@ -84,7 +84,7 @@ class Reviewer:
     def _found(
         self, filters: Filters, model: ChatModel | None, progress: Progress | None
     ) -> Review:
-        found = review(
+        reviewed = review(
             self._store,
             self._embedder,
             filters,
@@ -94,12 +94,12 @@ class Reviewer:
             duplicate=self._duplicate,
             judge=self._judge,
         )
-        for issue in found.issues:
+        for issue in reviewed.issues:
             self._issues[issue.id] = issue
             self._issues.move_to_end(issue.id)
         while len(self._issues) > REMEMBERED:
             self._issues.popitem(last=False)
-        return found
+        return reviewed
 
     def _known(self, id: str) -> Issue:
         if id not in self._issues:
@@ -172,8 +172,8 @@ def refuse_issue(store: Store, issue: Issue) -> Settled:
 def _present(store: Store, issue: Issue) -> list[Memory]:
     """Return its memories, in its order. Raises InvalidInput if they have changed since the
     review."""
-    found = store.memories(issue.memory_ids)
-    memories = [found[id] for id in issue.memory_ids if id in found]
+    known = store.memories(issue.memory_ids)
+    memories = [known[id] for id in issue.memory_ids if id in known]
     if len(memories) < len(issue.memory_ids) or issue_id(issue.type, memories) != issue.id:
         raise _changed(issue)
     return memories

@@ -76,10 +76,10 @@ def summarize_these(
             break
         try:
             memory = store.get(id)
-            found = _summaries(store, memory, model, counts)
+            summaries = _summaries(store, memory, model, counts)
         except MemoryNotFound:  # erased in the meantime
             continue
-        if store.summaries.put(memory, found) and found[0].text:
+        if store.summaries.put(memory, summaries) and summaries[0].text:
             made += 1
             counts["summaries"] += 1
     return made
@@ -90,16 +90,16 @@ def _summaries(
 ) -> list[Summary]:
     """Return the summary of the whole, then those of the parts that need one."""
     if not memory.is_document:
-        found = [_of_text(memory, memory.content)]
+        summaries = [_of_text(memory, memory.content)]
         return (
-            found
-            if model is None or not found[0].text
-            else _asked(memory, memory.content, [], found, model, counts)
+            summaries
+            if model is None or not summaries[0].text
+            else _asked(memory, memory.content, [], summaries, model, counts)
         )
     parts = list(_parts(store, memory.id))
-    text = "\n\n".join(said for said in parts if said)
-    found = [_of_text(memory, text), *_of_parts(parts if len(parts) > 1 else [])]
-    return found if model is None else _asked(memory, text, parts, found, model, counts)
+    text = "\n\n".join(part for part in parts if part)
+    summaries = [_of_text(memory, text), *_of_parts(parts if len(parts) > 1 else [])]
+    return summaries if model is None else _asked(memory, text, parts, summaries, model, counts)
 
 
 def _parts(store: Store, id: str) -> Iterator[str]:
@@ -119,8 +119,10 @@ def _of_text(memory: Memory, text: str) -> Summary:
 
 
 def _of_parts(parts: Sequence[str]) -> list[Summary]:
-    told = (summary(text, SENTENCES_OF_PART, CHARACTERS_OF_PART) for text in parts)
-    return [Summary(said, EXTRACTIVE, chunk) for chunk, said in enumerate(told) if said]
+    summaries = (summary(text, SENTENCES_OF_PART, CHARACTERS_OF_PART) for text in parts)
+    return [
+        Summary(sentence, EXTRACTIVE, chunk) for chunk, sentence in enumerate(summaries) if sentence
+    ]
 
 
 def _asked(
@@ -132,8 +134,8 @@ def _asked(
     counts: Counter[str],
 ) -> list[Summary]:
     """Return the summaries with the model's in place of the rules', as far as it answers."""
-    found = {one.chunk: one for one in by_rules}
-    wanted = [chunk for chunk in found if chunk is not None]
+    summaries = {made.chunk: made for made in by_rules}
+    wanted = [chunk for chunk in summaries if chunk is not None]
     title = memory.title or memory.subject or "(none)"
     shown = (
         text if len(text) <= SHOWN else summary(text, SHOWN // 100, SHOWN, title) or text[:SHOWN]
@@ -147,24 +149,24 @@ def _asked(
             "summarize_memory", title=title, text=shown, parts="\n".join(lines) or "(none)"
         )
         try:
-            told = model.answer(prompt, Told)
+            answer = model.answer(prompt, Told)
         except ModelError as error:
             logger.warning("summary of %s by rules: %s", memory.id, error)
             counts["summaries.rules"] += 1
             break
         if call == 0:
-            found[None] = _checked(told.summary, CHARACTERS, found[None], model.name)
-        for one in told.parts:
-            if one.id in group:
-                old = found[one.id]
-                found[one.id] = _checked(one.summary, CHARACTERS_OF_PART, old, model.name)
-    return [found.pop(None), *found.values()]
+            summaries[None] = _checked(answer.summary, CHARACTERS, summaries[None], model.name)
+        for part in answer.parts:
+            if part.id in group:
+                old = summaries[part.id]
+                summaries[part.id] = _checked(part.summary, CHARACTERS_OF_PART, old, model.name)
+    return [summaries.pop(None), *summaries.values()]
 
 
-def _checked(said: str, most: int, by_rules: Summary, model: str) -> Summary:
+def _checked(answer: str, most: int, by_rules: Summary, model: str) -> Summary:
     """Return the model's summary as it is stored, or the rules' if it is unusable."""
     try:
-        told = " ".join(clean(cut(redact(said)[0], most), "the summary", 4 * most).split())
+        text = " ".join(clean(cut(redact(answer)[0], most), "the summary", 4 * most).split())
     except InvalidInput:
         return by_rules
-    return by_rules if order_in(told) else Summary(told, model, by_rules.chunk)
+    return by_rules if order_in(text) else Summary(text, model, by_rules.chunk)

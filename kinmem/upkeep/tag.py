@@ -50,7 +50,7 @@ def tag_these(store: Store, memories: Sequence[Memory], clock: Clock) -> int:
     """Tag these own memories, and those that shared a tag with no other before; returns how many of
     all have other tags now."""
     tags = _tags(store, memories)
-    seen = {one.id: one.content_hash for one in store.memories(list(tags)).values()}
+    seen = {memory.id: memory.content_hash for memory in store.memories(list(tags)).values()}
     return store.rounds.tagged(tags, seen, clock())
 
 

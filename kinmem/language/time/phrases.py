@@ -24,7 +24,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Any
 
@@ -109,6 +109,7 @@ class Plain:
     words: frozenset[str]  # with accents and without
 
     @classmethod
+    @lru_cache(maxsize=2)  # each question is read three times in a row
     def of(cls, original: str) -> "Plain":
         kept: list[str] = []
         places: list[int] = []

@@ -32,7 +32,7 @@ class SqlDocuments:
         return old_text(kept, version or present, present, text, id)
 
     def readable(self, id: str) -> str:
-        read = self.parts(id, 0, None)
+        read = self.parts(id, most=None)
         if not any(place.held for place, _ in read):
             return self.text(id)
         whole: list[str] = []
