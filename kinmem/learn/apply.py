@@ -7,7 +7,7 @@ from typing import Any, TypeVar, assert_never
 
 from kinmem.errors import MemoryNotFound, VersionConflict
 from kinmem.language import content_hash, evidence, periods
-from kinmem.learn.draft import Candidate
+from kinmem.learn.drafting import Candidate
 from kinmem.learn.occasion import begins
 from kinmem.learn.reconcile import (
     Flag,

@@ -8,7 +8,7 @@ from itertools import chain
 
 from kinmem.clock import Clock
 from kinmem.language import Ladder, claim
-from kinmem.learn.draft import Candidate
+from kinmem.learn.drafting import Candidate
 from kinmem.learn.occasion import MOST_JUDGED, begins, in_order, last_said, worth_judging
 from kinmem.learn.reconcile import (
     Merge,

@@ -6,7 +6,7 @@ from typing import Any
 
 from kinmem.errors import InvalidInput
 from kinmem.language import content_hash, day_of_event, evidence, valid_until
-from kinmem.learn.draft import TRUST
+from kinmem.learn.drafting import TRUST
 from kinmem.learn.screen import Secrets, without_secrets_in
 from kinmem.models import LIVE, TOLD_AT, Memory, State
 from kinmem.validation import (

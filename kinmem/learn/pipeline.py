@@ -16,7 +16,7 @@ from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.learn.apply import Changes, changes_of_stored, retried
 from kinmem.learn.ask import ask_about
 from kinmem.learn.compare import JUDGED_IN_BULK, Compare, judged_per_note
-from kinmem.learn.draft import Candidate, classify, describe, draft_of, project_of
+from kinmem.learn.drafting import Candidate, classify, describe, draft_of, project_of
 from kinmem.learn.extract import extract
 from kinmem.learn.reconcile import Keep, Outdated
 from kinmem.learn.screen import Screen, without_secrets
