@@ -15,7 +15,7 @@ import numpy as np
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from kinmem.learn.projects import LIFE  # noqa: E402
+from kinmem.learn.drafting import LIFE  # noqa: E402
 from kinmem.llm.base import warm  # noqa: E402
 from kinmem.llm.builtin import FOLDER, BuiltinEmbedder  # noqa: E402
 from kinmem.llm.vectors import Probe  # noqa: E402

@@ -11,9 +11,9 @@ import pytest
 from kinmem.errors import InvalidInput
 from kinmem.hooks.dialects import heard
 from kinmem.hooks.requests import attend
-from kinmem.learn.prepare import judgement
+from kinmem.learn.drafting import judgement
 from kinmem.mcp import tool_answers
-from kinmem.models.places import place_of
+from kinmem.models.places import compare_places, place_of
 from kinmem.service import Service
 from kinmem.store.sqlite.connection import SqliteDatabase
 
@@ -332,6 +332,35 @@ def test_a_repository_that_was_moved_keeps_its_rules(
 
     assert "trunk-based" in opening(service, moved / "parcels")
     assert "trunk-based" not in opening(service, projects("other"))
+
+
+@pytest.mark.parametrize("parent", ["aaa", "zzz"])
+def test_what_a_repository_that_may_have_moved_says_otherwise_is_asked_about_and_both_stay(
+    service: Service, projects: Callable[[str], Path], tmp_path: Path, parent: str
+) -> None:
+    before, moved = projects("parcels"), tmp_path / parent / "parcels"
+    first = service.memorize("The API listens on port 8080.", place=str(before))
+    (moved / ".git").mkdir(parents=True)
+    shutil.rmtree(before)
+    service.here = place_of(str(moved))
+    second = service.memorize("The API now listens on port 9090.")
+
+    issues = service.review_memories().issues
+
+    assert (first.status, second.status) == ("created", "created")
+    assert [set(one.memory_ids) for one in issues] == [{first.id, second.id}]
+
+
+def test_places_are_the_same_perhaps_the_same_or_others(
+    projects: Callable[[str], Path], tmp_path: Path
+) -> None:
+    here, other = str(projects("parcels")), str(projects("invoices"))
+    gone, fork = str(tmp_path / "gone" / "parcels"), tmp_path / "fork" / "parcels"
+    fork.mkdir(parents=True)
+
+    assert compare_places(here, here) == compare_places(None, here) == "same"
+    assert compare_places(here, gone) == compare_places(gone, here) == "perhaps"
+    assert compare_places(here, str(fork)) == compare_places(here, other) == "other"
 
 
 def test_a_hook_tells_the_clients_folder(service: Service, projects: Callable[[str], Path]) -> None:

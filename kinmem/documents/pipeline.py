@@ -34,7 +34,7 @@ from kinmem.validation import (
 
 DESCRIPTION_BYTES = 2048
 SOURCE_BYTES = 2048
-# As in learn/prepare.py: an imported file is trusted less than what somebody states.
+# As in learn/drafting.py: an imported file is trusted less than what somebody states.
 TRUST: Mapping[Channel, float] = {"import": 0.3, "explicit": 0.8}
 # Share of its text and of its chunks, from which a document that reads like instructions to a model
 # is quarantined as a whole.

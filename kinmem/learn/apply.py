@@ -1,62 +1,82 @@
-"""Stage 5 of learning: what a verdict does to the memories, as parts of one batch."""
+"""Stage 6 of learning: what verdicts do to the memories, gathered as the changes of one batch."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, assert_never
 
 from kinmem.errors import MemoryNotFound, VersionConflict
 from kinmem.language import content_hash, evidence, periods
+from kinmem.learn.drafting import Candidate
 from kinmem.learn.occasion import begins
-from kinmem.learn.reconcile import Flag, Keep, Merge, Outdated, Replace, Skip, Verdict
+from kinmem.learn.reconcile import (
+    Flag,
+    Keep,
+    Merge,
+    Neighbour,
+    Outdated,
+    Replace,
+    Skip,
+    Verdict,
+)
 from kinmem.llm.naming import Naming, reread
-from kinmem.models import Chunks, ConflictMode, Memory, State, Stored
-from kinmem.models.turns import Change, Conflict, Repetition
+from kinmem.models import (
+    LIVE,
+    Chunks,
+    ConflictMode,
+    Draft,
+    Memory,
+    State,
+    Stored,
+    Vector,
+)
+from kinmem.models.turns import Batch, Change, Conflict, Repetition
 
+# Turns that a memory names.
 MOST_TURNS = 3
+# Tries to decide and apply, since another process may change a memory in between.
 TRIES = 3
-"""How often it is decided anew because somebody changed a memory meanwhile."""
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Deeds:
-    """What is to be done because of one new memory."""
+class Effects:
+    """What has to be done because of one verdict."""
 
-    told: Stored
+    outcome: Stored
     memory: Memory | None
-    """The new one as it is to stand; None: it is not to be stored."""
+    """The new memory as it is to be stored; None if it is not to be stored."""
     changes: tuple[Change, ...] = ()
-    """Of those that were there."""
+    """Changes of stored memories."""
     conflicts: tuple[Conflict, ...] = ()
     repeated: tuple[Repetition, ...] = ()
-    """Where the new one was said, if a known one says it."""
+    """Where the new one was said, if a stored one says the same."""
 
 
-def deeds(
+def effects_of(
     verdict: Verdict, new: Memory, chunks: Chunks | None, mode: ConflictMode, naming: Naming
-) -> Deeds:
-    """What a verdict about `new` asks for. `chunks` are those of a merged text."""
+) -> Effects:
+    """Return what a verdict about `new` asks for. `chunks` are those of a merged text."""
     match verdict:
         case Keep():
-            return Deeds(Stored("created", new.id), new)
+            return Effects(Stored("created", new.id), new)
         case Skip(known):
             again = Repetition.of(new, known.id)
-            return Deeds(Stored("duplicate_of", known.id), None, repeated=again)
+            return Effects(Stored("duplicate_of", known.id), None, repeated=again)
         case Merge(known, content, reason):
             change = _merged(known, new, content, chunks, reason, naming)
             again = Repetition.of(new, known.id)
-            return Deeds(Stored("merged_into", known.id, reason), None, (change,), (), again)
+            return Effects(Stored("merged_into", known.id, reason), None, (change,), (), again)
         case Replace(outdated, _, reason):
             ids = tuple(memory.id for memory in outdated)
             changes = tuple(_superseded(memory, new, reason) for memory in outdated)
-            return Deeds(Stored("superseded", new.id, reason, supersedes=ids), new, changes)
+            return Effects(Stored("superseded", new.id, reason, supersedes=ids), new, changes)
         case Outdated(by, _, reason, before):
-            told = f"{reason}; {by.id} is what holds now"
+            past = f"{reason}; {by.id} is what holds now"
             changes = tuple(_superseded(memory, new, reason) for memory in before)
-            return Deeds(
-                Stored("superseded", new.id, told), replace(new, **ended(new, by)), changes
+            return Effects(
+                Stored("superseded", new.id, past), replace(new, **ended(new, by)), changes
             )
         case Flag(against, kind, reason):
             conflicts = tuple(
@@ -66,13 +86,14 @@ def deeds(
                 for known in against
             )
             ids = tuple(memory.id for memory in against)
-            return Deeds(Stored("conflict", new.id, reason, conflicts=ids), new, (), conflicts)
+            return Effects(Stored("conflict", new.id, reason, conflicts=ids), new, (), conflicts)
         case _:
             assert_never(verdict)
 
 
-def decided(decide_and_apply: Callable[[], Result]) -> Result:
-    """Its result; it is called again where a memory that it decided about was changed meanwhile."""
+def retried(decide_and_apply: Callable[[], Result]) -> Result:
+    """Return its result. It is called again if a memory that it decided about was changed in the
+    meantime."""
     for _ in range(TRIES - 1):
         with suppress(VersionConflict, MemoryNotFound):
             return decide_and_apply()
@@ -80,18 +101,18 @@ def decided(decide_and_apply: Callable[[], Result]) -> Result:
 
 
 def ended(memory: Memory, by: Memory) -> dict[str, Any]:
-    """Fields of what was so until `by` began, or for no time if that began earlier."""
+    """Return the fields of a memory that held until `by` began, or never if that began earlier."""
     began = begins(by) if by.valid_to is None else min(begins(by), by.valid_to)
     until = max(begins(memory), began)
     return {"state": State.SUPERSEDED, "superseded_by": by.id, "valid_to": until}
 
 
 def absorbed(new: Memory, known: Memory, reason: str) -> Change:
-    """A stored memory that `known` makes superfluous gives way to it."""
+    """Return the change of a stored memory that `known` makes superfluous."""
     gone = {
         "state": State.SUPERSEDED,
         "superseded_by": known.id,
-        "valid_to": begins(new),  # as_of finds the known one, which says the same
+        "valid_to": begins(new),  # as_of finds `known`, which says the same
     }
     return Change(new.id, gone, "superseded", f"{reason} as {known.id}", new.version)
 
@@ -126,8 +147,143 @@ def _greater(a: float | None, b: float | None) -> float | None:
 
 
 def _both_turns(known: Memory, new: Memory) -> Mapping[str, Any]:
-    """A memory names turns of its own session alone; others are noted as repetitions."""
+    """Add the new one's turns, if they are of the same session; others are noted as repetitions."""
     if new.session != known.session:
         return known.metadata
     turns = tuple(dict.fromkeys((*known.turns, *new.turns)))[:MOST_TURNS]
     return {**known.metadata, "turns": list(turns)} if len(turns) > 1 else known.metadata
+
+
+def changes_of_stored(
+    verdict: Verdict, memory: Memory, chunks: Chunks | None, mode: ConflictMode, naming: Naming
+) -> Batch | None:
+    """Return what a verdict about a memory that is stored already asks for; None if nothing."""
+    if isinstance(verdict, Keep):
+        return None
+    effects = effects_of(verdict, memory, chunks, mode, naming)
+    changes = list(effects.changes)
+    match verdict:
+        case Skip(known):
+            changes.append(absorbed(memory, known, "says the same"))
+        case Merge(known):
+            changes.append(absorbed(memory, known, "is told by the same text"))
+        case Outdated(by):
+            reason = f"outdated by {by.id}"
+            fields = ended(memory, by)
+            changes.append(Change(memory.id, fields, "superseded", reason, memory.version))
+    return Batch(
+        changes=changes,
+        conflicts=effects.conflicts,
+        repeated=effects.repeated,
+        name=f"settle {memory.id}",
+    )
+
+
+class Changes:
+    """What the notes of one call or turn do to the memories, collected note by note."""
+
+    def __init__(self, mode: ConflictMode, naming: Naming) -> None:
+        self._mode: ConflictMode = mode
+        self._naming = naming
+        self._drafts: dict[str, Draft] = {}
+        self._changes: dict[str, Change] = {}
+        self._merged: dict[str, Memory] = {}
+        """Stored memories as they will be after a merge."""
+        self._held: dict[str, str] = {}
+        """Memories put into quarantine: hash of the content -> id."""
+        self._conflicts: list[Conflict] = []
+        self._repeated: list[Repetition] = []
+        self.ended: set[str] = set()
+        """Ids of the stored memories that no longer hold."""
+
+    def neighbours(self, stored: Sequence[Neighbour], vectors: Sequence[Vector]) -> list[Neighbour]:
+        """Return the stored neighbours as these changes leave them, and the new memories among
+        them."""
+        near = [
+            (self._merged.get(memory.id, memory), cosine)
+            for memory, cosine in stored
+            if memory.id not in self.ended
+        ]
+        for draft in self._drafts.values():
+            own = draft.chunks.vectors
+            if own is not None and len(own) == 1 and vectors and draft.memory.state in LIVE:
+                near.append((draft.memory, max(float(own[0] @ vector) for vector in vectors)))
+        return sorted(near, key=lambda neighbour: -neighbour[1])
+
+    def add(self, candidate: Candidate, verdict: Verdict, chunks: Chunks | None = None) -> Stored:
+        """Add what a verdict about a note asks for. `chunks` are those of a merged text."""
+        memory, draft = candidate.memory, candidate.draft
+        effects = effects_of(verdict, memory, chunks, self._mode, self._naming)
+        for change in effects.changes:
+            self._change(change)
+        if isinstance(verdict, Merge):
+            self._merged[verdict.known.id] = replace(verdict.known, **effects.changes[0].fields)
+        if effects.memory is not None:
+            self._drafts[memory.id] = replace(draft, memory=effects.memory)
+        self._conflicts += effects.conflicts
+        self._repeated += effects.repeated
+        return effects.outcome
+
+    def hold(self, candidate: Candidate, quarantined: Mapping[str, str]) -> Stored:
+        """Keep a note out of use. Once is enough, however often a page is read."""
+        memory = candidate.memory
+        known = {**quarantined, **self._held}.get(memory.content_hash)
+        if known is not None:
+            return self.repeat(candidate, known)
+        self._held[memory.content_hash] = memory.id
+        self._drafts[memory.id] = candidate.draft
+        return Stored("quarantined", memory.id)
+
+    def repeat(self, candidate: Candidate, known: str, reason: str | None = None) -> Stored:
+        """Note that a statement is stored already."""
+        self._repeated += Repetition.of(candidate.memory, known)
+        return Stored("duplicate_of", known, reason)
+
+    def _change(self, change: Change) -> None:
+        """Add to what is to be changed in a memory, which may itself be new."""
+        fields: dict[str, Any] = dict(change.fields)
+        if change.id in self._drafts:
+            draft = self._drafts[change.id]
+            self._drafts[change.id] = replace(
+                draft,
+                memory=replace(draft.memory, **fields),
+                chunks=change.chunks or draft.chunks,
+                knowledge=change.knowledge or draft.knowledge,
+            )
+            return
+        earlier = self._changes.get(change.id)
+        if earlier is not None:
+            change = replace(
+                change,
+                fields={**earlier.fields, **fields},
+                version=earlier.version,
+                chunks=change.chunks or earlier.chunks,
+                knowledge=change.knowledge or earlier.knowledge,
+            )
+        self._changes[change.id] = change
+        if fields.get("state") == State.SUPERSEDED:
+            self.ended.add(change.id)
+
+    def batch(
+        self, repeated: Sequence[Repetition], learned: Sequence[int], name: str | None
+    ) -> Batch:
+        """Return all of it. `learned` are the messages that nothing more is learned from."""
+        return Batch(
+            drafts=list(self._drafts.values()),
+            changes=list(self._changes.values()),
+            conflicts=self._conflicts,
+            learned=learned,
+            repeated=[*self._repeated, *repeated],
+            name=name,
+        )
+
+    def stored_as(self, ids: Sequence[str], outcomes: Sequence[Stored]) -> list[Stored]:
+        """Return the outcomes, given the ids under which the drafts of the batch are stored: in the
+        meantime another process may have stored the same statement."""
+        stored = dict(zip(self._drafts, ids, strict=True))
+        return [
+            outcome
+            if outcome.id is None or stored.get(outcome.id, outcome.id) == outcome.id
+            else Stored("duplicate_of", stored[outcome.id])
+            for outcome in outcomes
+        ]

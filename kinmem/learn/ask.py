@@ -1,34 +1,80 @@
-"""Stage 1 of learning with a model: what it is shown of the turn, what it finds worth
-keeping, and what that rests on."""
+"""Stage 1 of learning, with a model: what it is shown of a turn, what it finds worth keeping, and
+which messages support that."""
 
 import json
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any, TypeVar
 
-from kinmem.errors import InvalidInput
-from kinmem.language import order_in
+from kinmem.errors import InvalidInput, ModelError
+from kinmem.language import order_in, without_unkept
 from kinmem.learn import findings as read
 from kinmem.learn.findings import Finding, Findings, citing
-from kinmem.llm.base import ChatModel
+from kinmem.llm.base import ChatModel, Embedder
 from kinmem.llm.prompts import render
-from kinmem.models import Memory, Note
+from kinmem.models import LIVE, Filters, Memory, Note
 from kinmem.models.turns import Message
+from kinmem.store.base import Store
 from kinmem.text import content_words
 
 logger = logging.getLogger(__name__)
 
+# Memories near a turn that the model is shown, and characters of the turn by which they are found.
+MOST_NEAR, READ_FOR_KNOWN = 10, 2000
 MOST_FINDINGS = 20
+# Turns that a note names.
 MOST_TURNS = 3
-DOUBTFUL = 0.5
-"""Most confidence in what neither person nor assistant said."""
-UNIMPORTANT = 5.0
-"""And the most importance: what a page says opens no session."""
+# Highest confidence and importance of what neither a person nor an assistant said: what a page says
+# opens no session.
+DOUBTFUL, UNIMPORTANT = 0.5, 5.0
 OF_PEOPLE = frozenset({"identity", "preference", "relationship"})
 OF_THE_USER = re.compile(r"\W*(?:the )?user\b|\W*(?:I|my|me)\b", re.IGNORECASE)
+
+
+def ask_about(
+    turn: Sequence[Message],
+    before: Sequence[Message],
+    model: ChatModel,
+    store: Store,
+    embedder: Embedder,
+    zone: tzinfo,
+) -> list[Note]:
+    """Return what the model finds in the turn, shown with the memories that it may be about."""
+    turn, before = _without_unkept(turn), _without_unkept(before)
+    return ask(model, turn, before, _known(turn, store, embedder), zone) if turn else []
+
+
+def _without_unkept(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages without what people ask not to keep, and without the answers of such a
+    turn, which may repeat it."""
+    kept: list[Message] = []
+    turns: set[str] = set()
+    for message in messages:
+        text = without_unkept(message.text) if message.role == "user" else message.text
+        if text != message.text:
+            turns.add(message.turn)
+        if text and (message.role == "user" or message.turn not in turns):
+            kept.append(replace(message, text=text))
+    return kept
+
+
+def _known(turn: Sequence[Message], store: Store, embedder: Embedder) -> list[Memory]:
+    """Return the live memories near the turn, then those that its session was shown."""
+    speech = " ".join(message.text for message in turn if message.role in ("user", "assistant"))
+    ids: list[str] = []
+    if speech and embedder.ready:
+        with suppress(ModelError):
+            vector = embedder.embed([speech[:READ_FOR_KNOWN]])[0]
+            near = store.index.nearest(vector, embedder.name, MOST_NEAR, Filters())
+            ids = [id for id, _ in sorted(near, key=lambda scored: -scored[1])][:MOST_NEAR]
+    shown = sorted(store.shown.versions(turn[0].session, latest=100))
+    memories = store.memories([*ids, *shown])
+    ordered = [memories[id] for id in dict.fromkeys([*ids, *shown]) if id in memories]
+    return [memory for memory in ordered if memory.state in LIVE]
 
 
 def ask(
@@ -38,32 +84,33 @@ def ask(
     known: Sequence[Memory],
     zone: tzinfo,
 ) -> list[Note]:
-    """What the model finds in the turn; nothing, unasked, where neither person nor assistant spoke.
+    """Return what the model finds in the turn. It is not asked if neither a person nor an assistant
+    spoke.
 
     `before` and `known` explain the turn and are not learned from. A finding that cites nothing of
-    the turn, or does not fit the limits of a memory, is left out. Raises ModelError.
+    the turn, or exceeds the limits of a memory, is left out. Raises ModelError.
     """
     if not any(message.role in ("user", "assistant") for message in turn):
         return []
     case = _Case.of(turn, before, known)
-    found = model.answer(case.prompt(zone), case.shape)
+    findings = model.answer(case.prompt(zone), case.shape)
     notes = []
-    for finding in found.items[:MOST_FINDINGS]:
+    for finding in findings.items[:MOST_FINDINGS]:
         try:
             note = case.note(finding, model.name, zone)
         except InvalidInput:
             continue
         if note is not None:
             notes.append(note)
-    if len(notes) < len(found.items):
-        lost = len(found.items) - len(notes)
-        logger.info("%d of %d findings of %s left out", lost, len(found.items), model.name)
+    if len(notes) < len(findings.items):
+        lost = len(findings.items) - len(notes)
+        logger.info("%d of %d findings of %s left out", lost, len(findings.items), model.name)
     return notes
 
 
 @dataclass(frozen=True)
 class _Case:
-    """What one question is about, under the short names that the model knows it by."""
+    """What the model is asked about, under the short ids that it is shown."""
 
     turn: Mapping[str, Message]
     before: Mapping[str, Message]
@@ -84,8 +131,8 @@ class _Case:
 
     @property
     def shape(self) -> type[Findings]:
-        """What may be answered."""
-        return citing([*self.turn, *self.before], {one.who for one in self.turn.values()})
+        """The shape of the answer."""
+        return citing([*self.turn, *self.before], {message.who for message in self.turn.values()})
 
     def prompt(self, zone: tzinfo) -> str:
         return render(
@@ -96,7 +143,10 @@ class _Case:
         )
 
     def note(self, finding: Finding, model: str, zone: tzinfo) -> Note | None:
-        """The finding as far as it holds; None if the turn does not. Raises InvalidInput."""
+        """Return the finding as a note, or None if it cites nothing of the turn.
+
+        Raises InvalidInput.
+        """
         content = read.content_of(finding.content)
         cited = self.grounds.of(content, self._cited(finding))
         if not cited:
@@ -131,11 +181,11 @@ class _Case:
         )
 
     def _cited(self, finding: Finding) -> list[Message]:
-        """The messages that it cites, one of the turn first; by its speaker if it cites none."""
+        """Return the messages that it cites, one of the turn first; if none, one by its speaker."""
         ids = [id.strip().casefold() for id in finding.turn]
         main = [self.turn[id] for id in ids if id in self.turn]
         if not main:
-            main = [one for one in self.turn.values() if one.who == finding.speaker][:1]
+            main = [message for message in self.turn.values() if message.who == finding.speaker][:1]
         return main + [self.before[id] for id in ids if id in self.before] if main else []
 
     def _updated(self, finding: Finding) -> str | None:
@@ -149,24 +199,25 @@ def _is_said_by_person(speaker: str, cited: Sequence[Message]) -> bool:
     return any(message.role == "user" and message.who == speaker for message in cited)
 
 
-# What a model's finding rests on, whatever it cites: whose words it has, and if they may count.
+# What a model's finding really rests on, whatever it cites: whose words it has.
+# Share of its words by which a finding must be nearer to a tool's output than to what was said.
 CLEARLY = 0.3
-"""By how much of its words a finding has to be nearer to a tool's output than to what was said."""
 
 
 class Grounds:
-    """The words of a turn, by whom they come from."""
+    """The words of a turn, by who said them."""
 
     def __init__(self, turn: Sequence[Message], before: Sequence[Message]) -> None:
-        said = [message for message in (*turn, *before) if message.role != "tool"]
-        self._said = _words_of(said)
-        self._by_people = _words_of([message for message in said if message.role == "user"])
+        speech = [message for message in (*turn, *before) if message.role != "tool"]
+        self._said = _words_of(speech)
+        self._by_people = _words_of([message for message in speech if message.role == "user"])
         self._tools = [
             (message, _words_of([message])) for message in turn if message.role == "tool"
         ]
 
     def of(self, content: str, cited: Sequence[Message]) -> list[Message]:
-        """The messages it rests on, the main one first: those cited, unless its words are a tool's.
+        """Return the messages it rests on, the main one first: those it cites, unless its words are
+        a tool's.
 
         A page that a tool read may tell the model to say that the user said so.
         """
@@ -174,10 +225,11 @@ class Grounds:
         return tools[:1] if cited and tools else list(cited)
 
     def doubt(self, content: str, grounds: Sequence[Message]) -> str | None:
-        """Why it must not be recalled unseen; None if nothing speaks against it.
+        """Return why a person must see it before it is recalled; None if it may be recalled.
 
-        Its words are a tool's and no person's, even if an assistant repeated them, and the tool's
-        text, or the finding where it rests on nothing else, reads like an instruction to a model.
+        That is so if its words are a tool's and no person's, even if an assistant repeated them,
+        and the tool's text reads like an instruction to a model, or the finding itself if it rests
+        on nothing else.
         """
         texts = [tool.text for tool in self._nearer(content, self._by_people)]
         if all(message.role == "tool" for message in grounds):
@@ -185,16 +237,16 @@ class Grounds:
         return next((reason for text in texts if (reason := order_in(text))), None)
 
     def _nearer(self, content: str, known: set[str]) -> list[Message]:
-        """The tools that have clearly more of its words, the nearest first."""
+        """Return the tool outputs that share clearly more of its words, the nearest first."""
         words = set(content_words(content))
         least = _share_of(words, known) + CLEARLY
         shares = [(_share_of(words, tool), message) for message, tool in self._tools]
-        near = sorted((one for one in shares if one[0] >= least), key=lambda one: -one[0])
+        near = sorted((pair for pair in shares if pair[0] >= least), key=lambda pair: -pair[0])
         return [message for _, message in near]
 
 
 def _words_of(messages: Sequence[Message]) -> set[str]:
-    """With the names of who spoke, unless it is a tool: "Ana likes tea"."""
+    """Return the words, and the names of who spoke unless it is a tool: "Ana likes tea"."""
     names = [message.who for message in messages if message.role != "tool"]
     return set(content_words(" ".join([*names, *(message.text for message in messages)])))
 
@@ -214,44 +266,44 @@ WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 def shown(turn: Sequence[Message]) -> list[Message]:
-    """What is sent of a turn: the latest tools, and what was said."""
+    """Return the messages that are sent: what was said, and the latest tool outputs."""
     tools = [message for message in turn if message.role == "tool"][-MOST_TOOLS:]
-    said = [message for message in turn if message.role in ("user", "assistant")][-MOST_MESSAGES:]
-    kept = {id(message) for message in (*tools, *said)}
+    speech = [message for message in turn if message.role in ("user", "assistant")][-MOST_MESSAGES:]
+    kept = {id(message) for message in (*tools, *speech)}
     return [message for message in turn if id(message) in kept]
 
 
 def aliased(letter: str, things: Sequence[Thing]) -> dict[str, Thing]:
-    """m1, m2 ... in their order: no id of ours is shown, and none can be invented."""
+    """Name things m1, m2 ... in order, so that no real id is shown and none can be invented."""
     return {f"{letter}{number}": thing for number, thing in enumerate(things, start=1)}
 
 
 def turn_lines(messages: Mapping[str, Message], zone: tzinfo) -> str:
     return _lines(
-        {"id": id, "who": one.who, "role": one.role, "at": _day(one.said_at, zone)}
-        | {"text": _cut(one.text, SHOWN[one.role])}
-        for id, one in messages.items()
+        {"id": id, "who": message.who, "role": message.role, "at": _day(message.said_at, zone)}
+        | {"text": _cut(message.text, SHOWN[message.role])}
+        for id, message in messages.items()
     )
 
 
 def before_lines(messages: Mapping[str, Message], zone: tzinfo) -> str:
     return _lines(
-        {"id": id, "who": one.who, "at": _day(one.said_at, zone)}
-        | {"text": _cut(one.text, SHOWN_BEFORE)}
-        for id, one in messages.items()
+        {"id": id, "who": message.who, "at": _day(message.said_at, zone)}
+        | {"text": _cut(message.text, SHOWN_BEFORE)}
+        for id, message in messages.items()
     )
 
 
 def known_lines(memories: Mapping[str, Memory], zone: tzinfo) -> str:
     return _lines(
-        {"id": id, "category": one.category, "subject": one.subject, "who": one.speaker}
-        | {"at": _day(one.said_at, zone), "text": _cut(one.content, SHOWN_KNOWN)}
-        for id, one in memories.items()
+        {"id": id, "category": known.category, "subject": known.subject, "who": known.speaker}
+        | {"at": _day(known.said_at, zone), "text": _cut(known.content, SHOWN_KNOWN)}
+        for id, known in memories.items()
     )
 
 
 def _lines(objects: Iterable[Mapping[str, Any]]) -> str:
-    lines = [json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in objects]
+    lines = [json.dumps(each, ensure_ascii=False, separators=(",", ":")) for each in objects]
     return "\n".join(lines) or "(nothing)"
 
 
@@ -261,7 +313,7 @@ def _day(moment: datetime, zone: tzinfo) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    """The beginning and the end of what is too long."""
+    """Return the beginning and the end of a text that is too long."""
     if len(text) <= most:
         return text
     end = most // 3

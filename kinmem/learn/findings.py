@@ -1,7 +1,7 @@
-"""What a model may answer when it is asked for findings, and what is made of each of its fields.
+"""What a model may answer when it is asked for findings, and how each field is read.
 
-The shape is forgiving, so that one bad field does not cost the other findings; nothing it says of
-speakers or times is taken on trust.
+The shape is lenient, so that one bad field does not cost the other findings. Nothing that it says
+about speakers or times is taken on trust.
 """
 
 import math
@@ -19,16 +19,16 @@ from kinmem.models.turns import Message
 from kinmem.text import clean, folded
 from kinmem.validation import checked_context, checked_subject, checked_time
 
+# One statement; what is longer is a text that was copied.
 STATEMENT_BYTES = 2 * 1024
-"""One statement; what is longer is a text that was copied."""
 NAME_BYTES = 128
 MOST_ENTITIES = 12
 MOST_RELATIONS = 12
 EARLIEST = datetime(1000, 1, 1, tzinfo=UTC)
+# Confidence that a relation needs.
 LEAST_SURE = 0.5
-"""Confidence that a relation needs."""
-UNTOLD = 0.7
-"""Confidence where the model names none."""
+# Confidence if the model gives none.
+UNSTATED = 0.7
 
 
 def _as_list(value: Any) -> Any:
@@ -44,19 +44,19 @@ def _as_named(value: Any) -> Any:
 
 
 def _choices(*names: str) -> dict[str, Any]:
-    """Told to the model, but not insisted on."""
+    """Tell the model the choices without insisting on them."""
     return {"enum": list(names)}
 
 
 class Named(BaseModel):
-    """Somebody or something that a finding is about."""
+    """A person or thing that a finding is about."""
 
     name: str
     type: str | None = Field(None, json_schema_extra=_choices(*get_args(EntityType)))
 
 
-class Told(BaseModel):
-    """How two of them stand to each other."""
+class StatedRelation(BaseModel):
+    """How two of them are related."""
 
     source: str
     relation: str
@@ -64,19 +64,19 @@ class Told(BaseModel):
     confidence: float | None = Field(None, json_schema_extra={"minimum": 0, "maximum": 1})
 
 
-def _as_told(value: Any) -> Any:
-    """What is no relation is left out, and costs nothing else."""
+def _as_relations(value: Any) -> Any:
+    """Leave out what is no relation, and keep the others."""
     kept = []
-    for one in value if isinstance(value, list) else ():
+    for item in value if isinstance(value, list) else ():
         try:
-            kept.append(Told.model_validate(one))
+            kept.append(StatedRelation.model_validate(item))
         except ValidationError:
             continue
     return kept
 
 
 class Finding(BaseModel):
-    """One thing worth remembering, as a model tells it."""
+    """One thing worth remembering, as the model puts it."""
 
     model_config = ConfigDict(populate_by_name=True)
 
@@ -93,7 +93,7 @@ class Finding(BaseModel):
     entities: Annotated[
         list[Annotated[Named, BeforeValidator(_as_named)]], BeforeValidator(_as_list)
     ] = []
-    relations: Annotated[list[Told], BeforeValidator(_as_told)] = []
+    relations: Annotated[list[StatedRelation], BeforeValidator(_as_relations)] = []
     occurred_at: str | None = Field(None, alias="occurredAt")
 
 
@@ -104,8 +104,8 @@ class Findings(BaseModel):
 
 
 def citing(known: Collection[str], speakers: Collection[str]) -> type[Findings]:
-    """Findings as an answer that may be mended: where none cites an id that is known, or one of
-    the speakers, the model has lost what it was shown."""
+    """Return the shape of findings that are refused, and asked for again, if none cites a known id
+    or a speaker: then the model has lost what it was shown."""
 
     class Cited(Findings):
         @model_validator(mode="after")
@@ -114,50 +114,50 @@ def citing(known: Collection[str], speakers: Collection[str]) -> type[Findings]:
                 raise ValueError(f"turn must hold ids of the turn: {', '.join(known)[:200]}")
             return self
 
-    def is_cited(one: Finding) -> bool:
-        ids = {id.strip().casefold() for id in one.turn}
-        return not ids.isdisjoint(known) or one.speaker in speakers
+    def is_cited(finding: Finding) -> bool:
+        ids = {id.strip().casefold() for id in finding.turn}
+        return not ids.isdisjoint(known) or finding.speaker in speakers
 
     Cited.__name__ = Findings.__name__
     return Cited
 
 
-def content_of(told: str) -> str:
-    """Raises InvalidInput if it is no statement of a memory."""
-    return clean(told, "content", STATEMENT_BYTES)
+def content_of(stated: str) -> str:
+    """Return the statement. Raises InvalidInput if it exceeds the limits of a memory."""
+    return clean(stated, "content", STATEMENT_BYTES)
 
 
-def category_of(told: str | None) -> str:
-    """fact, for what is none of the categories."""
-    told = (told or "").strip().casefold()
-    return told if told in CATEGORIES else "fact"
+def category_of(stated: str | None) -> str:
+    """Return the category; "fact" for an unknown one."""
+    category = (stated or "").strip().casefold()
+    return category if category in CATEGORIES else "fact"
 
 
-def subject_of(told: str | None) -> str | None:
-    """A role says nothing: the speaker is known."""
+def subject_of(stated: str | None) -> str | None:
+    """Return the subject; None for a role, since the speaker is known."""
     try:
-        subject = checked_subject(told)
+        subject = checked_subject(stated)
     except InvalidInput:
         return None
     return None if subject is None or subject.casefold() in ROLES | {"the user"} else subject
 
 
-def context_of(told: str | None) -> str | None:
-    """None for what does not fit."""
+def context_of(stated: str | None) -> str | None:
+    """Return the context; None if it exceeds the limits."""
     try:
-        return checked_context(told)
+        return checked_context(stated)
     except InvalidInput:
         return None
 
 
-def speaker_of(told: str | None, cited: Sequence[Message]) -> str:
-    """Who said one of the cited messages."""
-    return next((message.who for message in cited if message.who == told), cited[0].who)
+def speaker_of(stated: str | None, cited: Sequence[Message]) -> str:
+    """Return the stated speaker of one of the cited messages, else the speaker of the first."""
+    return next((message.who for message in cited if message.who == stated), cited[0].who)
 
 
-def importance_of(told: float | None) -> float | None:
-    """Between 1 and 10; None: not told."""
-    return _between(told, 1.0, 10.0)
+def importance_of(stated: float | None) -> float | None:
+    """Return the importance, between 1 and 10; None if none is stated."""
+    return _between(stated, 1.0, 10.0)
 
 
 def _between(value: float | None, least: float, most: float) -> float | None:
@@ -166,16 +166,17 @@ def _between(value: float | None, least: float, most: float) -> float | None:
     return max(least, min(most, value))
 
 
-def confidence_of(told: float | None, most: float) -> float:
-    """Between 0 and `most`."""
-    value = _between(told, 0.0, most)
-    return min(UNTOLD, most) if value is None else value
+def confidence_of(stated: float | None, most: float) -> float:
+    """Return the confidence, between 0 and `most`."""
+    value = _between(stated, 0.0, most)
+    return min(UNSTATED, most) if value is None else value
 
 
-def occurred_of(told: str | None, said_at: datetime, zone: tzinfo) -> datetime:
-    """The moment it was said, unless it happened on an earlier day; what is to come has not."""
+def occurred_of(stated: str | None, said_at: datetime, zone: tzinfo) -> datetime:
+    """Return when it was said, unless it happened on an earlier day. What is to come has not
+    happened."""
     try:
-        moment = checked_time(told or None, "occurredAt", zone)
+        moment = checked_time(stated or None, "occurredAt", zone)
     except InvalidInput:
         moment = None
     if moment is None or not EARLIEST <= moment <= said_at - timedelta(hours=1):
@@ -186,39 +187,43 @@ def occurred_of(told: str | None, said_at: datetime, zone: tzinfo) -> datetime:
 TYPES: Mapping[str, EntityType] = {type: type for type in get_args(EntityType)}
 
 
-def entities_of(told: Sequence[Named]) -> tuple[Entity, ...]:
-    """Each name once, as far as it is one."""
+def entities_of(stated: Sequence[Named]) -> tuple[Entity, ...]:
+    """Return each valid name once."""
     entities: dict[str, Entity] = {}
-    for one in told:
+    for named in stated:
         try:
-            name = " ".join(clean(one.name, "a name", NAME_BYTES).split())
+            name = " ".join(clean(named.name, "a name", NAME_BYTES).split())
         except InvalidInput:
             continue
-        entities.setdefault(name.casefold(), Entity(name, TYPES.get(one.type or "", "other")))
+        entities.setdefault(name.casefold(), Entity(name, TYPES.get(named.type or "", "other")))
     return tuple(entities.values())[:MOST_ENTITIES]
 
 
 def relations_of(
-    told: Sequence[Told], content: str, entities: Sequence[Entity], speaker: str | None
+    stated: Sequence[StatedRelation],
+    content: str,
+    entities: Sequence[Entity],
+    speaker: str | None,
 ) -> tuple[Relation, ...]:
-    """Each once, between what the statement names, its speaker and the user; others are made up."""
-    said, names = folded(content), {folded(one.name): one.name for one in entities}
+    """Return each relation once, between what the statement names, its speaker and the user. Others
+    are made up."""
+    text, names = folded(content), {folded(entity.name): entity.name for entity in entities}
     names |= {"user": THE_USER, THE_USER: THE_USER}
     if speaker is not None and speaker not in ROLES:
         names[folded(speaker)] = speaker
-    found: dict[tuple[str, str, str], Relation] = {}
-    for one in told:
-        source, target = (_end(name, said, names) for name in (one.source, one.target))
-        sure = confidence_of(one.confidence, 1.0)
+    relations: dict[tuple[str, str, str], Relation] = {}
+    for each in stated:
+        source, target = (_end(name, text, names) for name in (each.source, each.target))
+        sure = confidence_of(each.confidence, 1.0)
         if source is None or target is None or sure < LEAST_SURE:
             continue
-        if relation := stored_relation(source, one.relation, target, sure):
-            found.setdefault((relation.source, relation.relation, relation.target), relation)
-    return tuple(found.values())[:MOST_RELATIONS]
+        if relation := stored_relation(source, each.relation, target, sure):
+            relations.setdefault((relation.source, relation.relation, relation.target), relation)
+    return tuple(relations.values())[:MOST_RELATIONS]
 
 
-def _end(name: str, said: str, names: Mapping[str, str]) -> str | None:
+def _end(name: str, text: str, names: Mapping[str, str]) -> str | None:
     plain = folded(name)
     if plain in names:
         return names[plain]
-    return name.strip() if plain and len(plain) <= NAME_BYTES and plain in said else None
+    return name.strip() if plain and len(plain) <= NAME_BYTES and plain in text else None

@@ -1,8 +1,11 @@
-"""Stage 4 of learning: is it known, does it change what is known? Decides, does nothing."""
+"""Stage 5 of learning: the rules that decide whether a statement is known or changes what is known.
+
+They only decide. apply.py carries out the verdict.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
 from kinmem.language import (
@@ -18,22 +21,27 @@ from kinmem.language import (
     sentences,
 )
 from kinmem.learn.occasion import (
+    began_after,
     begins,
+    in_order,
+    is_for_a_while,
+    known_to_be_one,
+    last_said,
     of_one,
     of_two_days,
     same_occasion,
-    speaker_of,
     states_as_much,
+    was_over,
 )
 from kinmem.llm.relating import Judged, weighed
 from kinmem.models import LIVE, ConflictMode, Memory
 from kinmem.text import words
 
 ConflictKind = Literal["contradiction", "update", "temporal", "partial"]
+# What begins later than this is still to come; clocks and zones may differ by less.
 AHEAD = timedelta(days=1)
-"""What begins later is still to come; clocks and zones may differ by less."""
+# Characters of a merged text; if it would be longer, both are kept.
 LONGEST_MERGED = 2000
-"""Characters; above, both are kept."""
 SAME = (Kinship.SAME_TEXT, Kinship.DUPLICATE)
 
 
@@ -51,7 +59,7 @@ class Skip:
 
 @dataclass(frozen=True)
 class Merge:
-    """`known` is to say what both say."""
+    """`known` gets a text that says what both say."""
 
     known: Memory
     content: str
@@ -60,7 +68,7 @@ class Merge:
 
 @dataclass(frozen=True)
 class Replace:
-    """`outdated` was so until this came."""
+    """`outdated` held until this statement came."""
 
     outdated: tuple[Memory, ...]
     kind: ConflictKind
@@ -69,18 +77,18 @@ class Replace:
 
 @dataclass(frozen=True)
 class Outdated:
-    """It is the older statement: it was so until `by`."""
+    """It is the older statement: it held until `by`."""
 
     by: Memory
     kind: ConflictKind
     reason: str
     before: tuple[Memory, ...] = ()
-    """What was thought to be so until `by` came, and gave way to this one already."""
+    """Memories that gave way to `by`, and in fact to this statement, which came in between."""
 
 
 @dataclass(frozen=True)
 class Flag:
-    """It may not be so together with `against`, but nobody here may decide."""
+    """It may contradict `against`, but only a person may decide."""
 
     against: tuple[Memory, ...]
     kind: ConflictKind
@@ -100,14 +108,15 @@ def reconcile(
     updates: str | None = None,
     judged: Judged | None = None,
 ) -> Verdict:
-    """What is to become of a new memory beside those near it, nearest first, with their cosines.
+    """Return what is to become of a new memory beside its neighbours (with cosines, nearest first).
 
-    Skip before Merge before what contradicts. Nothing is skipped or merged where an atom, the
-    subject, the speaker or the occasion differs. What contradicts gives way as `mode` says, if
-    that is clear (change/clash.py); it is never another Kin's, of the other scope or pinned: then,
-    and in doubt, Flag. `updates` is the id of a neighbour that it is known to correct. `judged`:
-    what the judge says of them; None: there is none, and form decides alone. Dates in merged texts
-    are in the zone of `now`.
+    Skip comes before Merge, and both before contradictions. Nothing is skipped or merged if an
+    atom, the subject, the speaker or the occasion differs. What contradicts gives way as `mode`
+    says if that is clear (language/change/clash.py). A memory that is another Kin's, of another
+    scope or pinned never gives way: then, and in doubt, the verdict is Flag. `updates` is the id of
+    a neighbour that the new memory is known to correct. `judged` is what the judge says about the
+    neighbours; without a judge it is None, and the form of the texts decides alone. Dates in merged
+    texts are in the zone of `now`.
     """
     others = [(known, cosine) for known, cosine in neighbours if known.id != new.id]
     return (
@@ -137,9 +146,10 @@ def _known(
 
 
 def _says_all(known: Memory, new: Memory, cosine: float, ladder: Ladder) -> bool:
-    said = claim(new.content)
-    if said.corrects and not said.ends and not said.instead_of:  # it is so now: it was so before
-        return Pair(known.content, said.text).kinship(cosine, ladder) in SAME
+    claimed = claim(new.content)
+    # What is true now and known to have been true before is no news.
+    if claimed.corrects and not claimed.ends and not claimed.instead_of:
+        return Pair(known.content, claimed.text).kinship(cosine, ladder) in SAME
     pair = Pair(known.content, new.content)
     match pair.kinship(cosine, ladder):
         case kinship if kinship in SAME:
@@ -173,8 +183,8 @@ def _merged(
 
 
 def _joined(known: str, new: str) -> str | None:
-    """The known text and the sentences that it does not have; None if that grows too long."""
-    more = [one for one in sentences(new) if not Pair(known, one).known_says_all]
+    """Return the known text with the sentences that it lacks; None if that is too long."""
+    more = [part for part in sentences(new) if not Pair(known, part).known_says_all]
     content = " ".join([_stopped(known), *more])
     return content if more and len(content) <= LONGEST_MERGED else None
 
@@ -184,7 +194,7 @@ def _stopped(text: str) -> str:
 
 
 def _may_change(new: Memory, known: Memory) -> bool:
-    """Whether the known one may be changed unasked, because of the new one."""
+    """Return whether the known memory may be changed without asking a person."""
     return (
         known.kin == new.kin
         and known.scope == new.scope
@@ -202,40 +212,40 @@ def _contradicted(
     updates: str | None,
     judged: Judged | None,
 ) -> Verdict | None:
-    if _was_over(new):
+    if was_over(new):
         return _ended(new, neighbours, judged)
     clashes = []
     for known, cosine in neighbours:
         if known.id == updates:
             forbidden = Pair(known.content, new.content).veto
-            told = "corrects it" if forbidden is None else f"is said to correct it, but {forbidden}"
-            clashes.append((known, Clash(forbidden is None, "update", told)))
+            why = "corrects it" if forbidden is None else f"is said to correct it, but {forbidden}"
+            clashes.append((known, Clash(forbidden is None, "update", why)))
         elif of_one(new, known) and not of_two_days(known, new):
-            found = _excluding(known, new, cosine, ladder, mode, now)
+            clash = _excluding(known, new, cosine, ladder, mode, now)
             if judged is not None:
                 relation, one_kind = (
                     judged.relations.get(known.id),
                     judged.of_one_kind.get(known.id),
                 )
-                found = weighed(found, relation, *in_order(known, new, mode, now), one_kind)
-            if found is not None:
-                clashes.append((known, found))
+                clash = weighed(clash, relation, *in_order(known, new, mode, now), one_kind)
+            if clash is not None:
+                clashes.append((known, clash))
     decidable = [
-        (known, found) for known, found in clashes if _is_decidable(new, known, found, mode, now)
+        (known, clash) for known, clash in clashes if _is_decidable(new, known, clash, mode, now)
     ]
     if not decidable:
         return _flagged(new, clashes, mode, now)
-    known, found = decidable[0]
-    kind = _kind(new, known, found)
+    known, clash = decidable[0]
+    kind = _kind(new, known, clash)
     if mode == "merge":
         content = _dated(new, known, now)
         if len(content) <= LONGEST_MERGED:
-            return Merge(known, content, found.reason)
+            return Merge(known, content, clash.reason)
         return Flag((known,), kind, "too long to be merged")
     later = [known for known, _ in decidable if _holds(known, new, mode, now)]
     if later:
-        return Outdated(max(later, key=begins), kind, found.reason)
-    return Replace(tuple(known for known, _ in decidable), kind, found.reason)
+        return Outdated(max(later, key=begins), kind, clash.reason)
+    return Replace(tuple(known for known, _ in decidable), kind, clash.reason)
 
 
 def _excluding(
@@ -246,89 +256,56 @@ def _excluding(
     mode: ConflictMode,
     now: datetime,
 ) -> Clash | None:
-    """How the later of the two excludes the earlier, whichever came first."""
+    """Return how the later of the two excludes the earlier, whichever came first."""
     content, cosine = last_said(known), ladder.near if periods(known.content) else cosine
-    if mode in ("temporal", "merge") and _began_after(known, new, now):
-        found = Pair(new.content, content).clash(cosine, ladder)
-        if found is not None and found.clear:
-            return found
+    if mode in ("temporal", "merge") and began_after(known, new, now):
+        clash = Pair(new.content, content).clash(cosine, ladder)
+        if clash is not None and clash.clear:
+            return clash
     return Pair(content, new.content).clash(cosine, ladder)
 
 
 def may_be_compared(known: Memory, new: Memory) -> bool:
-    """Whether they may be about the same one, so that it is worth asking what they are."""
+    """Return whether they may be about the same thing, so that the judge is worth asking."""
     return known.kin == new.kin and of_one(new, known)
 
 
-def last_said(known: Memory) -> str:
-    """What it says to be so now; of a merged one the last period."""
-    told = periods(known.content)
-    return told[-1].said if told else known.content
-
-
-def in_order(known: Memory, new: Memory, mode: ConflictMode, now: datetime) -> tuple[str, str]:
-    """Their texts, that of the one that held first before the other's."""
-    if mode == "temporal" and _began_after(known, new, now):
-        return new.content, known.content
-    return known.content, new.content
-
-
 def excludes(known: Memory, new: Memory, ladder: Ladder) -> bool:
-    """Whether the known one clearly gives way to the new one, said of the same one as it is."""
-    if not of_one(new, known) or not _known_to_be_one(new, known):
+    """Return whether the known one clearly gives way to the new one, both being about one thing."""
+    if not of_one(new, known) or not known_to_be_one(new, known):
         return False
-    found = Pair(known.content, new.content).clash(ladder.near, ladder)
-    return found is not None and found.clear
+    clash = Pair(known.content, new.content).clash(ladder.near, ladder)
+    return clash is not None and clash.clear
 
 
 def _is_decidable(
-    new: Memory, known: Memory, found: Clash, mode: ConflictMode, now: datetime
+    new: Memory, known: Memory, clash: Clash, mode: ConflictMode, now: datetime
 ) -> bool:
     return (
         mode != "ask"
-        and found.clear
+        and clash.clear
         and _may_change(new, known)
-        and _known_to_be_one(new, known)
+        and known_to_be_one(new, known)
         and max(begins(new), begins(known)) <= now + AHEAD
-        and not _is_for_a_while(new, known)
+        and not is_for_a_while(new, known)
     )
-
-
-def _is_for_a_while(new: Memory, known: Memory) -> bool:
-    """Whether the later one ends by itself, so that the other may hold again after it."""
-    later = max(new, known, key=begins)
-    return later.valid_to is not None and later.valid_to > begins(later)
 
 
 def _ended(
     new: Memory, neighbours: Sequence[Neighbour], judged: Judged | None
 ) -> Replace | Flag | None:
-    """What it says to be over, and was thought to be so still."""
+    """Return the memories that still hold and that the new one says are over."""
     if Wording(new.content).is_of_others:
         return None
     over = tuple(
         known
         for known, _ in neighbours
         if known.valid_to is None and _may_change(new, known) and of_one(new, known)
-        if _known_to_be_one(new, known) and set(words(known.content)) < set(words(new.content))
+        if known_to_be_one(new, known) and set(words(known.content)) < set(words(new.content))
     )
     if judged is not None and any(known.id not in judged.relations for known in over):
         return Flag(over, "update", "was so until then; not clear enough to decide")
     return Replace(over, "update", "was so until then") if over else None
-
-
-def _was_over(new: Memory) -> bool:
-    """Whether it had ended by itself when it was said: then it changes nothing that is so."""
-    return new.valid_to is not None and new.valid_to <= begins(new)
-
-
-def _known_to_be_one(new: Memory, known: Memory) -> bool:
-    """Two speakers may mean different ones where nobody says whom; a rule is its author's."""
-    if speaker_of(new) == speaker_of(known):
-        return True
-    if Wording(known.content).is_rule:
-        return False
-    return new.subject is not None and known.subject is not None
 
 
 def _flagged(
@@ -336,61 +313,54 @@ def _flagged(
 ) -> Flag | None:
     if not clashes:
         return None
-    known, found = clashes[0]
+    known, clash = clashes[0]
     return Flag(
         tuple(known for known, _ in clashes),
-        _kind(new, known, found),
-        _why_open(new, known, found, mode, now),
+        _kind(new, known, clash),
+        _why_open(new, known, clash, mode, now),
     )
 
 
-def _why_open(new: Memory, known: Memory, found: Clash, mode: ConflictMode, now: datetime) -> str:
+def _why_open(new: Memory, known: Memory, clash: Clash, mode: ConflictMode, now: datetime) -> str:
     if known.kin != new.kin:
-        return f"{found.reason}; the other one is {known.kin}'s"
+        return f"{clash.reason}; the other one is {known.kin}'s"
     if known.scope != new.scope:
-        return f"{found.reason}; one is private, the other shared"
+        return f"{clash.reason}; one is private, the other shared"
     if known.pinned:
-        return f"{found.reason}; the other one is pinned"
-    if not found.clear:
-        return f"{found.reason}; not clear enough to decide"
+        return f"{clash.reason}; the other one is pinned"
+    if not clash.clear:
+        return f"{clash.reason}; not clear enough to decide"
     if mode == "ask":
-        return f"{found.reason}; KINMEM_CONFLICT_MODE is ask"
+        return f"{clash.reason}; KINMEM_CONFLICT_MODE is ask"
     if max(begins(new), begins(known)) > now + AHEAD:
-        return f"{found.reason}; one is to come"
-    if _is_for_a_while(new, known):
-        return f"{found.reason}; one ends by itself"
-    return f"{found.reason}; said by different people"
+        return f"{clash.reason}; one is to come"
+    if is_for_a_while(new, known):
+        return f"{clash.reason}; one ends by itself"
+    return f"{clash.reason}; said by different people"
 
 
-def _kind(new: Memory, known: Memory, found: Clash) -> ConflictKind:
-    """temporal: both are dated, and each may have been so in its time."""
+def _kind(new: Memory, known: Memory, clash: Clash) -> ConflictKind:
+    """Return the kind; temporal if both are dated, and each may have held in its time."""
     dated = new.occurred_at is not None and known.occurred_at is not None
-    if found.kind == "contradiction" and dated and new.occurred_at != known.occurred_at:
+    if clash.kind == "contradiction" and dated and new.occurred_at != known.occurred_at:
         return "temporal"
-    return found.kind
+    return clash.kind
 
 
 def _holds(known: Memory, new: Memory, mode: ConflictMode, now: datetime) -> bool:
-    """Whether the known one is so now; of two that begin together the new one is."""
-    return mode == "keep_existing" or mode == "temporal" and _began_after(known, new, now)
-
-
-def _began_after(known: Memory, new: Memory, now: datetime) -> bool:
-    """Of two that begin on one day, and one of them at no known hour, the known one is earlier."""
-    ours, theirs = (begins(one).astimezone(now.tzinfo) for one in (new, known))
-    if ours.date() == theirs.date() and time.min in (ours.time(), theirs.time()):
-        return False
-    return theirs > ours
+    """Return whether the known one holds now. Of two that began together the new one does."""
+    return mode == "keep_existing" or mode == "temporal" and began_after(known, new, now)
 
 
 def _dated(new: Memory, known: Memory, now: datetime) -> str:
-    """All in one text, in the order of time: Until 2026-03-05: ... Since then: ..."""
-    ours, theirs = (begins(one).astimezone(now.tzinfo).date() for one in (new, known))
-    said = Period(ours.isoformat(), _stopped(new.content))
-    told = periods(known.content) or [Period("", _stopped(known.content))]
+    """Return all in one text, in the order of time: Until 2026-03-05: ... Since then: ..."""
+    ours, theirs = (begins(memory).astimezone(now.tzinfo).date() for memory in (new, known))
+    added = Period(ours.isoformat(), _stopped(new.content))
+    merged = periods(known.content) or [Period("", _stopped(known.content))]
     if begins(known) > begins(new):
-        first, *more = told
+        first, *more = merged
         return join_periods(
-            [said._replace(since=""), Period(theirs.isoformat(), first.said), *more]
+            [added._replace(since=""), Period(theirs.isoformat(), first.said), *more]
         )
-    return join_periods(sorted([*told, said], key=lambda one: one.since))  # of one day as they came
+    # Of one day, in the order in which they came.
+    return join_periods(sorted([*merged, added], key=lambda period: period.since))

@@ -1,46 +1,93 @@
-"""Stage 2 of learning: what must not be learned as it is said.
+"""Stage 2 of learning: hold back what must not be learned as it stands.
 
-Whatever somebody says in a tool's output or on a web page may be meant for a model. What reads so
-by its signs, or to the judge of language, is kept apart, where a person can see the attempt.
+Notes that a caller gave must not hold secrets. The notes of a turn pass three checks. The output of
+tools and web pages may contain orders for a model: what reads like one, by its signs or to the
+judge, is quarantined, so that a person can see the attempt. What only repeats kinmem's own notes is
+dropped. What a model made up, without any ground in the conversation, is quarantined as well.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import NamedTuple
+from functools import cache, partial
+from typing import Any, Literal, NamedTuple
 
-from kinmem.errors import ModelError
-from kinmem.language import order_in, redact, sentences
+from kinmem.errors import InvalidInput, ModelError
+from kinmem.language import Echoes, keys_in, order_in, redact, sentences
+from kinmem.learn.compare import Compare
+from kinmem.learn.reconcile import Neighbour
 from kinmem.llm.base import Judge
-from kinmem.models import ROLES, Note
-from kinmem.models.turns import Message
+from kinmem.models import ROLES, Note, Vectors
+from kinmem.models.turns import Message, Repetition
+from kinmem.store.base import Store
 from kinmem.text import content_words
 
+Secrets = Literal["refuse", "redact", "allow"]
+# Characters without a space from which a word may be a key in any format but PEM. Most texts hold
+# no such word and need not be searched.
+SHORTEST_KEY = 14
+PEM = "-----BEGIN"
+
+# Attempts to command a model that are kept of one message, and characters of each.
 MOST_ATTEMPTS = 3
-"""Kept of one message."""
 LONGEST_ATTEMPT = 600
-"""Characters."""
+# Speakers whose words may come from anywhere.
 NO_PERSON = frozenset(ROLES) - {"user"}
-"""Speakers whose words may come from anywhere."""
-
-
+# Chance from which the judge's word is enough. Of commands-1, which training had not seen, signs
+# hold 10.7 % of the attacks and 2.7 % of the harmless texts, both 57 and 3 %; of 900 lines of our
+# own prose one. At 0.5 70 and 4 %, four lines (`python -m benchmarks judge`).
 SURELY = 0.7
-"""Chance from which the judge's word is enough. Of commands-1, which training had not seen, signs
-hold 10.7 % of the attacks and 2.7 % of the harmless texts, both 57 and 3 %; of 900 lines of our own
-prose one. At 0.5 70 and 4 %, four lines (`python -m benchmarks judge`)."""
+
+# Share of a text's content words that must have been said (Keyoku's bound for one subject).
+SPOKEN_OF = 0.3
+# Characters of a message that are compared with a note by meaning.
+READ_OF_MESSAGE = 2000
+
+
+def without_secrets(note: Note, secrets: Secrets) -> Note:
+    """Return a note that holds no secrets, or only if they are allowed (KINMEM_SECRETS). Raises
+    InvalidInput."""
+    texts = {
+        "content": without_secrets_in(note.content, "content", secrets),
+        "subject": without_secrets_in(note.subject, "subject", secrets),
+        "source_context": without_secrets_in(note.source_context, "sourceContext", secrets),
+        "tags": without_secrets_in(note.tags, "tags", secrets) if note.tags else note.tags,
+    }
+    changed = {name: text for name, text in texts.items() if text is not getattr(note, name)}
+    return replace(note, **changed) if changed else note
+
+
+def without_secrets_in(text: Any, what: str, secrets: Secrets) -> Any:
+    """Return the text or texts without their secrets; what is no text is checked elsewhere.
+
+    Raises InvalidInput, which never repeats the secret.
+    """
+    if secrets != "allow" and isinstance(text, list | tuple):
+        return tuple(without_secrets_in(part, what, secrets) for part in text)
+    if secrets == "allow" or not isinstance(text, str):
+        return text
+    long = max(map(len, text.split()), default=0) >= SHORTEST_KEY or PEM in text
+    if not long or not (kinds := keys_in(text)):
+        return text
+    if secrets == "redact":
+        return redact(text)[0]
+    raise InvalidInput(
+        f"{what} holds a secret ({', '.join(kinds)}), and memories are no safe place for it;"
+        " say where it is kept instead, or set KINMEM_SECRETS to redact or allow"
+    )
 
 
 class Gate:
-    """Told of statements that come from tools and pages; without a judge their signs decide."""
+    """Recognises orders in statements from tools and pages, by their signs and with the judge."""
 
     def __init__(self, judge: Judge | None = None) -> None:
         self._judge = judge
 
     def why(self, statement: str) -> str | None:
-        """Why it must not be recalled unseen; None if nothing speaks against it."""
-        found = order_in(statement)
-        if found or self._judge is None:
-            return found
+        """Return why it must not be recalled before a person has seen it; None if it may be."""
+        sign = order_in(statement)
+        if sign or self._judge is None:
+            return sign
         chance = 0.0
         with suppress(ModelError):
             chance = self._judge.commands(statement)
@@ -48,22 +95,23 @@ class Gate:
 
 
 def screened(notes: Sequence[Note], turn: Sequence[Message], gate: Gate) -> list[Note]:
-    """The notes without secrets, suspicious ones quarantined, then the attempts in tool output.
+    """Return the notes without secrets, suspicious ones quarantined, and the attempts to command a
+    model in the output of tools.
 
     At most three notes per message of the turn are quarantined; further ones are dropped.
     """
-    own = [_Own.of(message) for message in turn if notes and message.role == "user"]
-    judged = [_judged(_bare(note), own, gate) for note in notes]
-    free = [note for note in judged if note.quarantine is None]
-    held = [note for note in judged if note.quarantine is not None]
+    people = [_Words.of(message) for message in turn if notes and message.role == "user"]
+    checked = [_quarantine(_redact(note), people, gate) for note in notes]
+    free = [note for note in checked if note.quarantine is None]
+    held = [note for note in checked if note.quarantine is not None]
     attempts = [note for message in turn if message.role == "tool" for note in _attempts(message)]
     known = {note.content for note in held}
     held += [note for note in attempts if note.content not in known]
     return free + held[: MOST_ATTEMPTS * len(turn)]
 
 
-def _bare(note: Note) -> Note:
-    """Turns come without secrets; a model may have put one together."""
+def _redact(note: Note) -> Note:
+    """Turns hold no secrets, but a model may have put one together."""
     return replace(
         note,
         content=redact(note.content)[0],
@@ -72,47 +120,47 @@ def _bare(note: Note) -> Note:
     )
 
 
-class _Own(NamedTuple):
-    """What a person said in the turn, by its words; each note is compared with all of it."""
+class _Words(NamedTuple):
+    """The words of what a person said in the turn; each note is compared with all of them."""
 
     words: frozenset[str]
     parts: Sequence[tuple[str, frozenset[str]]]
-    """Its sentences."""
+    """The sentences, each with its words."""
 
     @classmethod
-    def of(cls, message: Message) -> "_Own":
+    def of(cls, message: Message) -> "_Words":
         parts = [(part, frozenset(content_words(part))) for part in sentences(message.text)]
         return cls(frozenset(content_words(message.text)), parts)
 
 
-def _judged(note: Note, own: Sequence[_Own], gate: Gate) -> Note:
-    """`own`: what people said in the turn. They may give orders, for themselves."""
+def _quarantine(note: Note, people: Sequence[_Words], gate: Gate) -> Note:
+    """Quarantine a suspicious note. People may give orders, for themselves."""
     if note.quarantine is not None:
         return note
-    return replace(note, quarantine=_why(note, own, gate))
+    return replace(note, quarantine=_why_suspicious(note, people, gate))
 
 
-def _why(note: Note, own: Sequence[_Own], gate: Gate) -> str | None:
+def _why_suspicious(note: Note, people: Sequence[_Words], gate: Gate) -> str | None:
     words = set(content_words(note.content))
     if note.speaker in NO_PERSON or not words:
         return gate.why(note.content)
-    told = [message for message in own if words <= message.words]
-    if not told:
+    sources = [message for message in people if words <= message.words]
+    if not sources:
         return gate.why(note.content)
     # A link in an order is no part of the note, but of what is asked.
-    whole = [part for message in told for part, held in message.parts if words & held]
-    found = (order_in(one, own=True) for one in [note.content, *whole])
-    return next(filter(None, found), None)
+    whole = [part for message in sources for part, held in message.parts if words & held]
+    signs = (order_in(text, own=True) for text in [note.content, *whole])
+    return next(filter(None, signs), None)
 
 
 def _attempts(message: Message) -> Iterator[Note]:
-    """What a tool's output orders a model to do, sentence by sentence, else as a whole."""
+    """Yield what a tool's output orders a model to do, by sentence, or else as a whole."""
     why = order_in(message.text)
     if why is None:
         return
     pieces = [(part.strip(), order_in(part)) for part in _pieces(message.text)]
-    found = [(text, reason) for text, reason in pieces if reason is not None]
-    for text, reason in (found or [(message.text.strip(), why)])[:MOST_ATTEMPTS]:
+    orders = [(text, reason) for text, reason in pieces if reason is not None]
+    for text, reason in (orders or [(message.text.strip(), why)])[:MOST_ATTEMPTS]:
         yield Note(
             content=redact(text[:LONGEST_ATTEMPT])[0],
             category="context",
@@ -128,9 +176,123 @@ def _attempts(message: Message) -> Iterator[Note]:
 
 
 def _pieces(text: str) -> list[str]:
-    """Its sentences; of a long one, which may be no prose, the parts."""
+    """Return its sentences, long ones in parts, since they may be no prose."""
     return [
         part[start : start + LONGEST_ATTEMPT]
         for part in sentences(text)
         for start in range(0, len(part), LONGEST_ATTEMPT)
     ]
+
+
+class Screened(NamedTuple):
+    """The notes of a turn that are learned from."""
+
+    notes: list[Note]
+    repeated: list[Repetition]
+    """What the other notes repeat of the Kin's own memories."""
+    echoes: int
+    """How many other notes there were."""
+
+
+class Screen:
+    """Checks the notes that were found in a turn."""
+
+    def __init__(self, store: Store, compare: Compare, judge: Judge | None) -> None:
+        self._store = store
+        self._compare = compare
+        self._gate = Gate(judge)
+
+    def __call__(
+        self, found: Sequence[Note], turn: Sequence[Message], before: Sequence[Message]
+    ) -> Screened:
+        """Quarantine orders and what a model made up, and drop what only repeats kinmem's notes.
+
+        `before` is what was said before the turn.
+        """
+        notes = screened(found, turn, self._gate)
+        news, repeated = self._without_echoes(notes, turn)
+        return Screened(self._grounded(news, [*before, *turn]), repeated, len(notes) - len(news))
+
+    def _without_echoes(
+        self, notes: Sequence[Note], turn: Sequence[Message]
+    ) -> tuple[list[Note], list[Repetition]]:
+        """Return the notes that do not only repeat the memories that the session was shown, and
+        which of the Kin's own memories the others repeat."""
+        if not notes:
+            return [], []
+        shown = self._store.memories(self._store.shown.ids(turn[0].session))
+        people = {message.speaker for message in turn if message.role == "user" and message.speaker}
+        echoes = Echoes(
+            (memory.content for memory in shown.values()),
+            names=people - ROLES if len(people) == 1 else (),
+        )
+        news, repeated = [], list[Repetition]()
+        for note in notes:
+            sources = None if note.quarantine else echoes.sources(note.content)
+            if sources is None:
+                news.append(note)
+                continue
+            for memory in shown.values():
+                if memory.kin == self._store.kin and memory.content in sources:
+                    repeated += Repetition.of(note, memory.id)
+        return news, repeated
+
+    def _grounded(self, notes: Sequence[Note], talk: Sequence[Message]) -> list[Note]:
+        """Quarantine the notes that a model made up: their words were not said, and nothing that
+        was said is near them."""
+        said = content_words(" ".join(f"{message.who}: {message.text}" for message in talk))
+        words = frozenset(said)
+        vectors = cache(partial(self._vectors_of, talk))
+        return [
+            note
+            if note.model is None
+            or note.quarantine
+            or _share_said(note.content, words) >= SPOKEN_OF
+            or self._is_near(note.content, vectors)
+            else replace(note, quarantine="nothing that was said speaks of it")
+            for note in notes
+        ]
+
+    def _is_near(self, content: str, talk: Callable[[], list[Vectors]]) -> bool:
+        own = self._compare.chunks(content).vectors
+        if own is None:
+            return True  # there is no way to tell
+        return any((other @ own.T).max() >= self._compare.ladder.related for other in talk())
+
+    def _vectors_of(self, talk: Sequence[Message]) -> list[Vectors]:
+        texts = [message.text[:READ_OF_MESSAGE] for message in talk if _is_speech(message)]
+        vectors = (self._compare.chunks(text).vectors for text in texts)
+        return [each for each in vectors if each is not None]
+
+    def correction(
+        self,
+        note: Note,
+        near: Sequence[Neighbour],
+        ended: Collection[str],
+        turn: Sequence[Message],
+    ) -> str | None:
+        """Return the memory that a model says the note corrects: one of the Kin's own private
+        memories that the turn has not `ended`.
+
+        The model is believed only if the note is near the memory, or if the turn speaks of it: a
+        text may have told the model to say so.
+        """
+        if note.updates is None or note.updates in ended:
+            return None
+        known = self._store.memories([note.updates]).get(note.updates)
+        if known is None or known.kin != self._store.kin or known.scope != "private":
+            return None
+        if any(memory.id == known.id for memory, _ in self._compare.close(near)):
+            return known.id
+        said = content_words(" ".join(message.text for message in turn if _is_speech(message)))
+        return known.id if _share_said(known.content, frozenset(said)) >= SPOKEN_OF else None
+
+
+def _is_speech(message: Message) -> bool:
+    return message.role in ("user", "assistant")
+
+
+def _share_said(text: str, said: frozenset[str]) -> float:
+    """Return the share of a text's content words that were said."""
+    words = [word for word in content_words(text) if word not in ROLES]
+    return sum(word in said for word in words) / len(words) if words else 0.0

@@ -209,7 +209,8 @@ class Judge(Protocol):
     ) -> Mapping[str, float]:
         """Return the chance of each kind of talk (docs/judge.md) for a sentence of a message.
 
-        `around` is the sentence's context, written as `asked | before | after` (learn/worth.py).
+        `around` is the sentence's context, written as `asked | before | after`
+        (learn/worth_keeping.py).
         """
         ...
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Literal
 
 GIT = ".git"
 # Categories that are not bound to a place: an event may be recalled in another project, with its
@@ -94,6 +95,19 @@ def same_place(stored: str, here: str) -> bool:
     if stored == here:
         return True
     return name_of(stored) == name_of(here) and not Path(stored).is_dir()
+
+
+def compare_places(a: str | None, b: str | None) -> Literal["same", "perhaps", "other"]:
+    """Return whether what holds in one place can be compared with what holds in the other.
+
+    What holds everywhere (None) shares a place with everything. "perhaps" means that a repository
+    may have moved: same name, but at least one folder no longer exists. In doubt keep both
+    memories: a memory ends or absorbs another only in the "same" place, a review asks a person
+    unless the place is the "other", and only places that are "other" count as several projects.
+    """
+    if a is None or b is None or a == b:
+        return "same"
+    return "perhaps" if same_place(a, b) or same_place(b, a) else "other"
 
 
 def named(wanted: str, known: Iterable[str]) -> tuple[str, ...]:

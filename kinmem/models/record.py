@@ -196,7 +196,7 @@ class Memory:
     def told_at(self) -> datetime:
         """When it was said.
 
-        Differs from said_at only if its words name an earlier day (learn/prepare.py).
+        Differs from said_at only if its words name an earlier day (learn/drafting.py).
         """
         told = self.metadata.get(TOLD_AT)
         return datetime.fromisoformat(told) if told else self.said_at

@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import Self
 
 from kinmem.clock import Clock, utc_now
-from kinmem.learn.projects import settle_places
+from kinmem.learn.drafting import settle_places
 from kinmem.llm.base import ChatModels, Embedder
 from kinmem.service.care import Care
 from kinmem.service.components import Ground, components

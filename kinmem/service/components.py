@@ -9,9 +9,7 @@ from kinmem.conversation.compact import Compact
 from kinmem.conversation.notes import Inject
 from kinmem.conversation.observe import Conversation, Fitting, Recent
 from kinmem.documents.pipeline import Documents
-from kinmem.learn.from_turns import Learn
-from kinmem.learn.memorize import Memorize
-from kinmem.learn.verdicts import Verdicts
+from kinmem.learn.pipeline import Learn
 from kinmem.llm.base import ChatModels, Embedder
 from kinmem.llm.naming import Naming
 from kinmem.models import Answer, Filters
@@ -61,7 +59,7 @@ class Components:
 
     embedder: Embedder
     recall: RecentAnswers
-    memorize: Memorize
+    learn: Learn
     documents: Documents
     conversation: Conversation
     compact: Compact
@@ -81,8 +79,7 @@ def components(ground: Ground, patience: float | None, *, resident: bool) -> Com
     store, settings, clock = ground.store, ground.settings, ground.clock
     embedder, models = ground.embedder, ground.models
     naming = Naming(models.judge)
-    verdicts = Verdicts(store, embedder, settings, clock, models.judge)
-    memorize = Memorize(store, embedder, settings, clock, verdicts, naming)
+    learn = Learn(store, embedder, settings, clock, models, naming)
     recall = RecentAnswers(
         Recall(store, ground.embedders, settings, clock, models),
         store,
@@ -91,13 +88,13 @@ def components(ground: Ground, patience: float | None, *, resident: bool) -> Com
     )
     compact = Compact(store, models.compacting, settings, clock)
     transcribe = Transcribe(store.transcript, ground.embedders) if settings.recall.turns else None
-    indexing = Indexing(store, ground.embedders, memorize, transcribe)
-    cycle = _cycle(ground, verdicts, naming, compact, indexing)
+    indexing = Indexing(store, ground.embedders, learn, transcribe)
+    cycle = _cycle(ground, learn, compact, indexing)
     background = _background(ground, indexing, cycle, patience, resident=resident)
     return Components(
         embedder=embedder,
         recall=recall,
-        memorize=memorize,
+        learn=learn,
         documents=Documents(store, embedder, settings, clock),
         conversation=Conversation(
             store,
@@ -111,7 +108,7 @@ def components(ground: Ground, patience: float | None, *, resident: bool) -> Com
         review=Reviewer(store, embedder, models.review, settings, clock, models.judge),
         undo=Undo(store, embedder, ground.bin_time, clock, models.judge),
         renewal=Renewal(store, clock, models.summary),
-        current_place=CurrentPlace(store, embedder, memorize.judged),
+        current_place=CurrentPlace(store, embedder, learn.screened),
         naming=naming,
         indexing=indexing,
         cycle=cycle,
@@ -119,21 +116,9 @@ def components(ground: Ground, patience: float | None, *, resident: bool) -> Com
     )
 
 
-def _cycle(
-    ground: Ground, verdicts: Verdicts, naming: Naming, compact: Compact, indexing: Indexing
-) -> Cycle:
+def _cycle(ground: Ground, learn: Learn, compact: Compact, indexing: Indexing) -> Cycle:
     """Build the work after each turn and in the sleep cycle."""
     store, settings, clock, models = ground.store, ground.settings, ground.clock, ground.models
-    learn = Learn(
-        store,
-        ground.embedder,
-        models.extraction,
-        settings,
-        clock,
-        verdicts,
-        naming,
-        models.judge,
-    )
     return Cycle(
         store,
         Outbox(store, learn, settings, clock),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kinmem.documents.document import is_document
 from kinmem.errors import InvalidInput
-from kinmem.learn.projects import project_of
+from kinmem.learn.drafting import project_of
 from kinmem.llm.base import Embedder
 from kinmem.models import Note
 from kinmem.models.places import meant, named, same_place, worked_in

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Unpack
 
 from kinmem.errors import InvalidInput
-from kinmem.learn.prepare import changed_fields
+from kinmem.learn.edit import changed_fields
 from kinmem.models import LIVE, Answer, Forgotten, Memory, Page, Progress, Review, State
 from kinmem.recall.question import Request
 from kinmem.service.components import QUERY_BYTES, Components, Ground

@@ -5,9 +5,9 @@ from typing import Any
 
 from kinmem.documents.document import Given, as_given, is_document
 from kinmem.errors import InvalidInput
-from kinmem.learn.prepare import changed_fields
+from kinmem.learn.edit import changed_fields
 from kinmem.llm.naming import reread
-from kinmem.llm.pieces import chunks_of
+from kinmem.llm.pieces import chunks_of, embedded
 from kinmem.models import Chunks, Memory, Note, Progress, State, Stored
 from kinmem.service.components import Components, Ground
 from kinmem.store.history import batch_name
@@ -26,7 +26,7 @@ class Storing:
         self._embedder = ground.embedder
         self._settings = ground.settings
         self._clock = ground.clock
-        self._memorize = components.memorize
+        self._learn = components.learn
         self._documents = components.documents
         self._naming = components.naming
         self._renewal = components.renewal
@@ -43,7 +43,7 @@ class Storing:
         note = self._place.placed(_note({"content": content, **fields}))
         if is_document(content):
             return self.add(as_given(note), progress=progress)
-        return self._memorize.one(note)
+        return self._learn.note(note)
 
     def memorize_many(
         self,
@@ -131,7 +131,7 @@ class Storing:
         """Store long notes as documents and the others together; return the outcome of each, in
         order."""
         short = [note for note in notes if not is_document(note.content)]
-        outcomes = iter(self._memorize.many(short, batch, progress))
+        outcomes = iter(self._learn.notes(short, batch, progress))
         stored = []
         for done, note in enumerate(notes, 1):
             stored.append(self._long(note) if is_document(note.content) else next(outcomes))
@@ -158,7 +158,7 @@ class Storing:
             return fields, None
         self._background.await_ready()
         texts = chunks_of(fields["content"], self._embedder)
-        return fields, self._memorize.embedded(Chunks(texts))
+        return fields, embedded(Chunks(texts), self._embedder)
 
 
 def _from(start: int, notes: Sequence[Note], progress: Progress | None) -> Callable[[int], None]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from kinmem.clock import Clock
 from kinmem.documents.cut import chunked_again
 from kinmem.errors import InvalidInput
-from kinmem.learn.apply import decided
+from kinmem.learn.apply import retried
 from kinmem.llm.base import Embedder, Judge
 from kinmem.llm.naming import Naming, reread
 from kinmem.llm.pieces import chunks_of, embedded
@@ -83,7 +83,7 @@ class Undo:
             }
             return Undone(plan.writes, became, plan.lost, batch)
 
-        return done() if dry_run else decided(done)
+        return done() if dry_run else retried(done)
 
     def _meant(self, what: int | str | None, last: int) -> list[Event]:
         past = self._store.past

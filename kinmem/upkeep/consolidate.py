@@ -20,7 +20,7 @@ from kinmem.llm.base import ChatModel, Embedder
 from kinmem.llm.naming import RULES, Naming
 from kinmem.llm.prompts import render, today
 from kinmem.models import CATEGORIES, LIVE, Category, Memory
-from kinmem.models.places import name_of, same_place
+from kinmem.models.places import compare_places, name_of
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.store.upkeep import Jobs
@@ -269,9 +269,7 @@ def _projects_of(memories: Sequence[Memory]) -> list[str]:
     projects: list[str] = []
     for memory in memories:
         place = memory.place
-        if place and not any(
-            same_place(project, place) or same_place(place, project) for project in projects
-        ):
+        if place and all(compare_places(project, place) == "other" for project in projects):
             projects.append(place)
     return projects
 

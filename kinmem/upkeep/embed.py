@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import partial
 
 from kinmem.errors import ModelError
-from kinmem.learn.memorize import Memorize
+from kinmem.learn.pipeline import Learn
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import chunks_of
 from kinmem.models import Pending, Progress, Vector, Vectors
@@ -59,7 +59,7 @@ class Indexing:
         self,
         store: Store,
         embedders: Sequence[Embedder],
-        memorize: Memorize,
+        learn: Learn,
         transcribe: "Transcribe | None",
     ) -> None:
         """For `embedders`, see Service; the first one's vectors are made, and others' while they
@@ -69,7 +69,7 @@ class Indexing:
         """
         self._store = store
         self._embedders = embedders
-        self._memorize = memorize
+        self._learn = learn
         self._embeds = {embedder.name: Embed(store.index, embedder) for embedder in embedders}
         self._embed = self._embeds[embedders[0].name]
         self._transcribe = transcribe
@@ -165,7 +165,7 @@ class Indexing:
 
     def _settle(self, ids: Collection[str], vectors: Mapping[str, Vector]) -> None:
         """Compare memories that were stored without a vector, and record that this was done."""
-        self._memorize.settle(vectors)
+        self._learn.settle(vectors)
         if ids:
             self._store.index.settled(ids)
 

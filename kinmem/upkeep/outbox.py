@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from kinmem.clock import Clock
 from kinmem.errors import KinmemError
-from kinmem.learn.from_turns import Learn
+from kinmem.learn.pipeline import Learn
 from kinmem.models.turns import Batch, Message
 from kinmem.settings import Settings
 from kinmem.store.base import Store

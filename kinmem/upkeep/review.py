@@ -30,7 +30,7 @@ from kinmem.models import (
     Review,
     State,
 )
-from kinmem.models.places import same_place
+from kinmem.models.places import compare_places
 from kinmem.store.base import Store
 from kinmem.text import content_words, folded
 from kinmem.upkeep.issues import MOST_ASKED, SHOWN, Refused, findings_of, issue_of, remainder
@@ -241,16 +241,10 @@ def _pairs(
         if one != other and other in known and pair not in seen:
             seen.add(pair)
             first, second = (known[id] for id in pair)
-            if store.kin in (first.kin, second.kin) and _in_one_place(first, second):
+            is_elsewhere = compare_places(first.place, second.place) == "other"
+            if store.kin in (first.kin, second.kin) and not is_elsewhere:
                 asked = relating if len(seen) <= MOST_JUDGED else UNJUDGING
                 yield from _between(first, second, cosine, ladder, asked)
-
-
-def _in_one_place(one: Memory, other: Memory) -> bool:
-    """Return whether both may hold in one place: two projects may each have their own default
-    branch."""
-    places = one.place, other.place
-    return None in places or same_place(*sorted(filter(None, places)))
 
 
 def _near(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kinmem.learn.worth import around
+from kinmem.learn.worth_keeping import around
 
 FOLDER = Path(__file__).parents[2] / "training"
 RELATIONS = ("same", "replaces", "contradicts", "adds", "unrelated")

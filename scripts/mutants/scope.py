@@ -50,7 +50,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "kinmem/recall/conversation.py": (*RANKING, "tests/test_transcript.py", *SERVICE),
     "kinmem/learn/reconcile.py": (*LEARN, "tests/learn/test_certainty.py", *SERVICE),
     "kinmem/learn/apply.py": (*LEARN, *SERVICE),
-    "kinmem/learn/verdicts.py": (*LEARN, *SERVICE, "tests/test_places.py"),
+    "kinmem/learn/compare.py": (*LEARN, *SERVICE, "tests/test_places.py"),
     "kinmem/service/memories.py": (*SERVICE, "tests/test_places.py", "tests/test_undo.py"),
     "kinmem/service/storing.py": (
         *SERVICE,
@@ -81,7 +81,7 @@ CORE = frozenset(
     f"kinmem/{name}.py"
     for name in """
     recall/fuse recall/weigh recall/trim recall/confidence recall/superseded recall/excerpt
-    learn/reconcile learn/apply learn/verdicts service/memories service/storing
+    learn/reconcile learn/apply learn/compare service/memories service/storing
     service/conversations service/care service/views service/renewal service/current_place
     upkeep/outbox upkeep/join life/retention
     """.split()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kinmem.errors import MemoryNotFound, VersionConflict
-from kinmem.learn.apply import absorbed, decided, deeds, ended
+from kinmem.learn.apply import absorbed, effects_of, ended, retried
 from kinmem.learn.reconcile import Flag, Keep, Merge, Outdated, Replace, Skip
 from kinmem.llm.naming import Naming
 from kinmem.models import ConflictMode, Memory, State
@@ -24,10 +24,14 @@ MODE: ConflictMode = "temporal"
 def merge(known: dict[str, Any], new: dict[str, Any], text: str = LONG) -> Change:
     """What becomes of the known one."""
     verdict = Merge(memory("1", SHORT, **known), text, "says more")
-    told = deeds(verdict, memory("2", LONG, **new), None, MODE, Naming())
-    assert (told.told.status, told.told.id, told.memory) == ("merged_into", "1", None)
-    assert told.told.reason == "says more"
-    [change] = told.changes
+    effects = effects_of(verdict, memory("2", LONG, **new), None, MODE, Naming())
+    assert (effects.outcome.status, effects.outcome.id, effects.memory) == (
+        "merged_into",
+        "1",
+        None,
+    )
+    assert effects.outcome.reason == "says more"
+    [change] = effects.changes
     return change
 
 
@@ -93,58 +97,67 @@ def test_a_text_of_several_times_begins_with_the_earlier_one() -> None:
 
 def test_what_is_known_is_not_stored_and_where_it_was_said_is_noted() -> None:
     new = memory("2", SHORT, session="s", turn_id="b")
-    told = deeds(Skip(memory("1", SHORT)), new, None, MODE, Naming())
+    effects = effects_of(Skip(memory("1", SHORT)), new, None, MODE, Naming())
 
-    assert (told.told.status, told.told.id, told.memory) == ("duplicate_of", "1", None)
-    assert told.changes == ()
-    assert [one.memory for one in told.repeated] == ["1"]
+    assert (effects.outcome.status, effects.outcome.id, effects.memory) == (
+        "duplicate_of",
+        "1",
+        None,
+    )
+    assert effects.changes == ()
+    assert [one.memory for one in effects.repeated] == ["1"]
 
 
 def test_what_is_new_is_stored_as_it_is() -> None:
     new = memory("2")
-    told = deeds(Keep(), new, None, MODE, Naming())
+    effects = effects_of(Keep(), new, None, MODE, Naming())
 
-    assert (told.told.status, told.told.id, told.memory, told.changes) == ("created", "2", new, ())
+    assert (effects.outcome.status, effects.outcome.id, effects.memory, effects.changes) == (
+        "created",
+        "2",
+        new,
+        (),
+    )
 
 
 def test_what_was_superseded_names_its_heir_and_when_it_ended() -> None:
     known = memory("1", version=7, occurred_at=MARCH)
-    told = deeds(
+    effects = effects_of(
         Replace((known,), "update", "moved"), memory("2", occurred_at=MAY), None, MODE, Naming()
     )
 
-    [change] = told.changes
+    [change] = effects.changes
     assert change.fields == {"state": "superseded", "superseded_by": "2", "valid_to": MAY}
     assert (change.id, change.version, change.action) == ("1", 7, "superseded")
-    assert told.told.supersedes == ("1",)
+    assert effects.outcome.supersedes == ("1",)
 
 
 def test_what_came_late_is_stored_as_the_past_and_ends_what_was_before_it() -> None:
     before, by = memory("1", occurred_at=MARCH), memory("3", occurred_at=MAY + timedelta(days=9))
     new = memory("2", occurred_at=MAY)
-    told = deeds(Outdated(by, "update", "moved", (before,)), new, None, MODE, Naming())
+    effects = effects_of(Outdated(by, "update", "moved", (before,)), new, None, MODE, Naming())
 
-    assert told.memory is not None
-    assert (told.memory.state, told.memory.superseded_by) == (State.SUPERSEDED, "3")
-    assert told.memory.valid_to == by.occurred_at
-    assert [(one.id, one.fields["valid_to"]) for one in told.changes] == [("1", MAY)]
-    assert "3" in (told.told.reason or "")
+    assert effects.memory is not None
+    assert (effects.memory.state, effects.memory.superseded_by) == (State.SUPERSEDED, "3")
+    assert effects.memory.valid_to == by.occurred_at
+    assert [(one.id, one.fields["valid_to"]) for one in effects.changes] == [("1", MAY)]
+    assert "3" in (effects.outcome.reason or "")
 
 
 @pytest.mark.parametrize(("day", "older", "newer"), [(MAY, "1", "2"), (MARCH, "2", "1")])
 def test_an_open_conflict_names_the_older_one_first(day: datetime, older: str, newer: str) -> None:
     known = memory("1", occurred_at=MARCH + timedelta(days=9))
     new = memory("2", occurred_at=day)
-    told = deeds(Flag((known,), "update", "in doubt"), new, None, MODE, Naming())
+    effects = effects_of(Flag((known,), "update", "in doubt"), new, None, MODE, Naming())
 
-    [conflict] = told.conflicts
+    [conflict] = effects.conflicts
     assert (conflict.older, conflict.newer) == (older, newer)
-    assert (told.memory, told.told.conflicts) == (new, ("1",))
+    assert (effects.memory, effects.outcome.conflicts) == (new, ("1",))
 
 
 def test_of_two_that_began_at_once_the_new_one_is_the_newer() -> None:
     known, new = (memory(id, occurred_at=MAY) for id in ("1", "2"))
-    [conflict] = deeds(Flag((known,), "update", "x"), new, None, MODE, Naming()).conflicts
+    [conflict] = effects_of(Flag((known,), "update", "x"), new, None, MODE, Naming()).conflicts
 
     assert (conflict.older, conflict.newer) == ("1", "2")
 
@@ -180,10 +193,10 @@ def test_it_is_decided_anew_twice_where_somebody_changed_it_meanwhile(
         return len(calls)
 
     if failures < 3:
-        assert decided(decide) == failures + 1
+        assert retried(decide) == failures + 1
     else:
         with pytest.raises(type(error)):
-            decided(decide)
+            retried(decide)
         assert len(calls) == 3
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from kinmem.errors import ModelError
-from kinmem.learn.from_turns import Learn
-from kinmem.learn.verdicts import Verdicts
+from kinmem.learn.pipeline import Learn
+from kinmem.llm.base import ChatModels
 from kinmem.llm.naming import Naming
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import Filters, Memory, State
@@ -63,8 +63,8 @@ def talk_of(service_of: Callable[..., Service], clock: MovableClock) -> Callable
         service = service_of("ana", **settings)
         service.settle()
         store, embedder, chosen = service.store, service.components.embedder, service.settings
-        verdicts = Verdicts(store, embedder, chosen, clock, None)
-        learn = Learn(store, embedder, model, chosen, clock, verdicts, Naming())
+        models = ChatModels(extraction=model)
+        learn = Learn(store, embedder, chosen, clock, models, Naming())
         return Talk(service, clock, learn)
 
     return open_for

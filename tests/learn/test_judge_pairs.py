@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinmem.learn.near import MOST_JUDGED, worth_judging
+from kinmem.learn.occasion import MOST_JUDGED, worth_judging
 from kinmem.llm.builtin import BuiltinEmbedder
 
 CARDS = Path(__file__).parents[2] / "training" / "cards" / "cards-1.jsonl"

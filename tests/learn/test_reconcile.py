@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kinmem.language.same.similarity import Ladder, content_hash
-from kinmem.learn.apply import deeds
+from kinmem.learn.apply import effects_of
 from kinmem.learn.reconcile import (
     Flag,
     Keep,
@@ -312,8 +312,8 @@ def test_the_kind_tells_why(known, new, kind):
 def test_validity_ends_where_the_other_begins():
     known, new = replace(LYON, occurred_at=MARCH), replace(ROME, occurred_at=MAY)
 
-    done = deeds(verdict(known, new), new, None, "temporal", Naming())
-    late = deeds(verdict(new, known), known, None, "temporal", Naming())
+    done = effects_of(verdict(known, new), new, None, "temporal", Naming())
+    late = effects_of(verdict(new, known), known, None, "temporal", Naming())
 
     assert done.changes[0].fields == {
         "state": State.SUPERSEDED,
@@ -321,4 +321,4 @@ def test_validity_ends_where_the_other_begins():
         "valid_to": MAY,
     }
     assert late.memory == replace(known, state=State.SUPERSEDED, superseded_by=new.id, valid_to=MAY)
-    assert (done.told.supersedes, late.told.supersedes) == ((known.id,), ())
+    assert (done.outcome.supersedes, late.outcome.supersedes) == ((known.id,), ())

@@ -1,0 +1,295 @@
+"""Stage 3 of learning: a note becomes the checked draft of a memory, with category, importance,
+dates and the project in which it holds.
+
+Rules, decisions and facts that come up in a repository belong to that repository. Who somebody is,
+what they like and how they want to be answered holds wherever they work. What "we" do may be
+somebody's life or their work, which the embedder tells apart in any language. In doubt a statement
+belongs to the project: elsewhere a question still finds it, and it is only left out of notes.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+
+import uuid_utils
+
+from kinmem.errors import ModelError
+from kinmem.language import (
+    Wording,
+    appraise,
+    content_hash,
+    day_of_event,
+    evidence,
+    importance,
+    only_asks,
+    sentences,
+    valid_until,
+)
+from kinmem.llm.base import Embedder
+from kinmem.llm.naming import Naming, knowledge_of
+from kinmem.llm.pieces import chunks_of
+from kinmem.models import (
+    TOLD_AT,
+    Category,
+    Channel,
+    Chunks,
+    Draft,
+    Memory,
+    Note,
+    State,
+    Stored,
+    Vector,
+)
+from kinmem.models.places import place_of
+from kinmem.store.base import Store
+from kinmem.validation import (
+    checked_category,
+    checked_confidence,
+    checked_content,
+    checked_context,
+    checked_expiry,
+    checked_importance,
+    checked_scope,
+    checked_subject,
+    checked_tags,
+    checked_time,
+)
+
+# How far a memory is believed follows from the way it came in, never from what it says of itself.
+TRUST: Mapping[Channel, float] = {
+    "user": 1.0,
+    "explicit": 0.8,
+    "extraction": 0.6,
+    "consolidation": 0.6,
+    "import": 0.3,
+}
+# Importance of a note that only asks. It is kept, since somebody wanted it kept.
+OF_QUESTION = 1.0
+READS_AS_QUESTION = "this reads as a question; recall answers questions"
+# Chance that a text is worth keeping below which its kind is a guess.
+LEAST_WORTH = 0.25
+
+# Categories that hold everywhere, and those that hold in their project alone.
+PERSONAL = frozenset({"identity", "relationship"})
+BOUND = frozenset({"decision"})
+OF_ME = re.compile(
+    r"\bI\b|\bI['’]|(?i:\b(?:my|mine|me|myself|ich|mich|mir|meine?[mnrs]?|je|j['’]\w+|moi|mon|mes"
+    r"|yo|mis?|conmigo|mio|mia|miei|eu|meus?|minhas?)\b|\bthe user\b)|我(?!们)"
+)
+OF_A_PROJECT = re.compile(
+    r"\b(?:repo(?:sitor\w+)?|project|codebase|app|branch|backend|frontend|service|projekt\w*"
+    r"|projets?|dépôt|proyecto|repositorio|progetto|projeto)\b",
+    re.IGNORECASE,
+)
+# How an assistant is to talk is what somebody likes.
+OF_TALK = re.compile(
+    r"\b(?:answers?|repl(?:y|ies)|respon[ds]\w*|speak|talk|address|call me|antwort\w*|sprich"
+    r"|siez\w*|duz\w*|répond\w*|parle\w*|tutoie\w*|vouvoie\w*|respond\w*|contest\w*|habl[ae]\w*|tutéame"
+    r"|trata\w*|rispond\w*|parla\w*)\b",
+    re.IGNORECASE,
+)
+# Characters of a statement that show what it is about.
+READ = 400
+# Chance from which a statement is about somebody's life (scripts/train_places.py).
+LIFE = 0.8
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A note on its way through the stages."""
+
+    note: Note
+    draft: Draft
+    vectors: Sequence[Vector] = ()
+    """Where similar memories are searched; empty without vectors, and for long texts."""
+
+    @property
+    def memory(self) -> Memory:
+        """The memory as it was drafted."""
+        return self.draft.memory
+
+
+def draft_of(
+    note: Note,
+    kin: str,
+    embedder: Embedder,
+    now: datetime,
+    zone: tzinfo,
+    *,
+    naming: Naming,
+    fresh: bool = False,
+) -> Draft:
+    """Return the note as a memory of this Kin, in chunks without vectors. Raises InvalidInput.
+
+    A `fresh` memory is stored before it is compared by meaning.
+    """
+    occurred_at, told_at = _times(note, now, zone)
+    memory = Memory(
+        id=str(uuid_utils.uuid7()),
+        occurred_at=occurred_at,
+        kin=kin,
+        state=State.QUARANTINED if note.quarantine else State.ACTIVE,
+        status="pending" if fresh else "ingested",
+        created_at=now,
+        content_updated_at=now,
+        **_statement(note, now, zone),
+        **_origin(note, told_at),
+    )
+    chunks = Chunks(chunks_of(memory.content, embedder))
+    return Draft(memory, chunks, knowledge=knowledge_of(note, memory, naming))
+
+
+def _statement(note: Note, now: datetime, zone: tzinfo) -> dict[str, Any]:
+    """Return what the note says and about whom, checked."""
+    content = checked_content(note.content)
+    speaker = checked_subject(note.speaker)
+    return {
+        "scope": checked_scope(note.scope),
+        "content": content,
+        "content_hash": content_hash(content),
+        "category": checked_category(note.category or "fact"),
+        "subject": checked_subject(note.subject),
+        "source_context": checked_context(note.source_context),
+        "importance": checked_importance(note.importance),
+        "manual_tags": checked_tags(note.tags),
+        "expires_at": checked_expiry(note.expires, now, zone),
+        "valid_to": valid_until(content, now.astimezone(zone)),
+        "speaker": speaker,
+        "evidence": evidence(content, speaker),
+        "confidence": checked_confidence(note.confidence),
+    }
+
+
+def classify(note: Note) -> Note:
+    """Return the note with the category and importance that its words suggest, unless given."""
+    if note.category is not None and note.importance is not None:
+        return note
+    content = checked_content(note.content)
+    category, weight = judgement(content)
+    if note.category is not None:
+        weight = importance(content, checked_category(note.category))
+    return replace(
+        note,
+        category=note.category or category,
+        importance=weight if note.importance is None else note.importance,
+    )
+
+
+def judgement(text: str) -> tuple[Category, float]:
+    """Return the category and importance that the words of a text suggest, as for a statement in a
+    turn. A text that only asks is a fact that hardly matters."""
+    statements = [sentence for sentence in sentences(text) if not only_asks(sentence)]
+    if not statements:
+        return "fact", OF_QUESTION
+    best = max(map(appraise, statements), key=lambda appraisal: appraisal.confidence)
+    category = best.category if best.worth >= LEAST_WORTH else "fact"
+    return category, importance(text, category)
+
+
+def _times(note: Note, now: datetime, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
+    """Return when it happened, and when it was said if its words name an earlier day.
+
+    A given time is when it happened, except that of a turn, which is when it was said. A model has
+    read the day already, and it is not known when an imported text was said.
+    """
+    given = checked_time(note.occurred_at, "occurredAt", zone, now=now)
+    is_settled = note.model is not None or (given is not None and not note.turns)
+    if is_settled or note.channel == "import":
+        return given, None
+    told_at = given or now
+    day = day_of_event(note.content, told_at.astimezone(zone))
+    if day is None:
+        return given, None
+    return checked_time(day.isoformat(), "occurredAt", zone), told_at
+
+
+def _origin(note: Note, told_at: datetime | None) -> dict[str, Any]:
+    """Return where the note comes from."""
+    return {
+        "channel": note.channel,
+        "trust": TRUST[note.channel],
+        "client": note.client,
+        "session": note.session,
+        "turn_id": note.turns[0] if note.turns else None,
+        "model": note.model,
+        "place": note.place or None,
+        "source": "chat" if note.turns or note.channel in ("user", "extraction") else "tool",
+        "metadata": _metadata(note, told_at),
+    }
+
+
+def _metadata(note: Note, told_at: datetime | None) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"turns": list(note.turns)} if len(note.turns) > 1 else {}
+    if note.quarantine:
+        metadata["quarantine"] = note.quarantine
+    if told_at is not None:
+        metadata[TOLD_AT] = told_at.astimezone(UTC).isoformat()
+    return metadata
+
+
+def describe(outcome: Stored, memory: Memory) -> Stored:
+    """Return the outcome with the category and importance that the memory was stored with, and a
+    remark if it reads like a question."""
+    if outcome.id != memory.id:
+        return outcome
+    may_ask = memory.importance == OF_QUESTION or Wording(memory.content).asks
+    is_question = may_ask and only_asks(memory.content)
+    reason = outcome.reason or (READS_AS_QUESTION if is_question else None)
+    return replace(outcome, reason=reason, category=memory.category, importance=memory.importance)
+
+
+def project_of(
+    category: str | None,
+    content: str,
+    subject: str | None,
+    place: str | None,
+    embedder: Embedder | None = None,
+) -> str | None:
+    """Return `place` if the statement is about the project, not about whoever works in it.
+
+    Without a category, the words decide. Without an `embedder` that tells lives from projects, what
+    "we" do belongs to the project.
+    """
+    if not place or not isinstance(content, str):
+        return None
+    holds_here = belongs(category or judgement(content)[0], content, subject)
+    return place if holds_here and not _is_of_life(content, category, embedder) else None
+
+
+def belongs(category: str, content: str, subject: str | None = None) -> bool:
+    """Return whether, by its words, a statement holds only in the project where it was learned."""
+    if category in PERSONAL or category == "preference" and (subject or OF_TALK.search(content)):
+        return False
+    if category in BOUND or OF_A_PROJECT.search(content):
+        return True
+    return not OF_ME.search(content) and not OF_TALK.match(content.lstrip())
+
+
+def _is_of_life(content: str, category: str | None, embedder: Embedder | None) -> bool:
+    """Return whether, by its meaning, it is about somebody's life: "our daughter is six"."""
+    life = embedder.calibration.life if embedder is not None and embedder.ready else None
+    if embedder is None or life is None or category in BOUND or OF_A_PROJECT.search(content):
+        return False
+    try:
+        return life.chance(embedder.embed([content[:READ]])[0]) >= LIFE
+    except ModelError:
+        return False
+
+
+def settle_places(store: Store) -> None:
+    """Set the places of memories from before kinmem knew places. If the folder is gone, they hold
+    everywhere, as before."""
+    waiting = store.unplaced()
+    if not waiting:
+        return
+    folders = {memory.place: place_of((memory.place or "")[1:]) for memory in waiting}
+    store.set_places(
+        {
+            memory.id: project_of(
+                memory.category, memory.content, memory.subject, folders[memory.place]
+            )
+            for memory in waiting
+        }
+    )

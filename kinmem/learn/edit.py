@@ -1,0 +1,120 @@
+"""What update_memory was asked to change, checked and as fields of a memory."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+
+from kinmem.errors import InvalidInput
+from kinmem.language import content_hash, day_of_event, evidence, valid_until
+from kinmem.learn.drafting import TRUST
+from kinmem.learn.screen import Secrets, without_secrets_in
+from kinmem.models import LIVE, TOLD_AT, Memory, State
+from kinmem.validation import (
+    checked_category,
+    checked_content,
+    checked_context,
+    checked_expiry,
+    checked_importance,
+    checked_priority,
+    checked_scope,
+    checked_subject,
+    checked_tags,
+    checked_time,
+)
+
+
+def changed_fields(
+    changes: Mapping[str, Any],
+    old: Memory,
+    now: datetime,
+    zone: tzinfo,
+    secrets: Secrets = "refuse",
+) -> dict[str, Any]:
+    """Return the fields of `old` to set. Raises InvalidInput."""
+    fields: dict[str, Any] = {}
+    for name, value in sorted(changes.items(), key=_archived_first):
+        fields |= _changed(name, without_secrets_in(value, name, secrets), old, now, zone)
+    if "content" in fields and "occurred_at" not in changes:
+        fields |= _dated_anew(fields["content"], old, now, zone)
+    return fields
+
+
+def _dated_anew(content: str, old: Memory, now: datetime, zone: tzinfo) -> dict[str, Any]:
+    """Return when it happened, if the new words name an earlier day and the old words did not name
+    it already: what was in the old text refers to the day on which that was said."""
+    moment = now.astimezone(zone)
+    day = day_of_event(content, moment)
+    if day is None or day == day_of_event(old.content, moment):
+        return {}
+    metadata = {**old.metadata, TOLD_AT: now.astimezone(UTC).isoformat()}
+    occurred_at = checked_time(day.isoformat(), "occurredAt", zone)
+    return {"occurred_at": occurred_at, "metadata": metadata}
+
+
+def _archived_first(change: tuple[str, Any]) -> bool:
+    """Sort `archived` first: it may clear the expiry, and a new expiry must come after that."""
+    return change[0] != "archived"
+
+
+def _changed(name: str, value: Any, old: Memory, now: datetime, zone: tzinfo) -> dict[str, Any]:
+    match name:
+        case "content":
+            content = checked_content(value)
+            ends = valid_until(content, now.astimezone(zone)) if old.state in LIVE else old.valid_to
+            return {
+                "content": content,
+                "valid_to": ends,
+                "content_hash": content_hash(content),
+                "evidence": evidence(content, old.speaker),
+                **_origin_by_hand(old),
+            }
+        case "tags":
+            return {"manual_tags": checked_tags(value or ())}
+        case "occurred_at":
+            metadata = {name: data for name, data in old.metadata.items() if name != TOLD_AT}
+            moment = checked_time(value, "occurredAt", zone, now=now)
+            return {"occurred_at": moment, "metadata": metadata}
+        case "expires":
+            return {"expires_at": checked_expiry(value, now, zone)}
+        case "priority":
+            return {"set_priority": checked_priority(value)}
+        case "archived" if value:
+            return {"state": State.ARCHIVED, "deleted_at": None}
+        case "archived":
+            return _alive(old, now)
+        case _ if name in CHECKED:
+            return {name: CHECKED[name](value)}
+        case _:
+            raise InvalidInput(f"update_memory cannot change {name!r}")
+
+
+def _origin_by_hand(old: Memory) -> dict[str, Any]:
+    """Return the origin of a text that is rewritten by hand: it is stated by whoever rewrites it,
+    whoever said it before."""
+    if old.channel not in ("extraction", "consolidation"):
+        return {}
+    return {"channel": "explicit", "trust": TRUST["explicit"]}
+
+
+def _alive(old: Memory, now: datetime) -> dict[str, Any]:
+    """Return what brings a memory back. If it had expired, it no longer expires."""
+    is_over = old.expires_at is not None and old.expires_at <= now
+    return {
+        "state": State.ACTIVE,
+        "deleted_at": None,
+        "superseded_by": None,
+        "valid_to": None,
+        **({"expires_at": None} if is_over else {}),
+    }
+
+
+# Fields that have the same name in update_memory and in Memory.
+CHECKED: Mapping[str, Callable[[Any], Any]] = {
+    "category": checked_category,
+    "subject": checked_subject,
+    "scope": checked_scope,
+    "importance": checked_importance,
+    "source_context": checked_context,
+    "pinned": bool,
+    "place": lambda place: place or None,
+}

@@ -1,0 +1,229 @@
+"""How kinmem learns: six stages in order; docs/conversations.md has a section for each.
+
+A note, many notes, and a turn of a conversation all take the same way. They differ in where notes
+come from (stage 1) and in what is screened (stage 2). Notes that arrive in bulk are stored at once
+and go through stages 4 to 6 later, in `settle`. The number behind a line is the stage, as given in
+the first line of the file that the function is imported from.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from kinmem.clock import Clock
+from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
+from kinmem.learn.apply import Changes, changes_of_stored, retried
+from kinmem.learn.ask import ask_about
+from kinmem.learn.compare import JUDGED_IN_BULK, Compare, judged_per_note
+from kinmem.learn.drafting import Candidate, classify, describe, draft_of, project_of
+from kinmem.learn.extract import extract
+from kinmem.learn.reconcile import Keep, Outdated
+from kinmem.learn.screen import Screen, without_secrets
+from kinmem.learn.settle import Unsettled
+from kinmem.llm.base import ChatModels, Embedder
+from kinmem.llm.naming import Naming
+from kinmem.models import Note, Stored, Vector
+from kinmem.models.places import place_of
+from kinmem.models.turns import Message, Repetition
+from kinmem.settings import Settings
+from kinmem.store.base import Store
+
+# Outcomes that the counts of a turn name otherwise.
+COUNTED = {"duplicate_of": "duplicate", "merged_into": "merged"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where notes come from, as far as the stages treat them differently."""
+
+    turn: Sequence[Message] = ()
+    """The turn that they were found in; empty if a caller gave them."""
+    repeated: Sequence[Repetition] = ()
+    """What the turn repeats of the memories that its session was shown."""
+    batch: str | None = None
+    """Groups the history lines, so that they are undone together."""
+    is_bulk: bool = False
+    """Store them now; compare them by meaning later."""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether a caller gave them."""
+        return not self.turn
+
+    @property
+    def project(self) -> str | None:
+        """The project that the turn was said in."""
+        return place_of(next((message.place for message in self.turn if message.place), None))
+
+
+class Learn:
+    """Stores what is new, ends what it contradicts, and reports what became of each note."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        settings: Settings,
+        clock: Clock,
+        models: ChatModels,
+        naming: Naming,
+    ) -> None:
+        """Without `models.extraction`, rules find the notes in a turn, with the judge if there is
+        one."""
+        self._store = store
+        self._embedder = embedder
+        self._models = models
+        self._settings = settings
+        self._clock = clock
+        self._naming = naming
+        self._mode = settings.learn.conflict_mode
+        self._compare = Compare(store, embedder, settings, clock, models.judge)
+        self._screen = Screen(store, self._compare, models.judge)
+        self._unsettled = Unsettled(store, embedder, self._compare)
+
+    def note(self, note: Note) -> Stored:
+        """Learn one note. Raises InvalidInput if it cannot be stored."""
+        source = Source()
+        candidate = self._draft(self.screened(note), source)  # 2, 3
+        [outcome] = self._learn([candidate], source) or []  # 4 to 6
+        return describe(outcome, candidate.memory)
+
+    def notes(
+        self,
+        notes: Sequence[Note],
+        batch: str | None = None,
+        progress: Callable[[int], None] = lambda done: None,
+    ) -> list[Stored]:
+        """Learn many notes in one transaction, compared by words only and without vectors.
+
+        Returns what became of each note, in order. A note that cannot be stored is refused alone.
+        The worker makes the vectors (upkeep/embed.py) and then calls `settle`.
+        """
+        source = Source(is_bulk=True, batch=batch)
+        drafted: list[Candidate | Stored] = []
+        for note in notes:
+            drafted.append(self._draft_or_refuse(note, source))  # 2, 3
+            progress(len(drafted))
+        outcomes = self._learn(drafted, source) or []  # 4 to 6
+        return [
+            describe(outcome, draft.memory) if isinstance(draft, Candidate) else outcome
+            for outcome, draft in zip(outcomes, drafted, strict=True)
+        ]
+
+    def turn(self, turn: Sequence[Message], before: Sequence[Message]) -> Counter[str]:
+        """Learn from one turn, and count what became of the notes: created, duplicate, merged,
+        superseded, conflict, quarantined, echo, refused.
+
+        One transaction stores everything, with the mark that the turn was learned from. There are
+        no counts if another process was faster. Raises ModelError, and then nothing is stored.
+        """
+        found = self._find(turn, before)  # 1
+        screened = self._screen(found, turn, before)  # 2
+        source = Source(turn, screened.repeated, f"turn {turn[0].session} {turn[0].turn}")
+        drafted = [self._draft_or_refuse(note, source) for note in screened.notes]  # 3
+        outcomes = self._learn(drafted, source)  # 4 to 6
+        if outcomes is None:
+            return Counter()
+        counts = Counter(COUNTED.get(outcome.status, outcome.status) for outcome in outcomes)
+        return +(counts + Counter(echo=screened.echoes))
+
+    def settle(self, vectors: Mapping[str, Vector]) -> None:
+        """Compare memories that `notes` has stored, as `note` would have compared them.
+
+        Of two such memories the newer is compared with the older, whichever gets its vector first.
+        """
+        for memory, older in self._unsettled.pairs(vectors):  # 4
+            verdict = self._compare.verdict(memory, older, most=JUDGED_IN_BULK)  # 5
+            chunks = self._compare.merged_chunks(verdict)
+            changes = changes_of_stored(verdict, memory, chunks, self._mode, self._naming)  # 6
+            if changes is None:
+                continue
+            try:
+                self._store.apply(changes)
+            except (VersionConflict, MemoryNotFound):  # changed meanwhile: a review finds the pair
+                self._unsettled.look_again()
+            if changes.changes:
+                self._unsettled.look_again()
+
+    def screened(self, note: Note) -> Note:
+        """Return a given note as it may be stored, with its category and importance. Raises
+        InvalidInput."""
+        return classify(without_secrets(note, self._settings.learn.secrets))
+
+    def _find(self, turn: Sequence[Message], before: Sequence[Message]) -> list[Note]:
+        """Stage 1: ask the model if there is one, else apply the rules."""
+        zone = self._settings.general.zone
+        if self._models.extraction is None:
+            return extract(turn, before, zone, self._models.judge)
+        return ask_about(turn, before, self._models.extraction, self._store, self._embedder, zone)
+
+    def _draft_or_refuse(self, note: Note, source: Source) -> Candidate | Stored:
+        try:
+            return self._draft(self.screened(note) if source.is_given else note, source)
+        except InvalidInput as error:
+            return Stored("refused", reason=str(error))
+
+    def _draft(self, note: Note, source: Source) -> Candidate:
+        """Stage 3. What a turn teaches is private and belongs to the project that it is about."""
+        if not source.is_given:
+            about = note.category, note.content, note.subject
+            place = project_of(*about, source.project, self._embedder)
+            note = replace(note, scope="private", place=place)
+        draft = draft_of(
+            note,
+            self._store.kin,
+            self._embedder,
+            self._clock(),
+            self._settings.general.zone,
+            naming=self._naming,
+            fresh=source.is_bulk,
+        )
+        return Candidate(note, draft)
+
+    def _learn(self, drafted: Sequence[Candidate | Stored], source: Source) -> list[Stored] | None:
+        """Stages 4 to 6: what becomes of each draft; refusals pass through. None if the turn was
+        learned from already."""
+        candidates = self._compare.by_words(drafted) if source.is_given else list(drafted)
+        if source.is_given and not any(isinstance(item, Candidate) for item in candidates):
+            return [item for item in candidates if isinstance(item, Stored)]
+        if not source.is_bulk:
+            candidates = self._compare.embed(candidates, is_settled_later=not source.is_given)
+        return retried(partial(self._decide_and_store, candidates, source))
+
+    def _decide_and_store(
+        self, candidates: Sequence[Candidate | Stored], source: Source
+    ) -> list[Stored] | None:
+        changes = Changes(self._mode, self._naming)
+        most = judged_per_note(sum(isinstance(item, Candidate) for item in candidates))
+        outcomes = [
+            self._decide(candidate, changes, source, most)
+            if isinstance(candidate, Candidate)
+            else candidate
+            for candidate in candidates
+        ]
+        learned = [message.id for message in source.turn]
+        ids = self._store.apply(changes.batch(source.repeated, learned, source.batch))
+        return None if ids is None else changes.stored_as(ids, outcomes)
+
+    def _decide(self, candidate: Candidate, changes: Changes, source: Source, most: int) -> Stored:
+        """Decide about one note beside what is stored and what its turn has taught already."""
+        note, memory = candidate.note, candidate.memory
+        if source.is_bulk:
+            return changes.add(candidate, Keep())
+        if note.quarantine is not None and not source.is_given:
+            return changes.hold(candidate, self._compare.quarantined())
+        near = changes.neighbours(self._compare.near(candidate.vectors), candidate.vectors)  # 4
+        updates = note.updates
+        if not source.is_given:
+            updates = self._screen.correction(note, near, changes.ended, source.turn)
+        verdict = self._compare.verdict(  # 5
+            memory, near, updates=updates, is_given=source.is_given, most=most
+        )
+        if isinstance(verdict, Outdated):
+            known = self._compare.ended_before(candidate)
+            if known is not None:
+                return changes.repeat(candidate, known, verdict.reason)
+        chunks = self._compare.merged_chunks(verdict, candidate.draft)
+        outcome = changes.add(candidate, verdict, chunks)  # 6
+        return self._compare.with_copies(outcome, memory, near)

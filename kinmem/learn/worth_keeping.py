@@ -1,0 +1,258 @@
+"""Stage 1 of learning, without a model: which sentences of a message are worth keeping.
+
+The regression of language/talk/worth.py decides, and where it is not sure, the judge of language as
+well. Among people with names, who say much just to talk, a sentence has to be telling.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from kinmem.errors import ModelError
+from kinmem.language import (
+    Judgement,
+    Setting,
+    Statement,
+    Wording,
+    appraise,
+    importance,
+    kinds,
+)
+from kinmem.llm.base import Judge
+from kinmem.models import ROLES, Category
+from kinmem.models.turns import Message
+from kinmem.text import UNSPACED, words
+
+# Sentences of a user's message that are read, half of them at either end: what people paste stands
+# between their own words. The others are found in the conversation only.
+MOST = 80
+# Sentences of a message that the judge reads, about 4 ms each: those of which the regression is
+# least sure.
+MOST_JUDGED = 24
+
+# In quotation marks and so short, it may be a name: our boat is called "Nordlicht". The regression
+# reads it without the marks; the judge, who tells names from somebody's words, with them.
+TITLE = re.compile(r"[\"“”„«「『‹]([^\"“”„«»「」『』‹›.!?\n]{1,30})[\"“”»」』›](?![\"“”»」』›])")
+# Marks behind which a sentence may go on with something else. At most so many of a sentence are
+# tried, in so many sentences of a message.
+CLAUSE = re.compile(r"[,:;，：；]\s*|\s[–—-]\s")
+MOST_CLAUSES = 3
+# Letters of the rest behind such a mark, at least; a Chinese character counts as three.
+SHORTEST_REST = 12
+# Worth from which the rest is kept: of "fix the footer, our legal name is Havn now" the second
+# half.
+WORTH_OF_REST = 0.5
+
+# Characters that the judge is shown of what is before a sentence, and after it.
+BEFORE, AFTER = 120, 80
+
+# How telling a sentence must be among people. On LoCoMo 1.2 finds 0.9 points more recall@10 and
+# keeps 48 % of the text instead of 44; 1.7 finds 1.1 less and keeps 41.
+LEAST = 1.4
+# The same for what answers a question, which shows what it is about.
+LEAST_ANSWER = 0.9
+LEAST_FRAGMENT = 0.01
+# Words up to which an answer without a verb is understood only beside its question.
+FRAGMENT = 8
+# What is said of somebody or something else is usually short: "Ana likes dogs".
+OF_OTHERS = 0.7
+# Among people only these kinds count more, and only if the wording leaves no doubt: "I prefer
+# trains to planes" is short and still worth keeping.
+LIKED = frozenset({"identity", "preference", "decision"})
+CUED = 0.4
+SURELY = 0.8
+# An English "he" is no Spanish "he".
+HE = re.compile(r"\b[Hh]e\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A text that shows what a statement is about, and the turn it is from."""
+
+    text: str
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSentence:
+    """A sentence that is worth keeping."""
+
+    statement: Statement
+    at: int
+    """Its number in the message."""
+    category: Category
+    confidence: float
+    is_order: bool
+    """Whether it says what is to be done, and so does not begin with a name."""
+
+    @property
+    def subject(self) -> str | None:
+        """Whom or what it is about."""
+        text = self.statement.text
+        return Wording(text).subject(named=not (self.is_order or is_about_speaker(text)))
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A message cut into sentences, and what it answers."""
+
+    message: Message
+    parts: list[Statement]
+    last: Message | None
+    """The message before it."""
+    question: Question | None
+    names: frozenset[str]
+    unkept: frozenset[int] = frozenset()
+    """The numbers of the sentences that are not to be kept."""
+
+    @property
+    def person(self) -> str | None:
+        """The name of the speaker; a role is no name."""
+        return None if self.message.speaker in ROLES else self.message.speaker
+
+
+class Sentence(NamedTuple):
+    """A statement of a message, and what stands around it."""
+
+    statement: Statement
+    setting: Setting
+
+
+def worth_keeping(talk: Talk, judge: Judge | None) -> Iterator[KeptSentence]:
+    """Yield the sentences that are worth keeping, in order."""
+    stated = [
+        (at, part)
+        for at, part in enumerate(talk.parts)
+        if at not in talk.unkept and _may_state(part.text)
+    ]
+    if talk.person:
+        yield from filter(None, (_of_person(part, at, talk) for at, part in stated))
+        return
+    stated = stated if len(stated) <= MOST else stated[: MOST // 2] + stated[-MOST // 2 :]
+    sentences = [Sentence(part, _setting(at, talk)) for at, part in stated]
+    judged = judgements(sentences, talk.message, talk.last, judge)
+    for (at, part), judgement in zip(stated, judged, strict=True):
+        if judgement.is_worth:
+            yield kept(part, at, judgement)
+
+
+def kept(
+    part: Statement, at: int, judgement: Judgement, category: Category | None = None
+) -> KeptSentence:
+    """Return the sentence as one to keep, by default with the category that was judged."""
+    category = category or judgement.category
+    return KeptSentence(part, at, category, judgement.confidence, judgement.kind == "rule")
+
+
+def is_about_speaker(text: str) -> bool:
+    """Return whether people say this about themselves."""
+    return Wording(HE.sub("", text)).is_own
+
+
+def _may_state(text: str) -> bool:
+    """Return whether it may be worth keeping, or its writer asks to keep it."""
+    wording = Wording(text)
+    if wording.asking_to_keep:
+        return True
+    return not (wording.asks or wording.is_quotation) and bool(words(text))
+
+
+def _setting(at: int, talk: Talk) -> Setting:
+    parts = talk.parts
+    return Setting(
+        before=parts[at - 1].text if at else "",
+        after=parts[at + 1].text if at + 1 < len(parts) else "",
+        asked=talk.question.text if talk.question and at == 0 else "",
+        first=at == 0,
+        last=at + 1 == len(parts),
+        lines=talk.message.text.count("\n") + 1,
+    )
+
+
+def _of_person(part: Statement, at: int, talk: Talk) -> KeptSentence | None:
+    """Return the sentence if it is telling enough for one said among people."""
+    text, wording = part.text, Wording(part.text)
+    value, appraisal = wording.telling, appraise(text)
+    if not wording.is_instruction and appraisal.is_unreal and not wording.is_own:
+        return None
+    if appraisal.worth >= SURELY:
+        value += OF_OTHERS * (wording.subject() is not None and not wording.is_own)
+        value += CUED * (appraisal.category in LIKED)
+    least = LEAST_ANSWER if talk.question else LEAST
+    if at == 0 and _is_fragment_of_answer(text, talk.question):
+        least = LEAST_FRAGMENT
+    return kept(part, at, appraisal) if value >= least else None
+
+
+def _is_fragment_of_answer(text: str, question: Question | None) -> bool:
+    """Return whether it answers a question to the speaker, but is no whole sentence."""
+    wording = Wording(text)
+    if question is None or not Wording(question.text).addresses_somebody or wording.is_own:
+        return False
+    return len(words(text)) <= FRAGMENT and not wording.has_verb
+
+
+def judgements(
+    sentences: Sequence[Sentence], message: Message, last: Message | None, judge: Judge | None
+) -> list[Judgement]:
+    """Return what each sentence of the message is. `last` is the message before. Never raises."""
+    chances = kinds([(sentence.statement.text, sentence.setting) for sentence in sentences])
+    texts = [sentence.statement.text for sentence in sentences]
+    for at, sentence in enumerate(sentences):
+        bare = unhedged(sentence.statement.text)
+        plain = TITLE.sub(r"\1", bare)
+        if plain != texts[at]:
+            [of_plain] = kinds([(plain, sentence.setting)])
+            if of_plain.worth > chances[at].worth:
+                chances[at], texts[at] = of_plain, bare
+    judged: dict[int, Mapping[str, float]] = {}
+    if judge is not None:
+        asked = last.text if last and last.role == "assistant" else ""
+        least_sure = sorted(range(len(chances)), key=lambda at: chances[at].sureness)
+        with suppress(ModelError):
+            for at in least_sure[:MOST_JUDGED]:
+                statement = sentences[at].statement
+                beside = around(asked, message.text, statement.start, statement.end)
+                judged[at] = judge.kinds(texts[at], beside)
+    results = [
+        by_form.judgement(sentence.statement.text, sentence.setting, judged.get(at))
+        for at, (sentence, by_form) in enumerate(zip(sentences, chances, strict=True))
+    ]
+    tasks = [at for at, one in enumerate(results) if one.kind == "task" and not one.is_worth]
+    for at in tasks[:MOST_CLAUSES]:
+        results[at] = _judge_rest(sentences[at], results[at], judge if at in judged else None)
+    return results
+
+
+def _judge_rest(sentence: Sentence, task: Judgement, judge: Judge | None) -> Judgement:
+    """Judge a task by what follows, if that is a fact: "write my niece a card, she turns seven"."""
+    text = sentence.statement.text
+    rests = [text[mark.end() :] for mark in CLAUSE.finditer(text)][:MOST_CLAUSES]
+    for rest in rests:
+        if len(UNSPACED.sub("###", rest)) < SHORTEST_REST:
+            continue
+        [chances] = kinds([(rest, sentence.setting)])
+        judged = None
+        if judge is not None:
+            with suppress(ModelError):
+                judged = judge.kinds(rest, around("", rest, 0, len(rest)))
+        result = chances.judgement(rest, sentence.setting, judged)
+        if result.is_worth and result.worth >= WORTH_OF_REST:
+            return replace(result, importance=importance(text, result.category))
+    return task
+
+
+def unhedged(text: str) -> str:
+    """Return the sentence without how sure its writer is: "Apparently the port is 8081 now"."""
+    bare = text[Wording(text).hedge :]
+    return bare if words(bare) else text
+
+
+def around(asked: str, message: str, start: int, end: int) -> str:
+    """Return the context of the sentence from `start` to `end`, as the judge reads it and is
+    trained with it (scripts/judge/examples.py): what was asked, what is before it, what is after.
+    """
+    before, after = message[:start].strip(), message[end:].strip()
+    return f"{asked[-BEFORE:]} | {before[-BEFORE:]} | {after[:AFTER]}"
