@@ -212,16 +212,20 @@ async def judging(stage: Stage, ada: Caller) -> None:
         " where it is not clear which of two holds, it asks.",
     )
     known = await stage.memorize(ada, "our friend Bob is allergic to peanuts!")
-    stage.answer(f"{known['status']} {short_id(known['id'])}, nothing was stored")
+    is_known = known["status"] == "duplicate_of"
+    kept = "nothing was stored" if is_known else "stored beside what it repeats"
+    stage.answer(f"{known['status']} {short_id(known['id'])}, {kept}")
     made = await stage.memorize(ada, DENIED, subject="Bob")
     stage.answer(f"{made['status']} {short_id(made['id'])}, stored beside what it contradicts")
     review = await stage.ask(ada, "review_memories")
-    for issue in review["issues"]:
+    while review["issues"]:
+        issue = review["issues"][0]
         ids = " and ".join(map(short_id, issue["memoryIds"]))
         stage.answer(f"{issue['type']}, {ids}: {issue['description']}", style="yellow")
         shown = f"{issue['id']}, {short_id(known['id'])} stays"
-        left = await stage.ask(ada, "review_memories", shown, apply=[issue["id"]], keep=known["id"])
-        stage.answer(left["summary"])
+        keep = known["id"] if known["id"] in issue["memoryIds"] else None
+        review = await stage.ask(ada, "review_memories", shown, apply=[issue["id"]], keep=keep)
+        stage.answer(review["summary"])
     gone = await stage.ask(ada, "forget", short_id(made["id"]), memory_id=made["id"])
     stage.answer(f"{gone['status']}; until {gone['restorableUntil'][:10]} it can be restored")
 
