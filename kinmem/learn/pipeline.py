@@ -69,8 +69,7 @@ class Learn:
         models: ChatModels,
         naming: Naming,
     ) -> None:
-        """Without `models.extraction`, rules find the notes in a turn, with the judge if there is
-        one."""
+        """Without a model for extraction, rules find the notes in a turn, with the judge if any."""
         self._store = store
         self._embedder = embedder
         self._models = models
