@@ -9,34 +9,27 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import uuid_utils
 
 from kinmem.backup.archive import Backup, Manifest, emptied, manifest_of, member_of, pack, unpack
 from kinmem.backup.backups import ERASING, Backups, write_durably
 from kinmem.errors import KinmemError, StoreError
+from kinmem.models import ErasedFromBackups
 from kinmem.store.base import Store
 from kinmem.store.mention import Mention
 
-WAITING = "erasures.json"
+WAITING = "erasures"
 AT_ONCE = 5.0
 """Seconds that the caller of an erasure waits for the backups; what is left is done later."""
+GIVEN_UP = 86_400.0
+"""Seconds after which an erasure that was written down and not done will not be done."""
 BUSY = 2.0
-"""Seconds that it waits for a process that is making a backup."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reached:
-    """How far an erasure has come in the backups."""
-
-    rewritten: tuple[Path, ...] = ()
-    """Backups that had it."""
-    later: int = 0
-    """Backups in the home that are yet to be looked at, by the next daily backup."""
-    unreached: tuple[Path, ...] = ()
-    """Backups that are encrypted or elsewhere, or damaged, and may have it."""
+"""Seconds that it waits for a process that is making a backup; then it leaves the rest for later."""
 
 
 class ErasesInBackups:
@@ -46,28 +39,38 @@ class ErasesInBackups:
         self._backups = backups
         self._kin = kin
 
-    def erase(self, ids: Collection[str], seconds: float = AT_ONCE) -> Reached:
-        """Erase memories that the Kin has erased, and what was said that was erased with them."""
-        backups = self._backups
-        if not self._reachable():
-            return Reached(unreached=self._unreached())
+    @contextmanager
+    def erasing(self, ids: Collection[str]) -> Iterator[Callable[[], ErasedFromBackups]]:
+        """Write down that the block erases these memories. What is yielded, called after it, erases
+        them and what was said that was erased with them; if it never is, the next daily backup
+        does."""
+        order = self._write_down(ids) if self._reachable() else None
         try:
-            with backups.alone(BUSY):
-                self._write_down(ids)
-                return self._catch_up(seconds)
+            yield self._reach
+        except BaseException:
+            if order is not None:
+                order.unlink(missing_ok=True)
+            raise
+
+    def _reach(self) -> ErasedFromBackups:
+        """Do what is written down, as far as AT_ONCE seconds allow."""
+        until = time.monotonic() + AT_ONCE
+        if not self._reachable():
+            return ErasedFromBackups(unreached=self._unreached())
+        try:
+            with self._backups.alone(BUSY):
+                return self._catch_up(lambda: time.monotonic() >= until)
         except StoreError as error:
             if error.code != "storage_busy":
                 raise
-            with suppress(StoreError), backups.alone():
-                self._write_down(ids)
-            return Reached(later=len(self._reachable()), unreached=self._unreached())
+            return ErasedFromBackups(later=len(self._reachable()), unreached=self._unreached())
 
-    def catch_up(self, stopping: Callable[[], bool] = bool) -> Reached:
+    def catch_up(self, stopping: Callable[[], bool] = bool) -> ErasedFromBackups:
         """Do what is written down, whichever Kin has erased it."""
-        if not (self._backups.folder / WAITING).exists():
-            return Reached()
+        if not self._orders():
+            return ErasedFromBackups()
         with self._backups.alone():
-            return self._catch_up(None, stopping)
+            return self._catch_up(stopping)
 
     def naming(self, mention: Mention) -> list[Path]:
         """Return the backups in which something of this Kin's mentions a name."""
@@ -80,75 +83,76 @@ class ErasesInBackups:
                 if self._in(backup, self._kin, lambda store: _mentions(store, mention), keep=False)
             ]
 
-    def erase_about(self, mention: Mention) -> Reached:
+    def erase_about(self, mention: Mention) -> ErasedFromBackups:
         """Erase everything about a name from every backup that can be reached."""
         if not self._reachable():
-            return Reached(unreached=self._unreached())
-        damaged: list[Path] = []
-        rewritten: list[Path] = []
+            return ErasedFromBackups(unreached=self._unreached())
+        damaged: list[str] = []
+        rewritten: list[str] = []
         with self._backups.alone():
             for backup in self._reachable():
                 try:
                     if self._in(backup, self._kin, lambda store: _erase_about(store, mention)):
-                        rewritten.append(backup.path)
+                        rewritten.append(str(backup.path))
                 except KinmemError:
-                    damaged.append(backup.path)
-        return Reached(tuple(rewritten), 0, (*damaged, *self._unreached()))
+                    damaged.append(str(backup.path))
+        return ErasedFromBackups(tuple(rewritten), 0, (*damaged, *self._unreached()))
 
     def _reachable(self) -> list[Backup]:
         return [one for one in self._backups.listed() if not one.is_encrypted]
 
-    def _unreached(self) -> tuple[Path, ...]:
+    def _unreached(self) -> tuple[str, ...]:
         known = {one.path for one in self._backups.elsewhere()}
-        known |= {one.path for one in self._backups.listed() if one.is_encrypted}
-        return tuple(sorted(known))
+        known |= {one.path.resolve() for one in self._backups.listed() if one.is_encrypted}
+        return tuple(sorted(map(str, known)))
 
-    def _write_down(self, ids: Collection[str]) -> None:
-        waiting = self._waiting()
-        waiting.append({"kin": self._kin, "ids": sorted(ids), "done": []})
-        self._save(waiting)
+    def _write_down(self, ids: Collection[str]) -> Path:
+        """Needs no lock: each erasure has a file of its own."""
+        folder = self._backups.folder / WAITING
+        folder.mkdir(mode=0o700, exist_ok=True)
+        path = folder / f"{uuid_utils.uuid7()}.json"
+        write_durably(path, json.dumps({"kin": self._kin, "ids": sorted(ids), "done": []}))
+        return path
 
-    def _waiting(self) -> list[dict[str, Any]]:
-        path = self._backups.folder / WAITING
-        if not path.exists():
-            return []
-        waiting: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-        return waiting
+    def _orders(self) -> list[Path]:
+        return sorted((self._backups.folder / WAITING).glob("*.json"))
 
-    def _save(self, waiting: list[dict[str, Any]]) -> None:
-        path = self._backups.folder / WAITING
-        if waiting:
-            write_durably(path, json.dumps(waiting))
-        else:
-            path.unlink(missing_ok=True)
-
-    def _catch_up(self, seconds: float | None, stopping: Callable[[], bool] = bool) -> Reached:
+    def _catch_up(self, stopping: Callable[[], bool]) -> ErasedFromBackups:
         """Work through what is written down, the lock being held."""
-        until = None if seconds is None else time.monotonic() + seconds
-        waiting = self._waiting()
-        rewritten: list[Path] = []
-        damaged: list[Path] = []
-        later: set[Path] = set()
-        for order in waiting:
+        rewritten: list[str] = []
+        damaged: list[str] = []
+        later: set[str] = set()
+        for path in self._orders():
+            order: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            if self._is_going_on(path, order):
+                continue
             turns = self._backups.files.erased_turns(self._backups.home, order["kin"])
-            for backup in self._reachable():
-                if backup.path.name in order["done"]:
-                    continue
-                if stopping() or (until is not None and time.monotonic() >= until):
-                    later.add(backup.path)
-                    continue
+            left = [one for one in self._reachable() if one.path.name not in order["done"]]
+            while left and not stopping():
+                backup = left.pop(0)
                 try:
                     if self._erase_in(backup, order["kin"], order["ids"], turns):
-                        rewritten.append(backup.path)
+                        rewritten.append(str(backup.path))
                 except KinmemError:
-                    damaged.append(backup.path)
+                    damaged.append(str(backup.path))
                 order["done"].append(backup.path.name)
-        self._save(waiting if later else [])
-        return Reached(
-            tuple(dict.fromkeys(rewritten)),
-            len(later),
-            (*dict.fromkeys(damaged), *self._unreached()),
-        )
+            later.update(one.path.name for one in left)
+            if left:
+                write_durably(path, json.dumps(order))
+            else:
+                path.unlink()
+        unreached = (*dict.fromkeys(damaged), *self._unreached())
+        return ErasedFromBackups(tuple(dict.fromkeys(rewritten)), len(later), unreached)
+
+    def _is_going_on(self, path: Path, order: dict[str, Any]) -> bool:
+        """Return whether the memories are not erased yet. If the process that was to erase them has
+        ended before, they are not erased from backups either."""
+        own = self._backups.home / "kins" / f"{order['kin']}.db"
+        if not own.exists() or not self._backups.files.ids(own, order["ids"]):
+            return False
+        if time.time() - path.stat().st_mtime > GIVEN_UP:
+            path.unlink()
+        return True
 
     def _erase_in(
         self, backup: Backup, kin: str, ids: Collection[str], turns: Collection[tuple[int, str]]

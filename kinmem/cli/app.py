@@ -6,6 +6,7 @@ import typer
 
 from kinmem.cli import (
     admin_commands,
+    backup_commands,
     client_commands,
     conversation_commands,
     document_commands,
@@ -32,6 +33,7 @@ for part in (
 ):
     app.registered_commands += part.app.registered_commands
 app.add_typer(admin_commands.kins, name="kin", rich_help_panel=admin_commands.PANEL)
+app.add_typer(backup_commands.backups, name="backup", rich_help_panel=backup_commands.PANEL)
 app.add_typer(admin_commands.tokens, name="token", rich_help_panel=admin_commands.PANEL)
 
 

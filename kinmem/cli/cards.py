@@ -16,6 +16,7 @@ from kinmem.models import (
     CONVERSATION,
     LIVE,
     Answer,
+    ErasedFromBackups,
     Forgotten,
     Hit,
     Memory,
@@ -190,9 +191,24 @@ def what_became(stored: Stored, memory: "Service") -> Iterator[RenderableType]:
 def forgotten(done: Forgotten, memory: "Service") -> RenderableType:
     """Return the answer to forget."""
     if done.restorable_until is None:
-        return Text(f"Erased {short_id(done.id)} for good.")
+        return Text("\n".join(_erased(done)))
     day = done.restorable_until.astimezone(memory.settings.general.zone).date()
     return Text(f"Forgotten. Until {day} it comes back with: kinmem restore {short_id(done.id)}")
+
+
+def _erased(done: Forgotten) -> Iterator[str]:
+    count = len(done.backups.rewritten)
+    also = f", also from {count} backup{'' if count == 1 else 's'}" if count else ""
+    yield f"Erased {short_id(done.id)} for good{also}."
+    yield from backups_left(done.backups)
+
+
+def backups_left(reached: ErasedFromBackups) -> Iterator[str]:
+    """Name the backups that may still have what was erased."""
+    if reached.later:
+        yield f"{reached.later} backups in the home follow with the next sleep: kinmem sleep backup"
+    for path in reached.unreached:
+        yield f"May still be in {one_line(path)}, which cannot be reached: delete it by hand."
 
 
 def issues(found: Review, memory: "Service") -> Iterator[RenderableType]:

@@ -9,7 +9,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from kinmem.cli.cards import QUIET, whose
+from kinmem.cli.cards import QUIET, backups_left, whose
 from kinmem.cli.command_context import CommandContext
 from kinmem.cli.memory_ids import short_id
 from kinmem.cli.terminal import Refused, one_line, say
@@ -70,6 +70,7 @@ def _plan(found: "Forgetting") -> dict[str, Any]:
         "files": list(found.files),
         "othersShared": list(found.others),
         "deleteByHand": [str(path) for path in found.copies],
+        "backups": [str(path) for path in found.backups],
         "ownWords": list(found.kept),
     }
 
@@ -80,6 +81,8 @@ def _proof(proof: "Proof") -> dict[str, Any]:
         "blanked": dict(proof.blanked),
         "deleted": list(proof.deleted),
         "searched": list(proof.searched),
+        "backupsRewritten": list(proof.backups.rewritten),
+        "backupsLeft": list(proof.backups.unreached),
         "left": [
             {"file": place.file, "count": place.count, "what": place.what} for place in proof.places
         ],
@@ -99,6 +102,7 @@ def _plan_cards(found: "Forgetting", memory: "Service") -> Iterator[RenderableTy
         yield Text(f"  and {more:,} more {'memory' if more == 1 else 'memories'}")
     yield from (Text(f"  {told}") for told in _elsewhere(found.counts))
     yield from (Text(f"  the file {one_line(file)}") for file in found.files)
+    yield from (Text(f"  the backup {one_line(path.name)}, in part") for path in found.backups)
     if found.others:
         count = len(found.others)
         named = "1 memory that another Kin shares names"
@@ -116,6 +120,10 @@ def _proof_cards(proof: "Proof", name: str) -> Iterator[RenderableType]:
     yield Text(f"Erased for good: {memories}.", style="green")
     yield from (Text(f"  {told}") for told in _elsewhere(proof.blanked))
     yield from (Text(f"  the file {one_line(file)}") for file in proof.deleted)
+    rewritten = len(proof.backups.rewritten)
+    if rewritten:
+        yield Text(f"  {rewritten:,} backup{'' if rewritten == 1 else 's'}, in part")
+    yield from (Text(told, style="yellow") for told in backups_left(proof.backups))
     count = len(proof.searched)
     files = f"{count:,} {'file' if count == 1 else 'files'} searched byte by byte"
     if not proof.places:

@@ -1,5 +1,6 @@
 """Options and arguments of the commands, declared once."""
 
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict
 
 import typer
@@ -338,3 +339,23 @@ class Details(TypedDict, total=False):
     tags: NewTags
     expires: Expires
     place: Place
+
+
+# backup
+BackupFolder = Annotated[
+    Path | None, argument("[DIR]", "Folder for the backup; by default `backups` in the home.")
+]
+Encrypt = Annotated[bool, flag("--encrypt", "Encrypt it with a passphrase, in the format of age.")]
+PassphraseFile = Annotated[
+    Path | None,
+    option("--passphrase-file", "FILE", "File with the passphrase; by default it is asked for."),
+]
+WhichBackup = Annotated[
+    str | None, argument("[BACKUP]", "Name or path of a backup; by default the latest in the home.")
+]
+OnlyKins = Annotated[
+    list[str] | None,
+    option("--only", "NAME", "Restore only this Kin's own memories; may be repeated.", offer=KINS),
+]
+RestoreDryRun = Annotated[bool, flag("--dry-run", "Show what would change, and change nothing.")]
+RestoreYes = Annotated[bool, flag("--yes -y", "Do not ask.")]

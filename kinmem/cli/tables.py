@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, tzinfo
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
@@ -74,6 +75,26 @@ def token_table(rows: Sequence[Row]) -> RenderableType:
         state = end if row["valid"] else "revoked" if row["revokedAt"] else "expired"
         told.append((row["id"], row["kin"], state, row["createdAt"][:10], row["note"]))
     return table_of(("id", "kin", "valid", "made", "note"), told)
+
+
+def backup_table(rows: Sequence[Row], elsewhere: Sequence[Row], zone: tzinfo) -> RenderableType:
+    """Return the backups, the latest first, then those that are not in the home's folder."""
+    if not rows and not elsewhere:
+        return Text("No backups yet. kinmem backup makes one; a server makes one a day.")
+    told = []
+    for row in rows:
+        at = datetime.fromisoformat(row["at"]).astimezone(zone)
+        size = f"{row['bytes'] / 1e6:,.1f} MB"
+        encrypted = "encrypted" if row["encrypted"] else ""
+        told.append(
+            (f"{at:%Y-%m-%d %H:%M}", row["reason"], size, encrypted, Path(row["path"]).name)
+        )
+    for row in elsewhere:
+        at = datetime.fromisoformat(row["at"]).astimezone(zone)
+        state = "encrypted" if row["encrypted"] else ""
+        found = "" if row["found"] else "(not found now) "
+        told.append((f"{at:%Y-%m-%d %H:%M}", "elsewhere", "", state, f"{found}{row['path']}"))
+    return table_of(("made", "why", "size", "", "file"), told)
 
 
 def setting_rows(settings: Settings, home_given: bool) -> Iterator[dict[str, Any]]:

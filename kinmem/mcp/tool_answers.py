@@ -287,11 +287,27 @@ class Forgotten(Wire):
     id: str
     status: str
     restorable_until: str | None = None
+    backups_left: list[str] | None = None
+    """Backups that may still have what was erased."""
 
     @classmethod
     def of(cls, forgotten: "models.Forgotten", zone: tzinfo) -> Self:
         until = stamp(forgotten.restorable_until, zone)
-        return cls(id=forgotten.id, status=forgotten.status, restorable_until=until)
+        left = left_in_backups(forgotten.backups)
+        return cls(
+            id=forgotten.id,
+            status=forgotten.status,
+            restorable_until=until,
+            backups_left=left or None,
+        )
+
+
+def left_in_backups(reached: "models.ErasedFromBackups") -> list[str]:
+    """Say which backups may still have what was erased."""
+    left = [f"{path} (cannot be reached from here)" for path in reached.unreached]
+    if reached.later:
+        left.append(f"{reached.later} in the home, until the next sleep cycle")
+    return left
 
 
 class Listed(Wire):

@@ -56,6 +56,7 @@ from kinmem.models.record import Tier as Tier
 from kinmem.models.record import Vector as Vector
 from kinmem.models.record import Vectors as Vectors
 from kinmem.models.reports import Coverage as Coverage
+from kinmem.models.reports import ErasedFromBackups as ErasedFromBackups
 from kinmem.models.reports import Forgotten as Forgotten
 from kinmem.models.reports import Health as Health
 from kinmem.models.reports import Issue as Issue

@@ -49,12 +49,25 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class ErasedFromBackups:
+    """How far an erasure has come in the backups of a home."""
+
+    rewritten: tuple[str, ...] = ()
+    """Paths of the backups that had it and have it no more."""
+    later: int = 0
+    """Number of backups in the home that are looked at later, by the next sleep cycle."""
+    unreached: tuple[str, ...] = ()
+    """Paths of backups that are encrypted, elsewhere or damaged, and may still have it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Forgotten:
     """The outcome of forgetting one memory."""
 
     id: str
     status: Literal["forgotten", "erased"]
     restorable_until: datetime | None = None
+    backups: ErasedFromBackups = ErasedFromBackups()
 
 
 IssueKind = Literal["contradiction", "quarantined", "duplicate", "expired", "stale", "clutter"]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
+from kinmem.backup.backups import Backups
 from kinmem.clock import Clock, utc_now
 from kinmem.learn.drafting import settle_places
 from kinmem.llm.base import ChatModels, Embedder
@@ -42,18 +43,20 @@ class Service:
         clock: Clock = utc_now,
         patience: float | None = None,
         resident: bool = True,
+        backups: Backups | None = None,
     ) -> None:
         """`embedders` are the configured one, then those that answer while its vectors are being
         made.
 
         `patience` limits the seconds that a call waits for the embedder to load; None: no limit.
         Without `resident` no model is loaded and no background work is done, and words alone are
-        searched.
+        searched. `backups` are those of the home that the store is in.
         """
         self.store = store
         self.settings = settings
         self.clock = clock
-        ground = Ground(store, embedders, settings, models, clock)
+        self.backups = backups
+        ground = Ground(store, embedders, settings, models, clock, backups)
         self.components = components(ground, patience, resident=resident)
         self.documents = self.components.documents
         self._know(

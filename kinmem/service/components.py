@@ -1,9 +1,13 @@
 """The objects that a Kin's memory is made of, each built once and put together here."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
+from kinmem.backup.backups import Backups
+from kinmem.backup.erasure import ErasesInBackups
 from kinmem.clock import Clock
 from kinmem.conversation.compact import Compact
 from kinmem.conversation.notes import Inject
@@ -22,6 +26,7 @@ from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.undo.undo import Undo
 from kinmem.upkeep.background import Background, Work
+from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.cycle import Cycle
 from kinmem.upkeep.embed import Indexing, Transcribe
 from kinmem.upkeep.outbox import Outbox
@@ -42,6 +47,13 @@ class Ground:
     settings: Settings
     models: ChatModels
     clock: Clock
+    backups: Backups | None = None
+    """Of the home; None for a memory that has none, such as a scratch one."""
+
+    @property
+    def in_backups(self) -> ErasesInBackups | None:
+        """What erases in them."""
+        return None if self.backups is None else ErasesInBackups(self.backups, self.store.kin)
 
     @property
     def embedder(self) -> Embedder:
@@ -125,9 +137,18 @@ def _cycle(ground: Ground, learn: Learn, compact: Compact, indexing: Indexing) -
         compact,
         Upkeep(store, ground.embedder, models, settings, clock),
         indexing.step,
+        partial(_back_up, ground),
         Schedule(store.jobs, settings.upkeep.sleep_every, clock),
         clock,
     )
+
+
+def _back_up(ground: Ground, budget: Budget, counts: Counter[str]) -> None:
+    """A step: make the backup of the day, and erase in all of them what waits to be erased."""
+    if ground.backups is None or ground.in_backups is None or budget.dry_run:
+        return
+    counts["rewritten"] += len(ground.in_backups.catch_up(budget.is_over).rewritten)
+    counts["made"] += ground.backups.daily(budget.is_over) is not None
 
 
 def _background(

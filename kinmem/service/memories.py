@@ -1,12 +1,23 @@
 """Service: finding, listing and reviewing memories, and taking them out of use."""
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from functools import partial
 from typing import Unpack
 
 from kinmem.errors import InvalidInput
 from kinmem.learn.edit import changed_fields
-from kinmem.models import LIVE, Answer, Forgotten, Memory, Page, Progress, Review, State
+from kinmem.models import (
+    LIVE,
+    Answer,
+    ErasedFromBackups,
+    Forgotten,
+    Memory,
+    Page,
+    Progress,
+    Review,
+    State,
+)
 from kinmem.recall.question import Request
 from kinmem.service.components import QUERY_BYTES, Components, Ground
 from kinmem.store.memory import Sort
@@ -24,6 +35,7 @@ class Memories:
         self._settings = ground.settings
         self._clock = ground.clock
         self._bin_time = ground.bin_time
+        self._in_backups = ground.in_backups
         self._recall = components.recall
         self._recent = components.conversation.recent
         self._review = components.review
@@ -117,9 +129,7 @@ class Memories:
         """Take a memory out of use, restorable for KINMEM_PURGE_DAYS; with `erase` remove it for
         good."""
         if erase:
-            self._store.erase(memory_id)
-            self._recall.clear()
-            return Forgotten(memory_id, "erased")
+            return Forgotten(memory_id, "erased", backups=self._erase(memory_id))
         memory = self._store.get(memory_id)
         if memory.state != State.DELETED:
             gone = {"state": State.DELETED, "deleted_at": self._clock()}
@@ -127,12 +137,24 @@ class Memories:
         since = memory.deleted_at or self._clock()
         return Forgotten(memory.id, "forgotten", since + self._bin_time)
 
+    def _erase(self, memory_id: str) -> ErasedFromBackups:
+        in_backups = self._in_backups
+        with (
+            nullcontext(ErasedFromBackups)
+            if in_backups is None
+            else in_backups.erasing([memory_id])
+        ) as reach:
+            self._store.erase(memory_id)
+            self._recall.clear()
+        return reach()
+
     def forget_about(self, name: str) -> Forgetting:
         """Find all that is remembered about a person or thing.
 
         The result's `erase` removes it for good.
         """
-        return Forgetting(self._store, self._settings.home, storable(name), self._recall.clear)
+        home, done = self._settings.home, self._recall.clear
+        return Forgetting(self._store, home, storable(name), done, self._in_backups)
 
     def restore(self, memory_id: str) -> Memory:
         """Bring back one of the Kin's own memories that is forgotten, archived or superseded."""

@@ -12,9 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
 from kinmem.errors import InvalidInput
-from kinmem.models import Memory
+from kinmem.models import ErasedFromBackups, Memory
 from kinmem.store.base import Store
 from kinmem.store.mention import SHORTEST, Mention
 from kinmem.text import INVISIBLE
@@ -180,12 +181,33 @@ class Proof:
     """Copies of shared.db that contain the name, to be deleted by hand."""
     kept: tuple[str, ...]
     """See Forgetting.kept."""
+    backups: ErasedFromBackups = ErasedFromBackups()
+    """How far it is erased in the backups of the home."""
+
+
+class InBackups(Protocol):
+    """Finds and erases what backups hold about a name."""
+
+    def naming(self, mention: Mention) -> Sequence[Path]:
+        """Return the backups in the home that mention it."""
+        ...
+
+    def erase_about(self, mention: Mention) -> ErasedFromBackups:
+        """Erase all about it from every backup that can be reached."""
+        ...
 
 
 class Forgetting:
     """Everything about a name in one Kin's memory. Nothing is erased until `erase` is called."""
 
-    def __init__(self, store: Store, home: Path, name: str, done: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        home: Path,
+        name: str,
+        done: Callable[[], None],
+        in_backups: InBackups | None = None,
+    ) -> None:
         """`done` is called once something was erased. Raises InvalidInput for a useless name."""
         self.mention = Mention(name)
         if len(self.mention.name) < SHORTEST:
@@ -193,6 +215,7 @@ class Forgetting:
         self._store = store
         self._home = home
         self._done = done
+        self._in_backups = in_backups
         traces = store.forgetting.traces(self.mention)
         self.memories: list[Memory] = traces.memories
         """The Kin's own memories about the name, private and shared, in any state; they are
@@ -210,10 +233,15 @@ class Forgetting:
         """table.column where the name is one of kinmem's own words, or the Kin's name; these
         stay."""
 
+        self.backups: tuple[Path, ...] = (
+            () if in_backups is None else tuple(in_backups.naming(self.mention))
+        )
+        """Backups in the home that mention it; it is erased in them too."""
+
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to erase."""
-        return not (self.memories or self.counts or self.files)
+        return not (self.memories or self.counts or self.files or self.backups)
 
     def erase(self) -> Proof:
         """Erase everything for good, then search every file for remains."""
@@ -228,6 +256,9 @@ class Forgetting:
         forgetting.blank(self.mention)
         deleted = tuple(name for name in self.files if self._deleted(name))
         self._done()
+        reached = ErasedFromBackups()
+        if self._in_backups is not None:
+            reached = self._in_backups.erase_about(self.mention)
         scan = Scan(self.mention.spellings(), texts)
         paths = list(self._searched())
         places = self._places(scan, paths)
@@ -245,6 +276,7 @@ class Forgetting:
             others=self.others,
             copies=tuple(self._shared_copies()),
             kept=self.kept,
+            backups=reached,
         )
 
     def _places(self, scan: Scan, paths: list[Path]) -> tuple[Place, ...]:
@@ -286,12 +318,13 @@ class Forgetting:
         return False
 
     def _searched(self) -> Iterator[Path]:
-        """Yield every file except those of other Kins."""
+        """Yield every file except those of other Kins, and backups, which are packed: what they
+        hold is asked of them."""
         kin = self._store.kin
         for path in sorted(filter(_is_plain, self._home.rglob("*"))):
             folder, *rest = path.relative_to(self._home).parts
             is_own = bool(rest) and (rest[0] == f"{kin}-outputs" or rest[0].startswith(f"{kin}.db"))
-            if folder != "kins" or is_own:
+            if folder not in ("kins", "backups") or is_own:
                 yield path
 
 

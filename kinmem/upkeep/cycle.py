@@ -46,16 +46,18 @@ class Cycle:
         compact: Compact,
         upkeep: Upkeep,
         embed: Work,
+        back_up: Work,
         schedule: Schedule,
         clock: Clock,
     ) -> None:
-        """`embed` is the step that makes vectors."""
+        """`embed` is the step that makes vectors, `back_up` the one that makes the daily backup."""
         self._store = store
         self._jobs = store.jobs
         self._outbox = outbox
         self._compact = compact
         self._upkeep = upkeep
         self._embed = embed
+        self._back_up = back_up
         self._schedule = schedule
         self._clock = clock
         self._alone = Lock()
@@ -176,7 +178,7 @@ class Cycle:
     ) -> bool:
         """Run these steps in the order of the table; returns whether all were run."""
         learn = partial(self._learn, report)
-        table = self._upkeep.table(learn, self._embed, self._sweep, compress)
+        table = self._upkeep.table(self._back_up, learn, self._embed, self._sweep, compress)
         steps = [step for step in table if step.name in names]
         for at, step in enumerate(steps):
             if progress:

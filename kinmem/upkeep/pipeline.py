@@ -44,16 +44,17 @@ class Upkeep:
         self._clock = clock
 
     def table(
-        self, learn: Work, embed: Work, sweep: Work, without_model: bool | None
+        self, back_up: Work, learn: Work, embed: Work, sweep: Work, without_model: bool | None
     ) -> list[Step]:
         """Return all steps in order, each with the seconds that a run may spend on it.
 
-        New material comes first, then what is made of it, then what follows from time and use;
-        erasing comes last. Steps that read all memories run once a day (upkeep/schedule). For
-        `without_model`, see _consolidate.
+        The backup of the day comes first, then new material, then what is made of it, then what
+        follows from time and use; erasing comes last. Steps that read all memories run once a day
+        (upkeep/schedule). For `without_model`, see _consolidate.
         """
         store, clock, naming = self._store, self._clock, self._naming
         return [
+            Step("backup", 600, back_up),
             Step("learn", 300, learn),
             Step("expire", 60, partial(expire, store, clock)),
             Step("embed", 300, embed),

@@ -14,6 +14,7 @@ from kinmem.models.turns import Run, RunKind
 from kinmem.upkeep.budget import Budget
 
 StepName = Literal[
+    "backup",
     "learn",
     "expire",
     "embed",

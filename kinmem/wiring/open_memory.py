@@ -14,7 +14,7 @@ from kinmem.service import Service
 from kinmem.settings import Settings, load
 from kinmem.store.base import Store
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.wiring.open_home import open_store
+from kinmem.wiring.open_home import open_backups, open_store
 from kinmem.wiring.pick_models import chat_models, embedders
 
 
@@ -42,6 +42,7 @@ def open_service(
             clock=clock,
             patience=patience,
             resident=resident,
+            backups=open_backups(settings, clock=clock),
         )
     except BaseException:
         store.close()

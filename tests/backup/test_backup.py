@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ from kinmem.backup.archive import Backup, manifest_of, unpack
 from kinmem.backup.restore import verify
 from kinmem.backup.rotation import outdated
 from kinmem.errors import InvalidInput, StoreError
+from kinmem.service import Service
 from kinmem.settings.memory_settings import BackupSettings
 from kinmem.store.sqlite.store import SqliteStore
 from tests.backups import backups_of, opened_up
@@ -312,3 +314,15 @@ def test_a_name_in_a_backup_leads_nowhere_else(home: Path, tmp_path: Path) -> No
 
     with pytest.raises(StoreError, match="not kinmem's"):
         unpack(forged, tmp_path / "out")
+
+
+def test_the_sleep_cycle_makes_the_backup_of_the_day(
+    service_of: Callable[..., Service], home: Path, clock: MovableClock
+) -> None:
+    service = service_of("ana", resident=False)
+    service.memorize("Clara plays the cello in Lyon")
+
+    service.sleep()
+    service.sleep()
+
+    assert [one.reason for one in backups_of(home).listed()] == ["daily"]

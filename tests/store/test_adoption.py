@@ -1,13 +1,11 @@
 """A home of the version that kept shared memories in shared.db alone: its originals come home."""
 
-import json
 import os
 import random
 import shutil
 import signal
 import subprocess
 import sys
-import tarfile
 import time
 from collections.abc import Mapping
 from contextlib import closing, suppress
@@ -20,7 +18,7 @@ from kinmem.errors import StoreError
 from kinmem.models.links import Asked
 from kinmem.store.sqlite import adoption, connection
 from kinmem.store.sqlite.store import SqliteStore
-from tests.backups import backups_of, before_upgrade
+from tests.backups import backups_of, before_upgrade, version_6
 from tests.conftest import MovableClock
 from tests.processes import REPOSITORY
 from tests.random_writes import opened
@@ -30,20 +28,11 @@ from tests.store.soundness import everything, problems
 from tests.store.workers import in_processes, open_and_close
 from tests.sweeps import rounds
 
-ARCHIVE = Path(__file__).with_name("released") / "version-6.tar.xz"
-
 
 @pytest.fixture
 def released(home: Path) -> Mapping[str, Any]:
     """Puts the home there; what the Kins were told by the version that made it."""
-    home.parent.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(ARCHIVE) as packed:
-        packed.extraction_filter = getattr(tarfile, "data_filter", None)  # since 3.11.4
-        packed.extractall(home.parent)
-    (home.parent / "home").rename(home)
-    told: Mapping[str, Any] = json.loads((home / "told.json").read_text(encoding="utf-8"))
-    (home / "told.json").unlink()
-    return told
+    return version_6(home)
 
 
 @pytest.fixture

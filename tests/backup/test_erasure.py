@@ -1,0 +1,197 @@
+"""What is erased is in no backup that can be reached, and the others are named."""
+
+import zipfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from kinmem.backup import erasure
+from kinmem.backup.restore import restore, verify
+from kinmem.service import Service
+from kinmem.settings.memory_settings import BackupSettings
+from kinmem.store.sqlite.store import SqliteStore
+from tests.backups import backups_of, version_6
+from tests.store.soundness import problems
+
+SECRET = "The marzipanschwein stands in the third drawer from the top"
+
+
+def holding(home: Path, text: str) -> list[str]:
+    """Files of the home that hold it, and members of its backups that do."""
+    wanted = text.lower().encode()
+    found = []
+    for path in sorted(home.rglob("*")):
+        if path.is_file() and path.suffix == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                found += [
+                    f"{path.name}/{name}"
+                    for name in archive.namelist()
+                    if wanted in archive.read(name).lower()
+                ]
+        elif path.is_file() and wanted in path.read_bytes().lower():
+            found.append(path.name)
+    return found
+
+
+@pytest.fixture
+def ana(service_of: Callable[..., Service]) -> Service:
+    return service_of("ana", resident=False)
+
+
+def stored(service: Service, content: str, **more: object) -> str:
+    id = service.memorize(content, **more).id
+    assert id is not None
+    return id
+
+
+def test_not_a_byte_of_an_erased_memory_is_left_in_a_backup(home: Path, ana: Service) -> None:
+    ana.record_turn("s", SECRET, "I see.")
+    backups = backups_of(home)
+    backups.make()  # said, not yet remembered
+    id = stored(ana, SECRET, scope="shared")
+    kept = stored(ana, "Clara plays the cello in Lyon", scope="shared")
+    for _ in range(2):
+        backups.make()
+    assert len([name for name in holding(home, "marzipanschwein") if ".zip/" in name]) >= 5
+
+    done = ana.forget(id, erase=True)
+
+    assert holding(home, "marzipanschwein") == []
+    assert len(done.backups.rewritten) == 3
+    assert (done.backups.later, done.backups.unreached) == (0, ())
+    for one in backups.listed():
+        assert verify(backups, one.path).problems == []
+    ana.close()
+    restore(backups, backups.listed()[0].path)
+    with _store(home, "ana") as store:
+        assert store.memories([id, kept]).keys() == {kept}
+        assert problems(store) == []
+
+
+def _store(home: Path, kin: str) -> "closing[SqliteStore]":
+    return closing(SqliteStore(home, kin))
+
+
+def test_what_another_kin_has_in_a_backup_stays(
+    home: Path, ana: Service, service_of: Callable[..., Service]
+) -> None:
+    ben = service_of("ben", resident=False)
+    stored(ben, "Ben likes marzipan on Sundays", scope="shared")
+    id = stored(ana, "Ana likes marzipan on Mondays", scope="shared")
+    made = backups_of(home).make()
+    before = verify(backups_of(home), made.path).manifest
+
+    ana.forget(id, erase=True)
+
+    after = verify(backups_of(home), made.path).manifest
+    assert after.files["kins/ben.db"] == before.files["kins/ben.db"]
+    assert after.files["kins/ana.db"].memories == before.files["kins/ana.db"].memories - 1
+    assert after.files["shared.db"].memories == 1
+    assert after.made_at == before.made_at
+    assert any("shared.db" in name for name in holding(home, "Ben likes marzipan"))
+
+
+def test_backups_that_cannot_be_reached_are_named(home: Path, ana: Service, tmp_path: Path) -> None:
+    id = stored(ana, SECRET)
+    elsewhere = backups_of(home).make(folder=tmp_path / "disk").path
+    encrypted = backups_of(home).make(passphrase="correct horse").path
+    damaged = backups_of(home).make().path
+    damaged.write_bytes(damaged.read_bytes()[:-500])
+
+    done = ana.forget(id, erase=True)
+
+    assert set(done.backups.unreached) == {str(elsewhere), str(encrypted), str(damaged)}
+    assert done.backups.rewritten == ()
+
+
+def test_what_takes_too_long_is_done_by_the_next_sleep(
+    home: Path, ana: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = stored(ana, SECRET)
+    stored(ana, "Clara plays the cello in Lyon")
+    for _ in range(3):
+        backups_of(home).make()
+    monkeypatch.setattr(erasure, "AT_ONCE", 0.0)
+
+    done = ana.forget(id, erase=True)
+
+    assert done.backups.later == 3
+    [order] = (home / "backups/erasures").iterdir()
+    assert "marzipan" not in order.read_text()
+    run = ana.sleep(["backup"])
+    assert run.counts["backup.rewritten"] == 3
+    assert holding(home, "marzipanschwein") == []
+    assert not order.exists()
+
+
+def test_a_backup_being_made_delays_the_erasure_only(
+    home: Path, ana: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = stored(ana, SECRET)
+    backups_of(home).make()
+    monkeypatch.setattr(erasure, "BUSY", 0.05)
+
+    with backups_of(home).alone():
+        done = ana.forget(id, erase=True)
+
+    assert done.backups.later == 1
+    ana.sleep(["backup"])
+    assert holding(home, "marzipanschwein") == []
+
+
+def test_forgetting_about_somebody_reaches_the_backups(home: Path, ana: Service) -> None:
+    ana.record_turn("s", "Zorblax called and wants his marzipan back.", "I will tell them.")
+    stored(ana, "Zorblax collects stamps from Ghana", subject="Zorblax", scope="shared")
+    stored(ana, "Clara plays chess on Mondays")
+    made = backups_of(home).make()
+
+    plan = ana.forget_about("Zorblax")
+    assert [one.name for one in plan.backups] == [made.path.name]
+    assert len(holding(home, "zorblax")) >= 3
+    proof = plan.erase()
+
+    assert holding(home, "zorblax") == [] and proof.places == ()
+    assert proof.backups.rewritten == (str(made.path),)
+    assert verify(backups_of(home), made.path).manifest.files["kins/ana.db"].memories == 1
+    assert ana.forget_about("Zorblax").is_empty
+
+
+def test_a_name_that_only_backups_know_is_found_there(home: Path, ana: Service) -> None:
+    """As when the process that erased it was killed before it came to the backups."""
+    stored(ana, "Zorblax collects stamps from Ghana")
+    made = backups_of(home).make()
+    packed = made.path.read_bytes()
+    ana.forget_about("Zorblax").erase()
+    made.path.write_bytes(packed)
+
+    plan = ana.forget_about("Zorblax")
+
+    assert not plan.is_empty and plan.memories == []
+    plan.erase()
+    assert holding(home, "zorblax") == []
+
+
+def test_an_erasure_reaches_backups_of_older_versions(
+    home: Path, service_of: Callable[..., Service]
+) -> None:
+    ids = version_6(home)["ids"]
+    ana = service_of("ana", resident=False)  # upgraded, after a backup
+    [made] = backups_of(home).listed()
+    content = ana.get(ids["gateway"]).content
+    assert made.reason == "upgrade" and holding(home, content)
+
+    done = ana.forget(ids["gateway"], erase=True)
+
+    assert done.backups.rewritten == (str(made.path),)
+    assert [name for name in holding(home, content) if name.startswith("kinmem-")] == []
+    assert verify(backups_of(home), made.path).problems == []
+
+
+def test_without_backups_nothing_is_made_for_an_erasure(home: Path, ana: Service) -> None:
+    id = stored(ana, SECRET)
+
+    assert ana.forget(id, erase=True).backups == ana.forget(stored(ana, "x y z")).backups
+    assert not (home / "backups").exists()
+    assert backups_of(home, settings=BackupSettings()).listed() == []
