@@ -29,7 +29,7 @@ AT_ONCE = 5.0
 GIVEN_UP = 86_400.0
 """Seconds after which an erasure that was written down and not done will not be done."""
 BUSY = 2.0
-"""Seconds that it waits for a process that is making a backup; then it leaves the rest for later."""
+"""Seconds that it waits for a process that makes a backup; then it leaves all of it for later."""
 
 
 class ErasesInBackups:

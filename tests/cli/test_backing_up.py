@@ -1,0 +1,93 @@
+"""kinmem backup, as a person types it: made, listed, verified, and restored after a look at it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Kinmem
+
+Memorized = Callable[..., str]
+
+
+def test_a_backup_is_made_listed_and_verified(
+    kinmem: Kinmem, memorized: Memorized, home: Path
+) -> None:
+    memorized("Clara plays the cello in Lyon")
+
+    made = kinmem("backup", "--json").json
+    listed = kinmem("backup", "list", "--json").json
+    verified = kinmem("--json", "backup", "verify").json
+
+    assert Path(made["path"]).parent == home / "backups"
+    assert made["files"]["kins/default.db"]["memories"] == 1
+    assert [one["path"] for one in listed["backups"]] == [made["path"]]
+    assert verified["sound"] and verified["path"] == made["path"]
+    name = Path(made["path"]).name
+    assert name in kinmem("backup", "list").out
+    assert f"{name} is sound" in kinmem("backup", "verify", name).out
+
+
+def test_a_damaged_backup_is_an_error(kinmem: Kinmem, memorized: Memorized) -> None:
+    memorized("Clara plays the cello in Lyon")
+    path = Path(kinmem("backup", "--json").json["path"])
+    path.write_bytes(path.read_bytes()[:-300])
+
+    verified = kinmem("backup", "verify")
+
+    assert verified.code == 1 and "damaged" in verified.err
+    assert kinmem("backup", "verify", "nowhere.zip").code == 3
+
+
+def test_a_restore_shows_what_would_change_and_needs_a_yes(
+    kinmem: Kinmem, memorized: Memorized
+) -> None:
+    id = memorized("Clara plays the cello in Lyon")
+    kinmem("backup")
+    kinmem("forget", id, "--erase", "--yes")
+    kept = memorized("Ben plays the oboe in Rome")
+    kinmem("backup", "list")
+
+    plan = kinmem("backup", "restore", "--dry-run")
+    asked = kinmem("backup", "restore")
+
+    assert "0 memories come back, 1 go" in plan.out and kept[-8:] in plan.out
+    assert asked.code == 3 and "--yes does it" in asked.err
+    assert kinmem("show", kept).code == 0
+    done = kinmem("backup", "restore", "--yes", "--json").json
+    assert done["restored"] and done["changes"]["kins/default.db"]["removed"] == [kept]
+    assert kinmem("show", kept).code != 0
+    kinmem("backup", "restore", Path(done["before"]).name, "--yes")
+    assert kinmem("show", kept).code == 0
+
+
+def test_an_encrypted_backup_elsewhere_is_restored_with_its_passphrase(
+    kinmem: Kinmem, memorized: Memorized, tmp_path: Path
+) -> None:
+    id = memorized("Clara plays the cello in Lyon")
+    secret = tmp_path / "secret"
+    secret.write_text("correct horse\n", encoding="utf-8")
+    disk = tmp_path / "disk"
+
+    made = kinmem("backup", str(disk), "--encrypt", "--passphrase-file", str(secret), "--json")
+    path = made.json["path"]
+
+    assert Path(path).parent == disk and path.endswith(".age")
+    assert path in kinmem("backup", "list").out.replace("\n", "")
+    kinmem("update", id, "--content", "Clara plays the viola in Lyon")
+    assert kinmem("backup", "restore", path, "--yes").code == 3  # nobody to ask for it
+    restored = kinmem("backup", "restore", path, "--yes", "--passphrase-file", str(secret))
+    assert restored.code == 0
+    assert "cello" in kinmem("show", id).out
+    secret.write_text("wrong", encoding="utf-8")
+    refused = kinmem("backup", "verify", path, "--passphrase-file", str(secret))
+    assert refused.code == 3 and "passphrase" in refused.err
+    erased = kinmem("forget", id, "--erase", "--yes")
+    assert path in erased.out.replace("\n", "")
+
+
+@pytest.mark.parametrize("words", [("backup",), ("backup", "verify"), ("backup", "restore")])
+def test_where_nothing_is_there_it_says_so(kinmem: Kinmem, words: tuple[str, ...]) -> None:
+    ran = kinmem(*words)
+
+    assert ran.code == 3 and "no" in ran.err
