@@ -8,7 +8,7 @@ Backups that are encrypted or elsewhere cannot be reached; they are named.
 import json
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from kinmem.store.base import Store
 from kinmem.store.mention import Mention
 
 WAITING = "erasures"
-AT_ONCE = 5.0
+AT_ONCE = 3.0
 """Seconds that the caller of an erasure waits for the backups; what is left is done later."""
 GIVEN_UP = 86_400.0
 """Seconds after which an erasure that was written down and not done will not be done."""
@@ -53,17 +53,19 @@ class ErasesInBackups:
             raise
 
     def _reach(self) -> ErasedFromBackups:
-        """Do what is written down, as far as AT_ONCE seconds allow."""
+        """Do what is written down, as far as AT_ONCE seconds allow; nothing if more waits than this
+        erasure, so that many in a row do not wait for the backups each."""
         until = time.monotonic() + AT_ONCE
-        if not self._reachable():
-            return ErasedFromBackups(unreached=self._unreached())
+        count = len(self._reachable())
+        if not count or len(self._orders()) > 1:
+            return ErasedFromBackups(later=count, unreached=self._unreached())
         try:
             with self._backups.alone(BUSY):
                 return self._catch_up(lambda: time.monotonic() >= until)
         except StoreError as error:
             if error.code != "storage_busy":
                 raise
-            return ErasedFromBackups(later=len(self._reachable()), unreached=self._unreached())
+            return ErasedFromBackups(later=count, unreached=self._unreached())
 
     def catch_up(self, stopping: Callable[[], bool] = bool) -> ErasedFromBackups:
         """Do what is written down, whichever Kin has erased it."""
@@ -118,31 +120,52 @@ class ErasesInBackups:
         return sorted((self._backups.folder / WAITING).glob("*.json"))
 
     def _catch_up(self, stopping: Callable[[], bool]) -> ErasedFromBackups:
-        """Work through what is written down, the lock being held."""
+        """Work through what is written down, the lock being held: each backup is rewritten once for
+        all of it."""
+        orders = self._orders_to_do()
         rewritten: list[str] = []
         damaged: list[str] = []
-        later: set[str] = set()
+        for backup in self._reachable():
+            waiting = [one for one in orders.values() if backup.path.name not in one["done"]]
+            if not waiting or stopping():
+                continue
+            try:
+                if self._erase_all_in(backup, waiting):
+                    rewritten.append(str(backup.path))
+            except KinmemError:
+                damaged.append(str(backup.path))
+            for order in waiting:
+                order["done"].append(backup.path.name)
+        later = self._put_back(orders)
+        return ErasedFromBackups(tuple(rewritten), later, (*damaged, *self._unreached()))
+
+    def _orders_to_do(self) -> dict[Path, dict[str, Any]]:
+        orders = {}
         for path in self._orders():
             order: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            if self._is_going_on(path, order):
-                continue
-            turns = self._backups.files.erased_turns(self._backups.home, order["kin"])
-            left = [one for one in self._reachable() if one.path.name not in order["done"]]
-            while left and not stopping():
-                backup = left.pop(0)
-                try:
-                    if self._erase_in(backup, order["kin"], order["ids"], turns):
-                        rewritten.append(str(backup.path))
-                except KinmemError:
-                    damaged.append(str(backup.path))
-                order["done"].append(backup.path.name)
-            later.update(one.path.name for one in left)
-            if left:
+            if not self._is_going_on(path, order):
+                orders[path] = order
+        return orders
+
+    def _put_back(self, orders: Mapping[Path, dict[str, Any]]) -> int:
+        """Keep what is not done in every backup; returns in how many something is left to do."""
+        names = {one.path.name for one in self._reachable()}
+        left: set[str] = set()
+        for path, order in orders.items():
+            if missing := names.difference(order["done"]):
                 write_durably(path, json.dumps(order))
+                left |= missing
             else:
                 path.unlink()
-        unreached = (*dict.fromkeys(damaged), *self._unreached())
-        return ErasedFromBackups(tuple(dict.fromkeys(rewritten)), len(later), unreached)
+        return len(left)
+
+    def _erase_all_in(self, backup: Backup, orders: Sequence[Mapping[str, Any]]) -> bool:
+        changed = False
+        for kin in sorted({order["kin"] for order in orders}):
+            ids = {id for order in orders if order["kin"] == kin for id in order["ids"]}
+            turns = self._backups.files.erased_turns(self._backups.home, kin)
+            changed |= self._erase_in(backup, kin, ids, turns)
+        return changed
 
     def _is_going_on(self, path: Path, order: dict[str, Any]) -> bool:
         """Return whether the memories are not erased yet. If the process that was to erase them has

@@ -118,12 +118,16 @@ def test_what_takes_too_long_is_done_by_the_next_sleep(
     done = ana.forget(id, erase=True)
 
     assert done.backups.later == 3
-    [order] = (home / "backups/erasures").iterdir()
+    monkeypatch.setattr(erasure, "AT_ONCE", 60.0)
+    another = stored(ana, "Dora is allergic to peanuts")
+    assert ana.forget(another, erase=True).backups.later == 3  # it does not wait either
+    [order, _] = (home / "backups/erasures").iterdir()
     assert "marzipan" not in order.read_text()
     run = ana.sleep(["backup"])
     assert run.counts["backup.rewritten"] == 3
     assert holding(home, "marzipanschwein") == []
     assert not order.exists()
+    assert not list((home / "backups/erasures").iterdir())
 
 
 def test_a_backup_being_made_delays_the_erasure_only(
