@@ -105,6 +105,11 @@ PARTS: dict[str, str] = {
         test_conversation.py::test_a_long_conversation_is_summarised_and_stays_whole
         """,
     "knowledge": "test_knowledge.py::test_a_card_tells_relations_from_either_end",
+    "transfer": """
+        transfer/test_jsonl.py::test_every_kind_of_record_is_stored_and_read_as_it_was
+        transfer/test_jsonl.py::test_no_field_of_a_memory_is_forgotten
+        transfer/test_pages.py::test_an_edited_line_is_one_update_by_hand
+        """,
     "models": """
         test_links.py::test_a_link_is_read_from_both_ends
         test_places.py::test_recall_prefers_the_project_at_hand_and_says_what_comes_from_elsewhere

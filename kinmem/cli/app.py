@@ -12,6 +12,7 @@ from kinmem.cli import (
     document_commands,
     memory_commands,
     recall_commands,
+    transfer_commands,
 )
 from kinmem.cli import options as take
 from kinmem.cli.command_context import CommandContext
@@ -30,6 +31,7 @@ for part in (
     conversation_commands,
     client_commands,
     admin_commands,
+    transfer_commands,
 ):
     app.registered_commands += part.app.registered_commands
 app.add_typer(admin_commands.kins, name="kin", rich_help_panel=admin_commands.PANEL)

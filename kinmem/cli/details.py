@@ -296,6 +296,8 @@ def undone_cards(done: "Undone", memory: "Service") -> Iterator[RenderableType]:
         yield Text(f"  and {len(done.became) - SHOWN_UNDONE:,} more")
     if done.lost:
         yield Text(f"{len(done.lost)} were erased since, and stay so.", style="yellow")
+    if done.messages:
+        yield Text(f"  {done.messages:,} messages, summaries and notes of conversations deleted")
     if done.batch:
         yield Text(f"kinmem undo {done.batch} takes this back in turn.", style=QUIET)
 

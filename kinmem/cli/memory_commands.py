@@ -111,7 +111,7 @@ def _update_of(
 ) -> "Callable[[Service, str], Memory]":
     def change(memory: "Service", id: str) -> Memory:
         links = list(_links(memory, link, unlink))
-        also = {"links": links} if links else {}
+        also: dict[str, Any] = {"links": links} if links else {}
         return memory.update_memory(id, if_version=if_version, **changes, **also)
 
     return change

@@ -314,6 +314,28 @@ Days = Annotated[
 ]
 Version = Annotated[bool, flag("--version", "Show the versions of kinmem and its engine.")]
 
+# export, import
+ExportFile = Annotated[
+    str | None, argument("FILE", "The file to write; without it, or with -, stdout.")
+]
+ExportFormat = Annotated[
+    Literal["jsonl", "markdown"],
+    option("--format", "jsonl|markdown", "jsonl: everything; markdown: pages to read and edit."),
+]
+ExportFolder = Annotated[
+    str | None, option("--out", "FOLDER", "For Markdown: the new folder for the pages.")
+]
+ImportFile = Annotated[
+    str, argument("FILE", "A JSONL export; or a Markdown page, or the folder of the pages.")
+]
+DeleteMissing = Annotated[
+    bool, flag("--delete-missing", "Forget memories whose line was deleted from its page.")
+]
+KeepSecrets = Annotated[bool, flag("--keep-secrets", "Keep keys and passwords as they are.")]
+ExportSchema = Annotated[bool, flag("--schema", "Print the JSON schema of a line instead.")]
+DryRunImport = Annotated[bool, flag("--dry-run", "Only show what would be stored.")]
+YesImport = Annotated[bool, flag("--yes -y", "Do not ask before storing it.")]
+
 
 class Where(TypedDict, total=False):
     """Which memories are meant."""

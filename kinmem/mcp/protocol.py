@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import wraps
+from io import BytesIO
 from typing import Annotated, Any
 
 import anyio.to_thread
@@ -197,6 +198,10 @@ MARKDOWN = "text/markdown"
 MOST_MOMENTS = 200
 
 
+# Bytes of an export that is read as a resource.
+MOST_EXPORTED = 4 << 20
+
+
 # Resources. By SEP-2164, and in mcp 2.3 under either protocol, a resource that does not exist is
 # error -32602, like an invalid argument; -32603 remains for what kinmem cannot do at the moment.
 def _add_resources(server: MCPServer[Any]) -> None:
@@ -210,6 +215,7 @@ def _add_resources(server: MCPServer[Any]) -> None:
     offer("memories/{id}", "One memory", JSON, memory)
     offer("memories/{id}/chunks/{number}", "Part of a document", "text/plain", chunk)
     offer("stats", "Statistics", JSON, stats)
+    offer("export", "Everything remembered", "application/jsonl", export)
     offer("entities/{name}", "An entity", JSON, entity)
     offer("graph", "Memory graph", JSON, graph)
     offer("timeline/{day}", "Timeline", JSON, timeline)
@@ -238,6 +244,18 @@ def stats() -> str:
     zone = service.settings.general.zone
     known = {name: part for name, part in asdict(service.stats()).items() if part is not None}
     return _compact(known, default=lambda when: moment(when, zone))
+
+
+def export() -> str:
+    """Everything that is remembered, as JSONL; see docs/export.md."""
+    whole = BytesIO()
+    current_call().service.export(whole)
+    if whole.tell() > MOST_EXPORTED:
+        raise InvalidInput(
+            f"the export has {whole.tell():,} bytes, more than a client reads at once; a person can"
+            " run kinmem export FILE"
+        )
+    return whole.getvalue().decode()
 
 
 def entity(name: str) -> str:

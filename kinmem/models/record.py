@@ -212,7 +212,8 @@ class Event:
     memory_id: str
     action: str
     """created, updated, moved, forgotten, restored, erased, superseded, merged, consolidated,
-    compressed, recalibrated, pruned, purged, released, faded, revived, expired, undone, linked.
+    compressed, recalibrated, pruned, purged, released, faded, revived, expired, undone, linked,
+    imported.
     """
     before: Mapping[str, Any]
     """The old values of the fields that changed; empty for created."""

@@ -13,6 +13,7 @@ from kinmem.service.components import Ground, components
 from kinmem.service.conversations import Conversations
 from kinmem.service.memories import Memories
 from kinmem.service.storing import Storing
+from kinmem.service.transfers import Transfers
 from kinmem.service.views import Stats, Views
 from kinmem.settings import Settings
 from kinmem.store.base import Store
@@ -29,8 +30,8 @@ class Service:
     for arguments that are not valid, and StoreError if the database operation fails. Opened by
     kinmem.open or wiring; close it, or use it in a with statement.
 
-    Its methods are those of five groups, listed in `_know` and `_work`. Each is written once, in
-    its group, with its signature and docstring.
+    Its methods are those of six groups, listed in `_know`, `_work` and `_carry`. Each is written
+    once, in its group, with its signature and docstring.
     """
 
     def __init__(
@@ -59,10 +60,10 @@ class Service:
         ground = Ground(store, embedders, settings, models, clock, backups)
         self.components = components(ground, patience, resident=resident)
         self.documents = self.components.documents
-        self._know(
-            Memories(ground, self.components), Storing(ground, self.components), Views(ground)
-        )
+        storing = Storing(ground, self.components)
+        self._know(Memories(ground, self.components), storing, Views(ground))
         self._work(Conversations(store, self.components), Care(store, self.components))
+        self._carry(Transfers(ground, self.components, storing))
         settle_places(store)
         self.components.background.start()
 
@@ -115,6 +116,13 @@ class Service:
         self.summarize = care.summarize
         self.reembed = care.reembed
         self.settle = care.settle
+
+    def _carry(self, transfers: Transfers) -> None:
+        """Offer what takes memories out of kinmem, and brings them back."""
+        self.export = transfers.export
+        self.import_ = transfers.import_
+        self.export_pages = transfers.export_pages
+        self.import_pages = transfers.import_pages
 
     @property
     def kin(self) -> str:

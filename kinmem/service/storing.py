@@ -49,16 +49,18 @@ class Storing:
         self,
         items: Iterable[Note | Mapping[str, Any] | str],
         *,
+        batch: str | None = None,
         progress: Progress | None = None,
     ) -> list[Stored]:
         """Store several memories, and return the outcome of each, in order.
 
-        They are stored in transactions of 100. Vectors and the search for semantic duplicates
+        They are stored in transactions of 100, and undone together by the name of their `batch`.
+        Vectors and the search for semantic duplicates
         follow in the background (see settle). An item that cannot be stored is refused without
         affecting the others.
         """
         notes = [self._place.placed(_note(item)) for item in items]
-        batch = batch_name("many")
+        batch = batch or batch_name("many")
         stored: list[Stored] = []
         for start in range(0, len(notes), BATCH):
             self._background.wake()
@@ -86,11 +88,18 @@ class Storing:
         return stored
 
     def update_memory(
-        self, memory_id: str, *, if_version: int | None = None, **changes: Any
+        self,
+        memory_id: str,
+        *,
+        if_version: int | None = None,
+        reason: str | None = None,
+        batch: str | None = None,
+        **changes: Any,
     ) -> Memory:
         """Change content, category, subject, scope, importance, tags, source_context, occurred_at,
         pinned, priority, expires, place or archived. None clears a field that may be empty. `links`
         adds links to other memories, {id, relation} each, and removes those whose relation is None.
+        The history records `reason` and `batch`.
 
         Raises MemoryNotFound unless this Kin is the author, VersionConflict if somebody has changed
         the memory since `if_version`.
@@ -107,7 +116,7 @@ class Storing:
         if "place" in given:
             given["place"] = self._place.meant(given["place"] or "")
         fields, chunks = self._checked(old, given)  # all of it, before anything is written
-        batch = batch_name("update") if asked and fields else None
+        batch = batch or (batch_name("update") if asked and fields else None)
         if asked:
             linked = self._store.links.change(memory_id, asked, if_version, batch=batch)
             self._store.life.renew({link.id for link in asked})
@@ -118,6 +127,7 @@ class Storing:
             chunks=chunks,
             if_version=if_version,
             knowledge=reread(old, fields, self._naming),
+            reason=reason,
             batch=batch,
         )
         if "content" in changes:

@@ -12,6 +12,7 @@ from kinmem.store.graph import Graph, Links
 from kinmem.store.history import Forgetting, Past
 from kinmem.store.index import Index
 from kinmem.store.memory import Documents, Memories, Summaries
+from kinmem.store.records import Transfer
 from kinmem.store.sessions import ShownNotes, Snapshots, Transcript, Turns
 from kinmem.store.upkeep import Decisions, Jobs, Life, Rounds
 
@@ -98,6 +99,11 @@ class Store(Memories, Protocol):
     @property
     def forgetting(self) -> Forgetting:
         """Finds everything about a name, and removes it."""
+        ...
+
+    @property
+    def transfer(self) -> Transfer:
+        """Everything as records, for export and import."""
         ...
 
     def reading(self) -> AbstractContextManager[None]:

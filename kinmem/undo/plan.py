@@ -13,12 +13,15 @@ from kinmem.models import LIVE, Chunks, Draft, Event, Memory, State
 from kinmem.store.base import Store
 from kinmem.store.history import COMPUTED, components, heirs
 from kinmem.store.mention import ERASED
+from kinmem.store.records import IMPORTED
 
 # Actions of time, use and upkeep. They are undone along with what they were applied to, without
 # asking.
 AUTOMATIC = frozenset(
     {"recalibrated", "pruned", "purged", "faded", "revived", "expired", "everywhere"}
 )
+# Actions after which a memory is here that was not before.
+BRINGING = frozenset({"created", IMPORTED})
 # How the names of batches begin that compare memories stored without a vector. They are a
 # consequence of the storing.
 SETTLING = "settle "
@@ -110,9 +113,7 @@ class Planner:
             if id in memories
             for line in _on_top(lines, about[id], memories[id])
         ]
-        born = [
-            id for id, lines in taken.items() if id in memories and lines[0].action == "created"
-        ]
+        born = [id for id, lines in taken.items() if id in memories and lines[0].action in BRINGING]
         later += self._superseded_by(born, taken)
         later += self._unexplained(taken, about, memories, {line.memory_id for line in later})
         if not later:
@@ -129,7 +130,10 @@ class Planner:
             line
             for id, lines in gave_way.items()
             for line in lines
-            if set(heirs(line)) & set(born) and line not in taken.get(id, ()) and not line.reverts
+            if set(heirs(line)) & set(born)
+            and line not in taken.get(id, ())
+            and not line.reverts
+            and not _came_along(line, taken.get(id, ()))
         ]
 
     def _unexplained(
@@ -143,7 +147,7 @@ class Planner:
         it."""
         changed = []
         for id, lines in taken.items():
-            if id not in memories or id in known or lines[0].action == "created":
+            if id not in memories or id in known or lines[0].action in BRINGING:
                 continue
             left: dict[str, Any] = {}
             for line in lines:
@@ -218,7 +222,7 @@ class Planner:
 
     def _fields(self, lines: Sequence[Event], memory: Memory) -> dict[str, Any]:
         """Return the fields to set so that these lines are undone."""
-        if lines[0].action == "created":
+        if lines[0].action in BRINGING:
             gone = {"state": State.DELETED, "deleted_at": self._clock()}
             return {} if memory.state == State.DELETED else gone
         before: dict[str, Any] = {}
@@ -245,6 +249,11 @@ def in_force(lines: Sequence[Event]) -> list[Event]:
     return kept[::-1]
 
 
+def _came_along(line: Event, taken: Sequence[Event]) -> bool:
+    """Return whether the line was part of the memory when an import that is undone brought it."""
+    return bool(taken) and taken[0].action == IMPORTED and line.write < taken[0].write
+
+
 def is_automatic(line: Event) -> bool:
     return line.action in AUTOMATIC
 
@@ -252,7 +261,7 @@ def is_automatic(line: Event) -> bool:
 def _on_top(taken: Sequence[Event], all: Sequence[Event], memory: Memory) -> list[Event]:
     """Return later lines about the same fields of a memory, or about any field of one that is to
     go."""
-    if taken[0].action == "created" and memory.state == State.DELETED:
+    if taken[0].action in BRINGING and memory.state == State.DELETED:
         return []  # it is in the bin already
     touched = {name for line in taken for name in (*line.before, *line.after)} - COMPUTED
     return [
@@ -262,7 +271,7 @@ def _on_top(taken: Sequence[Event], all: Sequence[Event], memory: Memory) -> lis
         and line not in taken
         and not line.reverts
         and not is_automatic(line)
-        and (taken[0].action == "created" or touched & {*line.before, *line.after})
+        and (taken[0].action in BRINGING or touched & {*line.before, *line.after})
     ]
 
 
@@ -298,7 +307,7 @@ def _links(lines: Sequence[Event]) -> Sequence[Mapping[str, Any]] | None:
     """Return the manual links that a memory had before these lines; None if they are not about
     links."""
     links = [line.before["links"] for line in lines if "links" in line.before]
-    return links[0] if links and lines[0].action != "created" else None
+    return links[0] if links and lines[0].action not in BRINGING else None
 
 
 def _named(lines: Sequence[Event]) -> str:

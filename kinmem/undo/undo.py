@@ -16,6 +16,7 @@ from kinmem.models import LIVE, Chunks, Event, Memory, State
 from kinmem.models.turns import Batch, Change
 from kinmem.store.base import Store
 from kinmem.store.history import batch_name, components
+from kinmem.store.records import IMPORTED
 from kinmem.undo.plan import AUTOMATIC, SETTLING, Plan, Planner, in_force, is_automatic
 
 # Actions of time and use after which a memory is recalled less or not at all.
@@ -40,6 +41,9 @@ class Undone:
     """Memories that were erased since; they cannot come back."""
     batch: str | None
     """The name by which this can be undone in turn; None: nothing was done."""
+    messages: int = 0
+    """Rows of conversations that came with an import, and are deleted. Importing again brings them
+    back."""
 
 
 class Undo:
@@ -73,6 +77,8 @@ class Undo:
         """
         if last < 1:
             raise InvalidInput(f"last {last} is below 1; 1 takes back the last thing that was done")
+        if messages := self._only_messages(what, dry_run=dry_run):
+            return Undone((), {}, (), None, messages)
         lines = self._meant(what, last)
 
         def done() -> Undone:
@@ -81,9 +87,26 @@ class Undo:
             became = {
                 id: _became(plan.memories[id], plan.fields.get(id, {})) for id in plan.reverts
             }
-            return Undone(plan.writes, became, plan.lost, batch)
+            messages = self._withdrawn(plan, lines, dry_run=dry_run)
+            return Undone(plan.writes, became, plan.lost, batch, messages)
 
         return done() if dry_run else retried(done)
+
+    def _only_messages(self, what: int | str | None, *, dry_run: bool) -> int:
+        """Delete the conversations of an import that brought no memories; returns how many rows."""
+        if not isinstance(what, str) or self._store.past.batch(what):
+            return 0
+        return self._store.transfer.withdraw(what, dry_run=dry_run)
+
+    def _withdrawn(self, plan: Plan, lines: Sequence[Event], *, dry_run: bool) -> int:
+        """Delete the conversations of imports that are undone as a whole; returns how many rows."""
+        names = {line.batch for line in lines if line.action == IMPORTED and line.batch}
+        return sum(
+            self._store.transfer.withdraw(name, dry_run=dry_run)
+            for name in names
+            if {line.memory_id for line in self._store.past.batch(name)}
+            <= {*plan.reverts, *plan.lost}
+        )
 
     def _meant(self, what: int | str | None, last: int) -> list[Event]:
         past = self._store.past

@@ -55,6 +55,10 @@ class Transaction(Protocol):
         """Return numbers for that many new rows of a table, which has never used them."""
         ...
 
+    def reserve(self, table: str, number: int) -> None:
+        """Let later numbers for new rows of a table be greater than this one."""
+        ...
+
     @property
     def changes(self) -> int:
         """How many rows have been changed so far, by triggers as well; two readings are

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from kinmem.models import Entity, EntityType, Knowledge
+from kinmem.store.records import EntityRecord, RelationRecord
 from kinmem.store.sql.conditions import IS_LIVE
 from kinmem.store.sql.database import Row, Transaction
 from kinmem.store.sql.memory_rows import time_text
@@ -82,6 +83,50 @@ def copy(from_db: Transaction, source: int, db: Transaction, target: int) -> boo
     )
     db.run("UPDATE memories SET entities_read = ? WHERE rowid = ?", (was_read, target))
     return True
+
+
+def restore(
+    db: Transaction,
+    memory: int,
+    entities: Sequence[EntityRecord],
+    relations: Sequence[RelationRecord],
+    is_read: bool,
+) -> None:
+    """Store what an export says of the entities of a memory, given by its row number."""
+    numbers: dict[tuple[str, str], int] = {}
+
+    def number(name: str, type: EntityType) -> int:
+        if (name, type) not in numbers:
+            numbers[name, type] = _exactly(db, Entity(name, type))
+        return numbers[name, type]
+
+    db.run_each(
+        "INSERT INTO memory_entities (memory, entity, alias, folded) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT DO NOTHING",
+        [
+            (memory, number(one.name, one.type), one.alias, one.alias and folded(one.alias))
+            for one in entities
+        ],
+    )
+    db.run_each(
+        "INSERT INTO relations"
+        " (memory, source, target, relation, chunk, origin, confidence, verified_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [
+            (
+                memory,
+                number(*one.source),
+                number(*one.target),
+                one.relation,
+                one.chunk,
+                one.origin,
+                one.confidence,
+                time_text(one.verified_at),
+            )
+            for one in relations
+        ],
+    )
+    db.run("UPDATE memories SET entities_read = ? WHERE rowid = ?", (int(is_read), memory))
 
 
 def _names(db: Transaction, memory: int) -> dict[Any, str]:

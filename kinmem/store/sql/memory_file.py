@@ -88,7 +88,7 @@ class MemoryFile:
         """Insert new memories with words, chunks, vectors, entities and history lines. Chunks
         without a vector are pending."""
         rows = self.insert_rows(db, [draft.memory for draft in drafts])
-        self._insert_chunks(
+        self.insert_chunks(
             db, [(row, d.memory.content, d.chunks) for row, d in zip(rows, drafts, strict=True)]
         )
         for row, draft in zip(rows, drafts, strict=True):
@@ -173,7 +173,7 @@ class MemoryFile:
             self.words.replace(db, row, new)
         if chunks is not None:
             self.remove_chunks(db, row)
-            self._insert_chunks(db, [(row, new.content, chunks)])
+            self.insert_chunks(db, [(row, new.content, chunks)])
             db.run("UPDATE chunks SET layer = ? WHERE memory = ?", (new.tier, row))
             if old.is_document:
                 says = (
@@ -283,7 +283,7 @@ class MemoryFile:
         self.words.put(db, rows, memories)
         return rows
 
-    def _insert_chunks(self, db: Transaction, memories: Sequence[tuple[int, str, Chunks]]) -> None:
+    def insert_chunks(self, db: Transaction, memories: Sequence[tuple[int, str, Chunks]]) -> None:
         """Insert chunks, given as (row number, content, chunks) of each memory. The text of a chunk
         that is the whole content is not stored twice."""
         values = [

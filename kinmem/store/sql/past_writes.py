@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from kinmem.models import Event, Memory
+from kinmem.store.records import IMPORTED
 from kinmem.store.sql.conditions import IN_IDS
 from kinmem.store.sql.database import Database
 from kinmem.store.sql.history_rows import events
@@ -75,7 +76,7 @@ def replayed(lines: Iterable[Event]) -> dict[str, Memory]:
     for line in lines:
         id = line.memory_id
         fields = fields_of(line.after)
-        if line.action == "created" and "content_hash" in fields:
+        if line.action in ("created", IMPORTED) and "content_hash" in fields:
             memories[id] = Memory(id=id, kin=line.kin, **fields)
         elif id in memories and (fields or "links" in line.after):
             goes_on = line.action == "moved" and written[id] == line.write

@@ -22,6 +22,7 @@ from kinmem.store.sql.linked_memories import SqlLinks
 from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.memory_rows import COLUMNS, memory_of, time_text
 from kinmem.store.sql.past_writes import SqlPast
+from kinmem.store.sql.record_rows import SqlTransfer
 from kinmem.store.sql.sharing import Files
 from kinmem.store.sql.shown_rows import SqlShownNotes
 from kinmem.store.sql.turn_rows import SqlSnapshots, SqlTurns
@@ -70,6 +71,7 @@ class SqlStore:
         self.jobs = SqlJobs(own, clock)
         self.decisions = SqlDecisions(own, clock)
         self.past = SqlPast(own, self.kin)
+        self.transfer = SqlTransfer(files)
         self.writer = writer = MemoryWriter(
             files, self.links.changes, partial(self.life.renew, used=True)
         )

@@ -248,7 +248,7 @@ class SqlSnapshots:
             " WHERE :session IS NULL OR session = :session ORDER BY first, id",
             {"session": session},
         )
-        return [_snapshot(row) for row in rows]
+        return [snapshot_of(row) for row in rows]
 
     def last(self, place: str | None) -> Snapshot | None:
         rows = self._database.rows(
@@ -269,10 +269,10 @@ class SqlSnapshots:
             """,
             {"place": place},
         )
-        return _snapshot(rows[0]) if rows else None
+        return snapshot_of(rows[0]) if rows else None
 
 
-def _snapshot(row: Sequence[Any]) -> Snapshot:
+def snapshot_of(row: Sequence[Any]) -> Snapshot:
     values = dict(zip(SNAPSHOT, row, strict=True))
     return Snapshot(**{**values, "created_at": datetime.fromisoformat(values["created_at"])})
 

@@ -67,6 +67,13 @@ class SqliteTransaction:
         last = self.value("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)) or 0
         return range(last + 1, last + 1 + count)
 
+    def reserve(self, table: str, number: int) -> None:
+        bound = {"table": table, "number": number}
+        if not self.run(
+            "UPDATE sqlite_sequence SET seq = max(seq, :number) WHERE name = :table", bound
+        ):
+            self.run("INSERT INTO sqlite_sequence (name, seq) VALUES (:table, :number)", bound)
+
     @property
     def changes(self) -> int:
         return self._connection.total_changes()

@@ -1,0 +1,254 @@
+"""Everything in a Kin's own file as records: read for an export, and stored by an import, which
+leaves what is here as it is."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from kinmem.models import Chunks
+from kinmem.store.records import (
+    IMPORTED,
+    ConflictRecord,
+    ErasedRecord,
+    Header,
+    Line,
+    LinkRecord,
+    Loading,
+    MemoryRecord,
+    Record,
+    RefusalRecord,
+)
+from kinmem.store.sql import document_parts, document_versions, entity_rows, history_rows
+from kinmem.store.sql.database import Transaction
+from kinmem.store.sql.export_rows import records
+from kinmem.store.sql.history_rows import next_write
+from kinmem.store.sql.import_turns import Numbers, TurnLoader, brought, withdraw
+from kinmem.store.sql.link_rows import FIELDS as LINK
+from kinmem.store.sql.link_rows import PUT_NEW
+from kinmem.store.sql.memory_file import MemoryFile
+from kinmem.store.sql.memory_rows import as_text, time_text
+from kinmem.store.sql.sharing import KinFiles
+
+BY_IMPORT = "SELECT 1 FROM history WHERE memory_id = ? AND batch = ? AND action = ?"
+
+
+class RowLoader:
+    """Stores records in one transaction."""
+
+    def __init__(
+        self, file: MemoryFile, db: Transaction, kin: str, at: datetime, loading: Loading
+    ) -> None:
+        self._file = file
+        self._db = db
+        self._kin = kin
+        self._at = at
+        self._loading = loading
+        self._numbers = Numbers(db, kin, loading)
+        self._turns = TurnLoader(db, loading, self._numbers)
+        self._write: int | None = None
+
+    def load(self, records: Sequence[Record]) -> int:
+        """Store what is not here yet; returns how many records that were."""
+        return sum(self._load(record) for record in records)
+
+    def _load(self, record: Record) -> bool:
+        match record:
+            case MemoryRecord():
+                return self._memory(record)
+            case ErasedRecord():
+                return self._erased(record)
+            case LinkRecord():
+                return self._link(record)
+            case ConflictRecord():
+                return self._conflict(record)
+            case RefusalRecord():
+                return self._refusal(record)
+            case _:
+                return self._turns.load(record)
+
+    # memories
+
+    def _memory(self, record: MemoryRecord) -> bool:
+        memory = replace(record.memory, kin=self._kin)
+        if self._is_here(memory.id):
+            return False
+        db = self._db
+        [row] = self._file.insert_rows(db, [memory])
+        self._file.insert_chunks(db, [(row, memory.content, _chunks(record))])
+        db.run("UPDATE chunks SET layer = ? WHERE memory = ?", (memory.tier, row))
+        if memory.is_document and not memory.holds_back:
+            document_parts.hold(db, self._file.words, row, False)
+        entity_rows.restore(db, row, record.entities, record.relations, record.is_read)
+        self._what_was_made_of(record, row)
+        self._origins(record)
+        self._lines(memory.id, record.history)
+        known = any(line.action == "created" for line in record.history)
+        after = {} if known else history_rows.record(memory)
+        line = history_rows.Line(memory.id, IMPORTED, {}, after)
+        history_rows.append(db, self._at, self._kin, self._number(), [line], self._loading.batch)
+        return True
+
+    def _is_here(self, id: str) -> bool:
+        return bool(self._db.rows("SELECT 1 FROM memories WHERE id = ?", (id,)))
+
+    def _what_was_made_of(self, record: MemoryRecord, row: int) -> None:
+        self._db.run_each(
+            "INSERT INTO summaries (memory, chunk, scope, text, model, tokens, created_at, tier)"
+            " SELECT ?, (SELECT id FROM chunks WHERE memory = ? AND position = ?),"
+            " ?, ?, ?, ?, ?, ?",
+            [
+                (
+                    row,
+                    row,
+                    one.chunk,
+                    "memory" if one.chunk is None else "chunk",
+                    one.text,
+                    one.model,
+                    one.tokens,
+                    time_text(one.created_at),
+                    one.tier,
+                )
+                for one in record.summaries
+            ],
+        )
+        texts = {one.content_hash: one.text for one in record.earlier_texts}
+        if texts:
+            texts[record.memory.content_hash] = document_parts.text_of(self._db, row)
+        self._db.run_each(
+            "INSERT INTO old_texts (memory_id, content_hash, base, delta, at)"
+            " VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            [
+                (
+                    record.memory.id,
+                    one.content_hash,
+                    one.base,
+                    document_versions.delta(texts[one.base], one.text),
+                    time_text(one.at),
+                )
+                for one in record.earlier_texts
+                if one.base in texts
+            ],
+        )
+
+    def _origins(self, record: MemoryRecord) -> None:
+        id = record.memory.id
+        self._db.run_each(
+            "INSERT INTO lineage (child, parent) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            [(id, parent) for parent in record.parents],
+        )
+        self._db.run_each(
+            "INSERT INTO tier_changes (memory_id, from_tier, to_tier, reason, at)"
+            " VALUES (?, ?, ?, ?, ?)",
+            [(id, one.before, one.after, one.reason, time_text(one.at)) for one in record.tiers],
+        )
+        self._db.run_each(
+            "INSERT INTO repetitions (session, turn, memory, role) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT DO NOTHING",
+            [(one.session, one.turn, id, one.role) for one in record.repeated_in],
+        )
+
+    def _erased(self, record: ErasedRecord) -> bool:
+        known = "SELECT 1 FROM history WHERE memory_id = ? LIMIT 1"
+        if self._is_here(record.id) or self._db.rows(known, (record.id,)):
+            return False
+        self._lines(record.id, record.history)
+        return True
+
+    def _lines(self, id: str, lines: Iterable[Line]) -> None:
+        first = self._numbers.first("write")
+        self._db.run_each(
+            f"INSERT INTO history ({history_rows.COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    time_text(line.at),
+                    self._kin,
+                    id,
+                    line.action,
+                    None if line.before is None else as_text(dict(line.before)),
+                    None if line.after is None else as_text(dict(line.after)),
+                    line.reason,
+                    line.batch,
+                    first + line.write,
+                    as_text([first + write for write in line.reverts]) if line.reverts else None,
+                )
+                for line in lines
+            ],
+        )
+
+    def _number(self) -> int:
+        """Return the number of this write, which follows all that the import brings."""
+        if self._write is None:
+            least = self._numbers.first("write") + self._loading.last.get("write", 0) + 1
+            self._write = max(least, next_write(self._db, self._kin))
+        return self._write
+
+    # between memories
+
+    def _is_new(self, *ids: str) -> bool:
+        """Whether this import has brought one of these memories."""
+        batch = self._loading.batch
+        return any(self._db.rows(BY_IMPORT, (id, batch, IMPORTED)) for id in ids)
+
+    def _link(self, record: LinkRecord) -> bool:
+        link = record.link
+        if not self._is_new(link.source, link.target):
+            return False
+        row = {name: getattr(link, name) for name in LINK}
+        row["evidence"] = as_text(dict(link.evidence)) if link.evidence else None
+        row["created_at"] = time_text(link.created_at) if link.created_at else ""
+        row["verified_at"] = time_text(link.verified_at or self._at)
+        return self._db.run(PUT_NEW, list(row.values())) == 1
+
+    def _conflict(self, record: ConflictRecord) -> bool:
+        one = record.conflict
+        if not self._is_new(one.newer, one.older):
+            return False
+        at = time_text(one.at or self._at)
+        return self._inserted(
+            "INSERT INTO conflicts (newer, older, kind, mode, status, reason, at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (one.newer, one.older, one.kind, one.mode, one.status, one.reason, at),
+        )
+
+    def _refusal(self, record: RefusalRecord) -> bool:
+        if not self._is_new(*record.ids):
+            return False
+        return self._inserted(
+            "INSERT INTO refusals (kind, ids, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            (record.kind, as_text(list(record.ids)), time_text(record.at)),
+        )
+
+    def _inserted(self, sql: str, values: Sequence[Any]) -> bool:
+        return self._db.run(sql, values) == 1
+
+
+def _chunks(record: MemoryRecord) -> Chunks:
+    if record.chunks is None:
+        return Chunks((record.memory.content,))
+    places = tuple(chunk.place for chunk in record.chunks if chunk.place is not None)
+    return Chunks(tuple(chunk.text for chunk in record.chunks), places=places)
+
+
+class SqlTransfer:
+    """See Transfer."""
+
+    def __init__(self, files: KinFiles[MemoryFile]) -> None:
+        self._files = files
+
+    def records(self) -> Iterator[Header | Record]:
+        with self._files.own.database.snapshot() as db:
+            yield from records(db, self._files.kin)
+
+    def load(self, records: Sequence[Record], loading: Loading) -> int:
+        files = self._files
+        with files.changing() as db:
+            return RowLoader(files.own, db, files.kin, files.clock(), loading).load(records)
+
+    def withdraw(self, batch: str, *, dry_run: bool = False) -> int:
+        with self._files.own.database.reading() as db:
+            count = brought(db, batch)
+        if count and not dry_run:
+            with self._files.writing() as db:
+                withdraw(db, batch)
+        return count

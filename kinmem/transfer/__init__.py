@@ -1,0 +1,1 @@
+"""Export and import: all that a Kin remembers, as JSONL without loss, or as Markdown to be read."""

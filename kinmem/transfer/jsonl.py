@@ -1,0 +1,120 @@
+"""JSONL: a header, then one record on each line, keys sorted, the same bytes for the same data."""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple, cast
+
+from kinmem.errors import InvalidInput
+from kinmem.store.records import FORMAT, VERSION, Header, Record
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+# Bytes. A document may be of 8 MiB, has up to two copies of its text in its record, and earlier
+# versions of it.
+LONGEST_LINE = 256 << 20
+# They end a line for some readers, though not in JSON.
+LINE_ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+Values = dict[str, Any]
+
+
+class Line(NamedTuple):
+    """A line of a file."""
+
+    number: int
+    values: Values | None = None
+    problem: str | None = None
+    """Why it cannot be read; then there are no values."""
+
+
+def as_values(record: Header | Record) -> Values:
+    """Return a record as JSON knows it."""
+    return cast(Values, _adapter().dump_python(record, mode="json"))
+
+
+def as_line(values: Values) -> bytes:
+    """Return the line for the result of as_values, with its end."""
+    text = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    for sign, escape in LINE_ENDS.items():
+        text = text.replace(sign, escape)
+    return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def lines(file: IO[bytes]) -> Iterator[Line]:
+    """Yield each line that follows the header. `file` is read from its beginning."""
+    file.seek(0)
+    file.readline()
+    number = 1
+    while line := file.readline(LONGEST_LINE):
+        number += 1
+        if line.strip():
+            yield _line(number, line)
+
+
+def _line(number: int, line: bytes) -> Line:
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        cut = "" if line.endswith(b"\n") else "; the file seems to be cut short"
+        return Line(number, problem=f"it is not JSON ({error}){cut}")
+    if not isinstance(values, dict):
+        return Line(number, problem="it is not an object")
+    return Line(number, values)
+
+
+def header(file: IO[bytes]) -> Header:
+    """Read the header. Raises InvalidInput for what is no export, or is one of a newer kinmem."""
+    file.seek(0)
+    try:
+        values = json.loads(file.readline(LONGEST_LINE))
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict) or values.get("format") != FORMAT:
+        raise InvalidInput(
+            "this is no export of kinmem: its first line is no header; kinmem add stores documents"
+        )
+    version = values.get("version")
+    if isinstance(version, int) and version > VERSION:
+        raise InvalidInput(
+            f"a newer kinmem has made this file (format {version}, this one reads up to {VERSION});"
+            " update kinmem, then import it"
+        )
+    found = record(values)
+    if not isinstance(found, Header):
+        raise InvalidInput("the header of this file is not valid: it is of another type")
+    return found
+
+
+def record(values: Values) -> Header | Record:
+    """Return the record that a line holds. Raises InvalidInput, which does not repeat contents."""
+    from pydantic import ValidationError
+
+    try:
+        return _adapter().validate_json(json.dumps(values))
+    except ValidationError as error:
+        wrong = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(map(str, wrong["loc"])) or "it"
+        raise InvalidInput(f"{where}: {wrong['msg'].lower()}") from None
+    except (ValueError, RecursionError):
+        raise InvalidInput("it is not valid") from None
+
+
+def schema() -> Values:
+    """Return the JSON schema of a line."""
+    found = _adapter().json_schema(mode="serialization")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"A line of a kinmem export, format {VERSION}",
+        **found,
+    }
+
+
+@cache
+def _adapter() -> "TypeAdapter[Header | Record]":
+    """Built when it is first needed: it takes longer than most commands."""
+    from pydantic import ConfigDict, Field, TypeAdapter
+
+    checked = ConfigDict(extra="forbid", allow_inf_nan=False)
+    return TypeAdapter(Annotated[Header | Record, Field(discriminator="type")], config=checked)

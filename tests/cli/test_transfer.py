@@ -1,0 +1,63 @@
+"""export and import, as a person uses them."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Kinmem
+
+
+def test_what_one_home_exports_another_imports(
+    kinmem: Kinmem, memorized: Callable[..., str], tmp_path: Path
+) -> None:
+    memorized("The office opens at nine", "--subject", "office")
+    file, elsewhere = tmp_path / "x.jsonl", str(tmp_path / "elsewhere")
+    assert "1 memories" in kinmem("export", str(file)).out
+
+    plan = kinmem("import", str(file), "--dry-run", "--home", elsewhere)
+    refused = kinmem("import", str(file), "--home", elsewhere)
+    done = kinmem("import", str(file), "--yes", "--home", elsewhere, "--json")
+
+    assert "1 memories and 0 messages of default are new here" in plan.out
+    assert (refused.code, "--yes" in refused.err) == (3, True)
+    assert done.json["memories"] == 1
+    assert "office" in kinmem("list", "--home", elsewhere).out
+    assert kinmem("export", "--home", elsewhere).out.encode() == file.read_bytes()
+    assert kinmem("undo", done.json["batch"], "--home", elsewhere).code == 0
+    assert "office" not in kinmem("list", "--home", elsewhere).out
+
+
+def test_a_page_is_edited_and_imported(
+    kinmem: Kinmem, memorized: Callable[..., str], tmp_path: Path
+) -> None:
+    id = memorized("The office opens at nine", "--subject", "office")
+    folder = tmp_path / "pages"
+    assert "1 pages" in kinmem("export", "--format", "markdown", "--out", str(folder)).out
+    path = folder / "office.md"
+    path.write_text(path.read_text().replace("at nine <", "at ten <"))
+
+    shown = kinmem("import", str(folder), "--dry-run")
+    done = kinmem("import", str(path), "--yes")
+
+    assert "1 edited, 0 new, 0 unchanged" in shown.out
+    assert "1 memories updated" in done.out
+    history = kinmem("history", id).out
+    assert "edited by hand" in history
+
+
+def test_the_schema_of_a_line_is_printed(kinmem: Kinmem) -> None:
+    assert "$defs" in json.loads(kinmem("export", "--schema").out)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("export", "--format", "markdown"),
+        ("export", "x.jsonl", "--out", "folder"),
+        ("import", "x.jsonl", "--delete-missing"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(kinmem: Kinmem, words: tuple[str, ...]) -> None:
+    assert kinmem(*words).code == 2
