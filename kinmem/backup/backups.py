@@ -3,7 +3,6 @@
 Only one process at a time makes, restores or rewrites backups of a home, or upgrades its files.
 """
 
-import fcntl
 import json
 import logging
 import os
@@ -15,6 +14,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # Windows: nobody is kept from making two backups at once
+    fcntl = None  # type: ignore[assignment]
 
 from kinmem.backup import FOLDER
 from kinmem.backup.archive import (
@@ -139,7 +143,8 @@ class Backups:
         try:
             while True:
                 try:
-                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    if fcntl:
+                        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
                 except BlockingIOError:
                     if time.monotonic() >= latest:

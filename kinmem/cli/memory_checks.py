@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SLACK = timedelta(minutes=5)
 # Bytes of a number in a vector.
 BYTES = 4
-DAMAGED = "stop every kinmem, keep a copy of the file, and restore a backup"
+DAMAGED = "stop every kinmem, then kinmem backup restore; it keeps what is there now"
 OUT_OF_STEP = "report it with this line; recall may miss memories"
 MOST_READ = 5000
 # Reports to search for the last time a step ran.

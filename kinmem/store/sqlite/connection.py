@@ -335,7 +335,10 @@ def _meaning(error: apsw.Error) -> tuple[StoreCode, str]:
     if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
         return "storage_read_only", "it cannot be opened for writing; check the folder's rights"
     if isinstance(error, apsw.CorruptError | apsw.NotADBError):
-        return "storage_damaged", "the file is damaged; run kinmem doctor and restore a backup"
+        return (
+            "storage_damaged",
+            "the file is damaged; run kinmem doctor, and kinmem backup restore",
+        )
     return "storage_failed", f"{type(error).__name__}: {error}; run kinmem doctor"
 
 
