@@ -3,6 +3,7 @@
 import os
 import random
 import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from kinmem.backup.erasure import ErasesInBackups
 from kinmem.backup.restore import planned, restore
 from kinmem.errors import InvalidInput, StoreError
 from kinmem.service import Service
@@ -250,6 +252,31 @@ def test_one_kin_alone_is_restored_and_what_it_shares_follows(home: Path) -> Non
     assert told(home, "ben")["ben"][1] == after["ben"][1]
     with pytest.raises(InvalidInput, match="has no kins/cleo.db"):
         restore(backups_of(home), made.path, kins=["cleo"])
+
+
+def test_nobody_but_sqlite_opens_a_file_of_the_home(home: Path) -> None:
+    """Closing any other handle would drop the locks that other threads of the process rely on."""
+    filled(home, "ana", "ben")
+    files = {str(home / name) for name in ("kins/ana.db", "kins/ben.db", "shared.db")}
+    opened: list[str] = []
+
+    def note(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open" and watching and str(arguments[0]).startswith(tuple(files)):
+            opened.append(str(arguments[0]))
+
+    watching = False
+    sys.addaudithook(note)
+    with closing(SqliteStore(home, "ana")) as store:
+        watching = True
+        made = backups_of(home).make()
+        with ErasesInBackups(backups_of(home), "ana").erasing(["ana 0"]) as reach:
+            store.erase("ana 0")
+        assert reach().rewritten == (str(made.path),)
+        planned(backups_of(home), made.path)
+    restore(backups_of(home), made.path)
+    watching = False
+
+    assert opened == []
 
 
 def test_a_damaged_backup_is_not_restored(home: Path) -> None:
