@@ -12,13 +12,12 @@ from kinmem.conversation.due import Turn
 from kinmem.conversation.sanitize import indented, who, without_delimiters
 from kinmem.errors import InvalidInput, ModelError
 from kinmem.language import (
-    Said,
     Wording,
     appraise,
     evidence,
     own_prose,
-    said,
     sentences,
+    statements,
     with_dates,
 )
 from kinmem.llm.base import ChatModel
@@ -225,21 +224,21 @@ def _lines(number: int, turn: Turn, open_ends: set[int]) -> Iterator[Line]:
     for message in turn:
         if message.role == "tool":
             continue
-        for one in said(own_prose(message.text[:LOOKED_AT])):
+        for one in statements(own_prose(message.text[:LOOKED_AT])):
             place += 1
-            worth = _worth(one, message, is_open=id(message) in open_ends)
+            worth = _worth(Wording(one.text), message, is_open=id(message) in open_ends)
             if worth > 0:
                 yield Line(number, place, worth, _written(message, one.text))
 
 
-def _worth(one: Said, message: Message, *, is_open: bool) -> float:
+def _worth(one: Wording, message: Message, *, is_open: bool) -> float:
     """Return the worth of a sentence; 0: not worth a line."""
     if message.role != "user":
-        return 0.0 if one.asks or Wording(one.text).is_offer else OF_ASSISTANT * one.telling
-    if one.asks and Wording(one.text).is_small_question:
+        return 0.0 if one.asks_help or one.is_offer else OF_ASSISTANT * one.telling
+    if one.is_small_question:
         return 0.0
     worth = min(one.telling, MOST_TELLING) + evidence(one.text, message.who)
-    if one.asks:
+    if one.asks_help:
         worth += OPEN if is_open else WANTED if message.speaker in (None, *ROLES) else UNWANTED
     if worth <= 0:
         return 0.0

@@ -6,7 +6,7 @@
 - names: `names_in`, `names_by_capitals`; `knowledge`, which has relations as well, and
   `join_knowledge`; `stored_relation`, `inverse_relation` and SYMMETRIC, of relations by name
 - statements: `own_prose` and `own_places` of a message, `in_json` of a program's; its `statements`,
-  what is `unkept` because its writer asks for it, and the text `without_unkept`; what is `said`
+  what is `unkept` because its writer asks for it, and the text `without_unkept`
 - worth: `appraise` a statement, or the `kinds` of several with what stands around them; `only_asks`
 - weight: `evidence`, `importance`, `is_standing`, TIMES
 - atoms: `atoms` and `reading`, what must not differ; `normalised`, `content_hash`, `stem`
@@ -74,9 +74,7 @@ if TYPE_CHECKING:
     from kinmem.language.talk.statements import statements as statements
     from kinmem.language.talk.statements import unkept as unkept
     from kinmem.language.talk.statements import without_unkept as without_unkept
-    from kinmem.language.talk.wording import Said as Said
     from kinmem.language.talk.wording import Wording as Wording
-    from kinmem.language.talk.wording import said as said
     from kinmem.language.talk.worth import Chances as Chances
     from kinmem.language.talk.worth import Judgement as Judgement
     from kinmem.language.talk.worth import appraise as appraise
@@ -105,7 +103,7 @@ _MODULES = {
     "names.relation_names": "SYMMETRIC inverse_relation stored_relation",
     "talk.prose": "own_places own_prose",
     "talk.statements": "Statement in_json statements unkept without_unkept",
-    "talk.wording": "Said Wording said",
+    "talk.wording": "Wording",
     "weight": "TIMES evidence importance is_standing",
     "talk.features": "Setting",
     "talk.worth": "Chances Judgement appraise kinds only_asks",

@@ -3,25 +3,16 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from kinmem.language import vocabulary
 from kinmem.language.change import clash as form
 from kinmem.language.change.clash import Clash
 from kinmem.language.change.vetoes import FOR_A_TIME, OF_THINGS, is_event, veto
 from kinmem.language.same import similarity
-from kinmem.language.same.atoms import Contrast, Words, atoms, contrast, is_content
-from kinmem.language.same.exact import FIRST_PERSON, by_capitals, holds_all
-from kinmem.language.same.lexemes import stem
+from kinmem.language.same.atoms import Words, contrast, is_content
+from kinmem.language.same.exact import by_capitals, holds_all
 from kinmem.language.same.similarity import Kinship, Ladder
 
 SAME_WORDS = 0.9
 """Share of all words; what is left over must say nothing by itself."""
-
-LIMITING = vocabulary.NEGATORS | vocabulary.CONCORD | vocabulary.MODALS | vocabulary.QUANTITIES
-OTHERWISE = (
-    *("question", "number", "date", "unit", "name", "negation", "opposite", "person", "attribute"),
-    *("modality", "tense", "quantity"),
-)
-"""Differences, see atoms.DIFFERS, with which two close texts are hardly one statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,31 +75,6 @@ class Pair:
 
         return holds_all(self.known, self.new, named)
 
-    def resemble(self, *, close: bool) -> bool:
-        """Whether one seems to say, in another order or form, no more than the other; symmetric."""
-        pair = contrast(self.known, self.new)
-        if not close or pair.differs(OTHERWISE) or _are_exchanged(pair):
-            return False
-        if not self.known_holds_all() and not Pair(self.new, self.known).known_holds_all():
-            return False
-        ours, theirs = (
-            {stem(word) for word in side.words if is_content(word)}
-            for side in (pair.left, pair.right)
-        )
-        return ours <= theirs or theirs <= ours
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether the new one is the known one with something behind it, and denies no more."""
-        longer, shorter = atoms(self.new), atoms(self.known)
-        added = longer.words[len(shorter.words) :]
-        return (
-            bool(added)
-            and longer.words[: len(shorter.words)] == shorter.words
-            and longer.question == shorter.question
-            and LIMITING.isdisjoint(added)
-        )
-
     @property
     def are_counterparts(self) -> bool:
         """Whether only numbers, dates, units and names differ: ticket 7, ticket 8; symmetric."""
@@ -137,9 +103,3 @@ class Pair:
     def both_happened(self) -> bool:
         """Whether both tell what was done at some time: in May, and in June."""
         return is_event(self.known) and is_event(self.new)
-
-
-def _are_exchanged(pair: Contrast) -> bool:
-    """Whether two who are named may have changed places: I thank Anna, Anna thanks me."""
-    named = {*pair.left.names, *FIRST_PERSON} & {*pair.left.words}
-    return len(named) > 1 and pair.differs(("order", "form"))

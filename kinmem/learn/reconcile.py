@@ -174,9 +174,7 @@ def _merged(
         match pair.kinship(cosine, ladder):
             case Kinship.CONTAINED if Pair(new.content, known.content).known_says_all:
                 return Merge(known, new.content, "says all of it and more")
-            case kinship if mode == "merge" and (
-                kinship is Kinship.NEAR or pair.resemble(close=True)
-            ):
+            case Kinship.NEAR if mode == "merge":
                 if (content := _joined(known.content, new.content)) is not None:
                     return Merge(known, content, "each says what the other does not")
     return None

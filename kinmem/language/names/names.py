@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kinmem.language.names.relation_names import ENDS
-from kinmem.language.names.relations import NAME, PEOPLES, SILENT, is_name, relations
+from kinmem.language.names.relations import SILENT, is_name, relations
 from kinmem.language.same.amounts import CAPITAL_MONTHS, DAY_NAMES
 from kinmem.language.sentence_borders import sentences
 from kinmem.language.talk.statements import KIN, KIN_ABROAD
@@ -78,18 +78,6 @@ def _has_capital_nouns(text: str) -> bool:
 
 MOST = 12
 """Entities of one text."""
-AT_START = re.compile(rf"(?P<name>{NAME})(?P<behind>['’]s)? (?=(?P<verb>[\w’']+(?: \w+)?))")
-OF_PEOPLE = late(
-    r"(?i)(?:likes|loves|hates|prefers|enjoys|dislikes|wants|said|says|told|thinks|believes|works|lives"
-    r"|lived|moved|studies|studied|plays|speaks|drinks|eats|smokes|drives|owns|married|calls|called"
-    r"|asked|decided|plans|knows|met|visited|travell?ed|grew up|was born|turned \d+|birthday|wife"
-    r"|husband|brother|sister|mother|father|son|daughter|manager|boss"
-    r"|is (?:allergic|vegan|vegetarian|married|retired|pregnant|engaged|divorced|my|our"
-    r"|\d+(?! ?[\w,]))"
-    r"|arbeitet|wohnt|mag|liebt|trinkt|spielt|travaille|habite|aime|trabaja|vive|lavora|abita"
-    r"|trabalha|mora)\b"
-)
-"""What only people do, or have."""
 
 
 def knowledge(
@@ -111,7 +99,6 @@ def knowledge(
     found = [
         *_ends(said),
         *names_in(text, known),
-        *_first_words(text[:HEAD]),
         *_subject(subject, speaker),
     ]
     return join_knowledge(found, said)
@@ -168,19 +155,6 @@ def _ends(said: Iterable[Relation]) -> list[Entity]:
 
 def _end(name: str, type: EntityType) -> Entity:
     return Entity(name, "person" if name == THE_USER else type)
-
-
-def _first_words(text: str) -> list[Entity]:
-    """Names at the beginning of a sentence, where every word has a capital: Anna likes tea."""
-    found = []
-    for sentence in sentences(text):
-        match = AT_START.match(sentence)
-        if match is None or not OF_PEOPLE.match(match["verb"]):
-            continue
-        name = folded(match["name"])
-        if is_name(match["name"]) and name not in PEOPLES and not name.startswith("the "):
-            found.append(Entity(match["name"], "person"))
-    return found
 
 
 def _subject(subject: str | None, speaker: str | None) -> list[Entity]:

@@ -1,18 +1,12 @@
-"""Talk taken apart: what somebody states and asks, and how much it tells.
+"""How a sentence of talk is worded: what it states and asks, and how much it tells."""
 
-English first; German, French, Spanish, Italian and Portuguese stand beside it. Nothing is
-reworded: a statement is a part of what was said, from its first telling word on.
-"""
-
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from kinmem.language.change.vetoes import is_of_others, is_rule
 from kinmem.language.lexicon import either, word_class
-from kinmem.language.sentence_borders import sentences
 from kinmem.language.talk.statements import (
     ASKED_TO_KEEP,
-    ATTACHED,
     HE,
     HEDGE,
     QUOTATION,
@@ -56,11 +50,6 @@ COURTESY = late(rf"(?i)\b(?:{either('courtesy')})\b")
 """Wisdom and politeness, of which nothing is asked later."""
 SMALL_QUESTION = late(rf"(?i)(?:{either('small_questions')})\W*$")
 OFFER = late(rf"(?i)(?:{either('offers')})\b")
-CLAUSE_END = late(
-    r"\s+[-–—]+\s+|\s*[—–]\s*|;\s+|(?<=\w)- +"
-    r"|(?:, (?:and |but |so )?| and | but )(?=(?:it|that|this|which)"
-    r"(?:['’]s| is| was| has| feels?| felt| made| makes| looks?| sounds?)\b)",
-)
 NUMBER = late(rf"(?i)\d[\d.,:]*|\b(?:{either('number_words')})\b")
 TITLE = late(r"[\"“«][^\"”»]{2,60}[\"”»]")
 FUNCTION = STOP_WORDS["en"] | {"would", "could", "yeah", "oh", "hey", "hi"}
@@ -70,12 +59,8 @@ FUNCTION = STOP_WORDS["en"] | {"would", "could", "yeah", "oh", "hey", "hi"}
 ME, COURTEOUS, DETAIL, CONTENT = 0.6, 0.7, 0.7, 0.25
 MOST_DETAILS, MOST_CONTENT = 4, 14
 SURE = 9.0
-LONGEST = 2000
-"""Characters of a sentence; whatever is longer is no talk."""
 SHORTEST = 4
 """Words of a statement in front of a question."""
-LEAST_LENGTH = 4
-"""Characters; "ok" tells nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +78,20 @@ class Wording:
     def asks_help(self) -> bool:
         """Whether something is to be done or answered."""
         return "?" in self.text or ASKS_HELP.search(self.text) is not None
+
+    @property
+    def states_besides(self) -> bool:
+        """Whether it also states something, in front of what it asks or as the reason for it."""
+        if INSTRUCTS.match(self.text) or _is_tagged(self.text):
+            return True
+        asking = ASKS_HELP.search(self.text) or ASKS.search(self.text)
+        if asking is None or BEGINS_REQUEST.match(self.text):
+            return False
+        given = GIVEN.search(self.text, asking.start())
+        behind = self.text[given.end() :] if given else ""
+        return _is_statement(self.text[: asking.start()]) or (
+            _is_statement(behind) and not SENTENCE_VERBS.isdisjoint(words(behind))
+        )
 
     @property
     def is_small_question(self) -> bool:
@@ -173,84 +172,14 @@ class Wording:
         return subject(self.text, named=named)
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """One thing that somebody states or asks."""
-
-    text: str
-    """Part of a sentence that stands alone; ends with its mark."""
-    asks: bool
-    telling: float
-    """How much of an answer it can hold; see `telling`."""
-    whole: str
-    """The sentence it is from."""
-
-
-def said(prose: str) -> list[Said]:
-    """Statements and questions in order, requests among the latter."""
-    return [
-        Said(text, asks, telling(text), whole)
-        for part in sentences(ATTACHED.sub("\n", prose))
-        if len(whole := " ".join(part.split())) <= LONGEST
-        for text, asks in _parts(whole)
-    ]
-
-
-def _parts(whole: str) -> list[tuple[str, bool]]:
-    """What one sentence says, and what it asks."""
-    text = TAG_QUESTION.sub("", whole.strip(" ,-–—"))
-    if len(text) < LEAST_LENGTH:
-        return []
-    if INSTRUCTS.match(whole):
-        return [(text, False)]
-    if BEGINS_REQUEST.match(text):
-        return [(text, True)]
-    return list(_split(text))
-
-
-def _split(text: str) -> Iterator[tuple[str, bool]]:
-    """Statements in front of and behind a question or a request in the same sentence."""
-    is_question = text.rstrip(' !."”').endswith("?")
-    asking = ASKS_HELP.search(text) or (ASKS.search(text) if is_question else None)
-    if asking is None:
-        yield (text, True) if is_question else (pruned(text), False)
-        return
-    head = text[: asking.start()].rstrip(" ,;:-–—")
-    tail = text[asking.start() :].lstrip(" ,;:-–—")
-    if _is_statement(head):
-        yield pruned(head + "."), False
-    given = GIVEN.search(tail)
-    rest = tail[given.end() :].rstrip(" ?!.") if given else ""
-    if _is_statement(rest) and not SENTENCE_VERBS.isdisjoint(words(rest)):
-        yield _capital(rest) + ".", False
-    yield _capital(tail) if _is_statement(head) else text, True
+def _is_tagged(text: str) -> bool:
+    """Whether it ends in a question of one word: I live in Graz, right?"""
+    tag = TAG_QUESTION.search(text)
+    return tag is not None and tag[0].startswith(",")
 
 
 def _is_statement(text: str) -> bool:
     return len(words(text)) >= SHORTEST and is_own(text) and not BEGINS_QUESTION.match(text)
-
-
-def pruned(text: str) -> str:
-    """Without the clauses in it that tell nothing: "I ran a race - it was so rewarding!"."""
-    breaks = [match.span() for match in CLAUSE_END.finditer(text)]
-    if not breaks:
-        return text
-    starts, ends = [0, *(end for _, end in breaks)], [*(start for start, _ in breaks), len(text)]
-    clauses = [text[start:end] for start, end in zip(starts, ends, strict=True)]
-    joins = ["", *(text[start:end] for start, end in breaks)]
-    kept = [
-        (join, clause) for join, clause in zip(joins, clauses, strict=True) if _own_words(clause)
-    ]
-    if not kept:
-        return text
-    shorter = kept[0][1] + "".join(join + clause for join, clause in kept[1:])
-    shorter = _capital(shorter.strip(" ,;-–—"))
-    return shorter if shorter[-1] in '.!?…"”' else shorter + text[-1] * (text[-1] in ".!")
-
-
-def _own_words(text: str) -> int:
-    """How many words of it are neither function words nor empty praise, numbers included."""
-    return len(_own(words(text))) + len(NUMBER.findall(text))
 
 
 def _own(found: Collection[str]) -> set[str]:
@@ -280,7 +209,3 @@ def telling(text: str) -> float:
 def is_own(text: str) -> bool:
     """Whether it speaks of the speaker, or of a we that the speaker belongs to."""
     return FIRST_PERSON.search(text) is not None or ELIDED.match(text) is not None
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kinmem.language.sentence_borders import sentences
 from kinmem.language.talk.features import Setting, pieces
 from kinmem.language.talk.statements import ASKED_TO_KEEP, asks
-from kinmem.language.talk.wording import TAG_QUESTION, said
+from kinmem.language.talk.wording import Wording
 from kinmem.language.weight import importance
 from kinmem.models import Category
 from kinmem.text import words
@@ -140,9 +140,7 @@ def _states(text: str) -> bool:
         return True
     if not asks(text):
         return appraise(text).kind != "question"
-    tag = TAG_QUESTION.search(text)
-    is_tagged = tag is not None and tag[0].startswith(",")  # I live in Graz, right?
-    return is_tagged or any(not one.asks for one in said(text))
+    return Wording(text).states_besides
 
 
 def _log_odds(chance: float) -> float:
