@@ -58,6 +58,11 @@ def by_word(rows: Iterable[tuple[str, str]]) -> dict[str, str]:
     return table
 
 
+def pattern(subject: str, name: str) -> str:
+    """The alternatives of a regular expression in the file of a subject."""
+    return "|".join(lexicon(subject)[name])
+
+
 def table(subject: str, name: str) -> dict[str, str]:
     """The same of a table in the file of a subject."""
     return by_word(lexicon(subject)[name].items())

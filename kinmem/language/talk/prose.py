@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
-from kinmem.language.lexicon import either
+from kinmem.language.lexicon import either, pattern
 from kinmem.language.talk.wording import IMPERATIVES, ORDERS, REQUESTS, WISHES
 from kinmem.text import late
 
@@ -18,59 +18,19 @@ SELF = late(rf"(?i)\b(?=[eijmnouwy])(?:{either('of_oneself')})\b|[我咱]")
 LONG_PARAGRAPH = 600
 """Characters; that much without a word about oneself is a document, not talk."""
 
-LOG = late(
-    r"\s*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[?(?:INFO|WARN(?:ING)?|ERROR|DEBUG"
-    r"|TRACE|FATAL|CRITICAL)\b[\]:]|Traceback \(|File \"|at [\w$.<>]+\(|[\w.]*(?:Error|Exception): "
-    r"|(?:\w+\.)+[A-Z]\w+: "
-    r"|npm (?:ERR|WARN)|error\[|\^+$|[$#%] \w|(?:PASS|FAIL|FAILED)\b.*[:.]\w|diff --"
-    r"|[+-]{3} |@@ )"
-)
-CODE = late(
-    r"\s*(?:(?:def|class) \w+.*[:({]\s*$|import [\w.{*]+(?: as \w+)?;?\s*$|import [\w.{* ,}]+ from"
-    r"|from [\w.]+ import|#include|#!/|@\w+[\w.]*(?:\(.*\))?\s*$|(?:public|private|protected|static"
-    r"|async|export|function|const|let|var) \w+.*[({=;]|return\b.*;\s*$|return [\w.]+\(|(?:SELECT"
-    r"|INSERT INTO"
-    r"|UPDATE|DELETE FROM|CREATE TABLE|ALTER TABLE) .*(?:FROM|VALUES|SET|\(|WHERE|ADD)|</?[a-zA-Z]"
-    r"|//|/\*|\*/|[\w.\[\]]+ ?[+-]?= ?\S.*|(?:pip|npm|git|docker|cargo|sudo|curl) [\w./-]+"
-    r"(?: [\w./=@:-]+)*\s*$)|.*[{};]\s*$"
-)
-FIELD = late(
-    r"(?i)[\s*]*(?:(?P<subject>subject|betreff|objet|asunto|oggetto|assunto|主题)"
-    r"|(?P<person>(?:from|to|von|an|de|à|para|da|a|发件人|收件人)(?=[\s*]*[:：][\s*]*[^\s*\d]))"
-    r"|from|to|cc|bcc|date|sent"
-    r"|reply-to|von|an|datum|gesendet|de|à|envoyé|cc[io]|para|fecha|enviado|da|a|data|inviato"
-    r"|抄送|日期|发送时间)[\s*]*[:：][\s*]*\S"
-)
+LOG = late(rf"\s*(?:{pattern('pasted', 'log')})")
+CODE = late(rf"\s*(?:{pattern('pasted', 'code')})|.*[{{}};]\s*$")
+FIELD = late(rf"(?i)[\s*]*(?:{pattern('pasted', 'field')})[\s*]*[:：][\s*]*\S")
 """A line at the head of a mail, with the field's name as mail programs write it."""
 ADDRESS = late(r"\w@\w")
-WROTE = late(
-    r"(?i)(?:\b(?:wrote|schrieb|a écrit|escribió|ha scritto|escreveu)\b[^\n]{0,80}"
-    r"|写道)\s?[:：]\s*$"
-)
+WROTE = late(rf"(?i)(?:{pattern('pasted', 'wrote')})\s?[:：]\s*$")
 """How a line ends that mail programs put before what is answered: "On 3 Nov 2026 Lena wrote:"."""
 LONGEST_LINE_BEFORE = 300
 """Characters of that line, with two names and addresses."""
 DIGIT = late(r"\d")
-GREETING = late(
-    r"(?i)\s*(?:(?:dear|hi|hello|hey|good (?:morning|afternoon|evening)|greetings|to whom it may"
-    r"|liebe[rs]?|sehr geehrte[rs]?|hallo|guten (?:tag|morgen|abend)|moin|servus"
-    r"|bonjour|bonsoir|salut|ch[eè]re?s?|madame|monsieur|estimad[oa]s?|querid[oa]s?|hola"
-    r"|buen[oa]s (?:d[ií]as|tardes)|gentile|gentilissim[oaie]|egregi[oa]|spett\.?(?:le|abile)"
-    r"|car[oaie]s?|ciao|salve|buongiorno|prezad[oa]s?|exm[oa]s?\.?|ol[aá]|bom dia|boa tarde)\b"
-    r"[^.?!;]{0,60}[,!:.]?"
-    r"|(?:尊敬的|亲爱的)[^。？！]{1,20}[，,:：！]?|[^\s。？！]{1,12}(?:您好|你好)[，,:：！]?)\s*$"
-)
+GREETING = late(rf"(?i)\s*(?:{pattern('pasted', 'greeting')})\s*$")
 """A line that greets, and holds nothing else."""
-CLOSING = late(
-    r"(?i)\s*(?:(?:(?:with )?(?:kind|best|warm|many)(?:est)? (?:regards|wishes|thanks)|regards|best"
-    r"|cheers|yours(?: sincerely| faithfully| truly)?|sincerely(?: yours)?|all the best|take care"
-    r"|(?:(?:mit )?(?:viele|freundliche|beste|herzliche|liebe|schöne)[nrs]? )?gr(?:ü(?:ß|ss)en?|uß)"
-    r"|vg|lg|mfg|hochachtungsvoll|(?:bien )?cordialement|(?:bien )?à (?:vous|toi)|amicalement"
-    r"|salutations|(?:un |muchos )?(?:cordial )?saludos?(?: cordiales)?|atentamente|un abrazo"
-    r"|cordiali saluti|distinti saluti|(?:tanti )?saluti|un saluto"
-    r"|(?:com os )?(?:melhores |meus )?cumprimentos|atenciosamente|abraços?|um abraço)"
-    r"(?: (?:aus|from) [\w ]{1,20})?|此致|敬礼|祝好|顺祝商祺)[,!.，！。]?\s*$"
-)
+CLOSING = late(rf"(?i)\s*(?:{pattern('pasted', 'closing')})[,!.，！。]?\s*$")
 """A line that closes a letter, before its writer's name."""
 LONGEST_SIGNATURE = 4
 """Lines behind it: a name, a title, a company, a number."""

@@ -3,14 +3,12 @@ date that is missing costs little, a wrong one stays."""
 
 import re
 
+from kinmem.language.lexicon import pattern
 from kinmem.language.time.phrases import Anchor, Language, Plain
 from kinmem.text import late
 
 WEEKDAYS = frozenset({"weekday", "last weekday", "coming weekday", "this weekday", "next weekday"})
-CALENDAR = late(
-    r"(?i)(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august"
-    r"|september|october|november|december|winter|spring|summer|autumn|fall"
-)
+CALENDAR = late(f"(?i){pattern('time_names', 'calendar')}")
 """Words within a time that have a capital of their own in English."""
 NOUNS = frozenset({"Heute", "Gestern", "Vorgestern", "Morgen", "Übermorgen"})
 """In German only these are no time where they have a capital: der Morgen, die Zeitung Heute."""
@@ -18,45 +16,16 @@ BEGINS = re.compile(r"(?:\A|[.!?…:;\n]|[-–—] |\A\W{1,8})[\s\"'“„«¡¿
 """In front of a first word, where any word has a capital."""
 CAPITAL_BEFORE = re.compile(r"(?P<before>[\w’']+) (?P<name>[^\W\d_][\w’'-]+) \Z")
 CAPITAL_BEHIND = re.compile(r" [^\W\d_a-zß-ÿ][^\W\d_]")
-DETERMINER = late(
-    r"(?i)(?:the|my|our|his|her|der|die|das|den|dem|des|eine?[nmrs]?|(?:mein|unser|sein|ihr|kein)\w*"
-    r"|diese\w?|zum|zur|im|am|beim|vom)"
-)
-TITLED = late(
-    r"(?i)(?: (?:by|von|de|di|par)(?: the| los| las| les| i| den)? (?-i:[A-ZÀ-Þ])"
-    r"|,? (?:is|was|ist|est|es|è|é)(?: \w+){1,3} (?:song|film|movie|book|novel|band|series|show"
-    r"|album|lied|buch|serie|chanson|livre|canción|película|libro|canzone|música|livro|filme))\b"
-)
+DETERMINER = late(f"(?i)(?:{pattern('time_names', 'determiner')})")
+TITLED = late(rf"(?i)(?:{pattern('time_names', 'titled')})\b")
 """Behind a title: Yesterday by the Beatles."""
-NAMING = late(
-    r"(?:called|named|titled|song|film|movie|book|novel|band|series|show|episode|album|magazine"
-    r"|newspaper|game|like[sd]?|love[sd]?|hate[sd]?|adore[sd]?|watch(?:ed|es|ing)?|reads?"
-    r"|(?:call|nam)\w* (?:my|our|the|him|her|it)(?: \w+)?|played|sang|performed|by|of|with|than"
-    r"|heisst|namens) \Z"
-)
+NAMING = late(rf"(?:{pattern('time_names', 'naming')}) \Z")
 """Before what has a name of its own: my cat is called Friday."""
-HOLIDAY = late(
-    r"(?:ash|shrove|good|holy|easter|whit|palm|cyber|black|fat|pancake|super|maundy|casual|giving"
-    r"|plough|spy|red-letter|rainy) \Z"
-)
-HABIT = late(
-    r"(?<!\w)(?:every|each|any|most|some|jede[nrms]?|alle|chaque|tous les|toutes les|cada"
-    r"|todos (?:los|as)|todas (?:las|as)|ogni|tutti i|tutte le|todos os|todo)(?: [\w.]+){0,2} \Z"
-    r"|(?<!\w)(?:an? |one |some |any |einem |an einem |un |une |uno |una |um |uma |numa |di |de )\Z"
-    r"|(?<!\w)(?:first|second|third|fourth|last|erste[nr]|zweite[nr]|dritte[nr]|premier|deuxieme"
-    r"|primer|segundo|primo|secondo|primeir[oa]) \Z"
-)
+HOLIDAY = late(rf"(?:{pattern('time_names', 'holiday')}) \Z")
+HABIT = late(pattern("time_names", "habit"))
 """Before a weekday that comes again and again: every second Thursday, on a Sunday."""
-RANGE_BEHIND = late(
-    r" ?(?:to|until|till|through|thru|bis|au|a|al|fino a|ate|-|–|—) ?(?:zum |la |el |il |o )?"
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun|mitt|diens|donners|frei|sams|sonn|lun|mar|mer|jeu|gio"
-    r"|ven|sam|sab|dim|dom|mier|jue|vie|seg|ter|qua|qui|sex)\w*"
-)
-RANGE_BEFORE = late(
-    r"(?:day|tag|mittwoch|di|dimanche|lunes|martes|miercoles|jueves|viernes|sabado|domingo|sabato"
-    r"|domenica|feira) ?(?:to|until|till|through|thru|bis|au|a|al|fino a|ate|-|–|—) ?"
-    r"(?:zum |la |el |il |o )?\Z"
-)
+RANGE_BEHIND = late(pattern("time_names", "range_behind"))
+RANGE_BEFORE = late(pattern("time_names", "range_before"))
 CLAUSE = re.compile(r"(?:\A|[,;:.!?(–—-] ?|\b(?:and|but|so|then|because) )\Z")
 ENDS = re.compile(r"""[ "')\]]?(?:\Z|[?.!,;:](?!\w))| (?:and|but|because|with|at|in|to|for)\b""")
 
