@@ -6,8 +6,9 @@ abbreviation, an initial, an ordinal or a version.
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from kinmem.language.lexicon import word_class
 from kinmem.text import STOP_WORDS, language_of
 
 # A mark with closing quotes or brackets before white space, or a line end. Chinese and Japanese
@@ -16,15 +17,7 @@ END = re.compile(r"""(?<=[.!?…])["'”’)\]]*\s+|(?<=[。！？])\s*|\n+""")
 
 # Titles and parts of addresses that precede a name and look like words. Those without a vowel (Dr,
 # Nr) are recognised by that.
-ANNOUNCING: Mapping[str, str] = {
-    "en": "prof rev gen col capt maj sen rep gov pres hon adm messrs mme mlle",
-    "de": "prof ing dipl frl geb abt",
-    "fr": "mme mlle prof av boul",
-    "es": "sra srta dra prof profa av avda arq ing lic gral",
-    "it": "sig dott prof ing avv arch geom rag",
-    "pt": "sra dra prof profa eng av exmo exma",
-}
-TITLES = frozenset(word for row in ANNOUNCING.values() for word in row.split())
+TITLES = word_class("before_names")
 LAST_WORD = re.compile(r"(\S*)\.\Z")
 NEXT_WORD = re.compile(r"[^\W_]+")
 OPENING = "\"'“‘„«»([{<*_"

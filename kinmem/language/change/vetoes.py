@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from kinmem.language import vocabulary
-from kinmem.language.lexicon import either, word_class
+from kinmem.language.lexicon import either, pattern, word_class
 from kinmem.language.same.atoms import atoms, is_content
 from kinmem.text import folded, late, words
 
@@ -50,10 +50,7 @@ _DID = word_class("past_forms") - word_class("not_done")
 _AUXILIARIES = word_class("auxiliaries")
 _DONE = late(f"(?i){either('perfect')}")
 """The perfect and the preterite where they are told by their endings."""
-_QUOTATION = re.compile(
-    r"[\"“”„«»「『]\s?(?:[^\s\"“”„«»」』]+\s+){2,}[^\"“”„«»」』]+|[「『“][^」』”]{6,}"
-    r"|(?<!\w)['‘](?:[^\s'’]+(?:'\w+)?\s+){2,}[^'’]+['’](?!\w)"
-)
+_QUOTATION = late(pattern("vetoes", "quotation"))
 """At least three words in quotation marks; a name or a title is shorter."""
 _SELF = word_class("self_first")
 _QUESTION = re.compile(r"[?？¿]")
@@ -62,19 +59,7 @@ FOR_GOOD = late(rf"(?i)\b(?:{either('for_good')})\b|从不|永远|总是|只能|
 _FORBIDDING = re.compile(
     r"(?:please |bitte )?(?:do not|don['’]t|ne pas|nicht|não|non|no|不要|别)\s?\w", re.I
 )
-_WHILE = re.compile(
-    r"(?<!from )(?<!starting )(?<!since )(?<!of )(?<!seit )(?<!ab )(?<!depuis )(?<!desde )(?<!da )"
-    r"\b(?:today|tonight|tomorrow|heute(?! an)|morgen(?!s)|hoy|oggi|hoje|ce soir|stasera|esta noche"
-    r"|(?:this|diese[nrsm]?|cette|ce|est[ae]|questa?|nesta?) (?:one|once|time|single|mal|\w+day"
-    r"|\w+tag|\w*woch\w*|week|weekend|month|morning|afternoon|evening|wochenende|monat|semaine|mois"
-    r"|fois|semana|mes|vez|settimana|mese|volta|mês))\b(?!['’]s)"
-    r"|\b(?:until|till|jusqu['’]\w+|hasta|fino (?:a|al|alla|alle)|até)\b|\bbis (?:zum|morgen|\d)"
-    r"|\b(?:briefly|temporarily|for now|just for|for the moment|for the time being"
-    r"|for (?:an?|\w+) (?:hours?|days?|minutes?|weeks?)|vorübergehend|ausnahmsweise|momentan"
-    r"|pour l['’]instant|por ahora|per ora|por agora)\b"
-    r"|今天|明天|今晚|这周|这个星期|本周|暂时|这次",
-    re.I,
-)
+_WHILE = late(f"(?i){pattern('vetoes', 'for_a_time')}")
 """A time that ends by itself, unless it says since when or from when on."""
 
 

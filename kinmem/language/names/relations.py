@@ -58,24 +58,14 @@ PEOPLES = word_class("peoples")
 TIMES = NEVER_NAMES | DAY_NAMES.keys() | {month.casefold() for month in CAPITAL_MONTHS}
 NOT_NAMES = TIMES | (FUNCTION_WORDS - {"mia"})  # mine in Italian, where no verb follows it
 
-HEDGED = late(
-    rf"(?i:\b(?:{either('hedging')})\b)"
-    r"|\bmay\b|(?:^|, )[Ss]i (?!chiama)|(?:^|, )[Ss]e (?!llama|chama)"
-    r"|(?i:\bin (?:the|my|a|an|this|that|her|his|your) (?:\w+ )?(?:novel|book|movie|film|story|game"
-    r"|play|series|show)\b)"
-)
+HEDGED = late("|".join([rf"(?i:\b(?:{either('hedging')})\b)", *_TABLES["hedged"]]))
 """Before a statement: it is none."""
 DENIED = late(rf"(?i:\b(?:{either('denying')})\b|n['’]t\b|\bn['’](?=\w))")
 TAKEN_BACK = late(rf"(?i:^, no\b|\b(?:{either('taken_back')})\b|\?)")
 """Behind a statement: it is none either."""
 DETERMINED = late(rf"\b(?:{either('determiners')}) $", re.IGNORECASE)
 """Before a capital word: it is a thing, or a German noun, and nobody's name."""
-QUOTED = late(
-    r"(?i:\b(?:says?|said|writes?|wrote|texted|answered|replied|told me|sister|brother|wife|husband"
-    r"|mother|father|mum|mom|dad|boss|friend)) ?[:,]\s*[\"“«„]?\s*$"
-    r"|(?:^|[.!] )(?!Reminder|Note|Fact|Update|Correction|Also|FYI|PS)[A-Z]\w+: *[\"“«„]?$"
-    r"|[\"“«„][^\"”»“]*$"
-)
+QUOTED = late("|".join(_TABLES["quoted"]))
 """Before what somebody else says of himself."""
 
 _UPPER = "A-ZÀ-ÖØ-ÞŁŚŠŽČĆĐ"
@@ -88,20 +78,6 @@ SELF = r"I|[Ww]e|Ich|Wir|Je"
 _ADJECTIVES = (
     r"(?:(?:very|best|good|close|dear|old|new|little|big|older|elder|younger|oldest|youngest"
     r"|eldest|twin|only|direct|line|current|business|main|beste[nr]?|kleine|große) )*"
-)
-_STILL = (
-    r"(?:,? who)?(?: (?:currently|now|still|also|always|already|actually|mostly|both|happily"
-    r"|officially|recently|just|finally))*"
-)
-_END = (
-    r"(?=\s*(?:$|[.,;:!)(–—])|\s(?:and|but|in|at|as|since|for|with|on|from|during|last|this|when"
-    r"|because|together|back|who|which|by|after|every|all|again|too|now|directly|und|et|y|e)\b)"
-)
-_MOVED = r"(?:has |have )?(?:just |recently )?moved(?: back)?(?: from [^.,;]{1,40}?)? to"
-_MY = r"(?:[Mm](?:y|eine?|on|a|i|ia|io|eu|inha)|[Oo]ur|[Uu]nsere?|[Nn]otre)"
-_CALLED = (
-    r"(?:['’]s name is|,? (?:is )?(?:called|named)| hei(?:ß|ss)t| namens| s['’]appelle| se llama"
-    r"| si chiama| se chama|,)?"
 )
 _COMPANY = r"[A-Z][\w&-]{1,20} (?:Inc|GmbH|AG|Ltd|LLC|Corp|Labs|Technologies|Consulting|Holdings?)"
 _PLACES_IN_CAPITALS = "USA?|UK|UAE|NYC|LA|SF|DC|EU|DR|NZ"
@@ -133,19 +109,15 @@ def _signs() -> tuple[tuple[str, str], ...]:
     """What the signs in the forms of relations stand for."""
     known = {kind: names for kind, names in lexicon("well_known").items() if kind != "subject"}
     return (
-        ("<moved>", _MOVED),
         ("<employer>", _surely_employers(known)),
         ("<known>", _one_of([name for names in known.values() for name in names])),
-        ("<my>", _MY),
         ("<role>", _role(ROLES)),
         ("<many>", _role(PLURALS)),
-        ("<called>", _CALLED),
         ("<A>", rf"(?<![\w'’-])(?P<a>{SELF}|{USER}|{NAMES})"),
         ("<B>['’]s", rf"(?P<b>{NAMES})['’]s"),
         ("<B>", rf"(?P<b>{NAMES})(?![\w-])(?!['’]s)"),
         ("<NAMES>", NAMES),
-        ("<still>", _STILL),
-        ("<end>", _END),
+        *_TABLES["signs"].items(),
     )
 
 

@@ -7,51 +7,30 @@ from os.path import commonprefix
 from typing import NamedTuple
 
 from kinmem.language import vocabulary
-from kinmem.language.lexicon import word_class, word_forms
+from kinmem.language.lexicon import lexicon, pattern, word_class, word_forms
 from kinmem.language.same import amounts, discourse
 from kinmem.language.same.lexemes import Lexeme, lexemes, stem
 from kinmem.language.same.similarity import content_hash
 from kinmem.language.sentence_borders import sentences
-from kinmem.text import folded, words
+from kinmem.text import folded, late, words
 
 # Ways to say within a sentence that something is repeated; what leads in is for `discourse`.
-_WHO = r"(?:i|you|we|he|she|they|the\suser|user|du|sie|ich|tu|vous|je|tú|usted|yo|você|eu)"
-_TOLD = r"(?:told|said|mentioned|noted|shared|explained|stated)"
-_KNOW = r"(?:remember|recall|know|see|understand|gather|have\snoted)"
-_TOLD_ELSEWHERE = r"(?:gesagt|erwähnt|erzählt|weißt|weiß|dit|disais|sais|dijiste|dicho|disse|detto)"
-_ONCE = r"(?:\s(?:already|just|once|also|previously|before|still|do|did|mir|uns|me|ja|schon)\b)*"
-_TO_ME = (
-    r"(?:\s(?:me|us|you|before|earlier|already|previously|in\sthe\spast|last\stime|hast|habe|hat"
-    r"|that|it)\b)*"
-)
-_NOTES = r"(?:notes?|memor(?:y|ies)|records?|profile|earlier\sconversations?)"
-_FRAMES = re.compile(
-    rf"""
-    \b(?:as|like|just\slike|since|wie|comme|como|come)\s{_WHO}['’]?(?:ve|\shave|\shad|\shast|\sas)?
-        {_ONCE}\s(?:{_TOLD}|{_KNOW}|{_TOLD_ELSEWHERE}){_TO_ME}
-    | \b{_WHO}['’]?(?:ve|\shave|\shad|\shas)?{_ONCE}\s{_TOLD}{_TO_ME}
-    | \b(?:i|we){_ONCE}\s{_KNOW}(?:\sthat\b|(?=\s(?:you|your|he|she|they|the\suser)\b))
-    | \b(?:according\sto|based\son|going\sby|from|per|in)\s(?:my|your|our|the)\s{_NOTES}
-    | \b(?:my|your|our|the)\s{_NOTES}\s(?:says?|shows?|tells?|states?)(?:\s(?:me|that)\b)*
-    | \bfrom\swhat\s(?:i|you|we)\s(?:know|remember|told\sme|said|have|recall)
-    | \b(?:laut|nach)\smeinen\snotizen | \b(?:d['’]après|selon)\smes\snotes | \bsegún\smis\snotas
-    | \b(?:it['’]?s|it\sis|that['’]s)\s(?:true|right|correct|known|noted)(?:\sthat)?
-    | \b(?:given|knowing|remembering|considering|noting|seeing)\sthat\b | \bthe\sfact\sthat\b
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+
+
+def _frames() -> str:
+    found = pattern("repeats", "frames")
+    for sign, meaning in lexicon("repeats")["signs"].items():
+        found = found.replace(f"<{sign}>", meaning)
+    return found
+
+
+_FRAMES = late(_frames(), re.IGNORECASE)
 # A cut where a statement may end although the sentence goes on.
 _CUT = re.compile(
     r"[,;:()\n—–]\s*|\s-\s|\s+(?:and|but|so|because|und|aber|also|et|mais|donc|y|pero|e|mas|ma)\s+",
     re.IGNORECASE,
 )
-_ASKS = re.compile(
-    r"""\W*(?:(?:so|then|and)\s)?(?:please|can|could|would|will|should|do|does|did|is|are|what
-    |which|who|where|when|why|how|recommend|suggest|find|tell|show|give|help|let['’]?s|let|write
-    |make|explain|i\s(?:can|could)\s(?:look|find|help|suggest|recommend|show|search|check)
-    |here(?:['’]s|\sis|\sare)|bitte|kannst|zeig|peux|peut|puedes)\b""",
-    re.IGNORECASE | re.VERBOSE,
-)
+_ASKS = late(rf"\W*(?:(?:so|then|and)\s)?(?:{pattern('repeats', 'asks')})\b", re.IGNORECASE)
 _STATES = re.compile(r"\b(?:i|we|ich|wir|je|yo|my \w+ (?:is|are|was))\b|\bj['’]", re.IGNORECASE)
 
 _LIGHT = word_class("light")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from kinmem.language.sentence_borders import sentences
 from kinmem.language.talk.features import Setting, pieces
@@ -106,7 +106,7 @@ class Chances:
         of, worth = found.of, found.worth
         is_asked = ASKED_TO_KEEP.match(text) is not None
         is_real = sum(of[kind] for kind in UNREAL) <= bar.unreal
-        category = CATEGORY_OF[max(KEPT, key=lambda kind: of[kind])]
+        category = _category(max(KEPT, key=lambda kind: of[kind]))
         enough = bar.of_answer if setting.asked else bar.enough
         return Judgement(
             kind=max(of, key=lambda kind: of[kind]),
@@ -148,17 +148,8 @@ def _log_odds(chance: float) -> float:
     return math.log(chance / (1 - chance))
 
 
-CATEGORY_OF: Mapping[str, Category] = {
-    "fact": "fact",
-    "rule": "preference",
-    "decision": "decision",
-    "event": "event",
-    "plan": "plan",
-    "relationship": "relationship",
-    "preference": "preference",
-    "knowledge": "knowledge",
-    "identity": "identity",
-}
+def _category(kind: str) -> Category:
+    return "preference" if kind == "rule" else cast(Category, kind)
 
 
 def kinds(texts: Sequence[tuple[str, Setting]]) -> list[Chances]:
