@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack, cast, get_args
 
 from kinmem.clock import parse_expiry, parse_time
 from kinmem.errors import InvalidInput
-from kinmem.language import named_stretch
+from kinmem.language import Dates
 from kinmem.models import CATEGORIES, Category, Filters, Scope, State
 from kinmem.models.links import RELATIONS, Asked
 from kinmem.text import clean
@@ -134,7 +134,7 @@ def checked_time(
             return (value if value.tzinfo else value.replace(tzinfo=zone)).astimezone(UTC)
         return parse_time(checked_text(value, what), zone, end=end).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        if now and (stretch := named_stretch(str(value), now.astimezone(zone))):
+        if now and (stretch := Dates(str(value), now.astimezone(zone)).alone()):
             return stretch[end].replace(tzinfo=zone).astimezone(UTC)
         raise InvalidInput(
             f"{what}: {error}; write a date such as 2026-05-08, a month such as 2026-05, a year,"
@@ -154,10 +154,10 @@ def checked_expiry(value: str | datetime | None, now: datetime, zone: tzinfo) ->
     try:
         return parse_expiry(checked_text(value, "expires"), now, zone).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        stretch = named_stretch(str(value), now.astimezone(zone), ahead=True)
+        stretch = Dates(str(value), now.astimezone(zone)).alone(ahead=True)
         if stretch and (end := stretch[1].replace(tzinfo=zone)) > now:
             return end.astimezone(UTC)
-        is_over = stretch or named_stretch(str(value), now.astimezone(zone)) or OVER in str(error)
+        is_over = stretch or Dates(str(value), now.astimezone(zone)).alone() or OVER in str(error)
         said = f"{str(value)[:40]!r} {OVER}" if is_over else error
         raise InvalidInput(
             f"expires: {said}; write 30d, 12h, a time to come, tomorrow or in 3 days"

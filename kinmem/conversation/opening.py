@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from kinmem.conversation.due import Turn, turns_of
-from kinmem.language import is_standing, sentences
+from kinmem.language import Weight, sentences
 from kinmem.models import Category, Filters, Memory
 from kinmem.models.turns import Message, Snapshot
 from kinmem.store.base import Store
@@ -55,7 +55,7 @@ def rules(store: Store, allowed: Filters) -> list[Memory]:
     ruling = (
         one
         for one in _ruling(store, allowed)
-        if one.place is not None or is_standing(one.content, one.speaker)
+        if one.place is not None or Weight(one.content).is_standing(one.speaker)
     )
     return _once([*_pinned(store, allowed), *ruling])
 

@@ -11,15 +11,7 @@ from itertools import pairwise
 from kinmem.conversation.due import Turn
 from kinmem.conversation.sanitize import indented, who, without_delimiters
 from kinmem.errors import InvalidInput, ModelError
-from kinmem.language import (
-    Wording,
-    appraise,
-    evidence,
-    own_prose,
-    sentences,
-    statements,
-    with_dates,
-)
+from kinmem.language import Dates, Prose, Weight, Wording, appraise, sentences
 from kinmem.llm.base import ChatModel
 from kinmem.llm.prompts import render
 from kinmem.models import ROLES
@@ -224,7 +216,7 @@ def _lines(number: int, turn: Turn, open_ends: set[int]) -> Iterator[Line]:
     for message in turn:
         if message.role == "tool":
             continue
-        for one in statements(own_prose(message.text[:LOOKED_AT])):
+        for one in Prose(message.text[:LOOKED_AT]).statements:
             place += 1
             worth = _worth(Wording(one.text), message, is_open=id(message) in open_ends)
             if worth > 0:
@@ -237,7 +229,7 @@ def _worth(one: Wording, message: Message, *, is_open: bool) -> float:
         return 0.0 if one.asks_help or one.is_offer else OF_ASSISTANT * one.telling
     if one.is_small_question:
         return 0.0
-    worth = min(one.telling, MOST_TELLING) + evidence(one.text, message.who)
+    worth = min(one.telling, MOST_TELLING) + Weight(one.text).evidence(message.who)
     if one.asks_help:
         worth += OPEN if is_open else WANTED if message.speaker in (None, *ROLES) else UNWANTED
     if worth <= 0:
@@ -247,7 +239,7 @@ def _worth(one: Wording, message: Message, *, is_open: bool) -> float:
 
 def _written(message: Message, text: str) -> str:
     """Write a line: - [2026-06-15] Ana: I leave tomorrow (16 June 2026)."""
-    text = with_dates(text, message.said_at)
+    text = Dates(text, message.said_at).written_out
     if len(text) > LONGEST:
         text = text[:LONGEST].rsplit(" ", 1)[0] + " …"
     return f"- [{message.said_at:%Y-%m-%d}] {who(message)}: {text}"

@@ -2,15 +2,22 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import product, starmap
 
 from kinmem.language.change import clash as form
 from kinmem.language.change.clash import Clash
 from kinmem.language.change.vetoes import FOR_A_TIME, OF_THINGS, is_event, veto
 from kinmem.language.same import similarity
 from kinmem.language.same.atoms import Words, contrast, is_content
+from kinmem.language.same.clauses import reading
 from kinmem.language.same.exact import by_capitals, holds_all
+from kinmem.language.same.lexemes import stem
 from kinmem.language.same.similarity import Kinship, Ladder
+from kinmem.language.sentence_borders import sentences
+from kinmem.text import UNSPACED, content_words
 
+ALIKE = 0.6
+"""Share of the shorter clause's words from which two clauses are about the same."""
 SAME_WORDS = 0.9
 """Share of all words; what is left over must say nothing by itself."""
 
@@ -32,9 +39,16 @@ class Pair:
         a veto forbids it."""
         return form.clash(self.known, self.new, cosine, ladder)
 
-    def exclusion(self, cosine: float, ladder: Ladder) -> Clash | None:
-        """The same before any veto: of what must not be merged."""
-        return form.excluding(self.known, self.new, cosine, ladder)
+    @property
+    def excludes(self) -> bool:
+        """Whether a sentence of the new one denies, inverts or replaces one of the known one, by
+        form and before any veto: such texts are never merged."""
+        return any(starmap(_excludes, product(sentences(self.known), sentences(self.new))))
+
+    @property
+    def shares_words(self) -> bool:
+        """Whether they share a word that says something."""
+        return not _content(self.known).isdisjoint(_content(self.new))
 
     @property
     def veto(self) -> str | None:
@@ -103,3 +117,25 @@ class Pair:
     def both_happened(self) -> bool:
         """Whether both tell what was done at some time: in May, and in June."""
         return is_event(self.known) and is_event(self.new)
+
+
+def _excludes(one: str, other: str) -> bool:
+    pair = Pair(one, other)
+    return (
+        pair.kinship(1.0, Ladder()) is Kinship.CONTRADICTS
+        or form.excluding(one, other, 1.0, Ladder()) is not None
+        or _denies(one, other)
+    )
+
+
+def _denies(one: str, other: str) -> bool:
+    """Whether one denies nearly what the other states: likes, does not like."""
+    return any(
+        a.negations != b.negations
+        and len(a.content & b.content) >= ALIKE * min(len(a.content), len(b.content)) > 0
+        for a, b in product(reading(one).clauses, reading(other).clauses)
+    )
+
+
+def _content(text: str) -> set[str]:
+    return {*map(stem, content_words(text)), *UNSPACED.findall(text)}

@@ -11,6 +11,7 @@ Words count whole: "maize" and "tokenize" are no secrets.
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from kinmem.language.lexicon import word_class
 from kinmem.language.sentence_borders import sentences
@@ -40,37 +41,6 @@ PROPER = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+")
 TIMES = word_class("times")
 
 
-def evidence(text: str, speaker: str | None) -> float:
-    """Between about -0.1 and 0.5; 0 for what assistants and tools say."""
-    if speaker in ROLES - {"user"}:
-        return 0.0
-    head = text[:HEAD]
-    value = 0.0
-    if SELF.search(head) or "My" in head:  # most texts need not be searched further
-        value += ABOUT_SELF * bool(SELF.search(head[:200]))
-        value += PREFERENCE * bool(PREFERS.search(head))
-    value += STANDING * is_standing(text, speaker)
-    if speaker is not None and speaker != "user":
-        value += _of_talk(text, head)
-    return value
-
-
-def is_standing(text: str, speaker: str | None) -> bool:
-    """Whether a person asks for something once and for all: "Always show the unit"."""
-    return speaker not in ROLES - {"user"} and bool(INSTRUCTS.match(text))
-
-
-def _of_talk(text: str, head: str) -> float:
-    """Among people much is small talk: details and statements tell the rest from it."""
-    said = words(head)
-    details = len(PROPER.findall(head)) + sum(word in TIMES or word.isdigit() for word in said)
-    stated = [part for part in sentences(text[: 4 * HEAD]) if not part.rstrip().endswith("?")]
-    content = set(words(" ".join(stated))) - STOP_WORDS["en"]
-    value = DETAIL * math.log1p(min(details, MOST_DETAILS))
-    value += STATED * math.log1p(min(len(content), MOST_STATED))
-    return value - QUESTION * text.rstrip().endswith("?")
-
-
 PRIOR: Mapping[Category, float] = {
     "fact": 5,
     "preference": 7,
@@ -96,16 +66,51 @@ NEGATIVE = word_class("negators", "concord", "negative")
 NUMBER = re.compile(r"\d")
 
 
-def importance(text: str, category: Category) -> float:
-    """Between 1 and 10; 5 is an ordinary fact. An empty text has its category's prior."""
-    found = words(text)
-    told = set(found)
-    value = PRIOR[category]
-    if len(found) > REMARK:
-        value += min(MOST_FOR_LENGTH, PER_LENGTH * math.ceil(len(found) / LENGTH))
-    value += SPECIFIC * (not told.isdisjoint(SPECIFIC_WORDS))
-    value += NUMBERS * bool(NUMBER.search(text))
-    value += NAMES * bool(PROPER.search(text))
-    value += TIME * (not told.isdisjoint(PRESSING))
-    value += NEGATION * (not told.isdisjoint(NEGATIVE))
-    return min(10.0, max(1.0, value))
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """How much a text matters by its words."""
+
+    text: str
+
+    def evidence(self, speaker: str | None) -> float:
+        """Between about -0.1 and 0.5; 0 for what assistants and tools say."""
+        if speaker in ROLES - {"user"}:
+            return 0.0
+        head = self.text[:HEAD]
+        value = 0.0
+        if SELF.search(head) or "My" in head:  # most texts need not be searched further
+            value += ABOUT_SELF * bool(SELF.search(head[:200]))
+            value += PREFERENCE * bool(PREFERS.search(head))
+        value += STANDING * self.is_standing(speaker)
+        if speaker is not None and speaker != "user":
+            value += _of_talk(self.text, head)
+        return value
+
+    def is_standing(self, speaker: str | None) -> bool:
+        """Whether a person asks for something once and for all: "Always show the unit"."""
+        return speaker not in ROLES - {"user"} and bool(INSTRUCTS.match(self.text))
+
+    def importance(self, category: Category) -> float:
+        """Between 1 and 10; 5 is an ordinary fact. An empty text has its category's prior."""
+        found = words(self.text)
+        told = set(found)
+        value = PRIOR[category]
+        if len(found) > REMARK:
+            value += min(MOST_FOR_LENGTH, PER_LENGTH * math.ceil(len(found) / LENGTH))
+        value += SPECIFIC * (not told.isdisjoint(SPECIFIC_WORDS))
+        value += NUMBERS * bool(NUMBER.search(self.text))
+        value += NAMES * bool(PROPER.search(self.text))
+        value += TIME * (not told.isdisjoint(PRESSING))
+        value += NEGATION * (not told.isdisjoint(NEGATIVE))
+        return min(10.0, max(1.0, value))
+
+
+def _of_talk(text: str, head: str) -> float:
+    """Among people much is small talk: details and statements tell the rest from it."""
+    said = words(head)
+    details = len(PROPER.findall(head)) + sum(word in TIMES or word.isdigit() for word in said)
+    stated = [part for part in sentences(text[: 4 * HEAD]) if not part.rstrip().endswith("?")]
+    content = set(words(" ".join(stated))) - STOP_WORDS["en"]
+    value = DETAIL * math.log1p(min(details, MOST_DETAILS))
+    value += STATED * math.log1p(min(len(content), MOST_STATED))
+    return value - QUESTION * text.rstrip().endswith("?")

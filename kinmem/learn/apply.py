@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar, assert_never
 
 from kinmem.errors import MemoryNotFound, VersionConflict
-from kinmem.language import content_hash, evidence, periods
+from kinmem.language import Periods, Weight, content_hash
 from kinmem.learn.drafting import Candidate
 from kinmem.learn.occasion import begins
 from kinmem.learn.reconcile import (
@@ -128,14 +128,14 @@ def _merged(
     fields: dict[str, Any] = {
         "content": content,
         "content_hash": content_hash(content),
-        "evidence": evidence(content, known.speaker),
+        "evidence": Weight(content).evidence(known.speaker),
         "importance": _greater(known.importance, new.importance),
         "subject": known.subject or new.subject,
         "source_context": known.source_context or new.source_context,
         "manual_tags": tuple(dict.fromkeys((*known.manual_tags, *new.manual_tags))),
         "metadata": _both_turns(known, new),
     }
-    if periods(content) and begins(new) < begins(known):
+    if Periods.of(content) and begins(new) < begins(known):
         fields["valid_from"] = begins(new)
     fields = {name: value for name, value in fields.items() if value != getattr(known, name)}
     read = reread(known, fields, naming)

@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from typing import Any, TypeVar
 
 from kinmem.errors import InvalidInput, ModelError
-from kinmem.language import order_in, without_unkept
+from kinmem.language import Prose, order_in
 from kinmem.learn import findings as read
 from kinmem.learn.findings import Finding, Findings, citing
 from kinmem.llm.base import ChatModel, Embedder
@@ -54,7 +54,7 @@ def _without_unkept(messages: Sequence[Message]) -> list[Message]:
     kept: list[Message] = []
     turns: set[str] = set()
     for message in messages:
-        text = without_unkept(message.text) if message.role == "user" else message.text
+        text = Prose(message.text).kept if message.role == "user" else message.text
         if text != message.text:
             turns.add(message.turn)
         if text and (message.role == "user" or message.turn not in turns):

@@ -17,15 +17,13 @@ import uuid_utils
 
 from kinmem.errors import ModelError
 from kinmem.language import (
+    Dates,
+    Weight,
     Wording,
     appraise,
     content_hash,
-    day_of_event,
-    evidence,
-    importance,
     only_asks,
     sentences,
-    valid_until,
 )
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import Naming, knowledge_of
@@ -155,9 +153,9 @@ def _statement(note: Note, now: datetime, zone: tzinfo) -> dict[str, Any]:
         "importance": checked_importance(note.importance),
         "manual_tags": checked_tags(note.tags),
         "expires_at": checked_expiry(note.expires, now, zone),
-        "valid_to": valid_until(content, now.astimezone(zone)),
+        "valid_to": Dates(content, now.astimezone(zone)).end,
         "speaker": speaker,
-        "evidence": evidence(content, speaker),
+        "evidence": Weight(content).evidence(speaker),
         "confidence": checked_confidence(note.confidence),
     }
 
@@ -169,7 +167,7 @@ def classify(note: Note) -> Note:
     content = checked_content(note.content)
     category, weight = judgement(content)
     if note.category is not None:
-        weight = importance(content, checked_category(note.category))
+        weight = Weight(content).importance(checked_category(note.category))
     return replace(
         note,
         category=note.category or category,
@@ -185,7 +183,7 @@ def judgement(text: str) -> tuple[Category, float]:
         return "fact", OF_QUESTION
     best = max(map(appraise, statements), key=lambda appraisal: appraisal.confidence)
     category = best.category if best.worth >= LEAST_WORTH else "fact"
-    return category, importance(text, category)
+    return category, Weight(text).importance(category)
 
 
 def _times(note: Note, now: datetime, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
@@ -199,7 +197,7 @@ def _times(note: Note, now: datetime, zone: tzinfo) -> tuple[datetime | None, da
     if is_settled or note.channel == "import":
         return given, None
     told_at = given or now
-    day = day_of_event(note.content, told_at.astimezone(zone))
+    day = Dates(note.content, told_at.astimezone(zone)).of_event
     if day is None:
         return given, None
     return checked_time(day.isoformat(), "occurredAt", zone), told_at

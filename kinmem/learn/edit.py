@@ -5,7 +5,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from kinmem.errors import InvalidInput
-from kinmem.language import content_hash, day_of_event, evidence, valid_until
+from kinmem.language import Dates, Weight, content_hash
 from kinmem.learn.drafting import TRUST
 from kinmem.learn.screen import Secrets, without_secrets_in
 from kinmem.models import LIVE, TOLD_AT, Memory, State
@@ -43,8 +43,8 @@ def _dated_anew(content: str, old: Memory, now: datetime, zone: tzinfo) -> dict[
     """Return when it happened, if the new words name an earlier day and the old words did not name
     it already: what was in the old text refers to the day on which that was said."""
     moment = now.astimezone(zone)
-    day = day_of_event(content, moment)
-    if day is None or day == day_of_event(old.content, moment):
+    day = Dates(content, moment).of_event
+    if day is None or day == Dates(old.content, moment).of_event:
         return {}
     metadata = {**old.metadata, TOLD_AT: now.astimezone(UTC).isoformat()}
     occurred_at = checked_time(day.isoformat(), "occurredAt", zone)
@@ -60,12 +60,12 @@ def _changed(name: str, value: Any, old: Memory, now: datetime, zone: tzinfo) ->
     match name:
         case "content":
             content = checked_content(value)
-            ends = valid_until(content, now.astimezone(zone)) if old.state in LIVE else old.valid_to
+            ends = Dates(content, now.astimezone(zone)).end if old.state in LIVE else old.valid_to
             return {
                 "content": content,
                 "valid_to": ends,
                 "content_hash": content_hash(content),
-                "evidence": evidence(content, old.speaker),
+                "evidence": Weight(content).evidence(old.speaker),
                 **_origin_by_hand(old),
             }
         case "tags":

@@ -10,19 +10,14 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import tzinfo
 
 from kinmem.language import (
+    Dates,
+    Prose,
     Setting,
     Statement,
+    Weight,
     Wording,
-    importance,
-    in_json,
     names_in,
-    own_places,
-    own_prose,
-    relative_dates,
     sentences,
-    statements,
-    unkept,
-    without_unkept,
 )
 from kinmem.learn.worth_keeping import (
     MOST,
@@ -79,12 +74,12 @@ def _notes(
     judge: Judge | None,
 ) -> Iterator[Note]:
     """Yield what is worth keeping of one message."""
-    if (texts := in_json(message.text)) is not None:
+    if (texts := Prose(message.text).of_program) is not None:
         yield from _of_program(message, texts, names, zone, judge)
         return
-    parts = statements(own_places(message.text))
+    parts = Prose(message.text).statements
     question = _asked(last) if last and last.who != message.who else None
-    talk = Talk(message, parts, last, question, names, unkept(parts, message.text))
+    talk = Talk(message, parts, last, question, names, Prose(message.text).unkept)
     for group in _groups(list(worth_keeping(talk, judge)), talk):
         yield _note(talk, group, zone)
 
@@ -118,7 +113,7 @@ def _asked(last: Message) -> Question | None:
     end = last.text[-LOOKED_AT:]
     if len(end) < len(last.text):
         end = "".join(sentences(end)[1:])
-    parts = statements(own_places(end))
+    parts = Prose(end).statements
     asked = next((part.text for part in reversed(parts) if Wording(part.text).asks), None)
     if asked is None or Wording(asked).is_small_question:
         return None
@@ -159,13 +154,13 @@ def _note(talk: Talk, group: Sequence[KeptSentence], zone: tzinfo) -> Note:
     best = max(group, key=lambda sentence: sentence.confidence)
     category = best.category
     context = _context(talk, group)
-    dates = relative_dates(content, message.said_at.astimezone(zone))
+    dates = Dates(content, message.said_at.astimezone(zone)).relative
     named = names_in(content, talk.names)
     return Note(
         content=content,
         category=category,
         subject=_subject(content, group, talk, named),
-        importance=importance(content, category),
+        importance=Weight(content).importance(category),
         source_context=_joined(context, [f"{each.phrase}: {each.date}" for each in dates]),
         occurred_at=message.said_at,
         speaker=message.who,
@@ -209,8 +204,8 @@ def _context(talk: Talk, group: Sequence[KeptSentence]) -> Question | None:
         return talk.question
     if not Wording(first.statement.text).refers_back:
         return None
-    end = without_unkept(talk.last.text)[-LOOKED_AT:]
-    earlier = [sentence for sentence in sentences(own_prose(end)) if words(sentence)]
+    end = Prose(talk.last.text).kept[-LOOKED_AT:]
+    earlier = [sentence for sentence in sentences(Prose(end).own) if words(sentence)]
     return Question(_cut(earlier[-1].strip(), CONTEXT), talk.last.turn) if earlier else None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime, time, timedelta
 from math import sqrt
 
-from kinmem.language import Wording, atoms, claim, day_of_event, periods
+from kinmem.language import Dates, Periods, Wording, atoms, claim
 from kinmem.models import OF_ITS_TIME, TOLD_AT, ConflictMode, Memory
 from kinmem.text import UNSPACED, folded, words
 
@@ -137,7 +137,7 @@ def _lasts_as_long(known: Memory, new: Memory) -> bool:
 def of_two_days(known: Memory, new: Memory) -> bool:
     """Return whether they report events of different days, and the later corrects nothing: "we
     tested the backup on 4 May", "we upgraded it on 9 May"."""
-    days = {day_of_event(memory.content, memory.told_at) for memory in (known, new)}
+    days = {Dates(memory.content, memory.told_at).of_event for memory in (known, new)}
     return None not in days and len(days) > 1 and not claim(new.content).corrects
 
 
@@ -149,7 +149,7 @@ def begins(memory: Memory) -> datetime:
 
 def last_said(memory: Memory) -> str:
     """Return what a memory says is true now: of a merged text, the last period."""
-    merged = periods(memory.content)
+    merged = Periods.of(memory.content)
     return merged[-1].said if merged else memory.content
 
 

@@ -14,10 +14,9 @@ from kinmem.language import (
     Ladder,
     Pair,
     Period,
+    Periods,
     Wording,
     claim,
-    join_periods,
-    periods,
     sentences,
 )
 from kinmem.learn.occasion import (
@@ -255,7 +254,7 @@ def _excluding(
     now: datetime,
 ) -> Clash | None:
     """Return how the later of the two excludes the earlier, whichever came first."""
-    content, cosine = last_said(known), ladder.near if periods(known.content) else cosine
+    content, cosine = last_said(known), ladder.near if Periods.of(known.content) else cosine
     if mode in ("temporal", "merge") and began_after(known, new, now):
         clash = Pair(new.content, content).clash(cosine, ladder)
         if clash is not None and clash.clear:
@@ -354,11 +353,11 @@ def _dated(new: Memory, known: Memory, now: datetime) -> str:
     """Return all in one text, in the order of time: Until 2026-03-05: ... Since then: ..."""
     ours, theirs = (begins(memory).astimezone(now.tzinfo).date() for memory in (new, known))
     added = Period(ours.isoformat(), _stopped(new.content))
-    merged = periods(known.content) or [Period("", _stopped(known.content))]
+    merged = Periods.of(known.content) or [Period("", _stopped(known.content))]
     if begins(known) > begins(new):
         first, *more = merged
-        return join_periods(
+        return Periods(
             [added._replace(since=""), Period(theirs.isoformat(), first.said), *more]
-        )
+        ).text
     # Of one day, in the order in which they came.
-    return join_periods(sorted([*merged, added], key=lambda period: period.since))
+    return Periods(sorted([*merged, added], key=lambda period: period.since)).text

@@ -14,7 +14,7 @@ from math import exp, log
 from typing import NamedTuple
 
 from kinmem.errors import ModelError
-from kinmem.language import Clash, Pair, claim, stem
+from kinmem.language import Clash, Pair, claim
 from kinmem.llm.base import Judge, Relation
 from kinmem.models import Entity, EntityType
 from kinmem.text import UNSPACED, content_words, words
@@ -183,19 +183,6 @@ def _type_of(name: Sequence[str], named: Sequence[Entity]) -> EntityType | None:
     return types.pop() if len(types) == 1 and "other" not in types else None
 
 
-def shares_words(one: str, other: str) -> bool:
-    """Return whether they share a content word.
-
-    If they do not, the judge takes plain facts about a person for contradictions: I live in Leeds,
-    I work as a nurse (.8).
-    """
-    return not _content(one).isdisjoint(_content(other))
-
-
-def _content(text: str) -> set[str]:
-    return {*map(stem, content_words(text)), *UNSPACED.findall(text)}
-
-
 def _count_content_words(text: str) -> int:
     """Count the content words. In scripts without spaces, two characters count as one word."""
     return len(content_words(text)) + len(UNSPACED.findall(text)) // 2
@@ -241,7 +228,7 @@ def weighed(
 def _judged(relation: Relation, earlier: str, later: str, of_one_kind: bool | None) -> Clash | None:
     replaces, contradicts = relation.replaces, relation.contradicts
     pair = Pair(earlier, later)
-    if pair.both_happened or pair.stand_side_by_side or not shares_words(earlier, later):
+    if pair.both_happened or pair.stand_side_by_side or not pair.shares_words:
         contradicts = 0.0
     if replaces < ASKS and contradicts < EXCLUDES:
         return None

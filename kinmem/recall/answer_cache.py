@@ -4,7 +4,7 @@ from collections import OrderedDict
 from dataclasses import replace
 
 from kinmem.clock import Clock
-from kinmem.language import is_follow_up, past_in_question
+from kinmem.language import Dates, FollowUp
 from kinmem.models import LIVE, Answer, Filters
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import Request, unstamped
@@ -34,12 +34,12 @@ class RecentAnswers:
         looked up each time, since a review may settle one while the answer is cached.
         """
         with self._store.reading():
-            if is_follow_up(unstamped(request.text), self._threshold):
+            if FollowUp(unstamped(request.text)).is_likely(self._threshold):
                 answer = self._recall(request, recent)
             else:
                 answer = self._kept(request, recent)
             answer = replace(answer, hits=everywhere_instead(answer.hits))
-            if past_in_question(request.text, self._clock()) is not None:
+            if Dates(request.text, self._clock()).asked_of_past is not None:
                 # The question is about a past date, and conflicts are only about the present.
                 return answer
             return newer_first(answer, self._store, request.filters, request.limit)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from kinmem.errors import MemoryNotFound
-from kinmem.language import said_on, sentences
+from kinmem.language import Periods, sentences
 from kinmem.models import Hit, Memory, Scored
 from kinmem.store.base import Store
 from kinmem.text import estimated_tokens
@@ -113,7 +113,7 @@ def as_it_was(hit: Hit, moment: datetime, words: Sequence[str], store: Store) ->
     earlier version with most of the question's words, if that version is kept.
     """
     memory = hit.memory
-    if (told := said_on(moment.date(), memory.content)) is not None:
+    if (told := Periods.of(memory.content).on(moment.date())) is not None:
         return replace(hit, memory=replace(memory, content=told), excerpt=None)
     if memory.content_updated_at <= moment:
         return hit

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from kinmem.language import Interval, interval_in_question, past_in_question, successor_in_question
+from kinmem.language import Dates, Interval
 from kinmem.models import ROLES, Filters
 from kinmem.recall.profiles import Formula
 from kinmem.text import STOP_WORDS, content_words, folded, in_first_person, late, words
@@ -136,14 +136,14 @@ def understand(
     `now` is aware; words such as "yesterday" refer to its zone.
     """
     text = in_first_person(text)
-    was, then = past_in_question(text, now) or (None, "")
+    was, then = Dates(text, now).asked_of_past or (None, "")
     asked = _tidy(text.replace(then, " ")) if then else text
     asked = asked if content_words(asked) else text
     spans = _named(asked, names)
     # The time stays among the words, since texts contain it: LoCoMo .847 with it, .827 without.
     sought = content_words(text) if formula.without_stop_words else words(text)
     left_out = ABOUT_ASKING if formula.without_asking_words else frozenset()
-    when, phrase = interval_in_question(text, now) or (None, "")
+    when, phrase = Dates(text, now).asked or (None, "")
     return Question(
         text=text,
         asked=asked,
@@ -153,7 +153,7 @@ def understand(
         of_user=not (SUMMARY.search(text) or FROM_YOU.search(REQUEST.sub("", text))),
         when=when,
         only_then=when is not None and _asks_for_time(text, phrase),
-        until=frozenset(content_words(successor_in_question(text))) if was else frozenset(),
+        until=frozenset(content_words(Dates(text, now).asked_before)) if was else frozenset(),
         was=was,
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 
 from kinmem.errors import Unusable
-from kinmem.language import is_follow_up, words_left_out
+from kinmem.language import FollowUp
 from kinmem.llm.base import ChatModel, ChatModels
 from kinmem.llm.deadline import Attempts
 from kinmem.llm.prompts import render
@@ -35,7 +35,7 @@ def rewrite(
 ) -> str:
     """Return the question, or what it means in the conversation before it, reworded by a model or,
     failing that, by rules. For `today`, see prompts.today."""
-    if not is_follow_up(text, settings.rewrite_threshold) or not (said := recent()):
+    if not FollowUp(text).is_likely(settings.rewrite_threshold) or not (said := recent()):
         return text
     model = models.rewrite
     if model is not None:
@@ -75,7 +75,7 @@ def completed(text: str, recent: Sequence[Message], names: Collection[str]) -> s
     spoken += [
         one.text for one in recent if one.role == "user"
     ]  # the user's words come last, so they take precedence
-    carried = words_left_out(text, spoken, names)
+    carried = FollowUp(text).words_left_out(spoken, names)
     return f"{text} ({', '.join(carried)})" if carried else text
 
 

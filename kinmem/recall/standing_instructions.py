@@ -7,7 +7,7 @@ that are nearest to the question are added.
 import math
 from collections.abc import Mapping, Sequence
 
-from kinmem.language import is_standing
+from kinmem.language import Weight
 from kinmem.llm.base import Embedder
 from kinmem.models import Aside, Candidate, Found, Scored, Vector
 from kinmem.recall.fuse import meaning as nearness
@@ -50,7 +50,7 @@ def instructed(scored: Sequence[Scored], found: Found, formula: Formula) -> list
     known = {one.candidate.id: one for one in scored}
     for candidate, _ in ranked(found, formula):
         one = known.get(candidate.id)
-        if one is not None and is_standing(candidate.content, candidate.speaker):
+        if one is not None and Weight(candidate.content).is_standing(candidate.speaker):
             gate = min(1.0, max(0.0, one.score / formula.gate)) if formula.gate else 1.0
             gain = formula.standing_wish * gate
             reasons = one.reasons._replace(standing_wish=gain)
@@ -75,7 +75,7 @@ def ranked(found: Found, formula: Formula) -> list[tuple[Candidate, float]]:
 
 def _degree(candidate: Candidate, degrees: Mapping[str, float]) -> float:
     """Return the degree to which it is an order: by its words, its vector and its category."""
-    if is_standing(candidate.content, candidate.speaker):
+    if Weight(candidate.content).is_standing(candidate.speaker):
         return 1.0
     degree = degrees.get(candidate.id, 0.0) if candidate.speaker in BY_USER else 0.0
     return max(degree, SURELY) if degree and candidate.category == "preference" else degree

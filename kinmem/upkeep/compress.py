@@ -14,7 +14,7 @@ from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.upkeep.budget import UNLIMITED, Budget
 from kinmem.upkeep.candidates import Candidates
-from kinmem.upkeep.groups import Group, exclude, weightiest
+from kinmem.upkeep.groups import Group, weightiest
 from kinmem.upkeep.merge import Merge, Wording, fits, stated
 
 STEP = "compress"
@@ -102,4 +102,4 @@ def _says(known: str, sentence: str) -> bool:
 
 def contradict(memories: Sequence[Memory]) -> bool:
     """Return whether two of the memories cannot both hold."""
-    return any(exclude(a.content, b.content) for a, b in combinations(memories, 2))
+    return any(Pair(a.content, b.content).excludes for a, b in combinations(memories, 2))

@@ -27,7 +27,7 @@ from kinmem.store.upkeep import Jobs
 from kinmem.text import folded
 from kinmem.upkeep.budget import UNLIMITED, Budget
 from kinmem.upkeep.candidates import Candidates
-from kinmem.upkeep.groups import Group, day_of, exclude, weightiest
+from kinmem.upkeep.groups import Group, day_of, weightiest
 from kinmem.upkeep.merge import Merge, Wording, fits, stated
 from kinmem.upkeep.schedule import change_all
 from kinmem.validation import checked_subject
@@ -210,7 +210,7 @@ def _gives_way(statement: str, sources: Sequence[str]) -> bool:
     return any(
         wanted in {normalised(sentence) for sentence in sentences(source)}
         and any(
-            exclude(statement, sentence) and Pair(statement, sentence).veto is None
+            Pair(statement, sentence).excludes and Pair(statement, sentence).veto is None
             for later in sources[at:]
             for sentence in sentences(later)
         )

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import combinations, product
 
 from kinmem.errors import MemoryNotFound
-from kinmem.language import Kinship, Ladder, Pair, atoms, reading, sentences
+from kinmem.language import atoms
 from kinmem.llm.base import Embedder
 from kinmem.llm.pieces import chunks_of
 from kinmem.models import LIVE, Filters, Memory, Scope
@@ -38,10 +38,6 @@ RELATIVE = re.compile(
 Ids = frozenset[str]
 # History lines read of one memory; recalibration adds one every ten days.
 HISTORY = 1000
-
-# Share of the shorter clause's words from which two clauses are about the same thing.
-ALIKE = 0.6
-LADDER = Ladder()
 
 
 class Apart:
@@ -270,23 +266,3 @@ def _is_relative(text: str) -> bool:
 
 def _pairs(ids: Iterable[str]) -> Iterable[Ids]:
     return map(frozenset, combinations(ids, 2))
-
-
-def exclude(earlier: str, later: str) -> bool:
-    """Return whether a sentence of the later text denies, inverts or replaces one of the
-    earlier."""
-    return any(
-        Pair(one, other).kinship(1.0, LADDER) == Kinship.CONTRADICTS
-        or Pair(one, other).exclusion(1.0, LADDER) is not None
-        or _denies(one, other)
-        for one, other in product(sentences(earlier), sentences(later))
-    )
-
-
-def _denies(one: str, other: str) -> bool:
-    """Return whether one denies nearly what the other states: likes, does not like."""
-    return any(
-        a.negations != b.negations
-        and len(a.content & b.content) >= ALIKE * min(len(a.content), len(b.content)) > 0
-        for a, b in product(reading(one).clauses, reading(other).clauses)
-    )

@@ -13,10 +13,10 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator
 
 from kinmem.errors import InvalidInput
-from kinmem.language import sentences, unproved
+from kinmem.language import Pair, sentences, unproved
 from kinmem.llm.base import ChatModel
 from kinmem.llm.prompts import render, today
-from kinmem.llm.relating import Relating, shares_words
+from kinmem.llm.relating import Relating
 from kinmem.llm.reply import fitting
 from kinmem.models import Issue, IssueKind, Memory, Progress
 from kinmem.store.upkeep import Decisions
@@ -95,7 +95,7 @@ def remainder(memory: Memory, kept: Memory, relating: Relating) -> str | None:
         return None
     is_later = (memory.said_at, memory.id) > (kept.said_at, kept.id)
     pairs = [(kept.content, part) if is_later else (part, kept.content) for part in parts]
-    shares = [shares_words(*pair) for pair in pairs]
+    shares = [Pair(*pair).shares_words for pair in pairs]
     if None in (relations := relating(pairs)):
         goes = shares if any(shares) else [True] * len(parts)
     else:

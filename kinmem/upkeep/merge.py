@@ -9,7 +9,7 @@ import uuid_utils
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
-from kinmem.language import atoms, content_hash, evidence, join_knowledge, normalised, sentences
+from kinmem.language import Weight, atoms, content_hash, join_knowledge, normalised, sentences
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import Naming
 from kinmem.llm.pieces import SIZE, chunks_of
@@ -186,7 +186,7 @@ def _merged(memories: Sequence[Memory], wording: Wording, now: datetime, zone: t
         content_hash=content_hash(wording.text),
         category=wording.category,
         subject=wording.subject,
-        evidence=evidence(wording.text, first.speaker),
+        evidence=Weight(wording.text).evidence(first.speaker),
         speaker=first.speaker,
         channel="consolidation",
         model=wording.model,

@@ -12,7 +12,7 @@ from typing import Any
 from kinmem.clock import Clock
 from kinmem.documents.held_back import released
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
-from kinmem.language import content_hash, evidence, unproved
+from kinmem.language import Weight, content_hash, unproved
 from kinmem.llm.base import ChatModel, Embedder, Judge
 from kinmem.llm.pieces import chunks_of, embedded
 from kinmem.llm.relating import Relating
@@ -261,7 +261,7 @@ def _rewritten(memory: Memory, issue: Issue, text: str | None, embedder: Embedde
     fields = {
         "content": content,
         "content_hash": content_hash(content),
-        "evidence": evidence(content, memory.speaker),
+        "evidence": Weight(content).evidence(memory.speaker),
     }
     chunks = embedded(Chunks(chunks_of(content, embedder)), embedder)
     return _deed(memory, fields, "updated", f"review: {issue.description}", chunks)

@@ -10,7 +10,7 @@ from kinmem import language
 
 ROOT = Path(__file__).parent.parent.parent
 FACE = ROOT / "kinmem" / "language" / "__init__.py"
-CONSTANTS = {"SYMMETRIC", "TIMES"}
+CONSTANTS = {"TIMES"}
 
 
 def declared() -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kinmem.language.talk.followup import is_follow_up, words_left_out
+from kinmem.language.talk.followup import FollowUp
 
 FOLLOW_UPS = """
 And when does he start?
@@ -274,17 +274,17 @@ Esta semana há ioga?
 
 @pytest.mark.parametrize("text", FOLLOW_UPS)
 def test_a_follow_up_is_known(text: str) -> None:
-    assert is_follow_up(text, 80)
+    assert FollowUp(text).is_likely(80)
 
 
 @pytest.mark.parametrize("text", STAND_ALONE)
 def test_a_question_that_stands_alone_is_left_alone(text: str) -> None:
-    assert not is_follow_up(text, 80)
+    assert not FollowUp(text).is_likely(80)
 
 
 def test_a_long_question_explains_itself() -> None:
-    assert not is_follow_up("And when does he start? " + "It is about the bakery. " * 4, 80)
-    assert not is_follow_up("why?", 0)
+    assert not FollowUp("And when does he start? " + "It is about the bakery. " * 4).is_likely(80)
+    assert not FollowUp("why?").is_likely(0)
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,7 @@ def test_a_long_question_explains_itself() -> None:
 def test_what_was_said_last_is_carried_over(
     text: str, before: list[str], carried: list[str]
 ) -> None:
-    assert words_left_out(text, before, {"tom", "ana", "ida", "jonas"}) == carried
+    assert FollowUp(text).words_left_out(before, {"tom", "ana", "ida", "jonas"}) == carried
 
 
 @pytest.mark.parametrize(
@@ -316,4 +316,4 @@ def test_what_was_said_last_is_carried_over(
     ],
 )
 def test_words_that_only_look_like_a_follow_up(text: str) -> None:
-    assert not is_follow_up(text, 80)
+    assert not FollowUp(text).is_likely(80)

@@ -4,13 +4,13 @@ import math
 
 import pytest
 
-from kinmem.language.weight import PRIOR, importance
+from kinmem.language.weight import PRIOR, Weight
 from kinmem.models import CATEGORIES
 
 
 def level(text: str, category: str) -> int:
     """On Kore's scale: 1 low, 2 normal, 3 important, 4 high, 5 critical."""
-    return math.ceil(importance(text, category) / 2)
+    return math.ceil(Weight(text).importance(category) / 2)
 
 
 @pytest.mark.parametrize(
@@ -55,11 +55,11 @@ PLAIN = "The new house stands near the old mill by the river"
     ],
 )
 def test_each_signal_raises_it(more):
-    assert importance(more, "fact") > importance(PLAIN, "fact")
+    assert Weight(more).importance("fact") > Weight(PLAIN).importance("fact")
 
 
 def test_the_category_is_a_signal_too():
-    values = {category: importance("It is so.", category) for category in CATEGORIES}
+    values = {category: Weight("It is so.").importance(category) for category in CATEGORIES}
 
     assert values == PRIOR
 
@@ -75,7 +75,7 @@ def test_the_category_is_a_signal_too():
     ],
 )
 def test_keywords_count_as_whole_words_only(text, same):
-    assert importance(text, "fact") == importance(same, "fact")
+    assert Weight(text).importance("fact") == Weight(same).importance("fact")
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_keywords_count_as_whole_words_only(text, same):
 )
 @pytest.mark.parametrize("category", CATEGORIES)
 def test_it_stays_between_one_and_ten(text, category):
-    assert 1 <= importance(text, category) <= 10
+    assert 1 <= Weight(text).importance(category) <= 10
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_it_stays_between_one_and_ten(text, category):
     ],
 )
 def test_other_languages_have_signals_too(text, plain):
-    assert importance(text, "fact") > importance(plain, "fact")
+    assert Weight(text).importance("fact") > Weight(plain).importance("fact")

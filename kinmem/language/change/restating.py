@@ -5,7 +5,6 @@ what differs is the value alone. What no pattern knows stays as it is.
 """
 
 import re
-from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
@@ -126,24 +125,27 @@ class Period(NamedTuple):
     said: str
 
 
-def periods(text: str) -> list[Period]:
-    """What such a text tells, in its order; nothing if it is none."""
-    begun = _FIRST.match(text)
-    if begun is None:
-        return []
-    first, *more = _NEXT.split(text[begun.end() :])
-    days = [begun[1] if day == "then" else day for day in more[::2]]
-    return [Period("", first), *map(Period, days, more[1::2])]
+class Periods(list[Period]):
+    """What was so by turns, in the order of time."""
 
+    @classmethod
+    def of(cls, text: str) -> "Periods":
+        """What such a text tells; none if it is no such text."""
+        begun = _FIRST.match(text)
+        if begun is None:
+            return cls()
+        first, *more = _NEXT.split(text[begun.end() :])
+        days = [begun[1] if day == "then" else day for day in more[::2]]
+        return cls([Period("", first), *map(Period, days, more[1::2])])
 
-def join_periods(told: Sequence[Period]) -> str:
-    """The text of two periods or more, in their order."""
-    first, second, *more = told
-    text = f"Until {second.since}: {first.said} Since then: {second.said}"
-    return " ".join([text, *(f"Since {one.since}: {one.said}" for one in more)])
+    @property
+    def text(self) -> str:
+        """The text of two periods or more."""
+        first, second, *more = self
+        text = f"Until {second.since}: {first.said} Since then: {second.said}"
+        return " ".join([text, *(f"Since {one.since}: {one.said}" for one in more)])
 
-
-def said_on(day: date, text: str) -> str | None:
-    """What was so on that day by such a text."""
-    held = [one.said for one in periods(text) if one.since <= day.isoformat()]
-    return held[-1] if held else None
+    def on(self, day: date) -> str | None:
+        """What was so on that day."""
+        held = [one.said for one in self if one.since <= day.isoformat()]
+        return held[-1] if held else None

@@ -3,6 +3,7 @@ Chinese the plainest."""
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from kinmem.language.lexicon import by_language, either, word_class
 from kinmem.text import STOP_WORDS, content_words, folded, language_of, late, words
@@ -38,23 +39,47 @@ MOST_CARRIED = 4
 _ALL_PERSONS = word_class("persons_before")
 
 
-def is_follow_up(text: str, threshold: int) -> bool:
-    """Whether a question is likely to be meant as a continuation of what was said before.
+@dataclass(frozen=True, slots=True)
+class FollowUp:
+    """A question that only the conversation before it may explain."""
 
-    It is at most `threshold` characters long, and begins as an answer or a continuation does, or
-    has a pronoun and before it nobody whom it means, or no word with a meaning of its own.
-    """
-    if len(text) > threshold:
-        return False
-    said = words(text)
-    if _BEGINS.match(text) or _joins(text, said) or CHINESE.search(text):
-        return True
-    if (STOPS | LITTLE).issuperset(said) and SELF.isdisjoint(said):
-        return True
-    if BARE.fullmatch(text) or AT_THE_END.search(text):
-        return True
-    meant = _pronoun(text)
-    return meant is not None and not _is_explained(meant, text)
+    text: str
+
+    def is_likely(self, threshold: int) -> bool:
+        """Whether it is at most `threshold` characters long, and begins as an answer or a
+        continuation does, or has a pronoun and before it nobody whom it means, or no word with a
+        meaning of its own."""
+        text = self.text
+        if len(text) > threshold:
+            return False
+        said = words(text)
+        if _BEGINS.match(text) or _joins(text, said) or CHINESE.search(text):
+            return True
+        if (STOPS | LITTLE).issuperset(said) and SELF.isdisjoint(said):
+            return True
+        if BARE.fullmatch(text) or AT_THE_END.search(text):
+            return True
+        meant = _pronoun(text)
+        return meant is not None and not _is_explained(meant, text)
+
+    def words_left_out(self, before: Sequence[str], names: Collection[str]) -> list[str]:
+        """What it leaves out and the latest texts before it name, at most four words.
+
+        A person (he, she, they) is the one named last; else it is what the last text that has
+        anything to say speaks of. `names`: who and what is known by name, see text.folded.
+        """
+        text = self.text
+        own = set(content_words(text))
+        if (meant := _pronoun(text)) and meant[0].casefold() in _ALL_PERSONS:
+            for said in reversed(before):
+                if named := _named(said, names):
+                    return [named[-1]]
+        has_name = bool(_named(text, names))
+        for said in reversed(before):
+            telling = _telling(said, names, with_names=not has_name)
+            if left := [word for word in telling if word.casefold() not in own]:
+                return left[:MOST_CARRIED]
+        return []
 
 
 def _joins(text: str, said: Sequence[str]) -> bool:
@@ -73,25 +98,6 @@ def _is_explained(meant: re.Match[str], text: str) -> bool:
     if not words(before):
         return re.match(r" [^\W\d_a-zß-ÿ]\w+,", after) is not None
     return meant[0].casefold() in BACKWARDS and SOMEBODY.search(before) is not None
-
-
-def words_left_out(text: str, before: Sequence[str], names: Collection[str]) -> list[str]:
-    """What a question leaves out and the latest texts before it name, at most four words.
-
-    A person (he, she, they) is the one named last; else it is what the last text that has anything
-    to say speaks of. `names`: who and what is known by name, as text.folded gives them.
-    """
-    own = set(content_words(text))
-    if (meant := _pronoun(text)) and meant[0].casefold() in _ALL_PERSONS:
-        for said in reversed(before):
-            if named := _named(said, names):
-                return [named[-1]]
-    has_name = bool(_named(text, names))
-    for said in reversed(before):
-        telling = _telling(said, names, with_names=not has_name)
-        if left := [word for word in telling if word.casefold() not in own]:
-            return left[:MOST_CARRIED]
-    return []
 
 
 def _pronoun(text: str) -> re.Match[str] | None:

@@ -2,9 +2,17 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
 from kinmem.language.lexicon import either, pattern
+from kinmem.language.talk.statements import (
+    Statement,
+    in_json,
+    statements,
+    unkept,
+    without_unkept,
+)
 from kinmem.language.talk.wording import IMPERATIVES, ORDERS, REQUESTS, WISHES
 from kinmem.text import late
 
@@ -136,3 +144,35 @@ def _is_technical(line: str) -> bool:
 
 def _is_document(paragraph: str) -> bool:
     return len(paragraph) > LONG_PARAGRAPH and SELF.search(paragraph) is None
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A message, and what of it is its writer's own."""
+
+    message: str
+
+    @property
+    def own(self) -> str:
+        """It without what its writer has put in from elsewhere, and without markup."""
+        return own_prose(self.message)
+
+    @property
+    def statements(self) -> list[Statement]:
+        """The sentences of its writer, as they stand in the message."""
+        return statements(own_places(self.message))
+
+    @property
+    def unkept(self) -> frozenset[int]:
+        """Which of these its writer asks not to keep, by their numbers."""
+        return unkept(self.statements, self.message)
+
+    @property
+    def kept(self) -> str:
+        """The message without the sentences that are not to be kept."""
+        return without_unkept(self.message)
+
+    @property
+    def of_program(self) -> list[tuple[str, str | None]] | None:
+        """Its texts, each with its `type`, if the message is JSON; else None."""
+        return in_json(self.message)

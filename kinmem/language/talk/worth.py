@@ -15,7 +15,7 @@ from kinmem.language.sentence_borders import sentences
 from kinmem.language.talk.features import Setting, pieces
 from kinmem.language.talk.statements import ASKED_TO_KEEP, asks
 from kinmem.language.talk.wording import Wording
-from kinmem.language.weight import importance
+from kinmem.language.weight import Weight
 from kinmem.models import Category
 from kinmem.text import words
 
@@ -112,7 +112,7 @@ class Chances:
             kind=max(of, key=lambda kind: of[kind]),
             worth=1.0 if is_asked else worth,
             category=category,
-            importance=importance(text, category),
+            importance=Weight(text).importance(category),
             confidence=TOLD_TO_KEEP if is_asked else min(TOLD_TO_KEEP, max(0.4, worth)),
             is_worth=is_asked or is_real and worth >= enough,
         )

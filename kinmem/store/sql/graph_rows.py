@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from kinmem.language import SYMMETRIC
+from kinmem.language import inverse_relation
 from kinmem.models import LIVE, Knowledge, Memory
 from kinmem.store.graph import MOST_ALIASES, Edge, Key, Known, Named, Reach, Surroundings
 from kinmem.store.sql import entity_rows
@@ -106,7 +106,8 @@ class SqlGraph:
             for row in file.database.rows(EDGES.format(REACHES[reach]), bound):
                 source, target = Key(*row[:2]), Key(*row[3:5])
                 names |= {source: row[2], target: row[5]}
-                if row[6] in SYMMETRIC and source > target:  # stored by the names of that memory
+                is_symmetric = row[6] == inverse_relation(row[6])
+                if is_symmetric and source > target:  # stored by the names of that memory
                     source, target = target, source
                 told[source, row[6], target].append(_Told(*row[7:]))
         return sorted(

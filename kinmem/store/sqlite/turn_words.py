@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kinmem.clock import spoken_date
-from kinmem.language import evidence, order_in
+from kinmem.language import Weight, order_in
 from kinmem.models import ROLES
 from kinmem.models.turns import Message
 from kinmem.store.sessions import Cut
@@ -98,7 +98,7 @@ def _entry(row: tuple[Message, str], cut: Cut) -> _Entry | None:
         message,
         spread("\n".join(said)),
         spread(context),
-        evidence(message.text, message.who),
+        Weight(message.text).evidence(message.who),
         order_in(message.text, own=message.role == "user") is not None,
         cut(message.text)[:MOST_PARTS],
     )
