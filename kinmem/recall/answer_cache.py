@@ -20,7 +20,7 @@ class RecentAnswers:
     """Recall with a cache of its last 500 answers, which are valid until the store changes."""
 
     def __init__(self, recall: Recall, store: Store, clock: Clock, threshold: int) -> None:
-        """For `threshold`, see language.is_follow_up."""
+        """For `threshold`, see language.FollowUp."""
         self._recall = recall
         self._threshold = threshold
         self._store = store
