@@ -491,6 +491,21 @@ async def test_a_chunk_that_is_not_there_is_an_invalid_parameter(
     assert refused.value.error.code == -32602
 
 
+async def test_everything_can_be_read_as_an_export_unless_it_is_too_much(
+    client_of: Callable[..., Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with client_of() as client:
+        stored = await answer(client, "memorize", content="Bob likes go")
+        content = (await client.read_resource("kinmem://export")).contents[0]
+        monkeypatch.setattr("kinmem.mcp.protocol.MOST_EXPORTED", 100)
+        with pytest.raises(MCPError, match="kinmem export FILE"):
+            await client.read_resource("kinmem://export")
+
+    header, memory = map(json.loads, text_of(content).splitlines())
+    assert (content.mime_type, header["counts"]["memory"]) == ("application/jsonl", 1)
+    assert memory["memory"]["id"] == stored["id"]
+
+
 async def test_the_statistics_tell_times_as_the_wire_does_and_nothing_that_is_not_there(
     client_of: Callable[..., Client], service_of: Callable[..., Service]
 ) -> None:

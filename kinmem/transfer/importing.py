@@ -13,11 +13,14 @@ from kinmem.learn.screen import Secrets
 from kinmem.models import Memory, Progress, State
 from kinmem.store.base import Store
 from kinmem.store.records import (
+    ErasedRecord,
     Header,
     Loading,
     MemoryRecord,
     MessageRecord,
     Record,
+    ShownRecord,
+    SnapshotRecord,
 )
 from kinmem.transfer import jsonl
 from kinmem.transfer.secret_filter import HasSecret, without_secrets
@@ -137,6 +140,7 @@ class JsonlImport:
             try:
                 record = jsonl.record(without_secrets(values, self._secrets))
                 _check(record)
+                _check_numbers(record, self._header)
                 yield cast(Record, record)
             except HasSecret:
                 report(Problem(number, "it holds a secret"))
@@ -189,6 +193,25 @@ def _check(record: Header | Record) -> None:
     places = {chunk.place is None for chunk in record.chunks or ()}
     if len(places) > 1:
         raise InvalidInput("chunks: some have a place and some have none")
+
+
+def _check_numbers(record: Header | Record, header: Header) -> None:
+    """Raise InvalidInput for a number that the header does not announce: none is reserved for
+    it."""
+    match record:
+        case MessageRecord():
+            kind, numbers, least = "message", [record.message.id], 1
+        case SnapshotRecord():
+            kind, numbers, least = "snapshot", [record.snapshot.id], 1
+        case ShownRecord():
+            kind, numbers, least = "shown", [record.id], 1
+        case MemoryRecord() | ErasedRecord():
+            kind, numbers, least = "write", [line.write for line in record.history], 0
+        case _:
+            return
+    last = header.last.get(kind, 0)
+    if not all(least <= number <= last for number in numbers):
+        raise InvalidInput(f"{kind}: a number is not between {least} and {last}, as announced")
 
 
 def _id(record: Record) -> str:

@@ -164,6 +164,8 @@ def test_no_field_of_a_memory_is_forgotten(service_of: ServiceOf) -> None:
     [_, found] = ana.store.transfer.records()
     assert isinstance(found, MemoryRecord)
     assert found.memory == memory
+    layers = ana.store.files.own.database.rows("SELECT layer FROM chunks")  # type: ignore[attr-defined]
+    assert layers == [(memory.tier,)]
     assert jsonl.record(jsonl.as_values(found)) == found
 
 
@@ -278,6 +280,25 @@ def test_every_kind_of_record_is_stored_and_read_as_it_was(service_of: ServiceOf
     assert isinstance(header, Header)
     assert header.last == {"write": 3, "message": 4, "snapshot": 7, "shown": 9}
     assert [jsonl.record(json.loads(jsonl.as_line(jsonl.as_values(one)))) for one in found] == found
+
+
+def test_what_is_said_during_an_import_is_kept_apart(service_of: ServiceOf) -> None:
+    ana = service_of("ana", resident=False)
+    said = [
+        MessageRecord(
+            message=Message(id=n, session="s", turn=str(n), role="user", text=f"{n}", said_at=NOW)
+        )
+        for n in range(1, 4)
+    ]
+    loading = Loading("import-x", {"message": 3})
+    ana.store.transfer.load(said[:1], loading)
+    ana.record_turn("mine", "two", "second")
+
+    assert ana.store.transfer.load(said[1:], loading) == 2
+    assert ana.store.transfer.withdraw("import-x") == 3
+
+    assert [message.text for message in ana.turns("mine")] == ["two", "second"]
+    assert ana.turns("s") == []
 
 
 def test_hostile_contents_stay_on_their_line(service_of: ServiceOf, tmp_path: Path) -> None:
@@ -574,17 +595,17 @@ def test_the_schema_on_the_page_is_that_of_the_code() -> None:
     )
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_ten_thousand_memories_come_back_byte_by_byte(
-    service_of: ServiceOf, tmp_path: Path
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_so_many_memories_come_back_byte_by_byte(
+    service_of: ServiceOf, tmp_path: Path, count: int
 ) -> None:
     ana = service_of("ana", resident=False)
     ana.memorize_many(
         {"content": f"Shelf {n} in Oslo holds {n % 97} boxes of {n % 13}", "tags": (f"t{n % 7}",)}
-        for n in range(10_000)
+        for n in range(count)
     )
-    for n in range(500):
+    for n in range(count // 20):
         ana.record_turn(f"s{n % 20}", f"question {n}", f"answer {n}", turn=str(n))
     path = tmp_path / "x.jsonl"
     ana.export(path)
@@ -592,8 +613,55 @@ def test_ten_thousand_memories_come_back_byte_by_byte(
 
     done = other.import_(path)
 
-    assert (done.memories, done.messages) == (10_000, 1000)
+    assert (done.memories, done.messages) == (count, count // 20 * 2)
     assert exported(other) == path.read_bytes()
+
+
+def test_numbers_that_were_not_announced_are_refused(service_of: ServiceOf, tmp_path: Path) -> None:
+    ana = service_of("ana", resident=False)
+    ana.memorize("The door is blue")
+    ana.record_turn("s", "one", "first", turn="t1")
+    head, memory, *messages = [json.loads(line) for line in exported(ana).splitlines()]
+    for message, number in zip(messages, (0, 2**62), strict=True):
+        message["message"]["id"] = number
+    memory["history"][0]["write"] = -5
+    data = b"".join(jsonl.as_line(values) for values in (head, memory, *messages))
+    other = service_of("ana", resident=False, KINMEM_HOME=tmp_path / "other")
+    other.record_turn("mine", "two", "second")
+
+    done = moved(data, tmp_path, other)
+
+    assert [problem.line for problem in done.problems] == [2, 3, 4]
+    assert len(other.turns("mine")) == 2
+    doubled = exported(ana).splitlines(keepends=True)
+    again = doubled[2].replace(b'"one"', b'"other"').replace(b'"t1"', b'"t9"')
+    moved(b"".join([*doubled, again]), tmp_path, other)
+    assert [message.text for message in other.turns("s")] == ["one", "first"]
+
+
+def test_a_document_with_a_secret_is_left_out_when_secrets_are_taken_out(
+    service_of: ServiceOf, tmp_path: Path
+) -> None:
+    keeping = service_of("ana", resident=False, KINMEM_SECRETS="allow")
+    text = f"# Notes\n\nThe token is {KEY}\n\n" + "The wheel turns again. " * 200
+    document = keeping.add_document(text, title="Notes").id or ""
+    keeping.memorize(f"The token of the build is {KEY}")
+    whole = exported(keeping)
+    ana = service_of("ana", resident=False, KINMEM_SECRETS="redact")
+    target = BytesIO()
+
+    done = ana.export(target)
+
+    assert (done.left_out, done.redacted) == ((document,), 1)
+    assert json.loads(target.getvalue().splitlines()[0])["counts"]["memory"] == 1
+    assert KEY.encode() not in target.getvalue()
+    there = service_of(
+        "ana", resident=False, KINMEM_HOME=tmp_path / "other", KINMEM_SECRETS="redact"
+    )
+    came = moved(whole, tmp_path, there)
+    assert (came.memories, len(came.problems)) == (1, 1)
+    [memory] = there.list_memories().memories
+    assert memory.content == "The token of the build is [secret removed]"
 
 
 def test_lines_of_a_memory_replaced_keep_their_order(service_of: ServiceOf) -> None:

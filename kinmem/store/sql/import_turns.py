@@ -76,8 +76,7 @@ class TurnLoader:
         if known is not None:
             return False
         values = replace(message, id=number, snapshot=None)
-        self._insert("turns", {name: column(getattr(values, name)) for name in MESSAGE})
-        return True
+        return self._insert("turns", {name: column(getattr(values, name)) for name in MESSAGE})
 
     def _known(self, message: Message) -> int | None:
         number: int | None = self._db.value(
@@ -132,14 +131,13 @@ class TurnLoader:
             "memories": memories,
             "at": at,
         }
-        self._insert("shown", values)
-        return True
+        return self._insert("shown", values)
 
-    def _insert(self, table: str, values: Mapping[str, Any]) -> None:
-        self._db.run(
-            f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
-            list(values.values()),
-        )
+    def _insert(self, table: str, values: Mapping[str, Any]) -> bool:
+        """Insert a row unless its number is taken, and return whether it was inserted."""
+        columns, places = ", ".join(values), ", ".join("?" * len(values))
+        sql = f"INSERT INTO {table} ({columns}) VALUES ({places}) ON CONFLICT DO NOTHING"
+        return self._db.run(sql, list(values.values())) == 1
 
 
 def brought(db: Transaction, batch: str) -> int:
