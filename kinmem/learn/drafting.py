@@ -9,6 +9,7 @@ belongs to the project: elsewhere a question still finds it, and it is only left
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
@@ -25,7 +26,7 @@ from kinmem.language import (
     only_asks,
     sentences,
 )
-from kinmem.llm.base import Embedder
+from kinmem.llm.base import Embedder, Judge
 from kinmem.llm.naming import Naming, knowledge_of
 from kinmem.llm.pieces import chunks_of
 from kinmem.models import (
@@ -160,12 +161,15 @@ def _statement(note: Note, now: datetime, zone: tzinfo) -> dict[str, Any]:
     }
 
 
-def classify(note: Note) -> Note:
-    """Return the note with the category and importance that its words suggest, unless given."""
+def classify(note: Note, judge: Judge | None = None) -> Note:
+    """Return the note with the category and importance that its words suggest, unless given.
+
+    With a `judge` it is judged as a statement in a turn is; where the judge fails, by words alone.
+    """
     if note.category is not None and note.importance is not None:
         return note
     content = checked_content(note.content)
-    category, weight = judgement(content)
+    category, weight = judgement(content, judge)
     if note.category is not None:
         weight = Weight(content).importance(checked_category(note.category))
     return replace(
@@ -175,13 +179,17 @@ def classify(note: Note) -> Note:
     )
 
 
-def judgement(text: str) -> tuple[Category, float]:
+def judgement(text: str, judge: Judge | None = None) -> tuple[Category, float]:
     """Return the category and importance that the words of a text suggest, as for a statement in a
     turn. A text that only asks is a fact that hardly matters."""
     statements = [sentence for sentence in sentences(text) if not only_asks(sentence)]
     if not statements:
         return "fact", OF_QUESTION
-    best = max(map(appraise, statements), key=lambda appraisal: appraisal.confidence)
+    surest = max(statements, key=lambda statement: appraise(statement).confidence)
+    best = appraise(surest)
+    if judge is not None:
+        with suppress(ModelError):
+            best = appraise(surest, judge.kinds(surest))
     category = best.category if best.worth >= LEAST_WORTH else "fact"
     return category, Weight(text).importance(category)
 

@@ -21,7 +21,7 @@ from kinmem.learn.extract import extract
 from kinmem.learn.reconcile import Keep, Outdated
 from kinmem.learn.screen import Screen, without_secrets
 from kinmem.learn.settle import Unsettled
-from kinmem.llm.base import ChatModels, Embedder
+from kinmem.llm.base import ChatModels, Embedder, Judge
 from kinmem.llm.naming import Naming
 from kinmem.models import Note, Stored, Vector
 from kinmem.models.places import place_of
@@ -84,7 +84,8 @@ class Learn:
     def note(self, note: Note) -> Stored:
         """Learn one note. Raises InvalidInput if it cannot be stored."""
         source = Source()
-        candidate = self._draft(self.screened(note), source)  # 2, 3
+        screened = self.screened(note, self._models.judge)  # 2
+        candidate = self._draft(screened, source)  # 3
         [outcome] = self._learn([candidate], source) or []  # 4 to 6
         return describe(outcome, candidate.memory)
 
@@ -145,10 +146,10 @@ class Learn:
             if changes.changes:
                 self._unsettled.look_again()
 
-    def screened(self, note: Note) -> Note:
-        """Return a given note as it may be stored, with its category and importance. Raises
-        InvalidInput."""
-        return classify(without_secrets(note, self._settings.learn.secrets))
+    def screened(self, note: Note, judge: Judge | None = None) -> Note:
+        """Return a given note as it may be stored, with its category and importance, which the
+        `judge` helps to tell: 4 ms, too long for many. Raises InvalidInput."""
+        return classify(without_secrets(note, self._settings.learn.secrets), judge)
 
     def _find(self, turn: Sequence[Message], before: Sequence[Message]) -> list[Note]:
         """Stage 1: ask the model if there is one, else apply the rules."""

@@ -124,9 +124,9 @@ class Chances:
         return Chances({kind: value / total for kind, value in odds.items()})
 
 
-def appraise(text: str) -> Judgement:
-    """A statement that stands alone. Never raises."""
-    return kinds([(text, ALONE_STANDING)])[0].judgement(text, ALONE_STANDING)
+def appraise(text: str, seen: Mapping[str, float] | None = None) -> Judgement:
+    """A statement that stands alone; for `seen`, see Chances.judgement. Never raises."""
+    return kinds([(text, ALONE_STANDING)])[0].judgement(text, ALONE_STANDING, seen)
 
 
 def only_asks(text: str) -> bool:
