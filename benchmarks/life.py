@@ -19,9 +19,9 @@ from benchmarks.report import Row, Table, Target
 from kinmem.models import Category, Chunks, Draft, Fate, Memory, Place, State, Tier
 from kinmem.settings.memory_settings import LifeSettings
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.upkeep.budget import UNLIMITED
 from kinmem.upkeep.lifecycle import retain
 from kinmem.upkeep.priority import tier
+from kinmem.upkeep.steps import UNLIMITED
 
 MEMORIES, CHANGED, ROUNDS = 10_000, 100, 7
 MOST_SCANS = 5.0

@@ -10,7 +10,7 @@ from benchmarks.data import Conversation, data_sets, own_set
 from benchmarks.kins import quiet_kin
 from benchmarks.report import Row, Table, Target
 from kinmem.conversation.compact import Compact
-from kinmem.conversation.due import turns_of
+from kinmem.conversation.context import turns_of
 from kinmem.conversation.notes import Inject
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.settings import load

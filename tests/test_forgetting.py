@@ -10,7 +10,7 @@ import pytest
 from kinmem.errors import InvalidInput, MemoryNotFound
 from kinmem.models.turns import Snapshot
 from kinmem.service import Service
-from kinmem.store.mention import Mention
+from kinmem.store.history import Mention
 from tests.conftest import MovableClock
 from tests.random_writes import opened
 from tests.store.soundness import problems

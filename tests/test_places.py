@@ -10,7 +10,7 @@ import pytest
 
 from kinmem.errors import InvalidInput
 from kinmem.hooks.dialects import heard
-from kinmem.hooks.requests import attend
+from kinmem.hooks.local_socket import attend
 from kinmem.learn.drafting import judgement
 from kinmem.mcp import tool_answers
 from kinmem.models.places import compare_places, place_of

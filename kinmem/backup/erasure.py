@@ -21,7 +21,7 @@ from kinmem.backup.backups import ERASING, Backups, write_durably
 from kinmem.errors import KinmemError, StoreError
 from kinmem.models import ErasedFromBackups
 from kinmem.store.base import Store
-from kinmem.store.mention import Mention
+from kinmem.store.history import Mention
 
 WAITING = "erasures"
 AT_ONCE = 3.0

@@ -226,7 +226,7 @@ def _plan(plan: "Plan") -> dict[str, Any]:
 def _plan_lines(plan: "Plan") -> "Iterator[Text]":
     from rich.text import Text
 
-    from kinmem.cli.memory_ids import short_id
+    from kinmem.cli.command_context import short_id
 
     yield Text(f"{plan.path.name}, made {plan.manifest.made_at:%Y-%m-%d %H:%M} UTC:", style="bold")
     for name, one in plan.files.items():

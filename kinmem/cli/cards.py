@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kinmem.cli.memory_ids import short_id
+from kinmem.cli.command_context import short_id
 from kinmem.cli.terminal import columns, one_line, safe
 from kinmem.clock import age_in_words
 from kinmem.models import (

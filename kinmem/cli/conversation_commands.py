@@ -15,7 +15,7 @@ from kinmem.cli.tables import (
     step_table,
 )
 from kinmem.cli.terminal import progress_bar
-from kinmem.hooks.worker import StayingWorker
+from kinmem.hooks.socket_server import StayingWorker
 
 app = typer.Typer()
 PANEL = "Conversations"

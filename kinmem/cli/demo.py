@@ -16,8 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from kinmem.cli.cards import explanation
+from kinmem.cli.command_context import short_id
 from kinmem.cli.mcp_client import Caller, ToolFailed, converse, serving
-from kinmem.cli.memory_ids import short_id
 from kinmem.cli.terminal import console, one_line, safe, say
 
 STAGE_WIDTH = 100

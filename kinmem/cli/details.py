@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kinmem.cli.cards import QUIET, age, connected
-from kinmem.cli.memory_ids import short_id
+from kinmem.cli.command_context import short_id
 from kinmem.cli.terminal import columns, one_line, safe
 from kinmem.models import Event, Memory
 

@@ -10,8 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from kinmem.cli.cards import QUIET, backups_left, whose
-from kinmem.cli.command_context import CommandContext
-from kinmem.cli.memory_ids import short_id
+from kinmem.cli.command_context import CommandContext, short_id
 from kinmem.cli.terminal import Refused, one_line, say
 
 if TYPE_CHECKING:

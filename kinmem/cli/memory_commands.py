@@ -9,10 +9,9 @@ import typer
 from kinmem.cli import details
 from kinmem.cli import options as take
 from kinmem.cli.cards import forgotten, memory_card, what_became
-from kinmem.cli.command_context import CommandContext
+from kinmem.cli.command_context import CommandContext, full_id
 from kinmem.cli.commands import command
 from kinmem.cli.forgetting_command import forget_about
-from kinmem.cli.memory_ids import full_id
 from kinmem.cli.terminal import Refused, one_line, say
 from kinmem.models import Memory
 

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from kinmem.cli.memory_ids import short_id
+from kinmem.cli.command_context import short_id
 from kinmem.cli.terminal import one_line
 from kinmem.transfer.page_import import PagesImport
 

@@ -6,10 +6,9 @@ import typer
 
 from kinmem.cli import options as take
 from kinmem.cli.cards import answer_cards, entity_card, issues, listing, memory_card, moments
-from kinmem.cli.command_context import CommandContext
+from kinmem.cli.command_context import CommandContext, full_id, whole_page
 from kinmem.cli.commands import command
 from kinmem.cli.details import whole_card, whole_row
-from kinmem.cli.memory_ids import full_id, whole_page
 from kinmem.cli.tables import stats_row, stats_table
 from kinmem.cli.terminal import progress_bar, say
 from kinmem.models import CONVERSATION

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from kinmem.cli.command_context import CommandContext, kin_names
-from kinmem.cli.memory_ids import short_id
+from kinmem.cli.command_context import CommandContext, kin_names, short_id
 from kinmem.cli.terminal import one_line
 from kinmem.text import cut
 from kinmem.upkeep.steps import NAMES

@@ -223,7 +223,7 @@ def _import_cards(plan: "Import", *, done: bool) -> "Iterator[RenderableType]":
 
 
 def _listed(ids: Sequence[str]) -> str:
-    from kinmem.cli.memory_ids import short_id
+    from kinmem.cli.command_context import short_id
 
     more = f" and {len(ids) - SHOWN:,} more" if len(ids) > SHOWN else ""
     return ", ".join(map(short_id, ids[:SHOWN])) + more

@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kinmem.clock import Clock
-from kinmem.conversation.context import Talk, held_back, is_long, rendered
-from kinmem.conversation.due import Turn, due, turns_of
+from kinmem.conversation.context import Talk, Turn, due, held_back, is_long, rendered, turns_of
 from kinmem.conversation.summarize_turns import EXTRACTIVE, fold, summary_of
 from kinmem.conversation.tool_results import Spill, reduce
 from kinmem.llm.base import ChatModel

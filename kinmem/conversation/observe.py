@@ -27,8 +27,7 @@ from kinmem.models.turns import (
     Snapshot,
 )
 from kinmem.settings import Settings
-from kinmem.store.base import Store
-from kinmem.store.newer import newer_of
+from kinmem.store.base import Store, newer_of
 from kinmem.text import VISIBLE, clean, storable
 from kinmem.validation import checked_subject, checked_time
 

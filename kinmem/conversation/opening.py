@@ -10,7 +10,7 @@ first prompt.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from kinmem.conversation.due import Turn, turns_of
+from kinmem.conversation.context import Turn, turns_of
 from kinmem.language import Weight, sentences
 from kinmem.models import Category, Filters, Memory
 from kinmem.models.turns import Message, Snapshot

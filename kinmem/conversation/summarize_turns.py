@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kinmem.conversation.due import Turn
+from kinmem.conversation.context import Turn
 from kinmem.conversation.sanitize import indented, who, without_delimiters
 from kinmem.errors import InvalidInput, ModelError
 from kinmem.language import Dates, Prose, Weight, Wording, appraise, sentences

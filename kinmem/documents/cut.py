@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 
-from kinmem.documents.blocks import Block, blocks
-from kinmem.documents.document import Document
+from kinmem.documents.document import Block, Document, blocks
 from kinmem.language import may_be_orders, order_hints, order_in
 from kinmem.llm.base import Embedder, Window
 from kinmem.llm.pieces import before_letter

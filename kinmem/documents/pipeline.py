@@ -10,8 +10,7 @@ import uuid_utils
 
 from kinmem.clock import Clock
 from kinmem.documents.cut import chunked, freed
-from kinmem.documents.document import Document, Given
-from kinmem.documents.held_back import HELD, opening, released
+from kinmem.documents.document import HELD, Document, Given, opening, released
 from kinmem.documents.read import read, title_of
 from kinmem.errors import InvalidInput
 from kinmem.language import content_hash, keys_in, order_in, redact

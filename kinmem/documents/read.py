@@ -12,8 +12,7 @@ import unicodedata
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from kinmem.documents.blocks import blocks
-from kinmem.documents.document import FILE_BYTES, TEXT_BYTES, Document, Given, Kind
+from kinmem.documents.document import FILE_BYTES, TEXT_BYTES, Document, Given, Kind, blocks
 from kinmem.documents.html import read_html
 from kinmem.errors import TooLarge, Unreadable
 from kinmem.language import order_in

@@ -5,16 +5,52 @@ everything else a hook with a server needs. tests/hooks/test_place.py holds both
 """
 
 import os
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from kinmem.errors import KinmemError
 from kinmem.hooks.events import Ended, Hook, Opened, Said, untold
-from kinmem.hooks.local_socket import ask_local
-from kinmem.hooks.processes import start_worker
-from kinmem.hooks.requests import attend, request_of
+from kinmem.hooks.local_socket import ask_local, attend, request_of
+
+# The working directory of the processes: `python -m` would import modules from the current folder.
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120
+
+
+def start_worker(home: str, kin: str, *, stays: bool) -> None:
+    """Start a process that learns from what was heard, and with `stays` answers the next hooks.
+
+    Several at once do no harm: only the first has the lease and the socket.
+    """
+    words = ["sleep", "--due", "--quiet", *["--linger"] * stays]
+    _start(words, {"KINMEM_HOME": home, "KINMEM_KIN": kin}, None)
+
+
+def start_late(words: Sequence[str], heard: bytes) -> None:
+    """Run the same hook again in another process, with all the time it needs."""
+    import tempfile  # late: takes 5 ms, which other hooks do not need
+
+    with tempfile.TemporaryFile() as file:
+        file.write(heard)
+        file.seek(0)
+        _start(["hook", *words, "--late"], {}, file)
+
+
+def _start(words: Sequence[str], settings: Mapping[str, str], stdin: IO[bytes] | None) -> None:
+    import subprocess  # late: takes 10 ms, and most hooks start nothing
+
+    subprocess.Popen(
+        [sys.executable, "-m", "kinmem", *words],
+        stdin=subprocess.DEVNULL if stdin is None else stdin,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=ROOT,
+        env={**os.environ, **settings},
+        start_new_session=True,
+    )
+
 
 # Half of the hook's two seconds, so that what a busy server cannot take is still stored here.
 SERVER_SECONDS = 1.0
@@ -125,7 +161,7 @@ def _open(hook: Hook, place: Place, tell: Callable[[str], None]) -> None:
     import logging
 
     from kinmem.settings import load
-    from kinmem.wiring.open_conversation import open_conversation
+    from kinmem.wiring.open_home import open_conversation
 
     logging.getLogger().addHandler(logging.NullHandler())
     settings = load({"KINMEM_HOME": place.home, "KINMEM_KIN": place.kin})

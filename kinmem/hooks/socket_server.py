@@ -1,8 +1,6 @@
-"""The server's side of the local socket; see kinmem.hooks.local_socket.
+"""The server's side of the local socket, and the worker that listens there without a server.
 
-The server that answers holds the lock beside the socket, which is free again when that process
-ends, however it ends. The lock tells a socket without a server from one whose server is busy, and
-keeps two servers from sharing one.
+See kinmem.hooks.local_socket.
 """
 
 import json
@@ -12,13 +10,16 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from kinmem.hooks.local_socket import (
     MOST_BYTES,
+    Listener,
     Request,
     address_of,
+    answered,
     is_same_user,
     line_from,
     socket_path,
@@ -201,3 +202,37 @@ def _locked(path: str) -> int | None:
         os.close(lock)
         raise
     return lock
+
+
+# Seconds between two checks whether the memory still exists.
+LOOK = 30.0
+
+
+class StayingWorker:
+    """Answers hooks of one Kin until none has come for a while."""
+
+    def __init__(self, service: Listener, home: str | os.PathLike[str], kin: str) -> None:
+        self._asked_at = time.monotonic()
+        self._closed = threading.Event()
+        self._server = serve_local(os.fspath(home), kin, partial(self._answer, service))
+        self._home = os.fspath(home)
+        self._reachable = socket_path(self._home, kin) is not None
+
+    def wait(self, minutes: float) -> None:
+        """Wait until no hook has come for so many minutes, or the memory is gone.
+
+        Return at once if no hook can reach the socket.
+        """
+        while (left := self._asked_at + 60 * minutes - time.monotonic()) > 0:
+            if not self._reachable or not os.path.isdir(self._home):  # noqa: PTH112
+                return
+            if self._closed.wait(min(left, LOOK)):
+                return
+
+    def close(self) -> None:
+        self._closed.set()
+        self._server.close()
+
+    def _answer(self, service: Listener, request: dict[str, Any]) -> dict[str, Any]:
+        self._asked_at = time.monotonic()
+        return answered(service, request)

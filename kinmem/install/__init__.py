@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kinmem.errors import ConfigError
-from kinmem.install import json_config, toml_config
+from kinmem.install import config_files, json_config
 from kinmem.install.clients import ADVICE, CLIENTS, Entry, Wish, entries
 from kinmem.install.config_files import FileChange, backup_of, content, write
 
@@ -64,7 +64,7 @@ def _changes(
 
 def _with(path: Path, before: str | None, wanted: list[Entry]) -> str:
     if path.suffix == ".toml":
-        return toml_config.with_entries(before or "", wanted)
+        return config_files.with_entries(before or "", wanted)
     return json_config.with_entries(before or "", wanted)
 
 
@@ -83,5 +83,5 @@ def _without(path: Path, before: str | None, wanted: list[Entry]) -> str | None:
 
 def _cleared(text: str, wanted: list[Entry]) -> str | None:
     if wanted[0].path.suffix == ".toml":
-        return toml_config.without_entries(text, wanted)
+        return config_files.without_entries(text, wanted)
     return json_config.without_entries(text, wanted)

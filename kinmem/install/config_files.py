@@ -1,13 +1,18 @@
-"""Reads and writes a client's configuration files so that nothing is lost."""
+"""Reads and writes a client's configuration files so that nothing is lost; Codex' in TOML."""
 
+import json
 import os
+import re
 import tempfile
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kinmem.errors import ConfigError
+from kinmem.install.clients import Entry
 
 # Suffix of the copy beside a changed file.
 BACKUP = ".before-kinmem"
@@ -113,3 +118,140 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
+
+
+# The line that begins a table.
+HEADER = re.compile(r"^\s*\[")
+
+
+def with_entries(text: str, wanted: Sequence[Entry]) -> str:
+    """Return the text with each entry as a table; keys that a user has added to it stay."""
+    for entry in wanted:
+        name = ".".join(entry.keys)
+        there = table_in(text, name)
+        kept = there if isinstance(there, dict) else {}
+        wanted_there = {**entry.unset, **kept, **entry.value}
+        if kept != wanted_there:
+            new = {key: value for key, value in wanted_there.items() if kept.get(key) != value}
+            text = with_table(text, name, {**entry.value, **new})
+    return text
+
+
+def without_entries(text: str, wanted: Sequence[Entry]) -> str | None:
+    """Return the text without those tables; None if nothing else was in it."""
+    left = text
+    for entry in wanted:
+        left = without_table(left, ".".join(entry.keys))
+    return None if left != text and not left.strip() else left
+
+
+class NotOurTable(ValueError):
+    """The table is written in a way that cannot be changed line by line."""
+
+
+def with_table(text: str, name: str, table: Mapping[str, Any]) -> str:
+    """Return the text with these keys of the table `a.b` set; a new table is added at the end."""
+    there = table_in(text, name)
+    found = _block(text, name)
+    if found:
+        start, end = found
+        after = text[:start] + _with_keys(text[start:end], table) + text[end:]
+    elif there is None:
+        after = _with_block(text, name, table)
+    else:
+        raise NotOurTable(f"{name} is not written as [{name}]")
+    wanted = {**(there or {}), **table}
+    if table_in(after, name) != wanted or _others(after, name) != _others(text, name):
+        raise NotOurTable(f"{name} cannot be set without changing something else")
+    return after
+
+
+def _with_block(text: str, name: str, table: Mapping[str, Any]) -> str:
+    newline = _line_end(text)
+    lines = [f"[{name}]", *(f"{key} = {_written(value)}" for key, value in table.items())]
+    ended = text if not text or text.endswith("\n") else text + newline
+    return ended + (newline if ended else "") + newline.join(lines) + newline
+
+
+def _with_keys(block: str, table: Mapping[str, Any]) -> str:
+    """Replace lines of the block, or add them below its header."""
+    header, newline, rest = block.partition("\n")
+    for key, value in reversed(list(table.items())):
+        line = f"{key} = {_written(value)}"
+        pattern = re.compile(rf"^\s*{re.escape(key)}\s*=[^\r\n]*", re.MULTILINE)
+        found = pattern.search(rest)
+        if found:
+            rest = rest[: found.start()] + line + rest[found.end() :]
+        else:
+            rest = line + _line_end(block) + rest
+    return header + newline + rest
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def without_table(text: str, name: str) -> str:
+    """Return the text without the table and the empty line before it."""
+    found = _block(text, name)
+    if not found:
+        return text
+    start, end = found
+    before = text[:start]
+    before = re.sub(r"(?<=\n)\r?\n\Z", "", before) if before.strip() else ""
+    after = before + text[end:]
+    if table_in(after, name) is not None or _others(after, name) != _others(text, name):
+        raise NotOurTable(f"{name} cannot be taken out without changing something else")
+    return after
+
+
+def _block(text: str, name: str) -> tuple[int, int] | None:
+    """Return the span from the table's header to its last line with a value, subtables (`a.b.env`)
+    included."""
+    ours = re.compile(rf"^\s*\[{re.escape(name)}(?:\.[^\[\]]+)?\]\s*(?:#.*)?$")
+    start = end = None
+    at = 0
+    for line in text.splitlines(keepends=True):
+        at += len(line)
+        if HEADER.match(line):
+            if ours.match(line.rstrip("\r\n")):
+                start = at - len(line) if start is None else start
+                end = at
+                continue
+            if start is not None:
+                break
+        if start is not None and line.strip() and not line.lstrip().startswith("#"):
+            end = at
+    return None if start is None or end is None else (start, end)
+
+
+def table_in(text: str, name: str) -> Any:
+    """Return what the table `a.b` holds; None if there is none."""
+    value: Any = _loaded(text)
+    for key in name.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _others(text: str, name: str) -> dict[str, Any]:
+    """Return everything but that table."""
+    document = _loaded(text)
+    *path, last = name.split(".")
+    outer = document
+    for key in path:
+        outer = outer.get(key, {})
+    if isinstance(outer, dict):
+        outer.pop(last, None)
+    return {key: value for key, value in document.items() if value != {}}
+
+
+def _loaded(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise NotOurTable(f"it is no TOML: {error}") from error
+
+
+def _written(value: str | int | list[str]) -> str:
+    """Write a text or a list of texts: JSON's strings are TOML's, except for one character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -7,7 +7,7 @@ the first line of the file that the function is imported from.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,16 +18,83 @@ from kinmem.learn.ask import ask_about
 from kinmem.learn.compare import JUDGED_IN_BULK, Compare, judged_per_note
 from kinmem.learn.drafting import Candidate, classify, describe, draft_of, project_of
 from kinmem.learn.extract import extract
-from kinmem.learn.reconcile import Keep, Outdated
+from kinmem.learn.reconcile import Keep, Neighbour, Outdated
 from kinmem.learn.screen import Screen, without_secrets
-from kinmem.learn.settle import Unsettled
 from kinmem.llm.base import ChatModels, Embedder, Judge
 from kinmem.llm.naming import Naming
-from kinmem.models import Note, Stored, Vector
+from kinmem.models import Chunks, Memory, Note, Stored, Vector
 from kinmem.models.places import place_of
 from kinmem.models.turns import Message, Repetition
 from kinmem.settings import Settings
 from kinmem.store.base import Store
+
+# Pairs that are remembered as compared.
+MOST_COMPARED = 20_000
+# Memories whose neighbours are looked up at once: so many that a look-up costs a third, so few that
+# little is looked up in vain.
+SETTLED_TOGETHER = 16
+
+
+class Unsettled:
+    """Memories that were stored before they could be compared."""
+
+    def __init__(self, store: Store, embedder: Embedder, compare: Compare) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._compare = compare
+        self._compared: set[frozenset[tuple[str, int]]] = set()
+        self._is_outdated = False
+
+    def look_again(self) -> None:
+        """Note that a memory was changed, so that others may be near now."""
+        self._is_outdated = True
+
+    def pairs(self, vectors: Mapping[str, Vector]) -> Iterator[tuple[Memory, list[Neighbour]]]:
+        """Yield each memory with the older memories near it."""
+        waiting = list(vectors.items())
+        while waiting:
+            self._is_outdated = False
+            part = waiting[:SETTLED_TOGETHER]
+            near = self._compare.related_to_each([vector for _, vector in part])
+            for (id, vector), neighbours in zip(part, near, strict=True):
+                del waiting[0]
+                for pair in self._pairs_of(id, vector, neighbours):
+                    yield pair
+                    if self._is_outdated:
+                        break
+                if self._is_outdated:
+                    break
+
+    def _pairs_of(
+        self, id: str, vector: Vector, near: Sequence[Neighbour]
+    ) -> list[tuple[Memory, list[Neighbour]]]:
+        """Return the memory beside the older ones, then each newer one beside it."""
+        memory = next((memory for memory, _ in near if memory.id == id), None)
+        if memory is None or memory.kin != self._store.kin:
+            return []  # no longer live, or of several chunks, which say more than one thing
+        chunks = Chunks((memory.content,), vector[None], self._embedder.name)
+        vectors = self._compare.vectors_of(memory.content, chunks)
+        if len(vectors) > 1:
+            near = self._compare.related(vectors)
+        near = [neighbour for neighbour in near if self._is_first_time(memory, neighbour[0])]
+        older = [neighbour for neighbour in near if neighbour[0].id < id]
+        newer = [
+            (other, [(memory, cosine)])
+            for other, cosine in near
+            if other.id > id and other.kin == memory.kin
+        ]
+        return [(memory, older), *newer]
+
+    def _is_first_time(self, a: Memory, b: Memory) -> bool:
+        """Return whether these two have not been compared as they are; each is near the other."""
+        pair = frozenset({(a.id, a.version), (b.id, b.version)})
+        if a.id == b.id or pair in self._compared:
+            return False
+        if len(self._compared) >= MOST_COMPARED:
+            self._compared.clear()
+        self._compared.add(pair)
+        return True
+
 
 # Outcomes that the counts of a turn name otherwise.
 COUNTED = {"duplicate_of": "duplicate", "merged_into": "merged"}

@@ -18,12 +18,11 @@ import numpy as np
 from kinmem.errors import ModelError
 from kinmem.llm.base import NEAR, NOISE, Calibration, Purpose
 from kinmem.llm.deadline import Deadline, Once
-from kinmem.llm.embed_onnx import REMEMBERED, OnnxEmbedder
+from kinmem.llm.embed_onnx import FOLDER as E5
+from kinmem.llm.embed_onnx import REMEMBERED, OnnxEmbedder, words_of
 from kinmem.llm.onnx import Files, OnnxModel, reason, session_of
 from kinmem.llm.pieces import pieces
 from kinmem.llm.vectors import Axis, Probe, unit_rows
-from kinmem.llm.words import FOLDER as E5
-from kinmem.llm.words import words_of
 from kinmem.models import Vector, Vectors
 
 # Vectors for texts in other languages than English, in the space of the English model.

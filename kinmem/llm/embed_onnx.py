@@ -1,26 +1,51 @@
-"""What all embedders that run in this process have in common, the built-in one included.
-
-Texts are embedded one at a time. Batches of 8 texts of similar length would save 8 to 13 % (the
-built-in model, onnxruntime 1.31), but an 8-bit model scales its activations by everything in the
-batch: the same text among others came out at cosines down to 0.977 to itself, too far off for a
-duplicate threshold of 0.95. Alone, a text always gets the same vector, as close to that of the
-unquantised model, with half the memory.
-"""
+"""What embedders that run in this process have in common, and the word vectors of the built-in."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kinmem.errors import ModelError
 from kinmem.llm.base import Calibration, Purpose, Window
 from kinmem.llm.deadline import Deadline
-from kinmem.llm.onnx import OnnxModel, reason
+from kinmem.llm.onnx import OnnxModel, open_tokenizer, reason
 from kinmem.llm.pieces import pieces
 from kinmem.llm.vectors import unit_rows
 from kinmem.models import Vector, Vectors
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+FOLDER = Path(__file__).parent / "e5"
+_LOADING = Lock()
+
+
+class Words:
+    """The tokenizer, and a vector for each word piece."""
+
+    def __init__(self, folder: Path) -> None:
+        self.tokenizer: Tokenizer = open_tokenizer(folder / "tokenizer.json")
+        self._rows = np.load(folder / "words.npy", mmap_mode="r")
+        self._scales = np.load(folder / "scales.npy")
+
+    def vectors(self, ids: Sequence[int]) -> Vectors:
+        """Return a row per word piece, not of unit length."""
+        rows: Vectors = (self._rows[ids] * self._scales[ids, None]).astype(np.float32)
+        return rows
+
+
+def words_of(folder: Path) -> Words:
+    """Return the words, loaded once per process. Raises whatever tokenizers and numpy raise."""
+    with _LOADING:
+        return _loaded(folder)
+
+
+_loaded = lru_cache(maxsize=1)(Words)
+
 
 # Texts whose vectors are cached: a conversation asks the same thing several times.
 REMEMBERED = 256

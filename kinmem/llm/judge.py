@@ -16,11 +16,11 @@ import numpy as np
 from kinmem.errors import ModelError
 from kinmem.llm.base import Answering, Relation, Window
 from kinmem.llm.deadline import Deadline, Once
+from kinmem.llm.embed_onnx import FOLDER as FOLDER
+from kinmem.llm.embed_onnx import words_of
 from kinmem.llm.naming import SURE, Found, entities, names_in
 from kinmem.llm.onnx import reason, session_of
 from kinmem.llm.pieces import pieces
-from kinmem.llm.words import FOLDER as FOLDER
-from kinmem.llm.words import words_of
 from kinmem.models import Entity
 
 if TYPE_CHECKING:

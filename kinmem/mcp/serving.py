@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from kinmem.errors import StoreError
-from kinmem.hooks.requests import answered
+from kinmem.hooks.local_socket import answered
 from kinmem.hooks.socket_server import SocketServer, serve_local
 from kinmem.models.places import at_hand
 from kinmem.recall.profiles import reads

@@ -21,7 +21,7 @@ from kinmem.recall.question import Question, understand, within
 from kinmem.recall.standing_instructions import looked_for
 from kinmem.settings import RecallSettings
 from kinmem.store.base import Store
-from kinmem.store.index import Vectored
+from kinmem.store.sessions import Vectored
 from kinmem.text import STOP_WORDS, UNSPACED, content_words, language_of, words
 
 # While the configured embedder's vectors are being made: the share of the store by which it may be

@@ -11,8 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from kinmem.models import Answer, Candidate, Filters, Hit, Memory, Reasons, Scored, State
-from kinmem.store.base import Store
-from kinmem.store.newer import newer_of
+from kinmem.store.base import Store, newer_of
 from kinmem.text import words as text_words
 
 # Most replacements that are followed. There should be no circle, but a damaged file may have one.

@@ -8,9 +8,8 @@ from kinmem.backup.backups import Backups
 from kinmem.clock import Clock, utc_now
 from kinmem.learn.drafting import settle_places
 from kinmem.llm.base import ChatModels, Embedder
-from kinmem.service.care import Care
 from kinmem.service.components import Ground, components
-from kinmem.service.conversations import Conversations
+from kinmem.service.conversations import Care, Conversations
 from kinmem.service.memories import Memories
 from kinmem.service.storing import Storing
 from kinmem.service.transfers import Transfers

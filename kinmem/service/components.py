@@ -1,8 +1,9 @@
 """The objects that a Kin's memory is made of, each built once and put together here."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 
@@ -12,27 +13,156 @@ from kinmem.clock import Clock
 from kinmem.conversation.compact import Compact
 from kinmem.conversation.notes import Inject
 from kinmem.conversation.observe import Conversation, Fitting, Recent
+from kinmem.documents.document import is_document
 from kinmem.documents.pipeline import Documents
+from kinmem.errors import InvalidInput
+from kinmem.learn.drafting import project_of
 from kinmem.learn.pipeline import Learn
-from kinmem.llm.base import ChatModels, Embedder
+from kinmem.llm.base import ChatModel, ChatModels, Embedder
 from kinmem.llm.naming import Naming
-from kinmem.models import Answer, Filters
+from kinmem.models import Answer, Filters, Memory, Note, Progress
+from kinmem.models.places import meant, named, same_place, worked_in
 from kinmem.recall.answer_cache import RecentAnswers
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import Request
-from kinmem.service.current_place import CurrentPlace
-from kinmem.service.renewal import Renewal
 from kinmem.settings import Settings
 from kinmem.store.base import Store
+from kinmem.store.memory import SHORT
+from kinmem.text import clean
 from kinmem.undo.undo import Undo
 from kinmem.upkeep.background import Background, Work
-from kinmem.upkeep.budget import Budget
-from kinmem.upkeep.cycle import Cycle
+from kinmem.upkeep.cycle import Cycle, Outbox
 from kinmem.upkeep.embed import Indexing, Transcribe
-from kinmem.upkeep.outbox import Outbox
 from kinmem.upkeep.pipeline import Upkeep
 from kinmem.upkeep.reviewing import Reviewer
 from kinmem.upkeep.schedule import Schedule
+from kinmem.upkeep.steps import Budget
+from kinmem.upkeep.summarize_memories import summarize_these
+from kinmem.upkeep.tag import tag_these
+
+PLACE_BYTES = 4096
+
+
+class CurrentPlace:
+    """Where the current call is made. See models/places.py."""
+
+    def __init__(self, store: Store, embedder: Embedder, judged: Callable[[Note], Note]) -> None:
+        """`judged` gives a note the category that says whether it is bound to a project."""
+        self._store = store
+        self._embedder = embedder
+        self._judged = judged
+        self._here: str | None = None
+        self._root: str | None = None
+
+    @property
+    def here(self) -> str | None:
+        """See Service.here."""
+        return worked_in() or self._here
+
+    @here.setter
+    def here(self, place: str | None) -> None:
+        self._here = place
+
+    @property
+    def root(self) -> str | None:
+        """See Service.root."""
+        return worked_in() or self._root
+
+    @root.setter
+    def root(self, place: str | None) -> None:
+        self._root = place
+
+    def at_hand(self) -> tuple[str, ...] | None:
+        """Return the current project, with the places it was moved from; None outside of
+        projects."""
+        here = self.here
+        if here is None:
+            return None
+        return (here, *(place for place in self._store.places() if same_place(place, here)))
+
+    def named(self, wanted: str | None) -> tuple[str, ...] | None:
+        """Return the known places that a filter means; None if it names none."""
+        if wanted is None:
+            return None
+        return named(clean(wanted, "place", PLACE_BYTES), self._store.places())
+
+    def meant(self, wanted: str) -> str | None:
+        """Return the path of the project that a memory is to belong to; None for an empty name,
+        which means everywhere.
+
+        Raises InvalidInput.
+        """
+        if not wanted:
+            return None
+        place = meant(clean(wanted, "place", PLACE_BYTES), self._store.places())
+        if place is None:
+            raise InvalidInput(f"place {wanted!r} is no project known, and in no git repository")
+        return place
+
+    def placed(self, note: Note) -> Note:
+        """Return the note with the path of the project that it names, or else that it is about.
+
+        A document that names none gets none, since it is about many things.
+        """
+        if note.place is not None:
+            return replace(note, place=self.meant(note.place))
+        if is_document(note.content):
+            return note
+        if self.here:
+            with suppress(InvalidInput):  # storing it will report the error
+                note = self._judged(note)
+        about = note.category, note.content, note.subject
+        return replace(note, place=project_of(*about, self.here, self._embedder))
+
+
+# Characters. Summarising a longer text by rules takes over 5 ms.
+AT_ONCE = 4000
+
+
+class Renewal:
+    """Computes again what depends on a memory's fields and text."""
+
+    def __init__(self, store: Store, clock: Clock, summary_model: ChatModel | None) -> None:
+        self._store = store
+        self._clock = clock
+        self._summary_model = summary_model
+
+    def of_rank(self, memory_id: str) -> Memory:
+        """Return the memory with its priority recomputed after a change, and its tier if that must
+        not wait."""
+        self._store.life.renew([memory_id])
+        return self._store.get(memory_id)
+
+    def of_texts(self, ids: Iterable[str], *, tags: bool = True) -> None:
+        """Tag and summarise changed texts again, as far as that takes no noticeable time; upkeep
+        does the rest. Without `tags` if sleep had given none yet."""
+        memories = self._store.memories(list(ids)).values()
+        rewritten = [
+            memory
+            for memory in memories
+            if memory.kin == self._store.kin and memory.tagged_at is None
+        ]
+        if tags:
+            tag_these(self._store, rewritten, self._clock)
+        if self._summary_model is None:
+            long = [memory.id for memory in rewritten if SHORT < len(memory.content) <= AT_ONCE]
+            summarize_these(self._store, long, None)
+
+    def of_new_document(self, memory_id: str) -> None:
+        """Summarise a stored document now if no model is to do it."""
+        if self._summary_model is None:
+            summarize_these(self._store, [memory_id], None)
+
+    def of_summaries(self, ids: Iterable[str], progress: Progress | None) -> int:
+        """See Service.summarize."""
+        waiting = list(ids) or self._store.summaries.due(None)
+        made = 0
+        for done, id in enumerate(waiting):
+            if progress:
+                progress(done, len(waiting), "summaries")
+            made += summarize_these(self._store, [id], self._summary_model)
+        return made
+
 
 QUERY_BYTES = 8 * 1024
 

@@ -15,7 +15,7 @@ from kinmem.models import (
 from kinmem.models.turns import Run
 from kinmem.recall.conversation import as_memory
 from kinmem.service.components import Ground
-from kinmem.store.newer import newer_of
+from kinmem.store.base import newer_of
 from kinmem.text import folded
 from kinmem.upkeep.priority import Vitals, vitals
 from kinmem.validation import MOST_LISTED, Time, checked_count

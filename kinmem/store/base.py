@@ -3,17 +3,16 @@
 It consists of small protocols, one for each purpose; ask for the narrowest.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from kinmem.models import Health
+from kinmem.models import LIVE, Health, Memory
 from kinmem.store.graph import Graph, Links
 from kinmem.store.history import Forgetting, Past
-from kinmem.store.index import Index
 from kinmem.store.memory import Documents, Memories, Summaries
 from kinmem.store.records import Transfer
-from kinmem.store.sessions import ShownNotes, Snapshots, Transcript, Turns
+from kinmem.store.sessions import Index, ShownNotes, Snapshots, Transcript, Turns
 from kinmem.store.upkeep import Decisions, Jobs, Life, Rounds
 
 
@@ -123,3 +122,26 @@ class Store(Memories, Protocol):
     def close(self) -> None:
         """Write what is buffered and release the files. A second call does nothing."""
         ...
+
+
+def newer_of(store: Store, ids: Collection[str]) -> dict[str, Memory]:
+    """Return by id of a memory the latest live one that may have superseded it, in an open
+    conflict.
+
+    No entry if the user keeps what exists (KINMEM_CONFLICT_MODE), or if the conflict was settled.
+    """
+    open_ones = [
+        one
+        for one in store.decisions.conflicts()
+        if one.older in ids and one.mode != "keep_existing"
+    ]
+    found = store.memories({one.newer for one in open_ones}) if open_ones else {}
+    newer: dict[str, Memory] = {}
+    for one in open_ones:
+        memory = found.get(one.newer)
+        if memory is None or memory.state not in LIVE:
+            continue
+        known = newer.get(one.older)
+        if known is None or (known.said_at, known.id) < (memory.said_at, memory.id):
+            newer[one.older] = memory
+    return newer

@@ -17,7 +17,7 @@ from typing import Protocol
 from kinmem.errors import InvalidInput
 from kinmem.models import ErasedFromBackups, Memory
 from kinmem.store.base import Store
-from kinmem.store.mention import SHORTEST, Mention
+from kinmem.store.history import SHORTEST, Mention
 from kinmem.text import INVISIBLE
 
 BLOCK = 1 << 24

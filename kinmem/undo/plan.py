@@ -11,8 +11,7 @@ from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, LaterChange, MemoryNotFound
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory, State
 from kinmem.store.base import Store
-from kinmem.store.history import COMPUTED, components, heirs
-from kinmem.store.mention import ERASED
+from kinmem.store.history import COMPUTED, ERASED, components, heirs
 from kinmem.store.records import IMPORTED
 
 # Actions of time, use and upkeep. They are undone along with what they were applied to, without

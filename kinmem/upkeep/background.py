@@ -12,10 +12,10 @@ from kinmem.clock import Clock
 from kinmem.errors import KinmemError, ModelError
 from kinmem.settings.memory_settings import Prune
 from kinmem.store.base import Store
-from kinmem.upkeep.budget import UNLIMITED, Budget
 from kinmem.upkeep.cycle import Cycle
 from kinmem.upkeep.embed import Indexing
 from kinmem.upkeep.purge import purge
+from kinmem.upkeep.steps import UNLIMITED, Budget
 
 logger = logging.getLogger(__name__)
 

@@ -12,10 +12,10 @@ from kinmem.llm.naming import RULES, Naming
 from kinmem.models import Memory
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.upkeep.budget import UNLIMITED, Budget
 from kinmem.upkeep.candidates import Candidates
 from kinmem.upkeep.groups import Group, weightiest
 from kinmem.upkeep.merge import Merge, Wording, fits, stated
+from kinmem.upkeep.steps import UNLIMITED, Budget
 
 STEP = "compress"
 # Most groups in one run; each merge embeds a text.

@@ -19,10 +19,9 @@ from kinmem.llm.pieces import chunks_of
 from kinmem.models import Pending, Progress, Vector, Vectors
 from kinmem.recall.search import choose
 from kinmem.store.base import Store
-from kinmem.store.index import Vectored
-from kinmem.store.sessions import Transcript
+from kinmem.store.sessions import Transcript, Vectored
 from kinmem.text import in_first_person
-from kinmem.upkeep.budget import Budget
+from kinmem.upkeep.steps import Budget
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from kinmem.llm.naming import Naming
 from kinmem.models import THE_USER
 from kinmem.store.base import Store
 from kinmem.store.graph import Key, Named
-from kinmem.upkeep.budget import UNLIMITED, Budget
+from kinmem.upkeep.steps import UNLIMITED, Budget
 
 # Memories in one transaction.
 TOGETHER = 100

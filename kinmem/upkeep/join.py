@@ -20,10 +20,10 @@ from kinmem.models import Memory
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.store.upkeep import Jobs
-from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.candidates import Candidates
 from kinmem.upkeep.groups import Group, weightiest
 from kinmem.upkeep.merge import Merge, Wording, stated
+from kinmem.upkeep.steps import Budget
 
 STEP = "join"
 # Pairs in one run, each in both directions, 3 to 6 ms a direction; the next run continues.

@@ -12,8 +12,8 @@ from kinmem.life.retention import fading, last_used, retention
 from kinmem.models import Event, Fate, Living, Memory, State
 from kinmem.settings.memory_settings import LifeSettings
 from kinmem.store.base import Store
-from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.schedule import TOGETHER, is_believed, is_undone
+from kinmem.upkeep.steps import Budget
 
 # Before everything.
 EVER = datetime(1, 1, 2, tzinfo=UTC)

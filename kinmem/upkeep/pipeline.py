@@ -11,7 +11,6 @@ from kinmem.llm.naming import Naming
 from kinmem.llm.relating import Relating
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.compress import compress
 from kinmem.upkeep.consolidate import consolidate, everywhere
 from kinmem.upkeep.entities import entities
@@ -20,7 +19,7 @@ from kinmem.upkeep.lifecycle import expire, retain
 from kinmem.upkeep.link import link
 from kinmem.upkeep.priority import recalibrate, tier
 from kinmem.upkeep.purge import drop_turns, prune, purge
-from kinmem.upkeep.steps import Step, Work
+from kinmem.upkeep.steps import Budget, Step, Work
 from kinmem.upkeep.summarize_memories import summarize
 from kinmem.upkeep.tag import tag
 

@@ -7,13 +7,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kinmem.clock import Clock
-from kinmem.life.retention import fading, retention
-from kinmem.life.tiers import rank_of, tier_of
+from kinmem.life.retention import fading, rank_of, retention, tier_of
 from kinmem.models import LIVE, Curve, Living, Memory, Place, Tier, TierChange
 from kinmem.settings.memory_settings import LifeSettings
 from kinmem.store.base import Store
-from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.schedule import TOGETHER, change_all, check_clock, is_believed, once_a_day
+from kinmem.upkeep.steps import Budget
 
 # Least change of a priority that is written: it sinks a little every day.
 NOTICED = 0.01

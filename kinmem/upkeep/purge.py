@@ -10,7 +10,6 @@ from kinmem.models import LIVE, Filters, Living, Memory, State
 from kinmem.settings.memory_settings import Prune
 from kinmem.store.base import Store
 from kinmem.store.upkeep import Jobs
-from kinmem.upkeep.budget import Budget
 from kinmem.upkeep.lifecycle import BY_UPKEEP, from_person, was_told
 from kinmem.upkeep.schedule import (
     SETTLED,
@@ -22,6 +21,7 @@ from kinmem.upkeep.schedule import (
     is_undone,
     once_a_day,
 )
+from kinmem.upkeep.steps import Budget
 
 # Memories whose times are compared with the clock, both of the latest and of the settled ones.
 WITNESSES = 50

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from kinmem.clock import Clock
-from kinmem.documents.held_back import released
+from kinmem.documents.document import released
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.language import Weight, content_hash, unproved
 from kinmem.llm.base import ChatModel, Embedder, Judge

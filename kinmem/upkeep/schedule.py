@@ -14,8 +14,7 @@ from kinmem.models import Living, Memory
 from kinmem.models.turns import Batch, Change
 from kinmem.store.base import Store
 from kinmem.store.upkeep import Jobs
-from kinmem.upkeep.budget import Budget
-from kinmem.upkeep.steps import NAMES, StepName
+from kinmem.upkeep.steps import NAMES, Budget, StepName
 
 MARK = "sleep"
 

@@ -1,6 +1,8 @@
-"""The names of the steps of the sleep cycle in their order, and the report of a run."""
+"""The steps of the sleep cycle in their order: names, limits of time, and the report of a run."""
 
 import logging
+import os
+import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -9,9 +11,106 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
 
+import uuid_utils
+
 from kinmem.errors import InvalidInput, KinmemError
 from kinmem.models.turns import Run, RunKind
-from kinmem.upkeep.budget import Budget
+from kinmem.store.upkeep import Jobs
+
+# How long a lease lasts unless it is renewed. A killed process loses its lease at once.
+SECONDS = 300.0
+# Often enough that a model's slow answer in between does not cost the lease.
+RENEWED_EVERY = 60.0
+POLL_SECONDS = 0.25
+
+
+class Lease:
+    """The right to work that only one process does at a time. It must be renewed in time; see
+    Jobs.lease."""
+
+    def __init__(self, jobs: Jobs, job: str) -> None:
+        self._jobs = jobs
+        self._job = job
+        self._holder = f"{os.getpid()}@{socket.gethostname()}/{uuid_utils.uuid7()}"
+        self._renewed_at = -RENEWED_EVERY
+        self._is_held = False
+
+    def renewed(self) -> bool:
+        """Renew the lease for five minutes; returns whether it is still held."""
+        self._renewed_at = time.monotonic()
+        self._is_held = self._jobs.lease(self._job, self._holder, SECONDS)
+        return self._is_held
+
+    def kept(self) -> bool:
+        """Return whether the lease is held. May be called often: it asks the store once a
+        minute."""
+        is_due = time.monotonic() - self._renewed_at >= RENEWED_EVERY
+        return self.renewed() if is_due else self._is_held
+
+    def give_back(self) -> None:
+        self._jobs.release(self._job, self._holder)
+
+
+class Budget:
+    """How long work may go on. It is checked between memories; interrupted work continues in the
+    next run."""
+
+    def __init__(
+        self,
+        stop: Callable[[], bool] = bool,
+        *,
+        seconds: float | None = None,
+        lease: Lease | None = None,
+        dry_run: bool = False,
+    ) -> None:
+        """It is over once `stop` returns True, the seconds have passed or the lease is lost. None
+        means no such limit. `dry_run`: count what would be done, and change nothing."""
+        self._stop = stop
+        self._until = None if seconds is None else time.monotonic() + seconds
+        self._lease = lease
+        self.dry_run = dry_run
+        self.is_late = False
+        """Whether the time was over at the last check."""
+        self.is_stopped = False
+        """Whether anything else had ended it at the last check."""
+
+    def is_over(self) -> bool:
+        """Return whether to stop now. Once True, it stays True."""
+        is_late = self._until is not None and time.monotonic() >= self._until
+        is_lost = self._lease is not None and not self._lease.kept()
+        self.is_late = self.is_late or is_late
+        self.is_stopped = self.is_stopped or is_lost or self._stop()
+        return self.is_late or self.is_stopped
+
+    def part(self, seconds: float) -> "Budget":
+        """Return a budget of at most so many seconds for one step. It is stopped when the whole is
+        over."""
+        return Budget(self.is_over, seconds=seconds, dry_run=self.dry_run)
+
+
+UNLIMITED = Budget()
+
+
+@contextmanager
+def leased(jobs: Jobs, job: str, patience: float = 0.0) -> Iterator[Lease | None]:
+    """Hold the lease while the block runs; None if another process keeps it for `patience`
+    seconds."""
+    lease = Lease(jobs, job)
+    until = time.monotonic() + patience
+    while not (held := lease.renewed()) and time.monotonic() < until:
+        time.sleep(POLL_SECONDS)
+    try:
+        yield lease if held else None
+    finally:
+        if held:
+            lease.give_back()
+
+
+def named(holder: str | None) -> str:
+    """Describe the holder of a lease to people."""
+    process, _, rest = (holder or "").partition("@")
+    return f"process {process} on {rest.partition('/')[0]}" if rest else "another process"
+
 
 StepName = Literal[
     "backup",

@@ -15,7 +15,7 @@ from kinmem.models import Memory
 from kinmem.store.base import Store
 from kinmem.store.memory import EXTRACTIVE, Summary
 from kinmem.text import clean, cut
-from kinmem.upkeep.budget import UNLIMITED, Budget
+from kinmem.upkeep.steps import UNLIMITED, Budget
 
 # Memories in one run by rules.
 MOST = 500

@@ -1,16 +1,25 @@
-"""Opens what is in a home folder: the store of a Kin, and the backups of all of them."""
+"""Opens what is in a home folder: the store of a Kin, its conversations alone, and the backups.
+
+A hook opens the conversations: every prompt waits for what is loaded here.
+"""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinmem.backup import RESTORE_BEGUN
 from kinmem.clock import Clock, utc_now
+from kinmem.conversation.notes import Inject
+from kinmem.conversation.observe import Conversation
+from kinmem.conversation.tool_results import Spill
+from kinmem.llm.base import NoEmbedder
+from kinmem.recall.pipeline import Recall
+from kinmem.recall.question import Request
 from kinmem.settings import Settings
 from kinmem.store.sqlite.store import SqliteStore
 
-if TYPE_CHECKING:  # imported late below: every prompt waits for a hook, which makes no backup
+if TYPE_CHECKING:
     from kinmem.backup.backups import Backups
 
 
@@ -36,3 +45,30 @@ def open_backups(settings: Settings, *, clock: Clock = utc_now) -> "Backups":
     from kinmem.store.sqlite.snapshot import SqliteHome
 
     return Backups(settings.home, SqliteHome(), settings.backup, clock)
+
+
+@contextmanager
+def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> Iterator[Conversation]:
+    """Open a Kin's conversations without the rest of its memory, for hooks that run without a
+    server.
+
+    No model is loaded: notes are found by words alone, and learning from what is said is left to
+    another process.
+    """
+    with closing(open_store(settings, clock)) as store:
+        recall = Recall(store, [NoEmbedder()], settings, clock)
+        limit = settings.recall.max_relevant
+        spill = Spill(settings.home, settings.general.kin, settings.compact)
+        yield Conversation(
+            store,
+            Inject(store.shown, settings, clock),
+            lambda message: spill(message, clock()),
+            lambda prompt, recent, seconds, allowed: recall.beside(
+                prompt,
+                recall(Request(prompt, limit, allowed, seconds=seconds), recent),
+                allowed,
+                seconds,
+            ),
+            settings,
+            clock,
+        )

@@ -63,16 +63,17 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/test_conversation.py",
         "tests/upkeep/test_outbox.py",
         "tests/conversation/test_context.py",
-    ),
-    "kinmem/service/current_place.py": (*SERVICE, "tests/test_places.py"),
-    "kinmem/service/renewal.py": (*SERVICE, "tests/test_undo.py", "tests/upkeep/test_summarize.py"),
-    "kinmem/service/care.py": (
-        *SERVICE,
         "tests/upkeep/test_sleep.py",
         "tests/upkeep/test_summarize.py",
     ),
+    "kinmem/service/components.py": (
+        *SERVICE,
+        "tests/test_places.py",
+        "tests/test_undo.py",
+        "tests/upkeep/test_summarize.py",
+    ),
     "kinmem/service/views.py": (*SERVICE, "tests/test_knowledge.py", "tests/test_tools.py"),
-    "kinmem/upkeep/outbox.py": ("tests/upkeep/test_outbox.py", "tests/learn/test_from_turns.py"),
+    "kinmem/upkeep/cycle.py": ("tests/upkeep/test_outbox.py", "tests/learn/test_from_turns.py"),
     "kinmem/upkeep/join.py": ("tests/upkeep/test_join.py",),
     "kinmem/life/retention.py": ("tests/life/test_retention.py", "tests/upkeep/test_retain.py"),
 }
@@ -82,8 +83,8 @@ CORE = frozenset(
     for name in """
     recall/fuse recall/weigh recall/trim recall/confidence recall/superseded recall/excerpt
     learn/reconcile learn/apply learn/compare service/memories service/storing
-    service/conversations service/care service/views service/renewal service/current_place
-    upkeep/outbox upkeep/join life/retention
+    service/conversations service/views service/components
+    upkeep/cycle upkeep/join life/retention
     """.split()
 )
 """What the share that has to be killed is about."""

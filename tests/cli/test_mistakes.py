@@ -13,7 +13,7 @@ import apsw
 import pytest
 
 from kinmem import open as opened
-from kinmem.upkeep.budget import leased
+from kinmem.upkeep.steps import leased
 from tests.cli.conftest import Kinmem
 
 Memorized = Callable[..., str]

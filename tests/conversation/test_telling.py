@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kinmem.conversation.due import Turn
+from kinmem.conversation.context import Turn
 from kinmem.conversation.summarize_turns import condensed, extracted
 from kinmem.models.turns import Message, Role
 from kinmem.text import estimated_tokens

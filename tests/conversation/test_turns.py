@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kinmem.conversation.due import batch_and_keep, due, turns_of
+from kinmem.conversation.context import batch_and_keep, due, turns_of
 from kinmem.models.turns import Message, Role
 from kinmem.settings import CompactSettings
 

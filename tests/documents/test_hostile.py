@@ -10,7 +10,7 @@ from kinmem.documents.document import Document, Given
 from kinmem.documents.read import read
 from kinmem.errors import Unreadable
 from kinmem.settings import load
-from kinmem.store.sql.document_parts import joined
+from kinmem.store.sql.document_rows import joined
 from kinmem.wiring.pick_models import embedders
 from tests.documents.files import pdf
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kinmem.hooks.requests import answered
+from kinmem.hooks.local_socket import answered
 from kinmem.hooks.socket_server import serve_local
 from kinmem.settings import load
 from kinmem.wiring.open_memory import open_service
@@ -129,7 +129,7 @@ def test_a_hook_that_computes_is_given_more_time_than_one_that_waits(
 ) -> None:
     code = (
         "import time\n"
-        "from kinmem.hooks.standard_streams import StandardStreams\n"
+        "from kinmem.hooks.hook import StandardStreams\n"
         "streams = StandardStreams([])\n"
         f"streams.watch(0.5, {most})\n"
         "until = time.monotonic() + 3\n"
@@ -172,7 +172,7 @@ def test_what_a_server_says_too_late_is_told_by_the_hook_itself(
 def test_a_hook_that_asks_a_server_is_given_the_time_to_do_it_itself_after_that() -> None:
     code = (
         "import time\n"
-        "from kinmem.hooks.standard_streams import StandardStreams\n"
+        "from kinmem.hooks.hook import StandardStreams\n"
         "outlet = StandardStreams([])\n"
         "outlet.watch(0.5, 60)\n"
         "with outlet.asking(): time.sleep(3)\n"

@@ -13,9 +13,8 @@ import apsw
 import pytest
 
 from kinmem.hooks.dialects import heard, reply
-from kinmem.hooks.requests import answered, attend, request_of
-from kinmem.hooks.socket_server import serve_local
-from kinmem.hooks.worker import StayingWorker
+from kinmem.hooks.local_socket import answered, attend, request_of
+from kinmem.hooks.socket_server import StayingWorker, serve_local
 from kinmem.service import Service
 from kinmem.wiring.open_memory import open_service
 from tests.conftest import MovableClock

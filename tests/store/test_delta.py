@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinmem.store.sql.document_versions import applied, delta
+from kinmem.store.sql.document_rows import applied, delta
 
 SENTENCES = st.lists(
     st.sampled_from(["Tea is hot. ", "Ice is cold.\n", "x", "Ö" * 600]), max_size=20

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from kinmem.models import Entity, Knowledge, State
-from kinmem.upkeep.budget import UNLIMITED, Budget
-from kinmem.upkeep.link import TOGETHER, link
-from kinmem.upkeep.link_proposals import PER_MEMORY
+from kinmem.upkeep.link import PER_MEMORY, TOGETHER, link
 from kinmem.upkeep.priority import tier
+from kinmem.upkeep.steps import UNLIMITED, Budget
 from tests.upkeep.conftest import Bench
 
 BEN, CLARA = Entity("Ben Carter", "person"), Entity("Clara", "person")

@@ -6,7 +6,7 @@ import pytest
 
 from kinmem.errors import InvalidInput
 from kinmem.models.links import INVERSE, RELATIONS, Asked, linked
-from kinmem.upkeep.link_proposals import Evidence, Scale, cited, confidence, proposed, weight
+from kinmem.upkeep.link import Evidence, Scale, cited, confidence, proposed, weight
 from kinmem.validation import checked_links
 
 SCALE = Scale.calibrated(noise=0.2, near=0.85)

@@ -19,8 +19,7 @@ from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.upkeep import cycle
-from kinmem.upkeep.budget import Budget, leased
-from kinmem.upkeep.steps import NAMES
+from kinmem.upkeep.steps import NAMES, Budget, leased
 from kinmem.wiring.pick_models import embedders
 from tests.conftest import MovableClock
 

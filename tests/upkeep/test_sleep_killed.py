@@ -21,7 +21,7 @@ SECONDS = 4.0 * ROUNDS
 SLEEPER = """
 import sys, time
 from kinmem.upkeep.cycle import JOB
-from kinmem.upkeep.budget import leased
+from kinmem.upkeep.steps import leased
 from kinmem.store.sqlite.store import SqliteStore
 from pathlib import Path
 store = SqliteStore(Path(sys.argv[1]), "ana")

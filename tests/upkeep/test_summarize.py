@@ -8,9 +8,9 @@ import pytest
 
 from kinmem.errors import ModelError
 from kinmem.service import Service
-from kinmem.service.renewal import AT_ONCE
+from kinmem.service.components import AT_ONCE
 from kinmem.store.memory import EXTRACTIVE
-from kinmem.upkeep.budget import Budget
+from kinmem.upkeep.steps import Budget
 from kinmem.upkeep.summarize_memories import Told, summarize, summarize_these
 
 LONG = (

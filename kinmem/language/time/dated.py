@@ -13,7 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from kinmem.language.lexicon import either, lexicon
-from kinmem.language.time import chinese
+from kinmem.language.time import calendar
 from kinmem.language.time.calendar import (
     DAY,
     MEANINGS,
@@ -66,7 +66,7 @@ def relative_dates(text: str, said: datetime) -> list[RelativeDate]:
 
     `said` is a moment in the speaker's zone. Never raises.
     """
-    if CHINESE.search(text) and (times := list(chinese.times(text, said.date()))):
+    if CHINESE.search(text) and (times := list(calendar.times(text, said.date()))):
         return [
             _resolved(text, one.start, one.end, one.stretch, said)
             for one in times
@@ -372,8 +372,8 @@ def day_of_event(text: str, said: datetime) -> date | None:
     """
     if len(text) > LONGEST_STATEMENT:
         return None
-    if CHINESE.search(text) and any(chinese.times(text, said.date())):
-        return chinese.happened(text, said.date())
+    if CHINESE.search(text) and any(calendar.times(text, said.date())):
+        return calendar.happened(text, said.date())
     if not (HINT.search(text) or _DIGIT.search(text)):
         return None
     plain = Plain.of(text)

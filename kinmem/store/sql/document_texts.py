@@ -3,8 +3,7 @@
 from kinmem.errors import MemoryNotFound
 from kinmem.models import Memory, Passage
 from kinmem.store.sql.conditions import ALL, IS_LIVE
-from kinmem.store.sql.document_parts import passage_of, text_of
-from kinmem.store.sql.document_versions import old_text
+from kinmem.store.sql.document_rows import old_text, passage_of, text_of
 from kinmem.store.sql.sharing import Files
 
 HELD_NOTE = "(held back: reads like an instruction)"

@@ -31,7 +31,7 @@ from kinmem.store.records import (
     SummaryRecord,
     TierRecord,
 )
-from kinmem.store.sql import document_parts, document_versions
+from kinmem.store.sql import document_rows
 from kinmem.store.sql.database import Row, Transaction
 from kinmem.store.sql.link_rows import FIELDS as LINK
 from kinmem.store.sql.link_rows import link_of
@@ -207,7 +207,7 @@ def _chunks(memory: Memory, rows: Sequence[Row]) -> tuple[ChunkRecord, ...] | No
     return tuple(
         ChunkRecord(
             text=memory.content if text is None else text,
-            place=None if metadata is None else document_parts.passage_of(metadata),
+            place=None if metadata is None else document_rows.passage_of(metadata),
         )
         for text, metadata in rows
     )
@@ -230,11 +230,11 @@ def _earlier(
     db: Transaction, row: int, memory: Memory, rows: Sequence[Row]
 ) -> Iterator[EarlierText]:
     """Yield what earlier versions said; one whose text cannot be told any more is left out."""
-    text = document_parts.text_of(db, row) if rows else ""
+    text = document_rows.text_of(db, row) if rows else ""
     for version, base, at, _ in rows:
         kept = {hash: (base, delta) for hash, base, _, delta in rows}
         try:
-            said = document_versions.old_text(kept, version, memory.content_hash, text, memory.id)
+            said = document_rows.old_text(kept, version, memory.content_hash, text, memory.id)
         except MemoryNotFound:
             continue
         yield EarlierText(content_hash=version, base=base, at=_at(at), text=said)

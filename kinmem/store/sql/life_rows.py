@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from kinmem.life.retention import last_used
-from kinmem.life.tiers import at_once, rank_of
+from kinmem.life.retention import at_once, last_used, rank_of
 from kinmem.models import LIVE, Fate, Living, Place, State, TierChange
 from kinmem.store.sql.conditions import IN_IDS, IN_NUMBERS, VISIBLE
 from kinmem.store.sql.database import Row, StoredVectors, Transaction

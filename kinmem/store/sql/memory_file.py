@@ -11,10 +11,10 @@ from datetime import datetime
 from typing import Any
 
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory, Scope
-from kinmem.store.sql import document_parts, entity_rows, history_rows, link_rows
+from kinmem.store.sql import document_rows, entity_rows, history_rows, link_rows
 from kinmem.store.sql.conditions import IS_LIVE, RAISE
 from kinmem.store.sql.database import Database, StoredVectors, Transaction, Words
-from kinmem.store.sql.document_versions import keep_text
+from kinmem.store.sql.document_rows import keep_text
 from kinmem.store.sql.file_state import state_of
 from kinmem.store.sql.history_rows import Line, next_write, record
 from kinmem.store.sql.memory_rows import (
@@ -163,7 +163,7 @@ class MemoryFile:
             changes = {**changes, "auto_tags": (), "tagged_at": None, "linked_at": None}
             db.run("DELETE FROM summaries WHERE memory = ?", (row,))
         new = replace(old, **changes, version=old.version + 1)
-        said = document_parts.text_of(db, row) if chunks is not None and old.is_document else ""
+        said = document_rows.text_of(db, row) if chunks is not None and old.is_document else ""
         names = [*changes, "version"]
         db.run(
             f"UPDATE memories SET {', '.join(f'{name} = ?' for name in names)} WHERE rowid = ?",
@@ -177,7 +177,7 @@ class MemoryFile:
             db.run("UPDATE chunks SET layer = ? WHERE memory = ?", (new.tier, row))
             if old.is_document:
                 says = (
-                    document_parts.joined(zip(chunks.places, chunks.texts, strict=False))
+                    document_rows.joined(zip(chunks.places, chunks.texts, strict=False))
                     or new.content
                 )
                 keep_text(db, old, said, new, says)
@@ -207,7 +207,7 @@ class MemoryFile:
         """Update the words of chunks that may be held back, and log the vectors of a memory that
         became live or ceased to be."""
         if old.holds_back != new.holds_back:
-            document_parts.hold(db, self.words, row, new.holds_back)
+            document_rows.hold(db, self.words, row, new.holds_back)
         if (old.state in LIVE) != (new.state in LIVE):
             self.vectors.log(db, self._chunks_of(db, row))
 
@@ -319,7 +319,7 @@ def _with_places(chunks: Chunks) -> list[tuple[str, str | None]]:
     documents."""
     if not chunks.places:
         return [(text, None) for text in chunks.texts]
-    places = map(document_parts.passage_text, chunks.places)
+    places = map(document_rows.passage_text, chunks.places)
     return list(zip(chunks.texts, places, strict=True))
 
 

@@ -19,7 +19,7 @@ from kinmem.store.records import (
     Record,
     RefusalRecord,
 )
-from kinmem.store.sql import document_parts, document_versions, entity_rows, history_rows
+from kinmem.store.sql import document_rows, entity_rows, history_rows
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.export_rows import records
 from kinmem.store.sql.history_rows import next_write
@@ -78,7 +78,7 @@ class RowLoader:
         self._file.insert_chunks(db, [(row, memory.content, _chunks(record))])
         db.run("UPDATE chunks SET layer = ? WHERE memory = ?", (memory.tier, row))
         if memory.is_document and not memory.holds_back:
-            document_parts.hold(db, self._file.words, row, False)
+            document_rows.hold(db, self._file.words, row, False)
         entity_rows.restore(db, row, record.entities, record.relations, record.is_read)
         self._what_was_made_of(record, row)
         self._origins(record)
@@ -114,7 +114,7 @@ class RowLoader:
         )
         texts = {one.content_hash: one.text for one in record.earlier_texts}
         if texts:
-            texts[record.memory.content_hash] = document_parts.text_of(self._db, row)
+            texts[record.memory.content_hash] = document_rows.text_of(self._db, row)
         self._db.run_each(
             "INSERT INTO old_texts (memory_id, content_hash, base, delta, at)"
             " VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -123,7 +123,7 @@ class RowLoader:
                     record.memory.id,
                     one.content_hash,
                     one.base,
-                    document_versions.delta(texts[one.base], one.text),
+                    document_rows.delta(texts[one.base], one.text),
                     time_text(one.at),
                 )
                 for one in record.earlier_texts

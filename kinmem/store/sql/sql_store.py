@@ -16,7 +16,6 @@ from kinmem.store.sql.database import Row
 from kinmem.store.sql.document_texts import SqlDocuments
 from kinmem.store.sql.file_state import kept_states
 from kinmem.store.sql.graph_rows import SqlGraph
-from kinmem.store.sql.job_rows import SqlDecisions, SqlJobs
 from kinmem.store.sql.life_rows import SqlLife
 from kinmem.store.sql.linked_memories import SqlLinks
 from kinmem.store.sql.memory_file import MemoryFile
@@ -26,7 +25,7 @@ from kinmem.store.sql.record_rows import SqlTransfer
 from kinmem.store.sql.sharing import Files
 from kinmem.store.sql.shown_rows import SqlShownNotes
 from kinmem.store.sql.turn_rows import SqlSnapshots, SqlTurns
-from kinmem.store.sql.upkeep_rows import SqlRounds, SqlSummaries
+from kinmem.store.sql.upkeep_rows import SqlDecisions, SqlJobs, SqlRounds, SqlSummaries
 from kinmem.store.sql.writer import MemoryWriter
 from kinmem.text import folded
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kinmem.models import Asked, Candidate, Part
-from kinmem.store.sql.document_parts import passage_of
+from kinmem.store.sql.document_rows import passage_of
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.nearest_chunks import Near, NearestChunks
 

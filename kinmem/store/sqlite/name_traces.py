@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 
 from kinmem.errors import MemoryNotFound
 from kinmem.models import Memory
-from kinmem.store.history import Traces
-from kinmem.store.mention import Mention
+from kinmem.store.history import Mention, Traces
 from kinmem.store.sql.database import Transaction
+from kinmem.store.sql.document_rows import delta
 from kinmem.store.sql.document_texts import SqlDocuments
-from kinmem.store.sql.document_versions import delta
 from kinmem.store.sql.erasing import IN_TURNS, turns_of
 from kinmem.store.sql.memory_rows import COLUMNS, memory_of
 from kinmem.store.sqlite.connection import SqliteDatabase, SqliteTransaction

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-from kinmem.store.mention import Mention
+from kinmem.store.history import Mention
 from kinmem.store.sql.memory_rows import FIELDS, as_text
 
 # Columns of a memory that hold what somebody wrote, unchanged.

@@ -18,7 +18,7 @@ from kinmem.models import (
 )
 from kinmem.store.sql.conditions import IN_IDS, IN_NUMBERS, VISIBLE, Allowed, View, conditions
 from kinmem.store.sql.database import Transaction
-from kinmem.store.sql.document_parts import note_ingested
+from kinmem.store.sql.document_rows import note_ingested
 from kinmem.store.sql.file_state import state_of
 from kinmem.store.sqlite.hybrid_search import Rows, search
 from kinmem.store.sqlite.kin_files import SqliteFile, SqliteFiles

@@ -1,21 +1,176 @@
 """The store of one Kin in SQLite files."""
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import StoreError
 from kinmem.models import Health
 from kinmem.settings import kin_name
+from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.sql_store import SqlStore
+from kinmem.store.sqlite.chunk_vectors import VEC0_CHUNK
+from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.kin_files import SqliteFiles
-from kinmem.store.sqlite.maintenance import examine, keep_house
 from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
 from kinmem.store.sqlite.name_traces import SqliteForgetting
 from kinmem.store.sqlite.search_index import SqliteIndex
 from kinmem.store.sqlite.turn_search import SqliteTranscript
+
+
+def examine(database: SqliteDatabase, home: Path) -> Health:
+    """Count what must agree and let SQLite look for damage; reads the whole file."""
+    with database.afresh() as db:
+        vectors = {
+            str(name): _count(db, f"vectors_{number:d}_rowids")
+            for number, name in db.rows("SELECT id, name FROM embedders")
+        }
+        pending = db.rows(
+            "SELECT name, count(chunk) FROM embedders LEFT JOIN pending"
+            " ON pending.embedder = embedders.id GROUP BY name"
+        )
+        found = [said for (said,) in db.rows("PRAGMA quick_check(5)")]
+        sqlite, source, vec = (
+            str(db.value(f"SELECT {told}()"))
+            for told in ("sqlite_version", "sqlite_source_id", "vec_version")
+        )
+        return Health(
+            file=str(database.path.relative_to(home)),
+            engine=f"SQLite {sqlite} ({source[:10]} {source[20:32]}), sqlite-vec {vec}",
+            application=db.value("PRAGMA application_id"),
+            version=db.value("PRAGMA user_version"),
+            memories=_count(db, "memories"),
+            words=_count(db, "words_docsize WHERE id > 0"),
+            chunks=_count(db, "chunks"),
+            vectors=vectors,
+            pending={str(name): int(count or 0) for name, count in pending},
+            damage=() if found == ["ok"] else tuple(map(str, found)),
+        )
+
+
+def _count(db: Transaction, table: str) -> int:
+    return int(db.value(f"SELECT count(*) FROM {table}"))
+
+
+logger = logging.getLogger(__name__)
+
+SPARSE = VEC0_CHUNK // 2
+"""Vectors in a block of vec0 up to which they are moved into a fuller one: vec0 fills the newest
+block only, and drops one when it is empty."""
+MOST_FREE = 0.25
+"""Share of a file's pages that may be free; SQLite uses them again."""
+LEAST_FREE = 1 << 20
+"""Bytes below which no free pages are worth the trouble."""
+PAGES = 500
+"""Given back in one transaction."""
+SMALL = 256 << 20
+"""Bytes up to which a file of an older kinmem, which cannot shrink in pieces, is written anew as a
+whole: others wait meanwhile, about a second for each 100 MB."""
+
+
+def keep_house(
+    database: SqliteDatabase, is_over: Callable[[], bool], dry_run: bool
+) -> Counter[str]:
+    """See Store.keep_house."""
+    counts: Counter[str] = Counter()
+    for number in _numbers(database):
+        _fill_blocks(database, number, is_over, dry_run, counts)
+    _give_back(database, is_over, dry_run, counts)
+    if not dry_run and not is_over():
+        try:
+            database.empty_log()
+        except StoreError as error:  # somebody is reading; the next run does it
+            logger.info("the log stays as it is: %s", error)
+    return counts
+
+
+def _numbers(database: SqliteDatabase) -> list[int]:
+    return [number for (number,) in database.rows("SELECT id FROM embedders ORDER BY id")]
+
+
+def _fill_blocks(
+    database: SqliteDatabase,
+    number: int,
+    is_over: Callable[[], bool],
+    dry_run: bool,
+    counts: Counter[str],
+) -> None:
+    """Move the vectors of sparse blocks, block by block; counts blocks.
+
+    The last one is still being filled. Fewer than two others would not save one.
+    """
+    sparse = database.rows(
+        f"""
+        SELECT chunk_id, count(*) FROM vectors_{number:d}_rowids
+        WHERE chunk_id < (SELECT max(chunk_id) FROM vectors_{number:d}_chunks)
+        GROUP BY chunk_id HAVING count(*) <= {SPARSE} ORDER BY count(*)
+        """
+    )
+    if len(sparse) < 2:
+        return
+    if dry_run:
+        counts["blocks"] += len(sparse)
+        return
+    for block, _ in sparse:
+        if is_over():
+            return
+        with database.writing() as db:
+            _move(db, number, block)
+        counts["blocks"] += 1
+
+
+def _move(db: Transaction, number: int, block: int) -> None:
+    """Move the vectors of one block into the newest block. Searches find the same, so the revision
+    stays."""
+    rows: list[Any] = db.rows(
+        f"SELECT chunk, embedding FROM vectors_{number:d} WHERE chunk IN"
+        f" (SELECT rowid FROM vectors_{number:d}_rowids WHERE chunk_id = ?)",
+        (block,),
+    )
+    db.run_each(f"DELETE FROM vectors_{number:d} WHERE chunk = ?", [row[:1] for row in rows])
+    db.run_each(f"INSERT INTO vectors_{number:d} (chunk, embedding) VALUES (?, ?)", rows)
+
+
+def _give_back(
+    database: SqliteDatabase, is_over: Callable[[], bool], dry_run: bool, counts: Counter[str]
+) -> None:
+    """Return free pages to the disk where there are too many; counts `freed_kib`."""
+    size, free, page, vacuum = (
+        int(database.rows(f"PRAGMA {name}")[0][0])
+        for name in ("page_count", "freelist_count", "page_size", "auto_vacuum")
+    )
+    if free * page < LEAST_FREE or free < MOST_FREE * size:
+        return
+    in_pieces = vacuum == INCREMENTAL
+    if not in_pieces and size * page > SMALL:
+        return
+    if dry_run:
+        counts["freed_kib"] += free * page // 1024
+        return
+    if in_pieces:
+        while not is_over() and (left := _shrunk(database)):
+            counts["freed_kib"] += left * page // 1024
+    elif not is_over():
+        with database.alone() as db:  # from now on it can shrink in pieces
+            db.rows(f"PRAGMA auto_vacuum = {INCREMENTAL}")
+            db.rows("VACUUM")
+        counts["freed_kib"] += free * page // 1024
+
+
+def _shrunk(database: SqliteDatabase) -> int:
+    """Return at most PAGES free pages to the disk; returns how many."""
+    with database.writing() as db:
+        before: int = db.value("PRAGMA freelist_count")
+        db.rows(f"PRAGMA incremental_vacuum({PAGES})")
+        return before - int(db.value("PRAGMA freelist_count"))
+
+
+INCREMENTAL = 2
+"""What PRAGMA auto_vacuum calls it."""
 
 
 class SqliteStore(SqlStore):

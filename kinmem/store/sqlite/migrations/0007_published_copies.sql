@@ -1,6 +1,6 @@
 -- Version 7: sharing publishes a copy. The original of every memory is in its author's file;
 -- shared.db holds the copies that the authors' processes have published there. Originals that an
--- earlier version kept in shared.db come home when their Kin is opened (adoption.py).
+-- earlier version kept in shared.db come home when their Kin is opened (kin_files.py).
 
 -- Moves that were cut short are settled by adoption: of two rows with one id the later version is
 -- the original.
