@@ -41,6 +41,7 @@ from kinmem.store.records import (
 )
 from kinmem.transfer import jsonl
 from tests.conftest import MovableClock
+from tests.sweeps import rounds
 
 ServiceOf = Callable[..., Service]
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
@@ -596,7 +597,9 @@ def test_the_schema_on_the_page_is_that_of_the_code() -> None:
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "count", [300, pytest.param(rounds(10_000, short=1_000), marks=pytest.mark.slow)]
+)
 def test_so_many_memories_come_back_byte_by_byte(
     service_of: ServiceOf, tmp_path: Path, count: int
 ) -> None:
