@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.data import Conversation
 from kinmem.llm.base import Calibration, Embedder, Purpose
-from kinmem.llm.pieces import chunks_of
+from kinmem.llm.prompts import chunks_of
 from kinmem.models import Vectors
 from kinmem.text import content_words, words
 

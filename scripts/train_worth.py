@@ -18,8 +18,8 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from kinmem.language.talk import worth  # noqa: E402
-from kinmem.language.talk.features import BUCKETS, Setting, pieces  # noqa: E402
 from kinmem.language.talk.statements import Statement, statements  # noqa: E402
+from kinmem.language.talk.worth import BUCKETS, Setting, pieces  # noqa: E402
 
 FOLDER = ROOT / "training" / "talk"
 EPOCHS, RATE, DECAY = 120, 0.05, 1e-5

@@ -1,8 +1,8 @@
 """What every command begins with: whose memory, where it is, how to answer, which ids are meant."""
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import RenderableType
 
-from kinmem.cli.terminal import json_text, say
+from kinmem.cli.terminal import json_text, one_line, say
 from kinmem.errors import InvalidInput
 from kinmem.models import LIVE, TURN, Page, State
 from kinmem.settings import KIN_NAME, Settings, load
+from kinmem.text import cut
+from kinmem.upkeep.steps import NAMES
 
 if TYPE_CHECKING:
     from kinmem.service import Service
@@ -103,3 +105,75 @@ def full_id(memory: "Service", typed: str) -> str:
     if len(found) > 1:
         raise InvalidInput(f"{len(found)} memories end with {ending!r}; give the whole id")
     return found.pop() if found else ending
+
+
+# Number of memories whose ids are offered.
+NEWEST = 100
+Complete = Callable[[typer.Context, list[str], str], list[Any]]
+
+
+def among(*values: str) -> Complete:
+    """Offer the values that begin with what was typed."""
+
+    def complete(ctx: typer.Context, args: list[str], incomplete: str) -> list[Any]:
+        return [value for value in values if value.startswith(incomplete)]
+
+    return complete
+
+
+def from_memory(offered: Callable[[CommandContext], Iterable[Any]]) -> Complete:
+    """Offer values from the memory that the command line selects; nothing if it cannot be read."""
+
+    def complete(ctx: typer.Context, args: list[str], incomplete: str) -> list[Any]:
+        found: list[Any] = []
+        with suppress(Exception):  # a suggestion is not worth an error
+            found = [
+                value
+                for value in offered(_context_of(ctx))
+                if (value if isinstance(value, str) else value[0]).startswith(incomplete)
+            ]
+        return found
+
+    return complete
+
+
+def _context_of(ctx: typer.Context) -> CommandContext:
+    """Build the context from the options typed so far, before or after the command."""
+    typed = [one.params for one in (ctx, ctx.parent) if one is not None]
+    given = {
+        name: next((params[name] for params in typed if params.get(name)), None)
+        for name in ("kin", "home")
+    }
+    return CommandContext(given["kin"], given["home"])
+
+
+def _memory(context: CommandContext) -> "AbstractContextManager[Service]":
+    """Open the memory if it exists: none is created for a suggestion."""
+    if not context.settings().home.is_dir():
+        raise FileNotFoundError
+    return context.memory(resident=False)
+
+
+def kins(context: CommandContext) -> Iterable[str]:
+    return kin_names(context.settings().home)
+
+
+def ids(context: CommandContext) -> Iterable[tuple[str, str]]:
+    """Return the newest ids, each with what the memory says."""
+    with _memory(context) as memory:
+        newest = memory.list_memories(limit=NEWEST).memories
+    return [(short_id(one.id), cut(one_line(one.content), 60)) for one in newest]
+
+
+def subjects(context: CommandContext) -> Iterable[str]:
+    with _memory(context) as memory:
+        return memory.subjects("", NEWEST)
+
+
+def sessions(context: CommandContext) -> Iterable[str]:
+    with _memory(context) as memory:
+        return [one.name for one in memory.sessions(NEWEST)]
+
+
+def steps(context: CommandContext) -> Iterable[str]:
+    return NAMES

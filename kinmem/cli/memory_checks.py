@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kinmem.cli.installation_checks import Check, Status
 from kinmem.errors import KinmemError
-from kinmem.llm.pieces import chunks_of
+from kinmem.llm.prompts import chunks_of
 from kinmem.models import Asked, Filters, Health, Living, Memory, Vector
 from kinmem.models.turns import Run
 from kinmem.settings import Settings

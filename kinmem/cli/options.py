@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal, TypedDict
 
 import typer
 
-from kinmem.cli import shell_completion
-from kinmem.cli.shell_completion import Complete, among, from_memory
+from kinmem.cli import command_context
+from kinmem.cli.command_context import Complete, among, from_memory
 
 
 def option(
@@ -37,8 +37,8 @@ def argument(metavar: str, help: str, offer: Complete | None = None) -> Any:
     return typer.Argument(metavar=metavar, help=help, show_default=False, autocompletion=offer)
 
 
-KINS, IDS = from_memory(shell_completion.kins), from_memory(shell_completion.ids)
-SUBJECTS, SESSIONS = from_memory(shell_completion.subjects), from_memory(shell_completion.sessions)
+KINS, IDS = from_memory(command_context.kins), from_memory(command_context.ids)
+SUBJECTS, SESSIONS = from_memory(command_context.subjects), from_memory(command_context.sessions)
 
 
 def in_list(text: str) -> Complete:
@@ -242,7 +242,7 @@ SessionLimit = Annotated[int, option("--limit -n", "N", "Most entries; 20 by def
 Parked = Annotated[bool, flag("--parked", "Show what learning has given up on, and why.")]
 Retry = Annotated[bool, flag("--retry", "Let the worker try again what has failed.")]
 STEPS = "Run only these steps: learn, embed, tag, link, prune and so on; all by default."
-Steps = Annotated[list[str] | None, argument("STEP", STEPS, from_memory(shell_completion.steps))]
+Steps = Annotated[list[str] | None, argument("STEP", STEPS, from_memory(command_context.steps))]
 DryRun = Annotated[bool, flag("--dry-run", "Count what would be done, and change nothing.")]
 Due = Annotated[bool, flag("--due", "Learn; do the rest only if KINMEM_SLEEP_EVERY has passed.")]
 Compress = Annotated[bool, flag("--compress", "Merge similar memories without a model.")]

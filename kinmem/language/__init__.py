@@ -25,16 +25,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kinmem.language.change.clash import Clash as Clash
-    from kinmem.language.change.restating import Period as Period
-    from kinmem.language.change.restating import Periods as Periods
-    from kinmem.language.change.restating import claim as claim
+    from kinmem.language.change.vetoes import Period as Period
+    from kinmem.language.change.vetoes import Periods as Periods
+    from kinmem.language.change.vetoes import claim as claim
     from kinmem.language.dates import Dates as Dates
     from kinmem.language.names.names import join_knowledge as join_knowledge
     from kinmem.language.names.names import knowledge as knowledge
     from kinmem.language.names.names import names_by_capitals as names_by_capitals
     from kinmem.language.names.names import names_in as names_in
-    from kinmem.language.names.relation_names import inverse_relation as inverse_relation
-    from kinmem.language.names.relation_names import stored_relation as stored_relation
+    from kinmem.language.names.relations import inverse_relation as inverse_relation
+    from kinmem.language.names.relations import stored_relation as stored_relation
     from kinmem.language.orders import may_be_orders as may_be_orders
     from kinmem.language.orders import order_hints as order_hints
     from kinmem.language.orders import order_in as order_in
@@ -50,46 +50,43 @@ if TYPE_CHECKING:
     from kinmem.language.secrets.secrets import redact as redact
     from kinmem.language.secrets.secrets import without_private as without_private
     from kinmem.language.sentence_borders import sentences as sentences
+    from kinmem.language.sought import FollowUp as FollowUp
     from kinmem.language.sought import answer_test as answer_test
     from kinmem.language.summaries import summary as summary
-    from kinmem.language.talk.features import Setting as Setting
-    from kinmem.language.talk.followup import FollowUp as FollowUp
     from kinmem.language.talk.prose import Prose as Prose
     from kinmem.language.talk.statements import Statement as Statement
     from kinmem.language.talk.wording import Wording as Wording
     from kinmem.language.talk.worth import Judgement as Judgement
+    from kinmem.language.talk.worth import Setting as Setting
     from kinmem.language.talk.worth import appraise as appraise
     from kinmem.language.talk.worth import kinds as kinds
     from kinmem.language.talk.worth import only_asks as only_asks
     from kinmem.language.time.when import Interval as Interval
-    from kinmem.language.topics import keywords as keywords
     from kinmem.language.weight import TIMES as TIMES
     from kinmem.language.weight import Weight as Weight
+    from kinmem.language.weight import keywords as keywords
 
 _MODULES = {
     "dates": "Dates",
     "time.when": "Interval",
     "names.names": "join_knowledge knowledge names_by_capitals names_in",
-    "names.relation_names": "inverse_relation stored_relation",
+    "names.relations": "inverse_relation stored_relation",
     "talk.prose": "Prose",
     "talk.statements": "Statement",
     "talk.wording": "Wording",
-    "talk.features": "Setting",
-    "talk.worth": "Judgement appraise kinds only_asks",
-    "weight": "TIMES Weight",
+    "talk.worth": "Judgement Setting appraise kinds only_asks",
+    "weight": "TIMES Weight keywords",
     "same.atoms": "atoms",
     "same.similarity": "Kinship Ladder content_hash normalised",
     "change.clash": "Clash",
-    "change.restating": "Period Periods claim",
+    "change.vetoes": "Period Periods claim",
     "pairs": "Pair",
     "same.proof": "unproved",
     "same.echo": "Echoes",
     "orders": "may_be_orders order_hints order_in",
     "secrets.secrets": "keys_in redact without_private",
     "sentence_borders": "sentences",
-    "sought": "answer_test",
-    "talk.followup": "FollowUp",
-    "topics": "keywords",
+    "sought": "FollowUp answer_test",
     "summaries": "summary",
 }
 """Where each name is defined."""

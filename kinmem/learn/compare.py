@@ -21,7 +21,7 @@ from kinmem.learn.reconcile import (
     reconcile,
 )
 from kinmem.llm.base import Embedder, Judge
-from kinmem.llm.pieces import chunks_of, embedded, is_surely_one
+from kinmem.llm.prompts import chunks_of, embedded, is_surely_one
 from kinmem.llm.relating import PERHAPS_SAME, SAME, Judged, Relating
 from kinmem.models import LIVE, Asked, Chunks, Draft, Filters, Memory, State, Stored, Vector
 from kinmem.models.places import compare_places

@@ -28,7 +28,7 @@ from kinmem.language import (
 )
 from kinmem.llm.base import Embedder, Judge
 from kinmem.llm.naming import Naming, knowledge_of
-from kinmem.llm.pieces import chunks_of
+from kinmem.llm.prompts import chunks_of
 from kinmem.models import (
     TOLD_AT,
     Category,

@@ -13,7 +13,7 @@ from kinmem.errors import ModelError
 from kinmem.llm.base import Calibration, Purpose, Window
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.onnx import OnnxModel, open_tokenizer, reason
-from kinmem.llm.pieces import pieces
+from kinmem.llm.prompts import pieces
 from kinmem.llm.vectors import unit_rows
 from kinmem.models import Vector, Vectors
 

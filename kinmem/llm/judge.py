@@ -20,7 +20,7 @@ from kinmem.llm.embed_onnx import FOLDER as FOLDER
 from kinmem.llm.embed_onnx import words_of
 from kinmem.llm.naming import SURE, Found, entities, names_in
 from kinmem.llm.onnx import reason, session_of
-from kinmem.llm.pieces import pieces
+from kinmem.llm.prompts import pieces
 from kinmem.models import Entity
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from kinmem.errors import ModelError, Unusable
 from kinmem.llm.base import Calibration, Purpose, Shape, Window
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.litellm_client import LitellmClient
-from kinmem.llm.pieces import pieces
+from kinmem.llm.prompts import pieces
 from kinmem.llm.reply import Unfit, fitted, schema_of
 from kinmem.llm.vectors import unit_rows
 from kinmem.models import Vectors

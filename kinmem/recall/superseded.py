@@ -2,7 +2,7 @@
 
 If the question is about a past time, what held then comes first (former_first, stage 12). Of two
 memories in an open conflict, of which only one can hold, the newer comes first (newer_first); that
-runs after stage 15, in answer_cache.py, since a review may settle a conflict while the answer is
+runs after stage 15, in pipeline.py, since a review may settle a conflict while the answer is
 cached.
 """
 

@@ -22,8 +22,7 @@ from kinmem.llm.base import ChatModel, ChatModels, Embedder
 from kinmem.llm.naming import Naming
 from kinmem.models import Answer, Filters, Memory, Note, Progress
 from kinmem.models.places import meant, named, same_place, worked_in
-from kinmem.recall.answer_cache import RecentAnswers
-from kinmem.recall.pipeline import Recall
+from kinmem.recall.pipeline import Recall, RecentAnswers
 from kinmem.recall.question import Request
 from kinmem.settings import Settings
 from kinmem.store.base import Store

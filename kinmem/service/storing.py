@@ -7,7 +7,7 @@ from kinmem.documents.document import Given, as_given, is_document
 from kinmem.errors import InvalidInput
 from kinmem.learn.edit import changed_fields
 from kinmem.llm.naming import reread
-from kinmem.llm.pieces import chunks_of, embedded
+from kinmem.llm.prompts import chunks_of, embedded
 from kinmem.models import Chunks, Memory, Note, Progress, State, Stored
 from kinmem.service.components import Components, Ground
 from kinmem.store.history import batch_name

@@ -11,7 +11,7 @@ from kinmem.errors import InvalidInput
 from kinmem.learn.apply import retried
 from kinmem.llm.base import Embedder, Judge
 from kinmem.llm.naming import Naming, reread
-from kinmem.llm.pieces import chunks_of, embedded
+from kinmem.llm.prompts import chunks_of, embedded
 from kinmem.models import LIVE, Chunks, Event, Memory, State
 from kinmem.models.turns import Batch, Change
 from kinmem.store.base import Store

@@ -22,8 +22,7 @@ from kinmem.llm.prompts import render, today
 from kinmem.models import CATEGORIES, LIVE, Category, Memory
 from kinmem.models.places import compare_places, name_of
 from kinmem.settings import Settings
-from kinmem.store.base import Store
-from kinmem.store.upkeep import Jobs
+from kinmem.store.base import Jobs, Store
 from kinmem.text import folded
 from kinmem.upkeep.candidates import Candidates
 from kinmem.upkeep.groups import Group, day_of, weightiest

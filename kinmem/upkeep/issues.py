@@ -19,7 +19,7 @@ from kinmem.llm.prompts import render, today
 from kinmem.llm.relating import Relating
 from kinmem.llm.reply import fitting
 from kinmem.models import Issue, IssueKind, Memory, Progress
-from kinmem.store.upkeep import Decisions
+from kinmem.store.base import Decisions
 from kinmem.text import clean, folded
 from kinmem.validation import checked_content
 

@@ -12,7 +12,7 @@ from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.language import Weight, atoms, content_hash, join_knowledge, normalised, sentences
 from kinmem.llm.base import Embedder
 from kinmem.llm.naming import Naming
-from kinmem.llm.pieces import SIZE, chunks_of
+from kinmem.llm.prompts import SIZE, chunks_of
 from kinmem.models import OF_ITS_TIME, TOLD_AT, Category, Chunks, Draft, Knowledge, Memory, State
 from kinmem.models.turns import Batch, Change
 from kinmem.store.base import Store

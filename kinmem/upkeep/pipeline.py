@@ -11,10 +11,9 @@ from kinmem.llm.naming import Naming
 from kinmem.llm.relating import Relating
 from kinmem.settings import Settings
 from kinmem.store.base import Store
-from kinmem.upkeep.compress import compress
 from kinmem.upkeep.consolidate import consolidate, everywhere
 from kinmem.upkeep.entities import entities
-from kinmem.upkeep.join import join
+from kinmem.upkeep.join import compress, join
 from kinmem.upkeep.lifecycle import expire, retain
 from kinmem.upkeep.link import link
 from kinmem.upkeep.priority import recalibrate, tier

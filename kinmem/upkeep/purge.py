@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from kinmem.clock import Clock
 from kinmem.models import LIVE, Filters, Living, Memory, State
 from kinmem.settings.memory_settings import Prune
-from kinmem.store.base import Store
-from kinmem.store.upkeep import Jobs
+from kinmem.store.base import Jobs, Store
 from kinmem.upkeep.lifecycle import BY_UPKEEP, from_person, was_told
 from kinmem.upkeep.schedule import (
     SETTLED,

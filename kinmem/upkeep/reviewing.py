@@ -14,7 +14,7 @@ from kinmem.documents.document import released
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.language import Weight, content_hash, unproved
 from kinmem.llm.base import ChatModel, Embedder, Judge
-from kinmem.llm.pieces import chunks_of, embedded
+from kinmem.llm.prompts import chunks_of, embedded
 from kinmem.llm.relating import Relating
 from kinmem.models import Chunks, Filters, Issue, Memory, Progress, Review, Settled, State
 from kinmem.models.turns import Batch, Change

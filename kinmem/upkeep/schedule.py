@@ -12,8 +12,7 @@ from kinmem.clock import Clock
 from kinmem.errors import MemoryNotFound, VersionConflict
 from kinmem.models import Living, Memory
 from kinmem.models.turns import Batch, Change
-from kinmem.store.base import Store
-from kinmem.store.upkeep import Jobs
+from kinmem.store.base import Jobs, Store
 from kinmem.upkeep.steps import NAMES, Budget, StepName
 
 MARK = "sleep"

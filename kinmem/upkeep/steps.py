@@ -15,7 +15,7 @@ import uuid_utils
 
 from kinmem.errors import InvalidInput, KinmemError
 from kinmem.models.turns import Run, RunKind
-from kinmem.store.upkeep import Jobs
+from kinmem.store.base import Jobs
 
 # How long a lease lasts unless it is renewed. A killed process loses its lease at once.
 SECONDS = 300.0

@@ -41,7 +41,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/test_service.py",
         "tests/documents/test_documents.py",
     ),
-    "kinmem/recall/answer_cache.py": (
+    "kinmem/recall/pipeline.py": (
         "tests/recall/test_former.py",
         "tests/recall/test_judged.py",
         "tests/llm/test_judges.py",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kinmem.language.talk.followup import FollowUp
+from kinmem.language.sought import FollowUp
 
 FOLLOW_UPS = """
 And when does he start?

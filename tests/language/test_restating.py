@@ -2,7 +2,7 @@
 
 import pytest
 
-from kinmem.language.change.restating import claim
+from kinmem.language.change.vetoes import claim
 from tests.growth import assert_linear
 
 

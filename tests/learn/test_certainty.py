@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinmem.language.change.restating import claim
+from kinmem.language.change.vetoes import claim
 from kinmem.language.same.similarity import Ladder, content_hash
 from kinmem.learn.reconcile import Flag, Outdated, Replace, Verdict, reconcile
 from kinmem.llm.builtin import BuiltinEmbedder

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kinmem.llm.pieces import OVERLAP, SIZE, chunks_of
+from kinmem.llm.prompts import OVERLAP, SIZE, chunks_of
 from kinmem.wiring.pick_models import embedders
 
 

@@ -10,9 +10,8 @@ from kinmem.llm.base import ChatModels
 from kinmem.llm.deadline import Deadline
 from kinmem.llm.judge import BuiltinJudge
 from kinmem.models import Asked, Filters, Reasons, Scored
-from kinmem.recall.answer_cache import RecentAnswers
 from kinmem.recall.judging import MOST, ROOM, Judging, told
-from kinmem.recall.pipeline import Recall
+from kinmem.recall.pipeline import Recall, RecentAnswers
 from kinmem.recall.question import Request
 from kinmem.service import Service
 

@@ -14,12 +14,12 @@ import uuid_utils
 from kinmem.clock import Clock
 from kinmem.language.same.similarity import content_hash
 from kinmem.llm.base import ChatModel, Embedder
-from kinmem.llm.pieces import chunks_of
+from kinmem.llm.prompts import chunks_of
 from kinmem.models import Chunks, Draft, Filters, Memory, State, Vectors
 from kinmem.service import Service
 from kinmem.store.base import Store
-from kinmem.upkeep.compress import compress
 from kinmem.upkeep.consolidate import consolidate
+from kinmem.upkeep.join import compress
 from kinmem.wiring.pick_models import embedders
 
 OF_AN_ASSISTANT = {

@@ -8,7 +8,7 @@ import pytest
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import State
 from kinmem.models.turns import Run
-from kinmem.upkeep.compress import united
+from kinmem.upkeep.join import united
 from tests.conftest import MovableClock
 from tests.upkeep.conftest import Bench, all_of_it
 

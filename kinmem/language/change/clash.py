@@ -14,8 +14,7 @@ from itertools import product
 from typing import Literal, NamedTuple
 
 from kinmem.language import vocabulary
-from kinmem.language.change.restating import CHANGED, Claim, claim
-from kinmem.language.change.vetoes import is_event, veto
+from kinmem.language.change.vetoes import CHANGED, Claim, claim, is_event, veto
 from kinmem.language.lexicon import word_class
 from kinmem.language.same.atoms import Atoms, Words, atoms, contrast, forms, is_content
 from kinmem.language.same.clauses import CONTRASTS, bare

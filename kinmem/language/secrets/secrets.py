@@ -17,8 +17,10 @@ from kinmem.language.secrets.kinds import (
     SHOWN,
     WITHIN_WORDS,
     Kind,
+    bare,
+    is_random,
+    stands_for_one,
 )
-from kinmem.language.secrets.values import bare, is_random, stands_for_one
 
 REMOVED = "[secret removed]"
 _BLANK = "[" + " " * (len(REMOVED) - 2) + "]"

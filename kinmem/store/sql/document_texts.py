@@ -2,8 +2,8 @@
 
 from kinmem.errors import MemoryNotFound
 from kinmem.models import Memory, Passage
-from kinmem.store.sql.conditions import ALL, IS_LIVE
 from kinmem.store.sql.document_rows import old_text, passage_of, text_of
+from kinmem.store.sql.memory_rows import ALL, IS_LIVE
 from kinmem.store.sql.sharing import Files
 
 HELD_NOTE = "(held back: reads like an instruction)"

@@ -10,9 +10,8 @@ from typing import Any
 
 from kinmem.models import Entity, EntityType, Knowledge
 from kinmem.store.records import EntityRecord, RelationRecord
-from kinmem.store.sql.conditions import IS_LIVE
 from kinmem.store.sql.database import Row, Transaction
-from kinmem.store.sql.memory_rows import time_text
+from kinmem.store.sql.memory_rows import IS_LIVE, time_text
 from kinmem.text import folded
 
 MOST_PARTS = 50

@@ -11,9 +11,16 @@ from kinmem.language import sentences
 from kinmem.models import Memory
 from kinmem.models.turns import Repetition
 from kinmem.store.sql import link_rows
-from kinmem.store.sql.conditions import IN_NUMBERS, IS_LIVE
 from kinmem.store.sql.database import Database, Transaction, Words
-from kinmem.store.sql.memory_rows import CJK, COLUMNS, as_text, column, memory_of
+from kinmem.store.sql.memory_rows import (
+    CJK,
+    COLUMNS,
+    IN_NUMBERS,
+    IS_LIVE,
+    as_text,
+    column,
+    memory_of,
+)
 from kinmem.text import content_words, words
 
 ERASED = "[erased]"

@@ -10,10 +10,17 @@ from kinmem.language import inverse_relation
 from kinmem.models import LIVE, Knowledge, Memory
 from kinmem.store.graph import MOST_ALIASES, Edge, Key, Known, Named, Reach, Surroundings
 from kinmem.store.sql import entity_rows
-from kinmem.store.sql.conditions import IS_LIVE, SAID_AT, SEEN, VISIBLE
 from kinmem.store.sql.database import Row
 from kinmem.store.sql.memory_file import MemoryFile
-from kinmem.store.sql.memory_rows import COLUMNS, memory_of, time_text
+from kinmem.store.sql.memory_rows import (
+    COLUMNS,
+    IS_LIVE,
+    SAID_AT,
+    SEEN,
+    VISIBLE,
+    memory_of,
+    time_text,
+)
 from kinmem.store.sql.sharing import Files
 from kinmem.text import folded
 

@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 
 from kinmem.life.retention import at_once, last_used, rank_of
 from kinmem.models import LIVE, Fate, Living, Place, State, TierChange
-from kinmem.store.sql.conditions import IN_IDS, IN_NUMBERS, VISIBLE
 from kinmem.store.sql.database import Row, StoredVectors, Transaction
 from kinmem.store.sql.history_rows import Line
-from kinmem.store.sql.memory_rows import moment, time_text
+from kinmem.store.sql.memory_rows import IN_IDS, IN_NUMBERS, VISIBLE, moment, time_text
 from kinmem.store.sql.sharing import Files
 
 RECENT = timedelta(days=7)

@@ -19,9 +19,8 @@ from kinmem.models.links import (
     Link,
     linked,
 )
-from kinmem.store.sql.conditions import IN_IDS
 from kinmem.store.sql.database import Database, Row, Transaction
-from kinmem.store.sql.memory_rows import as_text, time_text
+from kinmem.store.sql.memory_rows import IN_IDS, as_text, time_text
 
 if TYPE_CHECKING:
     pass

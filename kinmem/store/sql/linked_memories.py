@@ -8,12 +8,11 @@ from datetime import datetime
 from kinmem.models import THE_USER, Memory
 from kinmem.models.links import AUTO, MOST_HOLDERS, Link
 from kinmem.store.graph import Key, Origin, Shared
-from kinmem.store.sql.conditions import IN_IDS, IS_LIVE, VISIBLE
 from kinmem.store.sql.database import Row
 from kinmem.store.sql.link_changes import End, LinkChanges
 from kinmem.store.sql.link_rows import CREATED, FIELDS, ORIGIN, in_force, link_of, of_others
 from kinmem.store.sql.memory_file import MemoryFile
-from kinmem.store.sql.memory_rows import time_text
+from kinmem.store.sql.memory_rows import IN_IDS, IS_LIVE, VISIBLE, time_text
 from kinmem.store.sql.sharing import Files
 from kinmem.text import folded
 

@@ -12,15 +12,15 @@ from typing import Any
 
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory, Scope
 from kinmem.store.sql import document_rows, entity_rows, history_rows, link_rows
-from kinmem.store.sql.conditions import IS_LIVE, RAISE
-from kinmem.store.sql.database import Database, StoredVectors, Transaction, Words
+from kinmem.store.sql.database import Database, StoredVectors, Transaction, Words, state_of
 from kinmem.store.sql.document_rows import keep_text
-from kinmem.store.sql.file_state import state_of
 from kinmem.store.sql.history_rows import Line, next_write, record
 from kinmem.store.sql.memory_rows import (
     COLUMNS,
     FIELDS,
     INSERT,
+    IS_LIVE,
+    RAISE,
     column,
     memory_of,
     row_of,

@@ -1,4 +1,4 @@
-"""A memory as a row, and as the texts of the word index.
+"""A memory as a row, as texts of the word index, and conditions on rows.
 
 Word indexes drop all punctuation and keep a run of Chinese or Japanese as one token: C# would be
 "c", and no part of 乌龙茶 found. So texts and questions both go through `named` and `pairs`.
@@ -6,14 +6,15 @@ Word indexes drop all punctuation and keep a run of Chinese or Japanese as one t
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
 from kinmem.clock import spoken_date
-from kinmem.models import ROLES, Memory, State
+from kinmem.models import LIVE, ROLES, Filters, Memory, State
+from kinmem.models.places import FREE
 from kinmem.text import late
 
 FIELDS = tuple(field.name for field in fields(Memory))
@@ -142,3 +143,140 @@ def named(text: str) -> str:
 
 def pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+# In the Kin's own file everything. In shared.db what others share, unless its author has put it
+# away: the Kin's own copies are there for others, and their originals in its own file.
+PUT_AWAY = "m.state IN ('deleted', 'quarantined')"
+VISIBLE = f"(:own OR (m.kin <> :kin AND NOT {PUT_AWAY}))"
+RAISE = "UPDATE revision SET number = number + 1"
+"""What recall reads has changed."""
+ALL = 2**63 - 1
+"""No limit."""
+IN_IDS = "IN LISTED(:ids)"
+IN_NUMBERS = "IN NUMBERED(:ids)"
+LIVE_STATES = ", ".join(f"'{state}'" for state in LIVE)
+IS_LIVE = f"m.state IN ({LIVE_STATES})"
+SEEN = f"{VISIBLE} AND {IS_LIVE} AND (m.expires_at IS NULL OR m.expires_at > :now)"
+SAID_AT = "coalesce(m.occurred_at, m.created_at)"
+IS_NOT_OVER = (
+    "(m.expires_at IS NULL OR m.expires_at > :now) AND (m.valid_to IS NULL OR m.valid_to > :now)"
+)
+VALID_FROM = f"coalesce(m.valid_from, {SAID_AT})"
+BEGAN_UNKNOWN = f"(m.valid_to <= {VALID_FROM} AND {IS_LIVE})"
+"""It was over when it was said, "until 2025 I work at Nokia": before that it was so."""
+
+
+BY_SUBJECT = "m.subject = :subject COLLATE ANYCASE"
+ABOUT = """m.rowid IN (
+    SELECT memory FROM memory_entities JOIN entities e ON e.id = entity
+    WHERE e.folded IN LISTED(:about)
+)"""
+
+# What begins with a question mark is still to be looked at: see migration 5.
+NOT_ELSEWHERE = """(m.place IS NULL OR m.place IN LISTED(:here)
+    OR m.place >= '?' AND m.place < '@' OR m.category IN LISTED(:free))"""
+
+# Which Kin reads which file: the bindings of VISIBLE.
+View = Mapping[str, str | bool]
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What may be found: a condition on `memories m`, and its bindings."""
+
+    condition: str
+    bound: Mapping[str, Any]
+    plain: bool
+    """Whether it allows nearly every live row, and no other."""
+    live: bool
+    """Whether it allows live rows only."""
+    state: State | None = None
+    """The only state that it allows, if the vectors of that state are stored separately."""
+
+
+def conditions(filters: Filters, view: View, now: datetime) -> tuple[str, dict[str, Any]]:
+    """Return the text of a WHERE clause, and its bindings. Without filters: visible, live, not
+    expired."""
+    parts = [VISIBLE]
+    bound: dict[str, Any] = {**view, "now": time_text(now)}
+    _life(filters, parts, bound)
+    if filters.category:
+        parts.append("m.category = :category")
+        bound["category"] = filters.category
+    if filters.subject:
+        parts.append(f"({BY_SUBJECT} OR {ABOUT})" if filters.about else BY_SUBJECT)
+        bound |= {"subject": filters.subject, "about": json.dumps(filters.about)}
+    if filters.scope:
+        parts.append("m.scope = :scope")
+        bound["scope"] = filters.scope
+    if filters.pinned:
+        parts.append("m.pinned")
+    if filters.since:
+        parts.append(f"{SAID_AT} >= :since")
+        bound["since"] = time_text(filters.since)
+    if filters.until:
+        parts.append(f"{SAID_AT} < :until")
+        bound["until"] = time_text(filters.until)
+    if filters.ids is not None:
+        parts.append(f"m.id {IN_IDS}")
+        bound["ids"] = json.dumps(filters.ids)
+    if filters.places is not None:
+        parts.append("m.place IN LISTED(:places)")
+        bound["places"] = json.dumps(filters.places)
+    if filters.here is not None and filters.only_here:
+        parts.append(NOT_ELSEWHERE)
+        bound |= {"here": json.dumps(filters.here), "free": json.dumps(FREE)}
+    for n, tag in enumerate(filters.tags):
+        parts.append(f"EXISTS (SELECT 1 FROM tags WHERE tag = :tag{n} AND memory = m.rowid)")
+        bound[f"tag{n}"] = tag
+    return " AND ".join(parts), bound
+
+
+def _life(filters: Filters, parts: list[str], bound: dict[str, Any]) -> None:
+    """Add the conditions for states and for times of validity to `parts`, and their bindings to
+    `bound`."""
+    if filters.states is not None:
+        states: tuple[State, ...] = filters.states
+    else:
+        states = LIVE + ((State.ARCHIVED,) if filters.include_archived else ())
+        if filters.as_of:
+            states += (State.SUPERSEDED,)
+            parts += [
+                f"({VALID_FROM} <= :as_of OR {BEGAN_UNKNOWN})",
+                "(m.valid_to IS NULL OR m.valid_to > :as_of)",
+                "(m.expires_at IS NULL OR m.expires_at > :as_of)",
+            ]
+            bound["as_of"] = time_text(filters.as_of)
+        elif filters.was:
+            parts.append(_was(filters.was, states, bound))
+            return
+        elif not filters.include_archived:
+            parts.append(IS_NOT_OVER)
+    parts.append(_in(states))
+
+
+def _was(
+    stretch: tuple[datetime | None, datetime | None],
+    states: tuple[State, ...],
+    bound: dict[str, Any],
+) -> str:
+    """Return the condition for what held at some time of the stretch: what holds now, and what has
+    ended or was superseded since."""
+    held = [
+        f"(m.valid_to > {VALID_FROM} OR {BEGAN_UNKNOWN})",
+        _in((*states, State.SUPERSEDED)),
+    ]
+    start, end = stretch
+    if start is not None:
+        held.append("m.valid_to > :was_from")
+        bound["was_from"] = time_text(start)
+    if end is not None:
+        held.append(f"({VALID_FROM} < :was_to OR {BEGAN_UNKNOWN})")
+        bound["was_to"] = time_text(end)
+    return f"({_in(states)} AND {IS_NOT_OVER} OR {' AND '.join(held)})"
+
+
+def _in(states: tuple[State, ...]) -> str:
+    named = ", ".join(f"'{state}'" for state in states)
+    return f"m.state IN ({named})"

@@ -15,10 +15,9 @@ from kinmem.errors import StoreError
 from kinmem.models import Memory
 from kinmem.store.history import COMPUTED
 from kinmem.store.sql import document_rows, entity_rows, link_rows
-from kinmem.store.sql.conditions import RAISE
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.memory_file import MemoryFile
-from kinmem.store.sql.memory_rows import moment, time_text
+from kinmem.store.sql.memory_rows import RAISE, moment, time_text
 
 if TYPE_CHECKING:
     pass

@@ -12,10 +12,9 @@ from typing import Generic, TypeVar
 from kinmem.clock import Clock
 from kinmem.errors import MemoryNotFound
 from kinmem.models import Filters, Memory, State
-from kinmem.store.sql.conditions import IN_IDS, VISIBLE, Allowed, View, conditions
 from kinmem.store.sql.database import Database, Transaction
 from kinmem.store.sql.memory_file import MemoryFile
-from kinmem.store.sql.memory_rows import time_text
+from kinmem.store.sql.memory_rows import IN_IDS, VISIBLE, Allowed, View, conditions, time_text
 from kinmem.store.sql.publishing import USE, Publisher
 
 # By id: how often it was recalled, and when last.

@@ -10,9 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from kinmem.models.turns import Message, Role, Session, Snapshot
-from kinmem.store.sql.conditions import ALL, IN_NUMBERS
 from kinmem.store.sql.database import Database, Transaction
-from kinmem.store.sql.memory_rows import time_text
+from kinmem.store.sql.memory_rows import ALL, IN_NUMBERS, time_text
 
 MESSAGE = tuple(field.name for field in fields(Message))
 

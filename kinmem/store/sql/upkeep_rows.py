@@ -11,13 +11,21 @@ from typing import Any
 from kinmem.clock import Clock
 from kinmem.models import Memory
 from kinmem.models.turns import Conflict, Run
+from kinmem.store.base import Round
 from kinmem.store.memory import SHORT, Summary
-from kinmem.store.sql.conditions import ALL, IN_IDS, IS_LIVE, VISIBLE
-from kinmem.store.sql.database import Database, Transaction
-from kinmem.store.sql.file_state import state_of
-from kinmem.store.sql.memory_rows import COLUMNS, as_text, column, memory_of, time_text
+from kinmem.store.sql.database import Database, Transaction, state_of
+from kinmem.store.sql.memory_rows import (
+    ALL,
+    COLUMNS,
+    IN_IDS,
+    IS_LIVE,
+    VISIBLE,
+    as_text,
+    column,
+    memory_of,
+    time_text,
+)
 from kinmem.store.sql.sharing import Files
-from kinmem.store.upkeep import Round
 from kinmem.text import estimated_tokens
 
 # Own memories that still say what was seen; the first condition finds them by the index.

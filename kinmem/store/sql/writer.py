@@ -11,14 +11,13 @@ from kinmem.errors import MemoryNotFound, StoreError, VersionConflict
 from kinmem.models import Chunks, Draft, Knowledge, Memory
 from kinmem.models.turns import Batch, Change, Conflict, Repetition
 from kinmem.store.sql import entity_rows
-from kinmem.store.sql.conditions import IN_IDS
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.document_rows import drop_old_texts
 from kinmem.store.sql.erasing import put_repetitions, scrub, turns_of
 from kinmem.store.sql.history_rows import Line
 from kinmem.store.sql.link_changes import LinkChanges
 from kinmem.store.sql.memory_file import MemoryFile
-from kinmem.store.sql.memory_rows import time_text
+from kinmem.store.sql.memory_rows import IN_IDS, time_text
 from kinmem.store.sql.sharing import Files
 from kinmem.store.sql.upkeep_rows import close_conflict
 

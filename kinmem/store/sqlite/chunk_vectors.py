@@ -6,9 +6,8 @@ from collections.abc import Collection, Sequence
 
 from kinmem.errors import StoreError
 from kinmem.models import Coverage, Scope, Vector, Vectors
-from kinmem.store.sql.conditions import VISIBLE, View
-from kinmem.store.sql.database import Row, Transaction
-from kinmem.store.sql.file_state import embedder_of
+from kinmem.store.sql.database import Row, Transaction, embedder_of
+from kinmem.store.sql.memory_rows import VISIBLE, View
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.nearest_chunks import VectorCopies
 

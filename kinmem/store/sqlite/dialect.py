@@ -2,7 +2,7 @@
 
 import re
 
-from kinmem.store.sql.conditions import IS_LIVE
+from kinmem.store.sql.memory_rows import IS_LIVE
 
 TABLES = {
     "LISTED": "(SELECT value FROM json_each({}))",

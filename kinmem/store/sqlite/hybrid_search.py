@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kinmem.models import Asked, Candidate
-from kinmem.store.sql.conditions import SAID_AT, Allowed
-from kinmem.store.sql.database import Row
-from kinmem.store.sql.file_state import state_of
+from kinmem.store.sql.database import Row, state_of
+from kinmem.store.sql.memory_rows import SAID_AT, Allowed
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.document_choice import Chosen, Matches, choose
 from kinmem.store.sqlite.nearest_chunks import Near, NearestChunks

@@ -18,10 +18,10 @@ from kinmem.clock import Clock
 from kinmem.errors import StoreError
 from kinmem.models.links import AUTO
 from kinmem.store.sql import history_rows, link_rows
-from kinmem.store.sql.conditions import IN_IDS
 from kinmem.store.sql.database import Row, Transaction
 from kinmem.store.sql.link_rows import FIELDS, ORIGIN, PUT_NEW
 from kinmem.store.sql.memory_file import MemoryFile
+from kinmem.store.sql.memory_rows import IN_IDS
 from kinmem.store.sql.publishing import bring
 from kinmem.store.sql.sharing import KinFiles
 from kinmem.store.sqlite.chunk_vectors import ChunkVectors

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 from kinmem.errors import KinmemError
 from kinmem.models import State, Vector
-from kinmem.store.sql.conditions import IS_LIVE, Allowed
-from kinmem.store.sql.file_state import embedder_of, state_of
+from kinmem.store.sql.database import embedder_of, state_of
+from kinmem.store.sql.memory_rows import IS_LIVE, Allowed
 from kinmem.store.sqlite.connection import SqliteDatabase
 
 if TYPE_CHECKING:

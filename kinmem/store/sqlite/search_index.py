@@ -16,10 +16,9 @@ from kinmem.models import (
     Vector,
     Vectors,
 )
-from kinmem.store.sql.conditions import IN_IDS, IN_NUMBERS, VISIBLE, Allowed, View, conditions
-from kinmem.store.sql.database import Transaction
+from kinmem.store.sql.database import Transaction, state_of
 from kinmem.store.sql.document_rows import note_ingested
-from kinmem.store.sql.file_state import state_of
+from kinmem.store.sql.memory_rows import IN_IDS, IN_NUMBERS, VISIBLE, Allowed, View, conditions
 from kinmem.store.sqlite.hybrid_search import Rows, search
 from kinmem.store.sqlite.kin_files import SqliteFile, SqliteFiles
 from kinmem.store.sqlite.nearest_chunks import APART

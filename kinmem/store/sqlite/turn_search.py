@@ -8,15 +8,13 @@ from typing import Any
 from kinmem.models import TURN, Asked, Candidate, Coverage, Filters, Found, Pending, Vectors
 from kinmem.models.turns import Message
 from kinmem.store.sessions import Learned
-from kinmem.store.sql.conditions import IN_IDS, IS_LIVE, RAISE
+from kinmem.store.sql.database import state_of
 from kinmem.store.sql.erasing import restates
-from kinmem.store.sql.file_state import state_of
-from kinmem.store.sql.memory_rows import time_text
+from kinmem.store.sql.memory_rows import IN_IDS, IS_LIVE, RAISE, time_text
 from kinmem.store.sql.turn_rows import MESSAGE, message_of
 from kinmem.store.sqlite.kin_files import SqliteFiles
 from kinmem.store.sqlite.turn_vectors import TurnVectors
-from kinmem.store.sqlite.turn_words import TurnWords
-from kinmem.store.sqlite.word_index import match_all, match_any
+from kinmem.store.sqlite.word_index import TurnWords, match_all, match_any
 
 # Characters of a message that scoring reads.
 READ = 4000

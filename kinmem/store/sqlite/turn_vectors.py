@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinmem.errors import KinmemError, StoreError
 from kinmem.models import TURN, Coverage, Pending, Vector, Vectors
-from kinmem.store.sql.database import Transaction
-from kinmem.store.sql.file_state import embedder_of, state_of
+from kinmem.store.sql.database import Transaction, embedder_of, state_of
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.nearest_chunks import MOST_SCANS
 
