@@ -90,6 +90,17 @@ def test_not_a_byte_of_a_name_is_left(home: Path, ana: Service) -> None:
     assert problems(ana.store) == []
 
 
+def test_a_text_of_one_long_word_is_erased_from_what_was_said(home: Path, ana: Service) -> None:
+    text = f"The blob is {'QmFzZTY0' * 7000}"
+    ana.record_turn("long", f"{text} and that is it", "I see.")
+    id = ana.memorize(text).id
+    assert id is not None
+
+    ana.forget(id, erase=True)
+
+    assert all("QmFzZTY0" not in message.text for message in ana.turns("long"))
+
+
 def test_the_plan_erases_nothing(ana: Service) -> None:
     planted(ana)
     before = ana.store.revision

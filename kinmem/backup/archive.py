@@ -104,7 +104,10 @@ def named(path: Path) -> Backup | None:
     if match is None:
         return None
     stamp, number, reason, encrypted = match.groups()
-    made_at = datetime.strptime(stamp, STAMP).replace(tzinfo=UTC)
+    try:
+        made_at = datetime.strptime(stamp, STAMP).replace(tzinfo=UTC)
+    except ValueError:  # digits that are no date
+        return None
     return Backup(path, made_at, cast(Reason, reason), encrypted is not None, int(number or 1))
 
 

@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -35,7 +35,7 @@ from kinmem.backup.archive import (
 )
 from kinmem.backup.rotation import outdated
 from kinmem.clock import Clock
-from kinmem.errors import InvalidInput, StoreError
+from kinmem.errors import InvalidInput, KinmemError, StoreError
 from kinmem.settings.memory_settings import BackupSettings
 from kinmem.store.home_files import HomeFiles
 
@@ -130,7 +130,10 @@ class Backups:
     def _before_upgrade(self, path: Path) -> None:
         name = str(path.relative_to(self.home))
         known = next((one for one in self.listed() if one.reason == "upgrade"), None)
-        held = None if known is None else manifest_of(known.path).files.get(name)
+        held = None
+        if known is not None:
+            with suppress(KinmemError):  # one that cannot be read must not keep the memory closed
+                held = manifest_of(known.path).files.get(name)
         self.make_alone("upgrade", locked=path, unless=(name, held))
 
     @contextmanager

@@ -30,6 +30,8 @@ GIVEN_UP = 86_400.0
 """Seconds after which an erasure that was written down and not done will not be done."""
 BUSY = 2.0
 """Seconds that it waits for a process that makes a backup; then it leaves all of it for later."""
+PASSING = ("storage_busy", "storage_full", "storage_failed", "storage_read_only")
+"""Codes of errors that may be gone tomorrow, such as a full disk: the erasure waits until then."""
 
 
 class ErasesInBackups:
@@ -132,7 +134,9 @@ class ErasesInBackups:
             try:
                 if self._erase_all_in(backup, waiting):
                     rewritten.append(str(backup.path))
-            except KinmemError:
+            except KinmemError as error:
+                if isinstance(error, StoreError) and error.code in PASSING:
+                    continue
                 damaged.append(str(backup.path))
             for order in waiting:
                 order["done"].append(backup.path.name)

@@ -21,7 +21,7 @@ from kinmem.errors import InvalidInput, StoreError
 from kinmem.service import Service
 from kinmem.settings.memory_settings import BackupSettings
 from kinmem.store.sqlite.store import SqliteStore
-from tests.backups import backups_of, opened_up
+from tests.backups import backups_of, opened_up, version_6
 from tests.conftest import MovableClock
 from tests.processes import REPOSITORY
 from tests.store.contract import added
@@ -120,6 +120,22 @@ def test_a_backup_is_one_private_file_that_any_program_can_open(home: Path) -> N
         assert set(archive.namelist()) == {"manifest.json", "kins/ana.db", "shared.db"}
     assert made.manifest.files["kins/ana.db"].memories == 20
     assert sorted(one.name for one in made.path.parent.iterdir()) == [".lock", made.path.name]
+
+
+def test_an_unreadable_backup_keeps_no_memory_closed(
+    home: Path, service_of: Callable[..., Service]
+) -> None:
+    version_6(home)
+    folder = home / "backups"
+    folder.mkdir()
+    (folder / "kinmem-20260101T000000Z-upgrade.zip").write_bytes(b"no archive")
+    (folder / "kinmem-20269999T000000Z-daily.zip").write_bytes(b"no date")
+
+    service_of("ana", resident=False)
+
+    made = [one for one in backups_of(home).listed() if one.reason == "upgrade"]
+    assert len(made) >= 2
+    assert verify(backups_of(home), made[0].path).problems == []
 
 
 def test_a_home_without_memories_has_nothing_to_back_up(home: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from kinmem.backup import erasure
 from kinmem.backup.restore import restore, verify
+from kinmem.errors import StoreError
 from kinmem.service import Service
 from kinmem.settings.memory_settings import BackupSettings
 from kinmem.store.sqlite.store import SqliteStore
@@ -142,6 +143,41 @@ def test_a_backup_being_made_delays_the_erasure_only(
 
     assert done.backups.later == 1
     ana.sleep(["backup"])
+    assert holding(home, "marzipanschwein") == []
+
+
+def test_a_full_disk_delays_the_erasure_only(
+    home: Path, ana: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = stored(ana, SECRET)
+    backups_of(home).make()
+
+    def no_room(*_: object) -> None:
+        raise StoreError("no room for the backup", "storage_full")
+
+    with monkeypatch.context() as full:
+        full.setattr(erasure, "pack", no_room)
+        done = ana.forget(id, erase=True)
+
+    assert (done.backups.later, done.backups.unreached) == (1, ())
+    assert holding(home, "marzipanschwein") != []
+    assert ana.sleep(["backup"]).counts["backup.rewritten"] == 1
+    assert holding(home, "marzipanschwein") == []
+
+
+def test_an_erasure_written_down_is_done_although_the_kins_file_is_gone(
+    home: Path, ana: Service
+) -> None:
+    id = stored(ana, SECRET)
+    backups_of(home).make()
+    waiting = erasure.ErasesInBackups(backups_of(home), "ana")
+    killed = waiting.erasing([id])
+    killed.__enter__()
+    ana.close()
+    for path in (home / "kins").iterdir():
+        path.unlink()
+
+    assert len(waiting.catch_up().rewritten) == 1
     assert holding(home, "marzipanschwein") == []
 
 

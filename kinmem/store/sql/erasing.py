@@ -29,6 +29,9 @@ SAYS_IT = 0.6
 # Least words of a statement that is looked for in all that was said; characters in scripts without
 # spaces.
 FEWEST_WORDS = 3
+# Characters of its longest word that the database looks for. LIKE refuses a pattern of over 50,000
+# bytes, and what is found is read again.
+LONGEST_LIKE = 100
 IN_TURNS = "(session, turn) IN PAIRED(:turns)"
 OF_MEMORIES = "SELECT DISTINCT session, turn FROM repetitions WHERE memory IN LISTED(?)"
 # Session and turn.
@@ -185,7 +188,7 @@ def _restating(db: Transaction, memory: Memory) -> list[tuple[int, str]]:
         "SELECT id, session, text FROM turns WHERE lower(text) LIKE '%' || :word || '%'"
         " AND (:deleted IS NULL OR learned_at IS NOT NULL OR said_at <= :deleted)",
         {
-            "word": max(plain, key=len, default=""),
+            "word": max(plain, key=len, default="")[:LONGEST_LIKE],
             "deleted": column("deleted_at", memory.deleted_at),
         },
     )

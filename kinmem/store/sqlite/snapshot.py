@@ -128,6 +128,8 @@ class SqliteHome:
 
     def erased_turns(self, home: Path, kin: str) -> Sequence[tuple[int, str]]:
         path = home / "kins" / f"{kin}.db"
+        if not _is_file(path):
+            return []
         with translated(path), closing(connect(path)) as db:
             rows: Any = db.execute("SELECT id, session FROM turns WHERE text = ?", (ERASED,))
             return list(rows)
