@@ -71,16 +71,23 @@ def export_jsonl(
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """Write a file that appears under its name when it is complete, readable by its owner only."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as new:
-        try:
-            yield new.file
-            new.flush()
-            os.fsync(new.fileno())
-            Path(new.name).replace(path)
-        except BaseException:
-            Path(new.name).unlink(missing_ok=True)
-            raise
+    """Write a file that appears under its name when it is complete, readable by its owner only.
+
+    Raises InvalidInput if it cannot be written.
+    """
+    hidden = f".{path.name}."
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=hidden, delete=False) as new:
+            try:
+                yield new.file
+                new.flush()
+                os.fsync(new.fileno())
+                Path(new.name).replace(path)
+            except BaseException:
+                Path(new.name).unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def _named(values: jsonl.Values) -> str:

@@ -119,7 +119,13 @@ class JsonlImport:
         done = 0
         for records in self._parts(lambda problem: None):
             wanted = [one for one in records if _id(one) not in left_out]
-            plan.stored += self._store.transfer.load(wanted, loading)
+            try:
+                plan.stored += self._store.transfer.load(wanted, loading)
+            except OverflowError as error:
+                raise InvalidInput(
+                    f"{self._path.name} has a number or a time that no memory can have ({error});"
+                    f" {plan.stored:,} records were stored, and undo {plan.batch} takes them back"
+                ) from None
             done += len(records)
             if progress:
                 progress(done, self.total, "records")

@@ -93,10 +93,17 @@ class Undo:
         return done() if dry_run else retried(done)
 
     def _only_messages(self, what: int | str | None, *, dry_run: bool) -> int:
-        """Delete the conversations of an import that brought no memories; returns how many rows."""
-        if not isinstance(what, str) or self._store.past.batch(what):
+        """Delete the conversations of an import that brought no memories, or whose memories are
+        undone already; returns how many rows."""
+        if not isinstance(what, str) or self._is_in_force(self._store.past.batch(what)):
             return 0
         return self._store.transfer.withdraw(what, dry_run=dry_run)
+
+    def _is_in_force(self, lines: Sequence[Event]) -> bool:
+        """Return whether any of these lines is not undone."""
+        about = self._planner.about({line.memory_id for line in lines})
+        kept = {(id, line.write) for id, of in about.items() for line in of}
+        return any((line.memory_id, line.write) in kept for line in lines)
 
     def _withdrawn(self, plan: Plan, lines: Sequence[Event], *, dry_run: bool) -> int:
         """Delete the conversations of imports that are undone as a whole; returns how many rows."""

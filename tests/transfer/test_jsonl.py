@@ -368,6 +368,42 @@ def test_an_import_is_undone_by_its_batch_and_this_too(
     assert len(ana.turns("s1")) == 4
 
 
+def test_what_an_import_brings_again_is_undone_again(service_of: ServiceOf, tmp_path: Path) -> None:
+    ana = service_of("ana", resident=False)
+    ana.memorize("The door is blue")
+    ana.record_turn("s", "Hello", "Hi")
+    data = exported(ana)
+    other = service_of("ana", resident=False, KINMEM_HOME=tmp_path / "other")
+    done = moved(data, tmp_path, other)
+    other.undo(done.batch)
+    with pytest.raises(InvalidInput, match="undone already"):
+        other.undo(done.batch)
+    assert moved(data, tmp_path, other).messages == 2
+
+    undone = other.undo(done.batch)
+
+    assert undone.messages == 2
+    assert other.turns("s") == []
+
+
+def test_a_number_beyond_the_database_is_refused(service_of: ServiceOf, tmp_path: Path) -> None:
+    ana = service_of("ana", resident=False)
+    ana.memorize("The door is blue")
+    head, memory = [json.loads(line) for line in exported(ana).splitlines()]
+    memory["memory"]["version"] = 2**70
+    other = service_of("ana", resident=False, KINMEM_HOME=tmp_path / "other")
+
+    with pytest.raises(InvalidInput, match="no memory can have"):
+        moved(jsonl.as_line(head) + jsonl.as_line(memory), tmp_path, other)
+
+    assert other.list_memories().memories == []
+
+
+def test_a_folder_that_is_not_there_is_named(service: Service, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        service.export(tmp_path / "nowhere" / "x.jsonl")
+
+
 def test_the_history_that_comes_along_is_undone_like_ones_own(
     service_of: ServiceOf, tmp_path: Path
 ) -> None:
