@@ -131,9 +131,9 @@ def member_of(path: Path, schema: int, memories: int, turns: int) -> Member:
 
 def pack(folder: Path, manifest: Manifest, target: Path, passphrase: str | None = None) -> None:
     """Write the copies in a folder as one backup, replacing an earlier one of this name."""
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     hidden = target.with_name(f".{target.name}.tmp")
-    with _explained(target):
+    with explained(target):
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             with _private(hidden) as file:
                 if passphrase is None:
@@ -181,6 +181,18 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn errors of the file system into StoreError."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            told = f"no room for the backup {path.name}; make room and try again"
+            raise StoreError(told, "storage_full") from error
+        raise StoreError(f"{path}: {error.strerror or error}", "storage_failed") from error
+
+
 def _private(path: Path) -> BinaryIO:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
     return os.fdopen(os.open(path, flags, 0o600), "wb")
@@ -199,7 +211,7 @@ def _zip(folder: Path, manifest: Manifest, file: BinaryIO | BytesIO) -> None:
 def _reading(path: Path, passphrase: str | None) -> Iterator[tuple[zipfile.ZipFile, Manifest]]:
     if not path.is_file():
         raise InvalidInput(f"there is no backup {path}; kinmem backup list shows them")
-    with _explained(path):
+    with explained(path):
         try:
             file: BinaryIO | BytesIO
             if path.name.endswith(ENCRYPTED):
@@ -227,17 +239,6 @@ def _extract(archive: zipfile.ZipFile, name: str, member: Member, target: Path, 
             f"{path.name} is damaged: {name} is not as it was when the backup was made",
             "storage_damaged",
         )
-
-
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
-            told = f"no room for the backup {path.name}; make room and try again"
-            raise StoreError(told, "storage_full") from error
-        raise StoreError(f"{path}: {error.strerror or error}", "storage_failed") from error
 
 
 def _encrypt(plain: bytes, passphrase: str) -> bytes:

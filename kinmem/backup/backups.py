@@ -28,6 +28,7 @@ from kinmem.backup.archive import (
     Reason,
     backups_in,
     emptied,
+    explained,
     free_name,
     manifest_of,
     member_of,
@@ -140,8 +141,9 @@ class Backups:
     def alone(self, patience: float = PATIENCE) -> Iterator[None]:
         """Hold the lock on the backups of this home. Raises StoreError, storage_busy after
         `patience` seconds."""
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        with explained(self.folder):
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         latest = time.monotonic() + patience
         try:
             while True:

@@ -138,6 +138,15 @@ def test_an_unreadable_backup_keeps_no_memory_closed(
     assert verify(backups_of(home), made[0].path).problems == []
 
 
+@pytest.mark.parametrize("name", ["taken", "taken/deep"])
+def test_a_folder_that_cannot_be_made_is_named(home: Path, tmp_path: Path, name: str) -> None:
+    filled(home, "ana")
+    (tmp_path / "taken").write_text("a file")
+
+    with pytest.raises(StoreError, match="taken"):
+        backups_of(home).make(folder=tmp_path / name)
+
+
 def test_a_home_without_memories_has_nothing_to_back_up(home: Path) -> None:
     with pytest.raises(InvalidInput, match="no memory yet"):
         backups_of(home).make()
