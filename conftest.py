@@ -2,15 +2,20 @@
 
 import ipaddress
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 
+CODE = Path(__file__).parent / "kinmem"
+UNPACKED = {".copying", ".erasing", ".restoring", ".verifying"}
+"""Folders of copies that a backup makes or reads."""
 PREFIXES = ("KINMEM_", "MEMORY_", "COMPACTING_", "TOOL_", "OBSERVATION_", "HISTORY_")
 
 pytest_collect_file = Sybil(
@@ -56,6 +61,37 @@ def loopback_only(request: pytest.FixtureRequest) -> None:
             refuse_unless_local(arguments[0])
 
     sys.addaudithook(guard)  # stays for the life of the process: there is no way to take it out
+
+
+@pytest.fixture(scope="session", autouse=True)
+def only_sqlite_opens_databases() -> None:
+    """Whoever in kinmem opens a file of a home beside SQLite drops its locks on closing it."""
+
+    def guard(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open" and is_opened_by_kinmem(*arguments):
+            raise AssertionError(f"{arguments[0]} is SQLite's; kinmem must not open it")
+
+    sys.addaudithook(guard)
+
+
+def is_opened_by_kinmem(path: object, mode: str | None, flags: int) -> bool:
+    """Whether code of kinmem, not a test, opens a database that may be in use: one that is being
+    created is not."""
+    if not isinstance(path, str | bytes) or flags & os.O_EXCL:
+        return False
+    name = Path(os.fsdecode(path))
+    if not re.search(r"\.db(-wal|-shm|-journal)?$", name.name):
+        return False
+    if name.parent.name != "kins" and not name.name.startswith("shared.db"):
+        return False
+    if UNPACKED & set(name.parts) or not name.exists():
+        return False
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and not frame.f_code.co_filename.startswith(str(CODE)):
+        if "tests" in frame.f_code.co_filename:
+            return False
+        frame = frame.f_back
+    return frame is not None
 
 
 def refuse_unless_local(host: str | bytes) -> None:

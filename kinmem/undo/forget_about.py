@@ -6,12 +6,14 @@ The proof is a byte scan: it searches all files below a folder for names and pie
 import json
 import logging
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen
 from typing import Protocol
 
 from kinmem.errors import InvalidInput
@@ -23,6 +25,8 @@ from kinmem.text import INVISIBLE
 BLOCK = 1 << 24
 # Bytes that are read again at the start of the next block.
 LONGEST = 4096
+# Copies a file to stdout.
+READ = "import shutil, sys; shutil.copyfileobj(open(sys.argv[1], 'rb'), sys.stdout.buffer, 1 << 20)"
 # Bytes on either side that are searched for the word that contains a name.
 REACH = 40
 WORD_BEFORE = re.compile(rb"[0-9A-Za-z_\x80-\xff]*\Z")
@@ -134,15 +138,21 @@ def _is_text(block: bytes, start: int, end: int) -> bool:
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
-    """Yield the file in overlapping blocks; nothing if the file is gone by now."""
-    try:
-        with path.open("rb") as file:
-            before = b""
-            while block := file.read(BLOCK):
-                yield before + block
-                before = block[-LONGEST:]
-    except FileNotFoundError:
-        return
+    """Yield the file in overlapping blocks; nothing if the file is gone by now.
+
+    Another process reads it: closing a database's file here would drop all locks that SQLite holds
+    on it for this process. Raises OSError if the file cannot be read.
+    """
+    command = [sys.executable, "-I", "-S", "-c", READ, str(path)]
+    with Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE) as reader:
+        assert reader.stdout is not None and reader.stderr is not None
+        before = b""
+        while block := reader.stdout.read(BLOCK):
+            yield before + block
+            before = block[-LONGEST:]
+        failure = reader.stderr.read().decode("utf-8", "replace")
+    if failure and path.exists():
+        raise OSError(f"{path} cannot be searched: {failure.splitlines()[-1]}")
 
 
 def _probes(texts: Sequence[str]) -> Iterator[str]:
