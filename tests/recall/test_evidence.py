@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kinmem.language import interval_in_question
+from kinmem.language import Dates
 from kinmem.models import Candidate, Part, Reasons, Scored, State
 from kinmem.recall.confidence import (
     BY_MEANING,
@@ -178,7 +178,7 @@ def test_numbers_have_to_be_there_unless_they_are_dates() -> None:
 
 def test_what_was_said_outside_of_the_time_named_is_untimely() -> None:
     question = "what was at the fence last week?"
-    assert interval_in_question(question, NOW) is not None
+    assert Dates(question, NOW).asked is not None
     now, then = candidate("1"), candidate("1", said_at="2026-06-10T10:00:00+00:00")
     old = {"said_at": "2025-01-01T10:00:00+00:00"}
 
