@@ -17,7 +17,7 @@ from typing import Any
 import uuid_utils
 
 from kinmem.backup.archive import Backup, Manifest, emptied, manifest_of, member_of, pack, unpack
-from kinmem.backup.backups import ERASING, Backups, write_durably
+from kinmem.backup.backups import COPYING, ERASING, Backups, write_durably
 from kinmem.errors import KinmemError, StoreError
 from kinmem.models import ErasedFromBackups
 from kinmem.store.base import Store
@@ -46,7 +46,8 @@ class ErasesInBackups:
         """Write down that the block erases these memories. What is yielded, called after it, erases
         them and what was said that was erased with them; if it never is, the next daily backup
         does."""
-        order = self._write_down(ids) if self._reachable() else None
+        is_begun = (self._backups.folder / COPYING).exists()  # the first one, being made
+        order = self._write_down(ids) if self._reachable() or is_begun else None
         try:
             yield self._reach
         except BaseException:
@@ -59,8 +60,10 @@ class ErasesInBackups:
         erasure, so that many in a row do not wait for the backups each."""
         until = time.monotonic() + AT_ONCE
         count = len(self._reachable())
-        if not count or len(self._orders()) > 1:
-            return ErasedFromBackups(later=count, unreached=self._unreached())
+        waiting = len(self._orders())
+        if not count or waiting > 1:
+            later = count or int(waiting > 0)
+            return ErasedFromBackups(later=later, unreached=self._unreached())
         try:
             with self._backups.alone(BUSY):
                 return self._catch_up(lambda: time.monotonic() >= until)

@@ -4,10 +4,11 @@ import zipfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from kinmem.backup import erasure
+from kinmem.backup import backups, erasure
 from kinmem.backup.restore import restore, verify
 from kinmem.errors import StoreError
 from kinmem.service import Service
@@ -142,6 +143,24 @@ def test_a_backup_being_made_delays_the_erasure_only(
         done = ana.forget(id, erase=True)
 
     assert done.backups.later == 1
+    ana.sleep(["backup"])
+    assert holding(home, "marzipanschwein") == []
+
+
+def test_what_is_erased_while_the_first_backup_is_made_is_not_in_it_for_long(
+    home: Path, ana: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = stored(ana, SECRET)
+    pack = backups.pack
+
+    def erased_before(*given: Any) -> None:
+        assert ana.forget(id, erase=True).backups.later == 1
+        pack(*given)
+
+    with monkeypatch.context() as slow:
+        slow.setattr(backups, "pack", erased_before)
+        backups_of(home).make()
+
     ana.sleep(["backup"])
     assert holding(home, "marzipanschwein") == []
 
