@@ -130,10 +130,10 @@ def member_of(path: Path, schema: int, memories: int, turns: int) -> Member:
 
 
 def pack(folder: Path, manifest: Manifest, target: Path, passphrase: str | None = None) -> None:
-    """Write the copies in a folder as one backup, replacing an earlier one of this name."""
+    """Write the copies in a folder as one backup, into a folder that exists, replacing an earlier
+    one of this name."""
     hidden = target.with_name(f".{target.name}.tmp")
     with explained(target):
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             with _private(hidden) as file:
                 if passphrase is None:

@@ -210,6 +210,8 @@ class Backups:
             manifest.reason,
             encrypted=passphrase is not None,
         )
+        with explained(target.parent):
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         is_elsewhere = target.parent.resolve() != self.folder.resolve()
         if is_elsewhere or passphrase is not None:  # first, so that no place is ever unknown
             self._remember(Elsewhere(target.resolve(), manifest.made_at, passphrase is not None))

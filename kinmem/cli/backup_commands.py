@@ -174,7 +174,7 @@ def _passphrase_for(path: Path, file: Path | None) -> str | None:
 def _passphrase(file: Path | None, *, confirm: bool) -> str:
     """Read the passphrase from a file, or ask for it without showing it."""
     if file is not None:
-        given = file.read_text(encoding="utf-8").strip("\r\n")
+        given = _read(file).strip("\r\n")
     elif sys.stdin.isatty():
         given = typer.prompt("Passphrase", hide_input=True, confirmation_prompt=confirm, err=True)
     else:
@@ -182,6 +182,15 @@ def _passphrase(file: Path | None, *, confirm: bool) -> str:
     if not given:
         raise InvalidInput("the passphrase is empty")
     return str(given)
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{file} is no text in UTF-8, as a passphrase must be") from None
 
 
 def _told(manifest: "Manifest") -> dict[str, Any]:

@@ -284,14 +284,13 @@ def undone_row(done: "Undone") -> dict[str, Any]:
     return {name: value for name, value in told.items() if value is not None}
 
 
-def undone_cards(done: "Undone", memory: "Service") -> Iterator[RenderableType]:
+def undone_cards(done: "Undone") -> Iterator[RenderableType]:
     """Yield what an undo did, memory by memory, and how to take that back."""
     numbers = ", ".join(map(str, done.writes))
     head = "Undone" if done.batch else "This would undo"
     yield Text(f"{head}: write {numbers}.", style="green" if done.batch else "yellow")
-    known = memory.store.memories(done.became)
     for id, became in list(done.became.items())[:SHOWN_UNDONE]:
-        yield Text(f"  {short_id(id)}  {TELLING[became]}: {one_line(known[id].content)}")
+        yield Text(f"  {short_id(id)}  {TELLING[became]}: {one_line(done.texts[id])}")
     if len(done.became) > SHOWN_UNDONE:
         yield Text(f"  and {len(done.became) - SHOWN_UNDONE:,} more")
     if done.lost:
@@ -327,9 +326,11 @@ def _actions(events: Sequence[Event]) -> str:
 
 
 def _first_content(events: Sequence[Event], known: dict[str, Memory]) -> str:
-    """Return what the first memory of a write says now."""
+    """Return what the first memory of a write said after it, if that changed the text, else what it
+    says now."""
     first = known.get(events[-1].memory_id)
-    told = "(erased)" if first is None else one_line(first.content)
+    said = first and events[-1].after.get("content", first.content)
+    told = "(erased)" if said is None else one_line(str(said))
     others = len({event.memory_id for event in events}) - 1
     return f"{told} (and {others} more)" if others else told
 

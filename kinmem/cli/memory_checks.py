@@ -111,6 +111,9 @@ def _files(files: list[Health]) -> Iterator[Check]:
 
 def _vectors(service: "Service") -> Iterator[Check]:
     found = service.stats()
+    if not found.counts["state"]:
+        yield Check("vectors", "ok", "none yet; there is no memory that could have one")
+        return
     if all(one.embedder != found.embedder for one in found.embedders):
         told = (
             f"none by {found.embedder}, which is configured; recall does with others or with words"

@@ -194,7 +194,7 @@ def undo(
         if context.json:
             context.tell(details.undone_row(done))
         else:
-            say(*details.undone_cards(done, memory))
+            say(*details.undone_cards(done))
 
 
 def _meant(memory: "Service", what: str | None) -> int | str | None:

@@ -1,6 +1,6 @@
 """What an import of Markdown pages would do, or has done, for people and programs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import RenderableType
@@ -45,23 +45,30 @@ def pages_cards(
     else:
         told = f"{len(plan.edits):,} edited, {len(plan.new):,} new, {plan.unchanged:,} unchanged."
         yield Text(told, style="bold")
-        for edit in plan.edits[:SHOWN]:
-            yield Text(f"  {short_id(edit.id)}  {one_line(edit.content)}")
-        for item in plan.new[:SHOWN]:
-            yield Text(f"  new  {one_line(item.content)}")
+        yield from _first(
+            [f"{short_id(edit.id)}  {one_line(edit.content)}" for edit in plan.edits], "edited"
+        )
+        yield from _first([f"new  {one_line(item.content)}" for item in plan.new], "new")
     if plan.known:
         yield Text(f"  {plan.known:,} of the new ones were known already")
-    if plan.missing and not plan.forgotten:
-        what = "will be forgotten" if delete_missing else "stay; --delete-missing forgets them"
-        yield Text(f"  {len(plan.missing):,} are no longer on their page: {what}", style="yellow")
+    gone = "would be forgotten" if delete_missing else "stay; --delete-missing forgets them"
     for ids, told in (
+        ([] if plan.forgotten else plan.missing, f"are no longer on their page, and {gone}"),
         (plan.conflicts, "were changed here as well since the export, and stay as they are"),
         (plan.erased, "were erased here, and stay erased"),
     ):
         if ids:
             named = ", ".join(map(short_id, ids[:SHOWN]))
+            named += f" and {len(ids) - SHOWN:,} more" if len(ids) > SHOWN else ""
             yield Text(f"  {len(ids):,} {told}: {named}", style="yellow")
-    for problem in plan.problems[:SHOWN]:
-        yield Text(f"  {one_line(problem)}", style="red")
+    yield from _first(list(map(one_line, plan.problems)), "problems", style="red")
     if done and (plan.updated or plan.created or plan.forgotten):
         yield Text(f"kinmem undo {plan.batch} takes it back.", style="dim")
+
+
+def _first(lines: Sequence[str], what: str, style: str = "") -> Iterator[Text]:
+    """Yield the first lines, and say how many more there are."""
+    for line in lines[:SHOWN]:
+        yield Text(f"  {line}", style=style)
+    if len(lines) > SHOWN:
+        yield Text(f"  and {len(lines) - SHOWN:,} more {what}", style=style)

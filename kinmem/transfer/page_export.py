@@ -44,8 +44,11 @@ def export_pages(
     past = [_without_secrets(one, secrets) for one in _own(store, (State.SUPERSEDED,))]
     redacted = sum(one is not other for one, other in zip(live, memories, strict=True))
     by_subject, over = _grouped(memories), _grouped(past)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    except OSError as error:
+        raise InvalidInput(f"{folder} cannot be written: {error.strerror}") from None
     try:
         for done, (key, group) in enumerate(by_subject.items()):
             if progress:

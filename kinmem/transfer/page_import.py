@@ -68,6 +68,8 @@ def planned(store: Store, path: Path) -> PagesImport:
     """
     plan = PagesImport(batch_name("import"))
     read = list(_pages(path, plan.problems))
+    if not read:
+        raise InvalidInput(f"no page in {path} can be read: {plan.problems[0]}")
     seen: dict[str, str] = {}
     for name, page in read:
         here = store.memories([item.id for item in page.items if item.id])

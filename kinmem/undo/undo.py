@@ -1,7 +1,7 @@
 """Undoes writes, as planned in plan.py, in transactions that can be undone in turn."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Literal
 
@@ -41,6 +41,8 @@ class Undone:
     """Memories that were erased since; they cannot come back."""
     batch: str | None
     """The name by which this can be undone in turn; None: nothing was done."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """By id: what the memory says then."""
     messages: int = 0
     """Rows of conversations that came with an import, and are deleted. Importing again brings them
     back."""
@@ -78,7 +80,7 @@ class Undo:
         if last < 1:
             raise InvalidInput(f"last {last} is below 1; 1 takes back the last thing that was done")
         if messages := self._only_messages(what, dry_run=dry_run):
-            return Undone((), {}, (), None, messages)
+            return Undone((), {}, (), None, messages=messages)
         lines = self._meant(what, last)
 
         def done() -> Undone:
@@ -88,7 +90,8 @@ class Undo:
                 id: _became(plan.memories[id], plan.fields.get(id, {})) for id in plan.reverts
             }
             messages = self._withdrawn(plan, lines, dry_run=dry_run)
-            return Undone(plan.writes, became, plan.lost, batch, messages)
+            texts = {id: _text(plan.memories[id], plan.fields.get(id, {})) for id in plan.reverts}
+            return Undone(plan.writes, became, plan.lost, batch, texts, messages)
 
         return done() if dry_run else retried(done)
 
@@ -247,6 +250,10 @@ def _is_merging(line: Event) -> bool:
 
 def _is_of_upkeep(line: Event) -> bool:
     return line.action in OF_UPKEEP or (line.batch or "").startswith(SETTLING)
+
+
+def _text(memory: Memory, fields: Mapping[str, Any]) -> str:
+    return str(fields.get("content", memory.content))
 
 
 def _became(memory: Memory, fields: Mapping[str, Any]) -> Became:

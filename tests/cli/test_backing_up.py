@@ -86,6 +86,28 @@ def test_an_encrypted_backup_elsewhere_is_restored_with_its_passphrase(
     assert path in erased.out.replace("\n", "")
 
 
+def test_a_backup_that_cannot_be_written_is_not_remembered(
+    kinmem: Kinmem, memorized: Memorized, tmp_path: Path
+) -> None:
+    memorized("Clara plays the cello in Lyon")
+    (tmp_path / "file").touch()
+
+    refused = kinmem("backup", str(tmp_path / "file" / "stick"))
+
+    assert refused.code == 1 and refused.err.startswith("storage_failed: ")
+    assert kinmem("backup", "list", "--json").json["elsewhere"] == []
+
+
+def test_a_passphrase_file_that_is_not_there_is_named(
+    kinmem: Kinmem, memorized: Memorized, tmp_path: Path
+) -> None:
+    memorized("Clara plays the cello in Lyon")
+
+    refused = kinmem("backup", "--encrypt", "--passphrase-file", str(tmp_path / "none"))
+
+    assert refused.code == 3 and "none cannot be read" in refused.err
+
+
 @pytest.mark.parametrize("words", [("backup",), ("backup", "verify"), ("backup", "restore")])
 def test_where_nothing_is_there_it_says_so(kinmem: Kinmem, words: tuple[str, ...]) -> None:
     ran = kinmem(*words)

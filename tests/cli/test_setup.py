@@ -129,6 +129,14 @@ def test_vectors_that_still_answer_are_not_dropped(
     assert (known["name"], known["done"]) == (before, 1)
 
 
+def test_an_empty_memory_needs_no_vectors(kinmem: Kinmem) -> None:
+    kinmem("stats", "--kin", "ana")
+
+    checks = kinmem("doctor", "--kin", "ana", "--json").json["checks"]
+
+    assert [one["status"] for one in checks if one["name"] == "vectors"] == ["ok"]
+
+
 def test_doctor_tells_which_vectors_are_needed_no_more(
     kinmem: Kinmem, memorized: Memorized, home: Path
 ) -> None:

@@ -47,6 +47,43 @@ def test_a_page_is_edited_and_imported(
     assert "edited by hand" in history
 
 
+def test_what_is_deleted_or_too_much_to_show_is_named(
+    kinmem: Kinmem, memorized: Callable[..., str], tmp_path: Path
+) -> None:
+    id = memorized("The office opens at nine", "--subject", "office")
+    folder = tmp_path / "pages"
+    kinmem("export", "--format", "markdown", "--out", str(folder))
+    path = folder / "office.md"
+    kept = [line for line in path.read_text().splitlines() if "nine" not in line]
+    path.write_text("\n".join([*kept, "## Memories", "", *(f"- Door {n}" for n in range(7))]))
+
+    shown = kinmem("import", str(folder), "--dry-run", "--delete-missing").out
+
+    assert "0 edited, 7 new" in shown and "and 2 more new" in shown
+    assert f"1 are no longer on their page, and would be forgotten: {id[-8:]}" in shown
+
+
+@pytest.mark.parametrize("words", [("x/y.jsonl",), ("folder",), ("--format=markdown", "file/x")])
+def test_a_place_that_cannot_be_written_is_refused(
+    kinmem: Kinmem, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+
+    refused = kinmem("export", *words[:-1], str(tmp_path / words[-1]))
+
+    assert refused.code == 3 and refused.err.startswith("invalid: ")
+    assert sorted(one.name for one in tmp_path.iterdir() if one.name[0] == ".") == []
+
+
+def test_a_folder_without_any_page_of_an_export_is_refused(kinmem: Kinmem, tmp_path: Path) -> None:
+    (tmp_path / "rules.md").write_text("# Rules\n")
+
+    refused = kinmem("import", str(tmp_path), "--yes")
+
+    assert refused.code == 3 and "no page" in refused.err
+
+
 def test_the_schema_of_a_line_is_printed(kinmem: Kinmem) -> None:
     assert "$defs" in json.loads(kinmem("export", "--schema").out)
 

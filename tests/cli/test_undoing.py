@@ -40,11 +40,22 @@ def test_a_write_is_named_in_several_ways(kinmem: Kinmem, memorized: Memorized, 
 
 def test_a_dry_run_only_shows_it(kinmem: Kinmem, memorized: Memorized) -> None:
     id = memorized("Bob drinks tea")
+    kinmem("update", id, "--content", "Bob drinks coffee")
 
     shown = kinmem("undo", "--dry-run")
 
     assert shown.out.startswith("This would undo")
-    assert kinmem("show", id, "--json").json["state"] == "active"
+    assert "as it was: Bob drinks tea" in shown.out
+    assert kinmem("show", id, "--json").json["content"] == "Bob drinks coffee"
+
+
+def test_the_history_tells_what_each_write_said(kinmem: Kinmem, memorized: Memorized) -> None:
+    id = memorized("Bob drinks tea")
+    kinmem("update", id, "--content", "Bob drinks coffee")
+
+    told = kinmem("history").out
+
+    assert "Bob drinks tea" in told and "Bob drinks coffee" in told
 
 
 def test_what_later_writes_build_on_is_refused(kinmem: Kinmem, memorized: Memorized) -> None:
