@@ -433,7 +433,7 @@ def test_an_alias_that_may_be_two_is_its_own(service: Service) -> None:
 
 def unread(service: Service) -> None:
     """Three memories as an older version left them."""
-    told(service, "Clara likes tea", "Clara plays the cello", "Clara works at Nokia")
+    told(service, "At home Clara likes tea", "I heard Clara play", "Clara works at Nokia")
     for book in service.store.files:  # type: ignore[attr-defined]
         with book.database.writing() as db:
             db.run("DELETE FROM relations")

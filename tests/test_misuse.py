@@ -82,7 +82,7 @@ async def test_an_unknown_argument_is_told_with_the_one_that_was_meant(
             "did you mean 'tool'?; there is no argument 'tool_outputs[0].output'; did you mean 'te",
         ),
         ("sleep", {"steps": "tag"}, "steps must be a list, not text"),
-        ("sleep", {"steps": ["snore"]}, "steps[0] must be one of 'learn', "),
+        ("sleep", {"steps": ["snore"]}, "steps[0] must be one of 'backup', "),
         ("explore", {"name": "Bob", "depth": 3}, "depth must be at most 2"),
     ],
 )

@@ -37,6 +37,8 @@ LONGEST = 400
 PER_TURN = 4
 # Characters of one message that are read; the end of a longer one is left out.
 LOOKED_AT = 20_000
+# Characters; "ok" tells nothing.
+LEAST_LENGTH = 4
 
 # A `telling` of 1 stands for about four informative words, or two and a name or number. A person's
 # words rank above an assistant's, and what is still to be done above what is over.
@@ -217,6 +219,8 @@ def _lines(number: int, turn: Turn, open_ends: set[int]) -> Iterator[Line]:
         if message.role == "tool":
             continue
         for one in Prose(message.text[:LOOKED_AT]).statements:
+            if len(one.text) < LEAST_LENGTH:
+                continue
             place += 1
             worth = _worth(Wording(one.text), message, is_open=id(message) in open_ends)
             if worth > 0:

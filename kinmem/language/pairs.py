@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product, starmap
 
+from kinmem.language import vocabulary
 from kinmem.language.change import clash as form
 from kinmem.language.change.clash import Clash
 from kinmem.language.change.vetoes import FOR_A_TIME, OF_THINGS, is_event, veto
 from kinmem.language.same import similarity
-from kinmem.language.same.atoms import Words, contrast, is_content
+from kinmem.language.same.atoms import Words, atoms, contrast, is_content
 from kinmem.language.same.clauses import reading
 from kinmem.language.same.exact import by_capitals, holds_all
 from kinmem.language.same.lexemes import stem
@@ -20,6 +21,8 @@ ALIKE = 0.6
 """Share of the shorter clause's words from which two clauses are about the same."""
 SAME_WORDS = 0.9
 """Share of all words; what is left over must say nothing by itself."""
+
+LIMITING = vocabulary.NEGATORS | vocabulary.CONCORD | vocabulary.MODALS | vocabulary.QUANTITIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,18 @@ class Pair:
             return by_capitals(text) if found is None else found
 
         return holds_all(self.known, self.new, named)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the new one is the known one with something behind it, and denies no more."""
+        longer, shorter = atoms(self.new), atoms(self.known)
+        added = longer.words[len(shorter.words) :]
+        return (
+            bool(added)
+            and longer.words[: len(shorter.words)] == shorter.words
+            and longer.question == shorter.question
+            and LIMITING.isdisjoint(added)
+        )
 
     @property
     def are_counterparts(self) -> bool:

@@ -287,11 +287,13 @@ def _between(
     else:
         may_exclude = of_one(one, other) or worded_otherwise(one, other)
         clashes = list(_contradiction(pair, cosine, ladder, relating)) if may_exclude else []
-        yield from clashes or _alike(pair, same, relating)
+        yield from clashes or _alike(pair, cosine, ladder, same, relating)
 
 
-def _alike(pair: tuple[Memory, Memory], same: bool, relating: Relating) -> Iterator[Issue]:
-    """Yield paraphrases; a person decides."""
+def _alike(
+    pair: tuple[Memory, Memory], cosine: float, ladder: Ladder, same: bool, relating: Relating
+) -> Iterator[Issue]:
+    """Yield paraphrases, and statements of which one continues the other; a person decides."""
     earlier, later = sorted(pair, key=lambda memory: (memory.said_at, memory.id))
     if not may_be_one(earlier, later) or earlier.expires_at != later.expires_at:
         return
@@ -301,6 +303,8 @@ def _alike(pair: tuple[Memory, Memory], same: bool, relating: Relating) -> Itera
     elif (likeness := max(relating.same(part, whole), relating.same(whole, part))) >= ALIKE:
         said = f"judged to say the same in other words ({likeness:.2f})"
         yield issue_of("duplicate", pair, said, "merge", whole)
+    elif cosine >= ladder.alike and Pair(part, whole).goes_on:
+        yield issue_of("duplicate", pair, "one says more of the same", "merge", whole)
 
 
 def _contradiction(

@@ -53,6 +53,11 @@ class Ladder:
         related = min(noise + ABOVE_NOISE, near)
         return cls(duplicate, near, related)
 
+    @property
+    def alike(self) -> float:
+        """Half way from what is worth comparing to what is near."""
+        return (self.related + self.near) / 2
+
 
 SEPARATING = ("question", "modality", "tense", "quantity", "person", "order")
 """Differences with which two texts speak of different things, or do not both say that it is so; the
