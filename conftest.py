@@ -15,7 +15,7 @@ from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 
 CODE = Path(__file__).parent / "kinmem"
 UNPACKED = {".copying", ".erasing", ".restoring", ".verifying"}
-"""Folders of copies that a backup makes or reads."""
+"""Folders of copies that a backup makes or reads; tests unpack backups in opened-*."""
 PREFIXES = ("KINMEM_", "MEMORY_", "COMPACTING_", "TOOL_", "OBSERVATION_", "HISTORY_")
 
 pytest_collect_file = Sybil(
@@ -84,7 +84,10 @@ def is_opened_by_kinmem(path: object, mode: str | None, flags: int) -> bool:
         return False
     if name.parent.name != "kins" and not name.name.startswith("shared.db"):
         return False
-    if UNPACKED & set(name.parts) or not name.exists():
+    is_unpacked = UNPACKED & set(name.parts) or any(
+        part.startswith("opened-") for part in name.parts
+    )
+    if is_unpacked or not name.exists():
         return False
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and not frame.f_code.co_filename.startswith(str(CODE)):
