@@ -185,8 +185,9 @@ def judgement(text: str, judge: Judge | None = None) -> tuple[Category, float]:
     statements = [sentence for sentence in sentences(text) if not only_asks(sentence)]
     if not statements:
         return "fact", OF_QUESTION
-    surest = max(statements, key=lambda statement: appraise(statement).confidence)
-    best = appraise(surest)
+    appraisals = {statement: appraise(statement) for statement in statements}
+    surest = max(appraisals, key=lambda statement: appraisals[statement].confidence)
+    best = appraisals[surest]
     if judge is not None:
         with suppress(ModelError):
             best = appraise(surest, judge.kinds(surest))
