@@ -10,9 +10,10 @@ from kinmem.clock import Clock, utc_now
 from kinmem.errors import ConfigError
 from kinmem.llm.base import ChatModel, ChatModels, Embedder, Judge, Reranker
 from kinmem.llm.builtin import BuiltinEmbedder
+from kinmem.llm.chat_litellm import LitellmChat
+from kinmem.llm.embed_litellm import LitellmEmbedder, Manner
 from kinmem.llm.endpoint import endpoint_of, widths
 from kinmem.llm.judge import BuiltinJudge
-from kinmem.llm.litellm_models import LitellmChat, LitellmEmbedder, Manner
 from kinmem.llm.local_models import (
     PREFIX,
     STORED,

@@ -14,7 +14,7 @@ import pytest
 from kinmem.errors import ModelError
 from kinmem.learn.ask import ask
 from kinmem.learn.findings import STATEMENT_BYTES
-from kinmem.llm.litellm_models import LitellmChat
+from kinmem.llm.chat_litellm import LitellmChat
 from kinmem.llm.scripted import ScriptedModel
 from kinmem.models import CATEGORIES, Entity, Memory, Note, Relation
 from kinmem.models.turns import Message, Role

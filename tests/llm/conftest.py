@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from kinmem.llm.litellm_models import LitellmEmbedder
+from kinmem.llm.embed_litellm import LitellmEmbedder
 from tests.llm.fault_provider import FaultProvider
 
 KEY = "sk-secretsecretsecret1234"
