@@ -15,7 +15,7 @@ PAGES = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
-    "SECURITY.md": "security.md",
+    "SECURITY.md": "vulnerabilities.md",
     "training/README.md": "training.md",
     "scripts/README.md": "scripts.md",
 }
