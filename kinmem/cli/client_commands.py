@@ -1,6 +1,12 @@
 """serve, demo, install, hook: running the server, and connecting clients to it."""
 
+import difflib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import typer
+from rich.console import RenderableType
+from rich.text import Text
 
 from kinmem.cli import options as take
 from kinmem.cli.command_context import CommandContext
@@ -8,6 +14,10 @@ from kinmem.cli.commands import command
 from kinmem.errors import InvalidInput
 from kinmem.hooks.hook import main
 from kinmem.mcp.serving import serve as run
+from kinmem.settings.loading import DEFAULT_HOME
+
+if TYPE_CHECKING:
+    from kinmem.install import FileChange
 
 app = typer.Typer()
 SERVE_PANEL = "Serve"
@@ -55,9 +65,23 @@ def install(
 ) -> None:
     """Show how a client's configuration would change to use kinmem, or with --remove to stop using
     it. --write makes the change."""
-    from kinmem.cli.client_changes import change  # late: 30 ms that only this command needs
+    from kinmem import install as installer  # late: 30 ms that only this command needs
+    from kinmem.install.clients import started_by
 
-    change(context, client, write=write, remove=remove, project=project)
+    folder = Path(project).absolute() if project else None
+    home = Path.home()
+    if remove:
+        changes = installer.plan_removal(client, home, folder)
+    else:
+        settings = context.settings()
+        memory = settings.home if settings.home != Path(DEFAULT_HOME).expanduser() else None
+        changes = installer.plan(client, home, folder, started_by(), settings.general.kin, memory)
+    if write:
+        installer.write(changes)
+    advice = installer.ADVICE[client]
+    context.tell(
+        _rows(changes, written=write), *_shown(changes, client, advice, write=write, remove=remove)
+    )
 
 
 @command(app, rich_help_panel=INSTALL_PANEL)
@@ -65,3 +89,38 @@ def hook(context: CommandContext, client: take.HookClient = None) -> None:
     """Answer a client's hook: one JSON object on stdin, one on stdout."""
     place = [("--kin", context.kin), ("--home", context.home)]
     main([*filter(None, [client]), *(word for pair in place if pair[1] for word in pair if word)])
+
+
+def _rows(changes: list["FileChange"], *, written: bool) -> list[dict[str, Any]]:
+    return [
+        {"file": str(one.path), "before": one.before, "after": one.after, "written": written}
+        for one in changes
+    ]
+
+
+def _shown(
+    changes: list["FileChange"], client: str, advice: str, *, write: bool, remove: bool
+) -> list[RenderableType]:
+    if not changes:
+        return [Text(f"Nothing to change: {client} is as it should be.")]
+    shown: list[RenderableType] = []
+    for one in changes:
+        lines = difflib.unified_diff(
+            (one.before or "").splitlines(),
+            (one.after or "").splitlines(),
+            fromfile=str(one.path) if one.before is not None else "(no such file)",
+            tofile=str(one.path) if one.after is not None else "(deleted)",
+            lineterm="",
+        )
+        shown += [Text(line, style=_colour(line)) for line in lines]
+    if not write:
+        wanted = "--remove --write takes kinmem out" if remove else "--write does it"
+        return [*shown, Text(f"Nothing was changed yet: {wanted}.", style="bold")]
+    if remove:
+        return [*shown, Text("Done; nothing of kinmem is left there.", style="bold")]
+    told = "Done; the files as they were lie beside them (.before-kinmem)."
+    return [*shown, Text(f"{told} {advice}", style="bold")]
+
+
+def _colour(line: str) -> str:
+    return {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "dim")
