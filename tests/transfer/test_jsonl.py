@@ -11,6 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, get_args
 
+import pydantic
 import pytest
 
 from kinmem.errors import InvalidInput
@@ -42,6 +43,10 @@ from kinmem.store.records import (
 from kinmem.transfer import jsonl
 from tests.conftest import MovableClock
 from tests.sweeps import rounds
+
+ROOT = Path(__file__).parents[2]
+WRITES_ALL_OF_A_SCHEMA = tuple(map(int, pydantic.VERSION.split(".")[:2])) >= (2, 14)
+"""Older versions leave two entries of a dataclass out."""
 
 ServiceOf = Callable[..., Service]
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
@@ -624,12 +629,23 @@ def test_a_file_appears_when_it_is_complete(service_of: ServiceOf, tmp_path: Pat
     assert [one.name for one in tmp_path.iterdir() if "x.jsonl" in one.name] == ["x.jsonl"]
 
 
-def test_the_schema_on_the_page_is_that_of_the_code() -> None:
-    page = Path(__file__).parents[2] / "docs" / "export.schema.json"
+def without(names: set[str], schema: Any) -> Any:
+    """The schema without entries of these names, at any depth."""
+    if isinstance(schema, list):
+        return [without(names, item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {name: without(names, value) for name, value in schema.items() if name not in names}
 
-    assert json.loads(page.read_text(encoding="utf-8")) == jsonl.schema(), (
-        "run kinmem export --schema > docs/export.schema.json"
-    )
+
+def test_the_schema_on_the_page_is_that_of_the_code() -> None:
+    page = json.loads((ROOT / "docs" / "export.schema.json").read_text(encoding="utf-8"))
+    code = jsonl.schema()
+    if not WRITES_ALL_OF_A_SCHEMA:
+        unwritten = {"additionalProperties", "description"}
+        page, code = without(unwritten, page), without(unwritten, code)
+
+    assert page == code, "run kinmem export --schema > docs/export.schema.json"
 
 
 @pytest.mark.timeout(900)
