@@ -172,8 +172,9 @@ def test_one_kin_cannot_take_every_request(server: Running) -> None:
     stream = (
         f"GET /sse HTTP/1.1\r\nHost: localhost\r\nAuthorization: {server.bearer('read')}\r\n\r\n"
     )
-    with half_open(server, 150, stream.encode()) as held:
-        for one in held:
+    with ExitStack() as stack:
+        for _ in range(130):
+            (one,) = stack.enter_context(half_open(server, 1, stream.encode()))
             one.recv(64)
         mine = server.status("POST", "/mcp", HELLO, Authorization=server.bearer("read"))
         assert mine == 503
