@@ -285,5 +285,7 @@ class Answer:
     """Cosine up to which similarity means nothing."""
     by_time: bool = False
     """Whether matching the time asked for is enough; see Found."""
+    of_past: bool = False
+    """Whether the question is about how things stood at a past time."""
     touched: tuple[Hit, ...] = ()
     """For a prompt: memories on its subject, even if none of them answers anything."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kinmem.clock import Clock
-from kinmem.language import Dates, FollowUp
+from kinmem.language import FollowUp
 from kinmem.llm.base import ChatModels, Embedder
 from kinmem.llm.deadline import Attempts, Deadline
 from kinmem.llm.prompts import today
@@ -136,6 +136,7 @@ class Recall:
             words=tuple(question.words),
             noise=found.noise,
             by_time=found.by_time,
+            of_past=question.was is not None,
         )
 
     @property
@@ -190,8 +191,7 @@ class RecentAnswers:
             else:
                 answer = self._kept(request, recent)
             answer = replace(answer, hits=everywhere_instead(answer.hits))
-            if Dates(request.text, self._clock()).asked_of_past is not None:
-                # The question is about a past date, and conflicts are only about the present.
+            if answer.of_past:  # conflicts are only about the present
                 return answer
             return newer_first(answer, self._store, request.filters, request.limit)
 

@@ -46,6 +46,9 @@ _PICKING_COST = 3
 # Fifty times the largest error seen in float32 products of 384 to 3,072 dimensions.
 _ROUNDING = 1e-5
 
+# Up to so many queries one product each is faster: 1.2 ms instead of 2.1 for two at 10,000 rows.
+_MOST_ONE_BY_ONE = 2
+
 _SEED = 20_240_229
 # Rows encoded as bits at a time: their 1.5 MB stay in the processor's cache.
 _ENCODED_ROWS = 1_024
@@ -134,7 +137,7 @@ class VectorIndex:
         with self._lock:
             rows = self._rows_of(allowed)
             if self._is_exact():
-                products = np.ascontiguousarray(self._products(queries, rows).T)
+                products = self._products(queries, rows)
                 found = [
                     self._best(query, limit, rows, scores)
                     for query, scores in zip(queries, products, strict=True)
@@ -227,7 +230,7 @@ class VectorIndex:
         return rows[np.flatnonzero(distances <= np.searchsorted(within, wanted))]
 
     def _best_of(self, query: Vector, limit: int, rows: Rows) -> tuple[Rows, Cosines]:
-        return self._best(query, limit, rows, self._products(query[np.newaxis], rows)[:, 0])
+        return self._best(query, limit, rows, self._products(query[np.newaxis], rows)[0])
 
     def _best(self, query: Vector, limit: int, rows: Rows, scores: Cosines) -> tuple[Rows, Cosines]:
         """Return the best `limit` of `rows` in their final order, and their cosines."""
@@ -239,13 +242,12 @@ class VectorIndex:
         return rows[order], cosines[order]
 
     def _products(self, queries: Vectors, rows: Rows) -> Cosines:
-        """Return the products: one line per row, one column per query."""
+        """Return the products: one line per query, one column per row."""
         vectors = self._vectors[: self._count]
-        if len(rows) == self._count:
-            return vectors @ queries.T
-        if len(rows) * _PICKING_COST > self._count:
-            return (vectors @ queries.T)[rows]
-        return vectors[rows] @ queries.T
+        if len(rows) * _PICKING_COST <= self._count:
+            return _all_products(queries, vectors[rows])
+        products = _all_products(queries, vectors)
+        return products if len(rows) == self._count else products[:, rows]
 
     def _check_is_due(self) -> bool:
         due = self._sketched_searches % _CHECKED_SEARCHES == 0
@@ -322,6 +324,13 @@ def _grown(values: NDArray[Number], room: int) -> NDArray[Number]:
     grown = np.empty((room, *values.shape[1:]), values.dtype)
     grown[: len(values)] = values
     return grown
+
+
+def _all_products(queries: Vectors, vectors: Vectors) -> Cosines:
+    """Return the products: one line per query, one column per vector."""
+    if len(queries) > _MOST_ONE_BY_ONE:
+        return np.ascontiguousarray((vectors @ queries.T).T)
+    return np.stack([vectors @ query for query in queries])
 
 
 def _cosines(vectors: Vectors, query: Vector) -> Cosines:
