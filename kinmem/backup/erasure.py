@@ -90,20 +90,42 @@ class ErasesInBackups:
                 if self._in(backup, self._kin, lambda store: _mentions(store, mention), keep=False)
             ]
 
-    def erase_about(self, mention: Mention) -> ErasedFromBackups:
-        """Erase everything about a name from every backup that can be reached."""
+    @contextmanager
+    def erasing_about(
+        self, mention: Mention, ids: Collection[str]
+    ) -> Iterator[Callable[[], ErasedFromBackups]]:
+        """Let nobody make or restore a backup while the block erases everything about a name; `ids`
+        are the memories. What is yielded, called after it, erases the same from every backup that
+        can be reached.
+
+        If the process ends in between, the next daily backup erases the memories and what was said,
+        which are written down by ids; the name is not. Raises StoreError, storage_busy, before the
+        block if another process is making or restoring a backup.
+        """
         if not self._reachable():
-            return ErasedFromBackups(unreached=self._unreached())
+            yield lambda: ErasedFromBackups(unreached=self._unreached())
+            return
+        with self._backups.alone():
+            order = self._write_down(ids)
+            yield lambda: self._erase_about(mention, order)
+
+    def _erase_about(self, mention: Mention, order: Path) -> ErasedFromBackups:
+        """`order` is what was written down; it stays if something is left for later."""
+        later = 0
         damaged: list[str] = []
         rewritten: list[str] = []
-        with self._backups.alone():
-            for backup in self._reachable():
-                try:
-                    if self._in(backup, self._kin, lambda store: _erase_about(store, mention)):
-                        rewritten.append(str(backup.path))
-                except KinmemError:
+        for backup in self._reachable():
+            try:
+                if self._in(backup, self._kin, lambda store: _erase_about(store, mention)):
+                    rewritten.append(str(backup.path))
+            except KinmemError as error:
+                if _is_passing(error):
+                    later += 1
+                else:
                     damaged.append(str(backup.path))
-        return ErasedFromBackups(tuple(rewritten), 0, (*damaged, *self._unreached()))
+        if not later:
+            order.unlink(missing_ok=True)
+        return ErasedFromBackups(tuple(rewritten), later, (*damaged, *self._unreached()))
 
     def _reachable(self) -> list[Backup]:
         return [one for one in self._backups.listed() if not one.is_encrypted]
@@ -138,7 +160,7 @@ class ErasesInBackups:
                 if self._erase_all_in(backup, waiting):
                     rewritten.append(str(backup.path))
             except KinmemError as error:
-                if isinstance(error, StoreError) and error.code in PASSING:
+                if _is_passing(error):
                     continue
                 damaged.append(str(backup.path))
             for order in waiting:
@@ -243,6 +265,10 @@ class ErasesInBackups:
             facts = self._backups.files.facts(folder / name)
             members[name] = member_of(folder / name, facts.schema, facts.memories, facts.turns)
         pack(folder, replace(manifest, files=members), backup.path)
+
+
+def _is_passing(error: KinmemError) -> bool:
+    return isinstance(error, StoreError) and error.code in PASSING
 
 
 def _mentions(store: Store, mention: Mention) -> bool:

@@ -9,7 +9,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -202,8 +202,11 @@ class InBackups(Protocol):
         """Return the backups in the home that mention it."""
         ...
 
-    def erase_about(self, mention: Mention) -> ErasedFromBackups:
-        """Erase all about it from every backup that can be reached."""
+    def erasing_about(
+        self, mention: Mention, ids: Collection[str]
+    ) -> AbstractContextManager[Callable[[], ErasedFromBackups]]:
+        """Hold the backups while the block erases all about it, these memories among it. What is
+        yielded, called after it, erases it from every backup that can be reached."""
         ...
 
 
@@ -254,21 +257,30 @@ class Forgetting:
         return not (self.memories or self.counts or self.files or self.backups)
 
     def erase(self) -> Proof:
-        """Erase everything for good, then search every file for remains."""
+        """Erase everything for good, then search every file for remains.
+
+        Raises StoreError, storage_busy, while another process makes or restores a backup; then
+        nothing was erased.
+        """
+        ids = [memory.id for memory in self.memories]
+        if self._in_backups is None:
+            return self._erase(nullcontext(ErasedFromBackups))
+        return self._erase(self._in_backups.erasing_about(self.mention, ids))
+
+    def _erase(self, in_backups: AbstractContextManager[Callable[[], ErasedFromBackups]]) -> Proof:
         texts = [
             text
             for memory in self.memories
             for text in (memory.content, memory.source_context or "")
         ]
         forgetting = self._store.forgetting
-        blanked = forgetting.counts(self.mention, self.memories)
-        erased = forgetting.erase([memory.id for memory in self.memories])
-        forgetting.blank(self.mention)
-        deleted = tuple(name for name in self.files if self._deleted(name))
-        self._done()
-        reached = ErasedFromBackups()
-        if self._in_backups is not None:
-            reached = self._in_backups.erase_about(self.mention)
+        with in_backups as erase_in_backups:
+            blanked = forgetting.counts(self.mention, self.memories)
+            erased = forgetting.erase([memory.id for memory in self.memories])
+            forgetting.blank(self.mention)
+            deleted = tuple(name for name in self.files if self._deleted(name))
+            self._done()
+            reached = erase_in_backups()
         scan = Scan(self.mention.spellings(), texts)
         paths = list(self._searched())
         places = self._places(scan, paths)

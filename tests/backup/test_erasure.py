@@ -254,3 +254,58 @@ def test_without_backups_nothing_is_made_for_an_erasure(home: Path, ana: Service
     assert ana.forget(id, erase=True).backups == ana.forget(stored(ana, "x y z")).backups
     assert not (home / "backups").exists()
     assert backups_of(home, settings=BackupSettings()).listed() == []
+
+
+def test_while_a_backup_is_made_nothing_about_a_name_is_erased(
+    home: Path, ana: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored(ana, SECRET)
+    backups_of(home).make()
+    found = ana.forget_about("marzipanschwein")
+    monkeypatch.setattr(backups.Backups.alone, "__defaults__", (0.05,))
+
+    with backups_of(home).alone(), pytest.raises(StoreError) as refused:
+        found.erase()
+
+    assert refused.value.code == "storage_busy"
+    assert len(ana.list_memories().memories) == 1
+    assert found.erase().backups.rewritten
+    assert holding(home, "marzipanschwein") == []
+    assert not list((home / "backups/erasures").iterdir())
+
+
+def test_what_a_name_leaves_in_a_backup_on_a_full_disk_is_erased_by_the_next_sleep(
+    home: Path, ana: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored(ana, SECRET)
+    ana.record_turn("one", f"By the way: {SECRET}.")
+    backups_of(home).make()
+
+    def no_room(*_: object) -> None:
+        raise StoreError("no room for the backup", "storage_full")
+
+    with monkeypatch.context() as full:
+        full.setattr(erasure, "pack", no_room)
+        done = ana.forget_about("marzipanschwein").erase()
+
+    assert done.backups.later == 1
+    ana.sleep(["backup"])
+    assert holding(home, "marzipanschwein") == []
+
+
+def test_a_kill_while_a_name_is_erased_leaves_it_in_no_backup_for_long(
+    home: Path, ana: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored(ana, SECRET)
+    ana.record_turn("one", f"By the way: {SECRET}.")
+    backups_of(home).make()
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as ending, pytest.raises(KeyboardInterrupt):
+        ending.setattr(erasure.ErasesInBackups, "_erase_about", killed)
+        ana.forget_about("marzipanschwein").erase()
+
+    ana.sleep(["backup"])
+    assert holding(home, "marzipanschwein") == []
