@@ -671,7 +671,7 @@ def test_keys_are_refused_without_being_repeated(service, call):
     assert service.stats().counts["state"] == {"active": 1}
 
 
-@pytest.mark.parametrize(("setting", "kept"), [("redact", False), ("allow", True)])
+@pytest.mark.parametrize(("setting", "kept"), [("redact", False), ("keep", True)])
 def test_keys_are_taken_out_or_kept_as_the_setting_says(service_of, setting, kept):
     ana = service_of("ana", KINMEM_SECRETS=setting)
 
@@ -725,13 +725,13 @@ def test_a_batch_never_loses_to_what_somebody_else_may_take_back(service_of):
 
 
 def test_what_expires_does_not_make_what_stays_a_duplicate(service, clock):
-    service.memorize("The gate code is 4711", expires="1h")
+    service.memorize("The gate is painted green", expires="1h")
 
-    stored = service.memorize("The gate code is 4711")
+    stored = service.memorize("The gate is painted green")
     clock.advance(hours=2)
 
     assert stored.status == "created"
-    assert contents(service.recall("gate code")) == ["The gate code is 4711"]
+    assert contents(service.recall("colour of the gate")) == ["The gate is painted green"]
 
 
 @pytest.mark.parametrize(

@@ -274,7 +274,7 @@ BOUNDS = [
         ["keep_existing", "use_new", "merge", "ask", "temporal"],
         ["newest", "ASK"],
     ),
-    ("KINMEM_SECRETS", ["refuse", "redact", "allow"], ["keep", "0"]),
+    ("KINMEM_SECRETS", ["refuse", "redact", "keep", "allow"], ["hide", "0"]),
     ("KINMEM_INJECT", ["true", "false", "0", "off"], ["2", "sometimes"]),
     ("MEMORY_TOKEN_BUDGET", ["0", "500", "1000000"], ["-1", "1000001", "many"]),
     ("KINMEM_LINGER_MINUTES", ["0", "0.5", "1440"], ["-1", "1441", "nan"]),

@@ -1,4 +1,4 @@
-"""forget --about: shows what would be erased, asks, erases it, and reports what is left."""
+"""forget --about and scrub: show what would be erased, ask, erase it, and report what is left."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,10 +12,12 @@ from rich.text import Text
 from kinmem.cli.cards import QUIET, backups_left, whose
 from kinmem.cli.command_context import CommandContext, short_id
 from kinmem.cli.terminal import Refused, one_line, say
+from kinmem.language import redact
 
 if TYPE_CHECKING:
     from kinmem.service import Service
     from kinmem.undo.forget_about import Forgetting, Proof
+    from kinmem.undo.scrub import Scrub
 
 SHOWN = 20
 # What rows of each table are called for people: one, and several.
@@ -46,6 +48,62 @@ def forget_about(context: CommandContext, name: str, *, yes: bool, dry_run: bool
         context.tell({**_plan(found), **_proof(proof)}, *_proof_cards(proof, found.mention.name))
     if proof.places:
         raise typer.Exit(1)
+
+
+def scrub_secrets(context: CommandContext, *, yes: bool, dry_run: bool) -> None:
+    """Show where secrets are stored, ask, take them out, and report where they are left."""
+    with context.memory() as memory:
+        found = memory.scrub()
+        if not (dry_run or found.is_empty):
+            if not yes:
+                _ask_to_scrub(found, memory)
+            found.carry_out()
+            if not context.json:
+                say(Text("Taken out everywhere here.", style="green"))
+        is_done = not (dry_run or found.is_empty)
+        context.tell(_scrub_row(found, is_done), *([] if is_done else _scrub_cards(found, memory)))
+        for path in found.backups:
+            if not context.json:
+                told = "This backup holds secrets; delete it, and make a new one: "
+                say(Text(told + one_line(str(path)), style="yellow"))
+
+
+def _ask_to_scrub(found: "Scrub", memory: "Service") -> None:
+    if not sys.stdin.isatty():
+        raise Refused(
+            "this takes secrets out for good, and nobody is here to be asked; --dry-run shows"
+            " where, --yes does it"
+        )
+    say(*_scrub_cards(found, memory))
+    typer.confirm("Take them out for good?", abort=True, err=True)
+
+
+def _scrub_row(found: "Scrub", is_done: bool) -> dict[str, Any]:
+    return {
+        "done": is_done,
+        "kinds": found.kinds,
+        "memories": [one.id for one in found.memories],
+        "elsewhere": dict(found.counts),
+        "files": list(found.files),
+        "othersShared": list(found.others),
+        "backups": [str(path) for path in found.backups],
+    }
+
+
+def _scrub_cards(found: "Scrub", memory: "Service") -> Iterator[RenderableType]:
+    if found.is_empty:
+        yield Text(f"No secrets are stored for {memory.kin}.")
+        return
+    yield Text(f"Secrets are stored ({', '.join(found.kinds) or 'in conversations'}):")
+    for one in found.memories[:SHOWN]:
+        yield Text(f"  {short_id(one.id)}  {one_line(redact(one.content)[0])}")
+    if len(found.memories) > SHOWN:
+        yield Text(f"  and {len(found.memories) - SHOWN:,} more memories")
+    yield from (Text(f"  {told}") for told in _elsewhere(found.counts))
+    yield from (Text(f"  the file {one_line(file)}") for file in found.files)
+    if found.others:
+        told = ", ".join(map(short_id, found.others[:SHOWN]))
+        yield Text(f"Other Kins share memories with secrets: {told}.", style="yellow")
 
 
 def _ask(found: "Forgetting", memory: "Service") -> None:

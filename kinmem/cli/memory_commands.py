@@ -11,7 +11,7 @@ from kinmem.cli import options as take
 from kinmem.cli.cards import forgotten, memory_card, what_became
 from kinmem.cli.command_context import CommandContext, full_id
 from kinmem.cli.commands import command
-from kinmem.cli.forgetting_command import forget_about
+from kinmem.cli.forgetting_command import forget_about, scrub_secrets
 from kinmem.cli.terminal import Refused, one_line, say
 from kinmem.models import Memory
 
@@ -97,6 +97,14 @@ def forget(
             context.tell(as_json(Forgotten.of(done, memory.settings.general.zone)))
         else:
             say(forgotten(done, memory))
+
+
+@command(app, rich_help_panel=PANEL)
+def scrub(
+    context: CommandContext, yes: take.Yes = False, dry_run: take.DryRunScrub = False
+) -> None:
+    """Take passwords, keys and other secrets out of everything that is stored already."""
+    scrub_secrets(context, yes=yes, dry_run=dry_run)
 
 
 @command(app, rich_help_panel=PANEL)

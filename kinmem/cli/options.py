@@ -207,6 +207,7 @@ About = Annotated[
     str | None,
     option("--about", "NAME", "Erase for good everything that names this person or thing."),
 ]
+DryRunScrub = Annotated[bool, flag("--dry-run", "Only show where secrets are stored.")]
 DryRunAbout = Annotated[bool, flag("--dry-run", "With --about, only show what would be erased.")]
 
 # history, undo

@@ -9,12 +9,12 @@ from functools import partial
 from hashlib import blake2b
 from typing import Unpack
 
+from kinmem.border import Border
 from kinmem.clock import Clock
 from kinmem.conversation.block import strip_blocks
 from kinmem.conversation.notes import SUMMARY_SHARE, Inject
 from kinmem.conversation.opening import rules, where_it_stood, worth_telling
 from kinmem.errors import InvalidInput
-from kinmem.language import redact, without_private
 from kinmem.models import Answer, Filters
 from kinmem.models.places import place_of, same_place
 from kinmem.models.turns import (
@@ -85,6 +85,7 @@ class Conversation:
         self._recall = recall
         self._settings = settings
         self._clock = clock
+        self._border = Border(settings.learn.secrets).when_overheard
 
     def observe(
         self,
@@ -100,8 +101,8 @@ class Conversation:
         """Store one message; for a prompt also return notes. See Service.observe."""
         if event not in ROLE_OF:
             raise InvalidInput(f"event {event!r} is none of {', '.join(ROLE_OF)}")
-        session = _name(session, "session")
-        kept = _fit_to_keep(text)
+        session = self._name(session, "session")
+        kept = self._fit_to_keep(text)
         if kept is None:
             return Observed("ignored", reason="nothing is left of it to keep")
         now = self._clock()
@@ -109,16 +110,18 @@ class Conversation:
         said_at = checked_time(known.get("at"), "at", zone, now=now) or now
         message = Message(
             session=session,
-            turn=_name(turn, "turn") if turn else "",
+            turn=self._name(turn, "turn") if turn else "",
             role=ROLE_OF[event],
-            part=known.get("part", "")[:NAME_BYTES],
-            text=kept,
+            part=known.get("part", ""),
+            text="",
             speaker=checked_subject(known.get("speaker")),
             tool=checked_subject(known.get("tool")),
             client=known.get("client"),
             place=known.get("place"),
             said_at=said_at,
         )
+        message = self._border.passed(message)
+        message = replace(message, text=kept, part=message.part[:NAME_BYTES])
         return self._stored(replace(message, turn=self._turn_of(message, again)), tell)
 
     def opening(self, session: str, *, place: str | None = None) -> str:
@@ -129,7 +132,7 @@ class Conversation:
         that asks twice has not received it: a hook gives up on a slow server and asks again in its
         own process.
         """
-        session = _name(session, "session")
+        session = self._name(session, "session")
         if not self._settings.inject.inject or not self._settings.inject.opening_tokens:
             return ""
         if unheard := self._unheard(session):
@@ -182,7 +185,20 @@ class Conversation:
     def compacted(self, session: str) -> None:
         """Note that the client has compacted its context, so that nothing shown before is in it any
         more."""
-        self._shown.forget(_name(session, "session"))
+        self._shown.forget(self._name(session, "session"))
+
+    def _name(self, value: str, what: str) -> str:
+        """Return the name of a session or turn as it is stored."""
+        return self._border.passed(" ".join(clean(value, what, NAME_BYTES).split()), what)
+
+    def _fit_to_keep(self, text: str) -> str | None:
+        """Remove kinmem's own notes, private parts and secrets; None if nothing is left."""
+        if not isinstance(text, str):
+            raise InvalidInput("text must be text")
+        if not VISIBLE.search(text):
+            return None
+        kept = strip_blocks(self._border.passed(storable(text)))
+        return _ends(kept.strip()) if VISIBLE.search(kept) else None
 
     def recent(self, session: str | None = None) -> list[Message]:
         """Return the last messages of a session, in order. Without a name, of the only session that
@@ -314,16 +330,6 @@ class Conversation:
         return answer is None and abs(prompt.said_at - last.said_at) <= SAME_PROMPT
 
 
-def _fit_to_keep(text: str) -> str | None:
-    """Remove kinmem's own notes, private parts and secrets; None if nothing is left."""
-    if not isinstance(text, str):
-        raise InvalidInput("text must be text")
-    if not VISIBLE.search(text):
-        return None
-    kept, _ = redact(strip_blocks(without_private(storable(text))))
-    return _ends(kept.strip()) if VISIBLE.search(kept) else None
-
-
 def _ends(text: str) -> str:
     """Keep only the head and the tail of a text that is too long."""
     data = text.encode("utf-8")
@@ -349,10 +355,6 @@ def _query(text: str) -> str:
         return text
     half = QUERY_CHARACTERS // 2
     return f"{text[:half]} {text[-half:]}"
-
-
-def _name(value: str, what: str) -> str:
-    return " ".join(clean(value, what, NAME_BYTES).split())
 
 
 def _digest(*parts: str) -> str:

@@ -4,16 +4,16 @@ a stage."""
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any
 
 import uuid_utils
 
+from kinmem.border import Border
 from kinmem.clock import Clock
 from kinmem.documents.cut import chunked, freed
 from kinmem.documents.document import HELD, Document, Given, opening, released
 from kinmem.documents.read import read, title_of
-from kinmem.errors import InvalidInput
-from kinmem.language import content_hash, keys_in, order_in, redact
+from kinmem.language import content_hash, order_in
 from kinmem.llm.base import Embedder
 from kinmem.models import HELD_BACK, Channel, Chunks, Draft, Memory, Progress, State, Stored
 from kinmem.settings import Settings
@@ -40,10 +40,6 @@ TRUST: Mapping[Channel, float] = {"import": 0.3, "explicit": 0.8}
 MOSTLY = 0.5
 
 
-Secrets = Literal["refuse", "redact", "allow"]
-MOST_LINES = 5
-
-
 @dataclass(frozen=True, slots=True)
 class Planned:
     """What adding a document would do."""
@@ -66,6 +62,7 @@ class Documents:
         self._store = store
         self._embedder = embedder
         self._settings = settings
+        self._border = Border(settings.learn.secrets)
         self._clock = clock
 
     def plan(self, given: Given, progress: Progress | None = None) -> Planned:
@@ -74,7 +71,8 @@ class Documents:
         Raises InvalidInput (Unreadable and TooLarge included) for a document or details that are
         not valid.
         """
-        document = _unsecret(read(given), self._settings.learn.secrets)
+        document = _passed(read(given), self._border)
+        given = replace(self._border.passed(replace(given, data="")), data=given.data)
         draft, held = self._draft(document, given, progress)
         old = self._store.documents.by_source(given.source_ref) if given.source_ref else None
         known = self._store.same_statements([_as_text_alone(draft)])[0]
@@ -132,7 +130,7 @@ class Documents:
         """Return a memory's fields and chunks for a new text. Raises InvalidInput."""
         given = Given(data=text, name=old.title or "", title=old.title)
         kind = old.metadata.get("type", "text")
-        document = _unsecret(read(given), self._settings.learn.secrets)
+        document = _passed(read(given), self._border)
         document = replace(document, kind="markdown" if kind == "html" else kind)
         draft, _ = self._draft(document, given)
         return _fields_of_text(draft.memory), draft.chunks
@@ -251,34 +249,17 @@ def _opening(chunks: Chunks) -> str:
     return opening(next(free, HELD))
 
 
-def _unsecret(document: Document, secrets: Secrets) -> Document:
+def _passed(document: Document, border: Border) -> Document:
     """Return the document as it may be stored, with adjusted page starts. Raises InvalidInput."""
-    text = allowed(document.text, secrets)
-    if text is document.text:
-        return document
+    passed = border.passed(document, "the document")
+    if passed.text is document.text or not document.pages:
+        return passed
     ends = [*document.pages[1:], len(document.text)]
     pages = [
-        allowed(document.text[start:end], secrets)
+        border.passed(document.text[start:end], "the document")
         for start, end in zip(document.pages, ends, strict=False)
     ]
-    if not pages:
-        return replace(document, text=text)
     starts = [0, *accumulate(map(len, pages))][:-1]
-    return replace(document, text="".join(pages), pages=tuple(starts))
-
-
-def allowed(text: str, secrets: Secrets) -> str:
-    """Return the text, without its secrets if they are to be redacted.
-
-    Raises InvalidInput, which never repeats a secret.
-    """
-    if secrets == "allow" or not (kinds := keys_in(text)):
-        return text
-    if secrets == "redact":
-        return redact(text)[0]
-    lines = [number for number, line in enumerate(text.split("\n"), 1) if keys_in(line)]
-    where = f" in line {', '.join(map(str, lines[:MOST_LINES]))}" if lines else ""
-    raise InvalidInput(
-        f"the document holds a secret ({', '.join(kinds)}){where}, and memories are no safe place"
-        " for it; take it out, or set KINMEM_SECRETS to redact or allow"
-    )
+    if "".join(pages) != passed.text:  # something is private across pages
+        return replace(passed, pages=())
+    return replace(passed, pages=tuple(starts))

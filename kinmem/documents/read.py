@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from kinmem.documents.document import FILE_BYTES, TEXT_BYTES, Document, Given, Kind, blocks
 from kinmem.documents.html import read_html
 from kinmem.errors import TooLarge, Unreadable
-from kinmem.language import order_in
+from kinmem.language import order_in, without_private
 from kinmem.text import CONTROLS, LONE_SURROGATES, VISIBLE, cut
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ def _written(given: Given, size: int, what: str) -> Document:
             if text.startswith(opening):
                 raise Unreadable(what, why)
         text, encoding = decoded(text, what)
+    text = without_private(text)
     notes = {"encoding": encoding} if encoding not in ("", "utf-8") else {}
     kind = _kind(text, given.name)
     if kind == "html":

@@ -11,7 +11,7 @@
   changed; `Periods`, of texts that tell how it was by turns
 - proof: why a text is `unproved` to stand for others. `Echoes`: what only repeats what was shown
 - orders: `order_in` a text to a model; `order_hints` and `may_be_orders`, the same at less cost
-- secrets: `redact`, `keys_in`; `without_private`
+- secrets: `redact`, `secret_kinds`; `without_private`
 - answers: the `answer_test` of a question. follow_up: a question as a `FollowUp`
 - summary: `summary`, `keywords`; the `sentences` of any text
 
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from kinmem.language.same.similarity import Ladder as Ladder
     from kinmem.language.same.similarity import content_hash as content_hash
     from kinmem.language.same.similarity import normalised as normalised
-    from kinmem.language.secrets.secrets import keys_in as keys_in
     from kinmem.language.secrets.secrets import redact as redact
+    from kinmem.language.secrets.secrets import secret_kinds as secret_kinds
     from kinmem.language.secrets.secrets import without_private as without_private
     from kinmem.language.sentence_borders import sentences as sentences
     from kinmem.language.sought import FollowUp as FollowUp
@@ -84,7 +84,7 @@ _MODULES = {
     "same.proof": "unproved",
     "same.echo": "Echoes",
     "orders": "may_be_orders order_hints order_in",
-    "secrets.secrets": "keys_in redact without_private",
+    "secrets.secrets": "redact secret_kinds without_private",
     "sentence_borders": "sentences",
     "sought": "FollowUp answer_test",
     "summaries": "summary",

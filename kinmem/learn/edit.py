@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
+from kinmem.border import Border
 from kinmem.errors import InvalidInput
 from kinmem.language import Dates, Weight, content_hash
 from kinmem.learn.drafting import TRUST
-from kinmem.learn.screen import Secrets, without_secrets_in
 from kinmem.models import LIVE, TOLD_AT, Memory, State
 from kinmem.validation import (
     checked_category,
@@ -28,12 +28,12 @@ def changed_fields(
     old: Memory,
     now: datetime,
     zone: tzinfo,
-    secrets: Secrets = "refuse",
+    border: Border,
 ) -> dict[str, Any]:
     """Return the fields of `old` to set. Raises InvalidInput."""
     fields: dict[str, Any] = {}
-    for name, value in sorted(changes.items(), key=_archived_first):
-        fields |= _changed(name, without_secrets_in(value, name, secrets), old, now, zone)
+    for name, value in sorted(border.passed(changes).items(), key=_archived_first):
+        fields |= _changed(name, value, old, now, zone)
     if "content" in fields and "occurred_at" not in changes:
         fields |= _dated_anew(fields["content"], old, now, zone)
     return fields

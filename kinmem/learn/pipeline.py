@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from kinmem.border import Border
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.learn.apply import Changes, changes_of_stored, retried
@@ -19,7 +20,7 @@ from kinmem.learn.compare import JUDGED_IN_BULK, Compare, judged_per_note
 from kinmem.learn.drafting import Candidate, classify, describe, draft_of, project_of
 from kinmem.learn.extract import extract
 from kinmem.learn.reconcile import Keep, Neighbour, Outdated
-from kinmem.learn.screen import Screen, without_secrets
+from kinmem.learn.screen import Screen
 from kinmem.llm.base import ChatModels, Embedder, Judge
 from kinmem.llm.naming import Naming
 from kinmem.models import Chunks, Memory, Note, Stored, Vector
@@ -145,7 +146,8 @@ class Learn:
         self._naming = naming
         self._mode = settings.learn.conflict_mode
         self._compare = Compare(store, embedder, settings, clock, models.judge)
-        self._screen = Screen(store, self._compare, models.judge)
+        self._border = Border(settings.learn.secrets)
+        self._screen = Screen(store, self._compare, models.judge, self._border)
         self._unsettled = Unsettled(store, embedder, self._compare)
 
     def note(self, note: Note) -> Stored:
@@ -216,7 +218,7 @@ class Learn:
     def screened(self, note: Note, judge: Judge | None = None) -> Note:
         """Return a given note as it may be stored, with its category and importance, which the
         `judge` helps to tell: 4 ms, too long for many. Raises InvalidInput."""
-        return classify(without_secrets(note, self._settings.learn.secrets), judge)
+        return classify(self._border.passed(note), judge)
 
     def _find(self, turn: Sequence[Message], before: Sequence[Message]) -> list[Note]:
         """Stage 1: ask the model if there is one, else apply the rules."""

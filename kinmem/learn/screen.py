@@ -1,6 +1,6 @@
 """Stage 2 of learning: hold back what must not be learned as it stands.
 
-Notes that a caller gave must not hold secrets. The notes of a turn pass three checks. The output of
+Secrets stop at the border (border.py). The notes of a turn pass three checks. The output of
 tools and web pages may contain orders for a model: what reads like one, by its signs or to the
 judge, is quarantined, so that a person can see the attempt. What only repeats kinmem's own notes is
 dropped. What a model made up, without any ground in the conversation, is quarantined as well.
@@ -10,10 +10,11 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
-from kinmem.errors import InvalidInput, ModelError
-from kinmem.language import Echoes, keys_in, order_in, redact, sentences
+from kinmem.border import Border
+from kinmem.errors import ModelError
+from kinmem.language import Echoes, order_in, sentences
 from kinmem.learn.compare import Compare
 from kinmem.learn.reconcile import Neighbour
 from kinmem.llm.base import Judge
@@ -21,12 +22,6 @@ from kinmem.models import ROLES, Note, Vectors
 from kinmem.models.turns import Message, Repetition
 from kinmem.store.base import Store
 from kinmem.text import content_words
-
-Secrets = Literal["refuse", "redact", "allow"]
-# Characters without a space from which a word may be a key in any format but PEM. Most texts hold
-# no such word and need not be searched.
-SHORTEST_KEY = 14
-PEM = "-----BEGIN"
 
 # Attempts to command a model that are kept of one message, and characters of each.
 MOST_ATTEMPTS = 3
@@ -42,39 +37,6 @@ SURELY = 0.7
 SPOKEN_OF = 0.3
 # Characters of a message that are compared with a note by meaning.
 READ_OF_MESSAGE = 2000
-
-
-def without_secrets(note: Note, secrets: Secrets) -> Note:
-    """Return a note that holds no secrets, or only if they are allowed (KINMEM_SECRETS). Raises
-    InvalidInput."""
-    texts = {
-        "content": without_secrets_in(note.content, "content", secrets),
-        "subject": without_secrets_in(note.subject, "subject", secrets),
-        "source_context": without_secrets_in(note.source_context, "sourceContext", secrets),
-        "tags": without_secrets_in(note.tags, "tags", secrets) if note.tags else note.tags,
-    }
-    changed = {name: text for name, text in texts.items() if text is not getattr(note, name)}
-    return replace(note, **changed) if changed else note
-
-
-def without_secrets_in(text: Any, what: str, secrets: Secrets) -> Any:
-    """Return the text or texts without their secrets; what is no text is checked elsewhere.
-
-    Raises InvalidInput, which never repeats the secret.
-    """
-    if secrets != "allow" and isinstance(text, list | tuple):
-        return tuple(without_secrets_in(part, what, secrets) for part in text)
-    if secrets == "allow" or not isinstance(text, str):
-        return text
-    long = max(map(len, text.split()), default=0) >= SHORTEST_KEY or PEM in text
-    if not long or not (kinds := keys_in(text)):
-        return text
-    if secrets == "redact":
-        return redact(text)[0]
-    raise InvalidInput(
-        f"{what} holds a secret ({', '.join(kinds)}), and memories are no safe place for it;"
-        " say where it is kept instead, or set KINMEM_SECRETS to redact or allow"
-    )
 
 
 class Gate:
@@ -94,30 +56,24 @@ class Gate:
         return f"wants to command an assistant (judge {chance:.2f})" if chance >= SURELY else None
 
 
-def screened(notes: Sequence[Note], turn: Sequence[Message], gate: Gate) -> list[Note]:
+def screened(
+    notes: Sequence[Note], turn: Sequence[Message], gate: Gate, border: Border
+) -> list[Note]:
     """Return the notes without secrets, suspicious ones quarantined, and the attempts to command a
     model in the output of tools.
 
     At most three notes per message of the turn are quarantined; further ones are dropped.
     """
     people = [_Words.of(message) for message in turn if notes and message.role == "user"]
-    checked = [_quarantine(_redact(note), people, gate) for note in notes]
+    # Turns hold no secrets, but a model may have put one together.
+    checked = [_quarantine(border.passed(note), people, gate) for note in notes]
     free = [note for note in checked if note.quarantine is None]
     held = [note for note in checked if note.quarantine is not None]
     attempts = [note for message in turn if message.role == "tool" for note in _attempts(message)]
+    attempts = [border.passed(note) for note in attempts]
     known = {note.content for note in held}
     held += [note for note in attempts if note.content not in known]
     return free + held[: MOST_ATTEMPTS * len(turn)]
-
-
-def _redact(note: Note) -> Note:
-    """Turns hold no secrets, but a model may have put one together."""
-    return replace(
-        note,
-        content=redact(note.content)[0],
-        subject=note.subject and redact(note.subject)[0],
-        source_context=note.source_context and redact(note.source_context)[0],
-    )
 
 
 class _Words(NamedTuple):
@@ -162,7 +118,7 @@ def _attempts(message: Message) -> Iterator[Note]:
     orders = [(text, reason) for text, reason in pieces if reason is not None]
     for text, reason in (orders or [(message.text.strip(), why)])[:MOST_ATTEMPTS]:
         yield Note(
-            content=redact(text[:LONGEST_ATTEMPT])[0],
+            content=text[:LONGEST_ATTEMPT],
             category="context",
             source_context=f"in the output of {message.tool}" if message.tool else None,
             occurred_at=message.said_at,
@@ -197,10 +153,11 @@ class Screened(NamedTuple):
 class Screen:
     """Checks the notes that were found in a turn."""
 
-    def __init__(self, store: Store, compare: Compare, judge: Judge | None) -> None:
+    def __init__(self, store: Store, compare: Compare, judge: Judge | None, border: Border) -> None:
         self._store = store
         self._compare = compare
         self._gate = Gate(judge)
+        self._border = border.when_overheard
 
     def __call__(
         self, found: Sequence[Note], turn: Sequence[Message], before: Sequence[Message]
@@ -209,7 +166,7 @@ class Screen:
 
         `before` is what was said before the turn.
         """
-        notes = screened(found, turn, self._gate)
+        notes = screened(found, turn, self._gate, self._border)
         news, repeated = self._without_echoes(notes, turn)
         return Screened(self._grounded(news, [*before, *turn]), repeated, len(notes) - len(news))
 

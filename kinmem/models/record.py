@@ -213,7 +213,7 @@ class Event:
     action: str
     """created, updated, moved, forgotten, restored, erased, superseded, merged, consolidated,
     compressed, recalibrated, pruned, purged, released, faded, revived, expired, undone, linked,
-    imported.
+    imported, scrubbed.
     """
     before: Mapping[str, Any]
     """The old values of the fields that changed; empty for created."""

@@ -73,6 +73,7 @@ class Service:
         self.review_memories = memories.review_memories
         self.forget = memories.forget
         self.forget_about = memories.forget_about
+        self.scrub = memories.scrub
         self.restore = memories.restore
         self.undo = memories.undo
 

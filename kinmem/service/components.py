@@ -9,6 +9,7 @@ from functools import partial
 
 from kinmem.backup.backups import Backups
 from kinmem.backup.erasure import ErasesInBackups
+from kinmem.border import Border
 from kinmem.clock import Clock
 from kinmem.conversation.compact import Compact
 from kinmem.conversation.notes import Inject
@@ -187,6 +188,11 @@ class Ground:
     @property
     def embedder(self) -> Embedder:
         return self.embedders[0]
+
+    @property
+    def border(self) -> Border:
+        """What every text passes before it is stored."""
+        return Border(self.settings.learn.secrets)
 
     @property
     def bin_time(self) -> timedelta:

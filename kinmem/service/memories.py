@@ -23,6 +23,7 @@ from kinmem.service.components import QUERY_BYTES, Components, Ground
 from kinmem.store.memory import Sort
 from kinmem.text import clean, storable
 from kinmem.undo.forget_about import Forgetting
+from kinmem.undo.scrub import Scrub, Tools
 from kinmem.undo.undo import Undone
 from kinmem.validation import Where, checked_filters
 
@@ -35,8 +36,10 @@ class Memories:
         self._settings = ground.settings
         self._clock = ground.clock
         self._bin_time = ground.bin_time
+        self._border = ground.border
         self._in_backups = ground.in_backups
         self._recall = components.recall
+        self._tools = Tools(components.embedder, components.documents, components.naming)
         self._recent = components.conversation.recent
         self._review = components.review
         self._undo = components.undo
@@ -156,13 +159,19 @@ class Memories:
         home, done = self._settings.home, self._recall.clear
         return Forgetting(self._store, home, storable(name), done, self._in_backups)
 
+    def scrub(self) -> Scrub:
+        """Find the secrets in what is stored already. The result's `carry_out` takes them out."""
+        return Scrub(
+            self._store, self._settings.home, self._tools, self._recall.clear, self._in_backups
+        )
+
     def restore(self, memory_id: str) -> Memory:
         """Bring back one of the Kin's own memories that is forgotten, archived or superseded."""
         memory = self._store.get(memory_id)
         if memory.state in LIVE:
             return self._store.update(memory_id, {})
         zone = self._settings.general.zone
-        back = changed_fields({"archived": False}, memory, self._clock(), zone)
+        back = changed_fields({"archived": False}, memory, self._clock(), zone, self._border)
         self._store.update(memory_id, back, action="restored")
         return self._renewal.of_rank(memory_id)
 

@@ -25,6 +25,7 @@ class Storing:
         self._store = ground.store
         self._embedder = ground.embedder
         self._settings = ground.settings
+        self._border = ground.border
         self._clock = ground.clock
         self._learn = components.learn
         self._documents = components.documents
@@ -60,7 +61,7 @@ class Storing:
         affecting the others.
         """
         notes = [self._place.placed(_note(item)) for item in items]
-        batch = batch or batch_name("many")
+        batch = self._border.passed(batch, "batch") if batch else batch_name("many")
         stored: list[Stored] = []
         for start in range(0, len(notes), BATCH):
             self._background.wake()
@@ -107,6 +108,7 @@ class Storing:
         asked = checked_links(changes["links"] or (), memory_id) if "links" in changes else []
         if not changes:
             raise InvalidInput("nothing to change; name at least one field")
+        reason, batch = self._border.passed((reason, batch), "reason")
         old = self._store.get(memory_id)
         if old.state == State.DELETED and changes.get("archived") is not False:
             raise InvalidInput(
@@ -157,10 +159,10 @@ class Storing:
 
     def _checked(self, old: Memory, given: dict[str, Any]) -> tuple[dict[str, Any], Chunks | None]:
         """Return the fields to change, and the chunks of new content."""
-        zone, secrets = self._settings.general.zone, self._settings.learn.secrets
+        zone = self._settings.general.zone
         as_document = "content" in given and (old.is_document or is_document(given["content"]))
         text = given.pop("content") if as_document else None
-        fields = changed_fields(given, old, self._clock(), zone, secrets)
+        fields = changed_fields(given, old, self._clock(), zone, self._border)
         if text is not None:
             rewritten, chunks = self._documents.rewritten(old, text)
             return fields | rewritten, chunks

@@ -41,7 +41,7 @@ class Transfers:
         What holds a secret is treated as KINMEM_SECRETS says, unless `keep_secrets`.
         """
         self._store.flush_use()
-        secrets = "allow" if keep_secrets else self._secrets
+        secrets = "keep" if keep_secrets else self._secrets
         if not isinstance(target, str | Path):
             return export_jsonl(self._store.transfer, target, secrets, progress)
         with whole_file(Path(target)) as file:
@@ -61,7 +61,7 @@ class Transfers:
         call. `undo` with the result's batch takes it back. The home is backed up first. Vectors are
         made in the background.
         """
-        secrets = "allow" if keep_secrets else self._secrets
+        secrets = "keep" if keep_secrets else self._secrets
         source = JsonlImport(self._store, Path(path), secrets)
         plan = source.plan(progress)
         if dry_run:
@@ -83,7 +83,7 @@ class Transfers:
 
         Secrets are treated as in `export`. Raises InvalidInput if the folder has files.
         """
-        secrets = "allow" if keep_secrets else self._secrets
+        secrets = "keep" if keep_secrets else self._secrets
         return export_pages(self._store, Path(folder), secrets, progress)
 
     def import_pages(

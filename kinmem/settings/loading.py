@@ -104,6 +104,8 @@ OUTDATED: Mapping[str, str] = {
 # Settings of earlier versions that have no effect any more. A file that still sets them stays
 # valid.
 REMOVED = frozenset({"KINMEM_ENTITY_BOOST"})
+# Values of earlier versions -> those that mean the same.
+FORMER: Mapping[tuple[str, str], str] = {("KINMEM_SECRETS", "allow"): "keep"}
 SHARED_PREFIXES = ("MEMORY_", "COMPACTING_", "TOOL_", "OBSERVATION_", "HISTORY_")
 # KinBot's spelling of the settings that a Kin may make for itself.
 KINBOTS: Mapping[str, str] = {
@@ -294,6 +296,8 @@ def _spelled_out(lines: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def checked(knob: Knob, value: Any) -> Any:
     """Return the checked value of a setting. Raises ConfigError."""
+    if isinstance(value, str):
+        value = FORMER.get((knob.variable, value), value)
     if knob.kind not in TEXTS or not isinstance(value, str):
         value = _converted(value, knob.kind, knob.bounds, knob.variable)
     try:

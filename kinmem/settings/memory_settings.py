@@ -22,10 +22,10 @@ class LearnSettings:
         "temporal",
         "What happens to statements that cannot both hold: temporal (the later one holds), use_new, keep_existing, merge, ask.",
     )
-    secrets: Literal["refuse", "redact", "allow"] = setting(
+    secrets: Literal["refuse", "redact", "keep"] = setting(
         "KINMEM_SECRETS",
         "refuse",
-        "What memorize and update_memory do with a text that contains a key or token; in observed turns these are always redacted.",
+        "What happens to a key, password, card or id number in anything that is to be stored: refuse, redact (take it out) or keep. Of what is only observed (turns, hooks) refuse takes it out.",
     )
     duplicate_similarity: float | None = setting(
         "KINMEM_DUPLICATE_SIMILARITY",

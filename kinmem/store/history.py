@@ -181,6 +181,11 @@ class Forgetting(Protocol):
         """Remove the name from everything but memories."""
         ...
 
+    def blank_everywhere(self, mention: Mention) -> None:
+        """Remove it from every text of the Kin's own file, kinmem's own words included; call it
+        after `blank`."""
+        ...
+
     def compact(self) -> None:
         """Rewrite both files, so that no page holds erased content."""
         ...

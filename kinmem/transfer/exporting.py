@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
+from kinmem.border import Border, HasSecret, Secrets
 from kinmem.errors import InvalidInput
-from kinmem.learn.screen import Secrets
 from kinmem.models import Progress
 from kinmem.store.records import Header, Record, Transfer
 from kinmem.transfer import jsonl
-from kinmem.transfer.secret_filter import HasSecret, without_secrets
 
 # Records after which progress is reported.
 STEP = 100
@@ -43,6 +42,7 @@ def export_jsonl(
 
     Raises InvalidInput if secrets are refused and there are some; then nothing was written.
     """
+    border = Border(secrets, leaves=True)
     records = store.records()
     header = cast(Header, next(records))
     counts = Counter(dict.fromkeys(header.counts, 0))
@@ -54,7 +54,7 @@ def export_jsonl(
                 progress(done, total, "records")
             values = jsonl.as_values(record)
             try:
-                kept = without_secrets(values, secrets)
+                kept = jsonl.passed(values, border)
             except HasSecret:
                 left_out.append(_named(values))
                 continue

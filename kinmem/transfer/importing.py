@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, cast
 
+from kinmem.border import Border, HasSecret, Secrets
 from kinmem.errors import InvalidInput
-from kinmem.learn.screen import Secrets
 from kinmem.models import Memory, Progress, State
 from kinmem.store.base import Store
 from kinmem.store.records import (
@@ -23,7 +23,6 @@ from kinmem.store.records import (
     SnapshotRecord,
 )
 from kinmem.transfer import jsonl
-from kinmem.transfer.secret_filter import HasSecret, without_secrets
 from kinmem.validation import checked_content, checked_importance, checked_priority
 
 # Records that are stored in one transaction.
@@ -80,7 +79,7 @@ class JsonlImport:
         """Read the header. Raises InvalidInput for what is no export, or one of a newer kinmem."""
         self._store = store
         self._path = path
-        self._secrets = secrets
+        self._border = Border(secrets)
         try:
             with path.open("rb") as file:
                 self._header = jsonl.header(file)
@@ -144,7 +143,7 @@ class JsonlImport:
                 report(Problem(number, problem or ""))
                 continue
             try:
-                record = jsonl.record(without_secrets(values, self._secrets))
+                record = jsonl.record(jsonl.passed(values, self._border))
                 _check(record)
                 _check_numbers(record, self._header)
                 yield cast(Record, record)

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
+from kinmem.border import Border, HasSecret
 from kinmem.errors import InvalidInput
+from kinmem.language import content_hash
 from kinmem.store.records import FORMAT, VERSION, Header, Record
 
 if TYPE_CHECKING:
@@ -40,6 +42,20 @@ def as_line(values: Values) -> bytes:
     for sign, escape in LINE_ENDS.items():
         text = text.replace(sign, escape)
     return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def passed(values: Values, border: Border) -> Values:
+    """Return a record as it may pass; the same object if nothing changes.
+
+    Raises HasSecret if secrets are refused, or if a document has one: its chunks would no longer
+    stand where they say.
+    """
+    left = border.passed(values, "it")
+    if left is not values and (memory := left.get("memory")):
+        if left["chunks"] is not None or left["earlier_texts"]:
+            raise HasSecret("it is a document that holds a secret")
+        memory["content_hash"] = content_hash(memory["content"])
+    return left
 
 
 def lines(file: IO[bytes]) -> Iterator[Line]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kinmem.border import Border, HasSecret, Secrets
 from kinmem.errors import InvalidInput
-from kinmem.learn.screen import Secrets, without_secrets_in
 from kinmem.models import LIVE, Filters, Memory, Progress, State
 from kinmem.store.base import Store
 from kinmem.transfer.pages import escaped, file_name, page
@@ -40,8 +40,9 @@ def export_pages(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InvalidInput(f"{folder} is not empty; name a new folder, so that no edit is lost")
     live = list(_own(store, LIVE))
-    memories = [_without_secrets(one, secrets) for one in live]
-    past = [_without_secrets(one, secrets) for one in _own(store, (State.SUPERSEDED,))]
+    border = Border(secrets, leaves=True)
+    memories = [_passed(one, border) for one in live]
+    past = [_passed(one, border) for one in _own(store, (State.SUPERSEDED,))]
     redacted = sum(one is not other for one, other in zip(live, memories, strict=True))
     by_subject, over = _grouped(memories), _grouped(past)
     try:
@@ -83,17 +84,17 @@ def _grouped(memories: Sequence[Memory]) -> dict[str, list[Memory]]:
     return dict(sorted(found.items(), key=lambda group: (not group[0], group[0])))
 
 
-def _without_secrets(memory: Memory, secrets: Secrets) -> Memory:
+def _passed(memory: Memory, border: Border) -> Memory:
     """Return a memory as a page may show it. Raises InvalidInput if secrets are refused."""
     texts = {name: getattr(memory, name) for name in SHOWN}
     try:
-        left = {name: without_secrets_in(text, name, secrets) for name, text in texts.items()}
-    except InvalidInput:
+        left = border.passed(texts)
+    except HasSecret:
         raise InvalidInput(
             f"memory {memory.id} holds a secret; nothing was written. Keep the secrets in the files"
             " with --keep-secrets, or set KINMEM_SECRETS to redact"
         ) from None
-    return memory if left == texts else replace(memory, **left)
+    return memory if left is texts else replace(memory, **left)
 
 
 def _index(kin: str, by_subject: Mapping[str, Sequence[Memory]]) -> Iterator[str]:

@@ -296,7 +296,7 @@ def test_a_documents_text_can_be_rewritten(service: Service, handbook: str) -> N
     ("mode", "kept"),
     [
         pytest.param("redact", "[secret removed]", id="redact"),
-        pytest.param("allow", "AKIA", id="allow"),
+        pytest.param("keep", "AKIA", id="keep"),
     ],
 )
 def test_secrets_are_treated_as_memorize_does(service_of: ServiceOf, mode: str, kept: str) -> None:

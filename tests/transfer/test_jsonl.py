@@ -581,7 +581,7 @@ KEY = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
 
 
 def test_secrets_leave_only_on_request(service_of: ServiceOf, tmp_path: Path) -> None:
-    with_keys = service_of("ana", resident=False, KINMEM_SECRETS="allow")
+    with_keys = service_of("ana", resident=False, KINMEM_SECRETS="keep")
     id = with_keys.memorize(f"The token of the build is {KEY}").id or ""
     with_keys.memorize("The door is blue")
     whole = exported(with_keys)
@@ -697,7 +697,7 @@ def test_numbers_that_were_not_announced_are_refused(service_of: ServiceOf, tmp_
 def test_a_document_with_a_secret_is_left_out_when_secrets_are_taken_out(
     service_of: ServiceOf, tmp_path: Path
 ) -> None:
-    keeping = service_of("ana", resident=False, KINMEM_SECRETS="allow")
+    keeping = service_of("ana", resident=False, KINMEM_SECRETS="keep")
     text = f"# Notes\n\nThe token is {KEY}\n\n" + "The wheel turns again. " * 200
     document = keeping.add_document(text, title="Notes").id or ""
     keeping.memorize(f"The token of the build is {KEY}")

@@ -235,7 +235,7 @@ def test_a_folder_with_files_is_refused_so_that_no_edit_is_lost(
 
 
 def test_secrets_are_on_no_page(service_of: ServiceOf, tmp_path: Path) -> None:
-    service_of("ana", resident=False, KINMEM_SECRETS="allow").memorize(f"The token is {KEY}")
+    service_of("ana", resident=False, KINMEM_SECRETS="keep").memorize(f"The token is {KEY}")
     ana = service_of("ana", resident=False)
     with pytest.raises(InvalidInput, match="holds a secret"):
         ana.export_pages(tmp_path / "pages")

@@ -21,6 +21,7 @@ from kinmem.language.secrets.kinds import (
     is_random,
     stands_for_one,
 )
+from kinmem.language.secrets.numbers import is_account, numbers
 
 REMOVED = "[secret removed]"
 _BLANK = "[" + " " * (len(REMOVED) - 2) + "]"
@@ -29,21 +30,35 @@ _RUN = re.compile(r"[\w.:/+=~$-]{16,}+")
 """No format is shorter, and none but the spaced ones has another character."""
 _DIGIT = re.compile("[0-9]")
 """No format is without one."""
+EXAMPLE = "example"
+"""Stands in the keys of documentation: AKIAIOSFODNN7EXAMPLE."""
 LONGEST_NAME = 30
 ANNOUNCING = tuple(dict.fromkeys([*ANCHORS, *OTHER_ANCHORS, *BEGINNINGS]))
 FIRST_UNSPACED = "\u3040"
 """From here on scripts may write a name right behind a word."""
+KIND_CALLED = {
+    "digits": "account or id number",
+    "code": "backup code",
+    "strong": "login",
+    "short": "password",
+    "mnemonic": "seed phrase",
+    "phrase": "password",
+    "any": "PIN",
+    "random": "token",
+    "cookies": "session cookie",
+}
+"""What a secret is that is known by its name, by the rule that judges it."""
 
 
 def redact(text: str) -> tuple[str, int]:
     """The text with each secret replaced by [secret removed], and how many there were.
 
-    Secret: what keys_in knows, what is assigned or said to be a password, token, PIN or seed
-    phrase in any of eleven languages, card numbers. What is only said about them stays: "the
-    password is weak". Idempotent; time grows with the length alone.
+    Secret: a key by its format, what is assigned or said to be a password, token, PIN or seed
+    phrase in any of eleven languages, numbers of cards, accounts and persons. What is only said
+    about them stays: "the password is weak". Idempotent; time grows with the length alone.
     """
     seen = text if text.isascii() else _UNSEEN.sub("", text)
-    spans = _merged(sorted(_secrets(seen.replace(REMOVED, _BLANK))))
+    spans = _merged(sorted(span for _, span in _secrets(seen.replace(REMOVED, _BLANK))))
     if len(seen) < len(text):
         places = [at for at, sign in enumerate(text) if not _UNSEEN.match(sign)]
         spans = [(places[start], places[end - 1] + 1) for start, end in spans]
@@ -54,9 +69,10 @@ def redact(text: str) -> tuple[str, int]:
     return "".join([*parts, text[at:]]), len(spans)
 
 
-def keys_in(text: str) -> list[str]:
-    """The kinds of keys in the text, each once: only formats that cannot be anything else."""
-    return list(dict.fromkeys(kind.name for kind, _ in _keys(text, _small(text))))
+def secret_kinds(text: str) -> list[str]:
+    """The kinds of secrets that redact would take out of the text, each once."""
+    seen = text if text.isascii() else _UNSEEN.sub("", text)
+    return list(dict.fromkeys(kind for kind, _ in _secrets(seen.replace(REMOVED, _BLANK))))
 
 
 _GAP = "[\\s\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]{0,10}"
@@ -89,16 +105,17 @@ _UNSEEN = re.compile("[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]")
 """Between the letters of a key they break its format, and nobody sees them."""
 
 
-def _secrets(text: str) -> Iterator[Span]:
+def _secrets(text: str) -> Iterator[tuple[str, Span]]:
+    """Each with what kind it is of."""
     plain = _small(text)
     places = _announcing(plain)
-    for _, span in _keys(text, plain):
-        yield span
+    for kind, span in _keys(text, plain):
+        yield kind.name, span
     yield from _named(text, places)
     yield from _announced(text, places)
     yield from _called(text, places)
     yield from _shown(text, plain)
-    yield from _cards(text)
+    yield from numbers(text)
 
 
 def _small(text: str) -> str:
@@ -141,7 +158,7 @@ def _around(
     )
 
 
-def _named(text: str, places: Mapping[str, list[int]]) -> Iterator[Span]:
+def _named(text: str, places: Mapping[str, list[int]]) -> Iterator[tuple[str, Span]]:
     """What stands behind the name of a secret."""
     done = [0] * len(NAMED)
     for at in _names(text, places):
@@ -149,7 +166,12 @@ def _named(text: str, places: Mapping[str, list[int]]) -> Iterator[Span]:
             if at >= done[which] and (found := pattern.match(text, at)):
                 done[which] = found.end()
                 if is_secret(found):
-                    yield _span(found)
+                    yield _kind_named(found), _span(found)
+
+
+def _kind_named(found: re.Match[str]) -> str:
+    group = found.groupdict()
+    return "password" if group.get("password") else "PIN" if group.get("number") else "token"
 
 
 def _names(text: str, places: Mapping[str, list[int]]) -> Iterator[int]:
@@ -161,13 +183,13 @@ def _names(text: str, places: Mapping[str, list[int]]) -> Iterator[int]:
                 yield at
 
 
-def _announced(text: str, places: Mapping[str, list[int]]) -> Iterator[Span]:
+def _announced(text: str, places: Mapping[str, list[int]]) -> Iterator[tuple[str, Span]]:
     """What a sentence says to be one, before its name or far behind."""
     for anchors, ahead, behind, pattern, is_secret in ANNOUNCED:
         for start, end in _around(places, anchors, ahead, behind):
             for found in pattern.finditer(text, start, end):
                 if is_secret(found):
-                    yield _span(found)
+                    yield "password", _span(found)
 
 
 def _span(found: re.Match[str]) -> Span:
@@ -214,57 +236,34 @@ def _within(kind: Kind, joined: str, begins: Sequence[int]) -> Iterator[re.Match
         at = joined.find(kind.hint, begins[which])
 
 
-def _called(text: str, places: Mapping[str, list[int]]) -> Iterator[Span]:
+def _called(text: str, places: Mapping[str, list[int]]) -> Iterator[tuple[str, Span]]:
     for kind in CALLED:
         done = 0
         for at in sorted(chain.from_iterable(places.get(word, ()) for word in kind.begins)):
             if at >= done and (found := kind.pattern.match(text, at)):
                 done = found.end()
-                yield from kind.secrets(found)
+                yield from ((KIND_CALLED[kind.rule], span) for span in kind.secrets(found))
 
 
-def _shown(text: str, plain: str) -> Iterator[Span]:
+def _shown(text: str, plain: str) -> Iterator[tuple[str, Span]]:
     for kind in SHOWN:
         for found in _found(kind, text, plain):
             group = _group(kind)
             if not stands_for_one(found[group]) and (
-                kind.name != "bank account" or _is_account(found[0])
+                kind.name != "bank account" or is_account(found[0])
             ):
-                yield found.start(group), found.start(group) + len(bare(found[group]))
-
-
-def _is_account(number: str) -> bool:
-    """ISO 13616: the country and the check digits last, letters as 10 to 35, 1 modulo 97."""
-    plain = "".join(number.split())
-    return int("".join(str(int(sign, 36)) for sign in plain[4:] + plain[:4])) % 97 == 1
+                start = found.start(group)
+                yield kind.name, (start, start + len(bare(found[group])))
 
 
 def _is_key(kind: Kind, value: str) -> bool:
     if kind.name == "private key":
         return True
+    if EXAMPLE in value.casefold():
+        return False
     if kind.name == "credentials in a URL":
         return not stands_for_one(value)
     return is_random(value)
-
-
-_DIGITS = re.compile(r"\d(?<![\w.-].)(?:[ -]?\d){12,18}(?![\w-]|[.]\d)", re.ASCII)
-_ISSUED = re.compile(
-    r"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}"
-    r"|35\d{14}|6(?:011|5\d\d|4[4-9]\d)\d{12}|62\d{14,17}"
-)
-
-
-def _cards(text: str) -> Iterator[Span]:
-    """Numbers that a card issuer gives out and whose check digit is right."""
-    for found in _DIGITS.finditer(text):
-        digits = found[0].replace(" ", "").replace("-", "")
-        if _ISSUED.fullmatch(digits) and _luhn(digits) and len(set(digits)) > 1:
-            yield found.span()
-
-
-def _luhn(digits: str) -> bool:
-    doubled = (2 * int(digit) for digit in digits[-2::-2])
-    return (sum(map(int, digits[-1::-2])) + sum(n - 9 * (n > 9) for n in doubled)) % 10 == 0
 
 
 def _merged(spans: list[Span]) -> list[Span]:

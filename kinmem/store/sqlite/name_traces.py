@@ -125,6 +125,15 @@ class SqliteForgetting:
         for file in self._files:
             file.database.empty_log()
 
+    def blank_everywhere(self, mention: Mention) -> None:
+        for table, column in _texts(self._own):
+            with self._files.own.changing() as db, _functions(db, mention):
+                left = f"blanked({column})"
+                db.run(
+                    f"UPDATE OR IGNORE {table} SET {column} = {left} WHERE {column} IS NOT {left}"
+                )
+        self._files.copies.publish()
+
     def former(self, mention: Mention) -> Mapping[Path, int]:
         return Counter(self._own.path for one in self._versions() if mention.is_in(one.text))
 

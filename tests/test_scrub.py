@@ -1,0 +1,73 @@
+"""`kinmem scrub`: secrets that are stored already are taken out, everywhere and for good."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kinmem.cli import main
+from kinmem.service import Service
+from tests.test_border import CANARY, SAID, gone_through, written
+
+pytestmark = pytest.mark.usefixtures("judge_off")
+
+ServiceOf = Callable[..., Service]
+
+
+@pytest.fixture
+def full(service_of: ServiceOf, home: Path, tmp_path: Path) -> None:
+    """A home with secrets in every field, from when they were kept."""
+    ana = service_of("ana", KINMEM_SECRETS="keep")
+    gone_through(ana, tmp_path)
+    id = ana.memorize(f"A shared one: {CANARY}", scope="shared").id or ""
+    ana.update_memory(id, content=f"A shared one, changed: {CANARY}")
+    ana.forget(ana.memorize(f"Forgotten: {CANARY}").id or "")
+    ana.add_document(f"# Two versions\n\n{SAID}\n", source_ref="plan.md")
+    ana.add_document("# Two versions\n\nNothing to see.\n", source_ref="plan.md")
+    ana.opening("s9")
+    ana.settle(60)
+    ana.close()
+    assert CANARY.encode() in written(home)
+
+
+def told(home: Path, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    assert main(["scrub", "--home", str(home), "--kin", "ana", "--json", *words]) == 0
+    found = capsys.readouterr().out
+    assert CANARY not in found
+    return dict(json.loads(found))
+
+
+def test_scrubbing_leaves_no_byte(
+    full: None, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = written(home)
+
+    dry = told(home, capsys, "--dry-run")
+    assert dry["memories"] and dry["done"] is False and "github token" in str(dry["kinds"])
+    assert CANARY.encode() in before
+
+    done = told(home, capsys, "--yes")
+    assert done["done"] is True
+    for path in map(Path, list(done["backups"])):  # told of, for they are not touched
+        path.unlink()
+    assert CANARY.lower().encode() not in written(home).lower()
+    again = told(home, capsys, "--dry-run")
+    assert (again["memories"], again["elsewhere"], again["files"]) == ([], {}, [])
+
+
+def test_what_stands_beside_a_secret_is_still_found(
+    full: None, home: Path, service_of: ServiceOf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told(home, capsys, "--yes")
+
+    ana = service_of("ana")
+    found = [hit.memory for hit in ana.recall("the shared one that changed").hits]
+    assert any("A shared one, changed: [secret removed]" in one.content for one in found)
+    assert ana.history(found[0].id)
+
+
+def test_nobody_is_asked_in_vain(full: None, home: Path) -> None:
+    assert main(["scrub", "--home", str(home), "--kin", "ana"]) == 3
+    assert CANARY.encode() in written(home)
