@@ -72,7 +72,10 @@ PARTS: dict[str, str] = {
         test_undo.py::test_a_merge_is_undone_as_a_whole
         """,
     "kill": "test_quick.py::test_what_was_answered_outlives_a_kill",
-    "secrets": "test_service.py::test_keys_are_refused_without_being_repeated",
+    "border": """
+        test_service.py::test_keys_are_refused_without_being_repeated
+        test_border.py::test_memorize_says_what_kind_of_secret_it_refuses
+        """,
     "told stays": """
         learn/test_certainty.py::test_a_rule_is_ended_by_its_author_alone_and_only_in_its_own_words
         """,
