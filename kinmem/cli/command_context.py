@@ -38,15 +38,30 @@ class CommandContext:
         return settings
 
     @contextmanager
-    def memory(self, *, resident: bool = True) -> "Iterator[Service]":
+    def memory(self, *, resident: bool = True, may_be_new: bool = False) -> "Iterator[Service]":
         """Open the Kin's memory, and close it when the command is done.
 
-        Unless `resident`, no model is loaded and no background work is done.
+        Unless `resident`, no model is loaded and no background work is done. Unless the Kin
+        `may_be_new`, a note on stderr says so where it is and others are not, since its name may be
+        mistyped.
         """
         from kinmem.wiring.open_memory import open_service  # late: 0.5 s, and help needs none
 
-        with open_service(self.settings(), resident=resident) as service:
+        settings = self.settings()
+        known = kin_names(settings.home)
+        if known and settings.general.kin not in known and not may_be_new:
+            told = f"{settings.general.kin} has no memories of its own yet"
+            typer.echo(f"note: {told}; those who have: {', '.join(known[:NAMED])}", err=True)
+        with open_service(settings, resident=resident) as service:
             yield service
+
+    def require_own_file(self) -> None:
+        """Raise InvalidInput if the Kin has nothing of its own, since its name may be mistyped."""
+        settings = self.settings()
+        known = kin_names(settings.home)
+        if settings.general.kin not in known:
+            told = f"; those who have: {', '.join(known[:NAMED])}" if known else ""
+            raise InvalidInput(f"{settings.general.kin} has no memories of its own yet{told}")
 
     def tell(self, value: Any, *shown: RenderableType) -> None:
         """Print the answer: the value as JSON, or `shown` for people."""
@@ -54,6 +69,10 @@ class CommandContext:
             typer.echo(json_text(value))
         else:
             say(*shown)
+
+
+NAMED = 10
+"""Kins that a message names."""
 
 
 def kin_names(home: Path) -> list[str]:
@@ -151,7 +170,7 @@ def _memory(context: CommandContext) -> "AbstractContextManager[Service]":
     """Open the memory if it exists: none is created for a suggestion."""
     if not context.settings().home.is_dir():
         raise FileNotFoundError
-    return context.memory(resident=False)
+    return context.memory(resident=False, may_be_new=True)
 
 
 def kins(context: CommandContext) -> Iterable[str]:

@@ -75,7 +75,7 @@ def sleep(
     linger: take.Linger = False,
 ) -> None:
     """Do now what the server does in the background: learn, tag, link, merge, tidy up."""
-    with context.memory() as memory:
+    with context.memory(may_be_new=True) as memory:
         stays = StayingWorker(memory, memory.settings.home, memory.kin) if linger else None
         if due:
             run = memory.sleep_if_due()

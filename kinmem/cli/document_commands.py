@@ -62,7 +62,7 @@ def add(
         "importance": importance,
         "trusted": trusted,
     }
-    with context.memory() as memory, progress_bar() as progress:
+    with context.memory(may_be_new=True) as memory, progress_bar() as progress:
         told = list(_added(memory, list(_meant(files, recursive, title)), details, batch, progress))
         stored = any(one.get("status") in STORED for one in told)
         complete = not stored or _vectors(memory, progress)

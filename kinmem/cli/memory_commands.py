@@ -34,7 +34,7 @@ def memorize(
 ) -> None:
     """Store a memory. What is known already is not stored twice."""
     content = _typed(text)
-    with context.memory() as memory:
+    with context.memory(may_be_new=True) as memory:
         stored = memory.memorize(content, speaker=speaker, **details)
         if stored.status == "refused":
             raise Refused(stored.reason or "it was not stored")

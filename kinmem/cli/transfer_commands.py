@@ -54,6 +54,7 @@ def export(
         return
     if out is not None:
         raise typer.BadParameter("a folder is for --format markdown", param_hint="--out")
+    context.require_own_file()
     with context.memory(resident=False) as memory, progress_bar() as progress:
         target = _stdout() if file in (None, "-") else Path(str(file))
         done = memory.export(target, keep_secrets=keep_secrets, progress=progress)
@@ -79,7 +80,7 @@ def import_(
         return
     if delete_missing:
         raise typer.BadParameter("it is for Markdown pages", param_hint="--delete-missing")
-    with context.memory(resident=False) as memory:
+    with context.memory(resident=False, may_be_new=not dry_run) as memory:
         with progress_bar() as progress:
             plan = memory.import_(file, dry_run=True, keep_secrets=keep_secrets, progress=progress)
         if dry_run:
@@ -103,6 +104,7 @@ def _export_pages(
     folder = out or file
     if folder is None or folder == "-":
         raise typer.BadParameter("name the folder for the pages", param_hint="--out")
+    context.require_own_file()
     with context.memory(resident=False) as memory, progress_bar() as progress:
         done = memory.export_pages(folder, keep_secrets=keep_secrets, progress=progress)
     row = {"folder": folder, "pages": done.pages, "memories": done.memories}
@@ -121,7 +123,7 @@ def _import_pages(
     from kinmem.cli.page_cards import pages_cards, pages_row
     from kinmem.cli.terminal import progress_bar
 
-    with context.memory() as memory:
+    with context.memory(may_be_new=not dry_run) as memory:
         plan = memory.import_pages(path, dry_run=True)
         if dry_run:
             context.tell(pages_row(plan), *pages_cards(plan, delete_missing=delete_missing))

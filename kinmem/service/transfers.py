@@ -11,6 +11,7 @@ from kinmem.transfer.exporting import Exported, export_jsonl, whole_file
 from kinmem.transfer.importing import Import, JsonlImport
 from kinmem.transfer.page_export import ExportedPages, export_pages
 from kinmem.transfer.page_import import Edit, PagesImport, counted, planned
+from kinmem.transfer.pages import noted
 
 # Reasons that the history gives for changes made on a page.
 EDITED = "edited by hand"
@@ -130,7 +131,9 @@ class Transfers:
             plan.problems.append(f"{edit.where}: {error}")
 
     def _memorize(self, plan: PagesImport, progress: Progress | None) -> None:
-        notes = [Note(content=one.content, subject=one.subject) for one in plan.new]
+        notes = [
+            Note(content=one.content, subject=one.subject, **noted(one.facts)) for one in plan.new
+        ]
         stored = self._storing.memorize_many(notes, batch=plan.batch, progress=progress)
         counted([one.status for one in stored], plan)
         plan.problems += [

@@ -14,13 +14,15 @@ from typing import IO, cast
 from kinmem.border import Border, HasSecret, Secrets
 from kinmem.errors import InvalidInput
 from kinmem.models import Progress
-from kinmem.store.records import Header, Record, Transfer
+from kinmem.store.records import FORMAT, Header, Record, Transfer
 from kinmem.transfer import jsonl
 
 # Records after which progress is reported.
 STEP = 100
 # Ids that an error names.
 NAMED = 5
+# Bytes.
+LONGEST_HEADER = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +75,10 @@ def export_jsonl(
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """Write a file that appears under its name when it is complete, readable by its owner only.
 
-    Raises InvalidInput if it cannot be written.
+    Raises InvalidInput if it cannot be written, or would replace a file that is no export.
     """
+    if path.is_file() and path.stat().st_size and not _is_export(path):
+        raise InvalidInput(f"{path} is there already and is no export of kinmem; name another file")
     hidden = f".{path.name}."
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=hidden, delete=False) as new:
@@ -88,6 +92,11 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
                 raise
     except OSError as error:
         raise InvalidInput(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def _is_export(path: Path) -> bool:
+    with path.open("rb") as file:
+        return f'"format":"{FORMAT}"'.encode() in file.readline(LONGEST_HEADER)
 
 
 def _named(values: jsonl.Values) -> str:

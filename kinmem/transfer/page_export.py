@@ -59,6 +59,9 @@ def export_pages(
             _write(made / file_name(subject), text)
         _write(made / INDEX, "\n".join(_index(store.kin, by_subject)))
         made.replace(folder)
+    except OSError as error:
+        shutil.rmtree(made, ignore_errors=True)
+        raise InvalidInput(f"{folder} cannot be written: {error.strerror}") from error
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
         raise

@@ -12,6 +12,7 @@ from kinmem.transfer.page_export import INDEX
 from kinmem.transfer.pages import Item, Page, digest, parsed
 
 LARGEST_PAGE = 64 << 20
+STRAY = "this line belongs to no item; a new one begins with a hyphen and a blank"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ class NewItem:
     content: str
     subject: str | None
     where: str
+    facts: str = ""
+    """What its page says of a memory that is not here, see pages.facts."""
 
 
 @dataclass(slots=True)
@@ -72,6 +75,7 @@ def planned(store: Store, path: Path) -> PagesImport:
         raise InvalidInput(f"no page in {path} can be read: {plan.problems[0]}")
     seen: dict[str, str] = {}
     for name, page in read:
+        plan.problems += [f"{name}:{line}: {STRAY}" for line in page.strays]
         here = store.memories([item.id for item in page.items if item.id])
         for item in page.items:
             _compare(store, page, item, here, f"{name}:{item.line}", seen, plan)
@@ -127,7 +131,7 @@ def _compare(
     elif _was_erased(store, item.id):
         plan.erased.append(item.id)
     else:
-        plan.new.append(NewItem(text, page.subject, where))
+        plan.new.append(NewItem(text, page.subject, where, item.facts))
 
 
 def _compare_known(

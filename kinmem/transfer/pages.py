@@ -9,11 +9,11 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kinmem.errors import InvalidInput
-from kinmem.models import Memory
+from kinmem.models import CATEGORIES, Memory
 
 FORMAT = 1
 # The section whose items are memories; all else is for the reader.
@@ -21,12 +21,14 @@ MEMORIES = "## Memories"
 # File of memories without a subject.
 REST = "_without-subject.md"
 LONGEST_NAME = 60
+BETWEEN, IMPORTANCE, SAID = " · ", "importance ", "said by "
 # Names that are taken, by the list of pages or by Windows.
 RESERVED = frozenset(
     {"index", "con", "prn", "aux", "nul"}
     | {f"{port}{n}" for port in ("com", "lpt") for n in range(10)}
 )
 _ID = re.compile(r"\s*<!-- kinmem ([\x21-\x7e]{1,100}) ([0-9a-f]{12}) -->\s*$")
+_BELOW = re.compile(r"\s+[-*] \*?(.*?)\*?\s*$")
 _ESCAPED = re.compile(r"<br>|&#x([0-9a-f]{1,6});|\\([\\<&])")
 _ESCAPES = re.compile(r"[\\<&]|[^\S ]|[\x00-\x1f\x7f-\x9f\u2028\u2029]|^ | $")
 
@@ -41,6 +43,8 @@ class Item:
     """None: it is new."""
     digest: str | None = None
     """Digest of what the memory said when it was exported."""
+    facts: str = ""
+    """What the line below says of the memory, see `facts`."""
 
 
 @dataclass(slots=True)
@@ -52,6 +56,8 @@ class Page:
     ids: tuple[str, ...]
     """The memories that were on it when it was exported."""
     items: list[Item] = field(default_factory=list)
+    strays: list[int] = field(default_factory=list)
+    """Numbers of lines among the items that belong to none."""
 
 
 def digest(text: str) -> str:
@@ -115,24 +121,38 @@ def page(
     yield ""
     for memory in memories:
         yield f"- {escaped(memory.content)} <!-- kinmem {memory.id} {digest(memory.content)} -->"
-        yield f"  - *{escaped(_facts(memory))}*"
+        yield f"  - *{escaped(facts(memory))}*"
         if memory.source_context:
             yield f"  - *{escaped(memory.source_context)}*"
     yield ""
     yield from _timeline([*memories, *past])
 
 
-def _facts(memory: Memory) -> str:
-    """Return what is known of a memory, for a reader."""
+def facts(memory: Memory) -> str:
+    """Return what is known of a memory, for a reader; `noted` reads it."""
     told: list[str] = [memory.category, memory.scope]
     if memory.importance is not None:
-        told.append(f"importance {memory.importance:g}")
+        told.append(f"{IMPORTANCE}{memory.importance:g}")
     if memory.speaker:
-        told.append(f"said by {memory.speaker}")
+        told.append(f"{SAID}{memory.speaker}")
     if memory.source_ref:
         told.append(f"from {memory.source_ref}")
     told.append(f"stored {memory.created_at:%Y-%m-%d}")
-    return " · ".join([*told, *(f"#{tag}" for tag in memory.tags)])
+    return BETWEEN.join([*told, *(f"#{tag}" for tag in memory.tags)])
+
+
+def noted(line: str) -> dict[str, Any]:
+    """Return what a line of `facts` says that a new memory can have: fields of Note."""
+    category, scope, *others = [*line.split(BETWEEN), ""]
+    if category not in CATEGORIES or scope not in ("private", "shared"):
+        return {}
+    found: dict[str, Any] = {"category": category, "scope": scope}
+    for one in others:
+        if one.startswith(SAID):
+            found["speaker"] = one.removeprefix(SAID)
+        elif re.fullmatch(rf"{IMPORTANCE}\d+(\.\d+)?", one):
+            found["importance"] = float(one.removeprefix(IMPORTANCE))
+    return found | {"tags": tuple(one[1:] for one in others if one.startswith("#"))}
 
 
 def _timeline(memories: Sequence[Memory]) -> Iterator[str]:
@@ -159,7 +179,7 @@ def parsed(text: str) -> Page:
     if version != FORMAT or not isinstance(kin, str) or not isinstance(ids, list):
         raise InvalidInput("this page is no export of kinmem; kinmem add stores documents")
     found = Page(kin, str(subject) if subject else None, tuple(map(str, ids)))
-    found.items += _items(lines, start)
+    _read_items(lines, start, found)
     return found
 
 
@@ -179,27 +199,38 @@ def _front_matter(lines: Sequence[str]) -> tuple[dict[str, Any], int]:
     return {}, 0
 
 
-def _items(lines: Sequence[str], start: int) -> Iterator[Item]:
-    """Yield the items of the section of memories. A paragraph that an editor has wrapped is one
-    item."""
-    is_within = False
-    begun: tuple[int, list[str]] | None = None
-    for number, line in enumerate([*lines[start:], ""], start + 1):
+def _read_items(lines: Sequence[str], start: int, page: Page) -> None:
+    """Add the items of the section of memories. A paragraph that an editor has wrapped is one item,
+    and the first line below it that is a list of its own tells its facts."""
+    is_within = goes_on = False
+    for number, line in enumerate(lines[start:], start + 1):
+        text = line.strip()
         begins = line.startswith(("- ", "* "))
-        ends = begins or not line.strip() or line.lstrip().startswith(("- ", "* ", "#"))
-        if begun and ends:
-            yield _item(*begun)
-            begun = None
-        if line.startswith("## "):
-            is_within = line.strip() == MEMORIES
+        below = _BELOW.match(line)
+        if line.startswith(("# ", "## ")):
+            is_within, goes_on = text == MEMORIES, False
         elif is_within and begins:
-            begun = number, [line[2:].rstrip("\r")]
-        elif begun:
-            begun[1].append(line.strip())
+            page.items.append(Item(number, line[2:].rstrip("\r")))
+            goes_on = True
+        elif is_within and page.items and below:
+            last = page.items[-1]
+            page.items[-1] = replace(last, facts=last.facts or unescaped(below[1]))
+            goes_on = False
+        elif is_within and text:
+            if goes_on:
+                last = page.items[-1]
+                page.items[-1] = replace(last, text=f"{last.text} {text}")
+            else:
+                page.strays.append(number)
+        else:
+            goes_on = False
+    page.items = list(map(_named, page.items))
 
 
-def _item(number: int, parts: Sequence[str]) -> Item:
-    text = " ".join(parts)
-    named = _ID.search(text)
-    said = unescaped(text[: named.start()] if named else text.strip())
-    return Item(number, said, *(named.groups() if named else ()))
+def _named(item: Item) -> Item:
+    """Take the name of its memory from the end of an item."""
+    named = _ID.search(item.text)
+    if named is None:
+        return replace(item, text=unescaped(item.text.strip()))
+    id, exported = named.groups()
+    return replace(item, text=unescaped(item.text[: named.start()]), id=id, digest=exported)

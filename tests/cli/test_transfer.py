@@ -98,3 +98,42 @@ def test_the_schema_of_a_line_is_printed(kinmem: Kinmem) -> None:
 )
 def test_options_that_do_not_fit_are_refused(kinmem: Kinmem, words: tuple[str, ...]) -> None:
     assert kinmem(*words).code == 2
+
+
+def test_a_kin_without_memories_is_not_exported_in_place_of_another(
+    kinmem: Kinmem, memorized: Callable[..., str], tmp_path: Path
+) -> None:
+    memorized("The office opens at nine")
+    file = tmp_path / "x.jsonl"
+
+    refused = kinmem("export", str(file), "--kin", "defualt")
+
+    assert refused.code == 3
+    assert "those who have: default" in refused.err
+    assert not file.exists()
+    assert [one["kin"] for one in kinmem("kin", "list", "--json").json["kins"]] == ["default"]
+
+
+def test_whoever_asks_under_a_new_name_is_told(
+    kinmem: Kinmem, memorized: Callable[..., str]
+) -> None:
+    memorized("The office opens at nine")
+
+    assert "defualt has no memories of its own yet" in kinmem("stats", "--kin", "defualt").err
+    assert kinmem("stats").err == ""
+    assert kinmem("memorize", "The door is green", "--kin", "bob").err == ""
+
+
+def test_an_export_replaces_an_export_and_nothing_else(
+    kinmem: Kinmem, memorized: Callable[..., str], tmp_path: Path
+) -> None:
+    memorized("The office opens at nine")
+    letter, export = tmp_path / "letter.txt", tmp_path / "x.jsonl"
+    letter.write_text("Dear Bob")
+
+    assert kinmem("export", str(export)).code == 0
+    assert kinmem("export", str(export)).code == 0
+    refused = kinmem("export", str(letter))
+
+    assert (refused.code, "no export of kinmem" in refused.err) == (3, True)
+    assert letter.read_text() == "Dear Bob"

@@ -614,17 +614,20 @@ def test_a_file_appears_when_it_is_complete(service_of: ServiceOf, tmp_path: Pat
     ana = service_of("ana", resident=False)
     ana.memorize_many(f"Shelf {n} holds boxes" for n in range(250))
     path = tmp_path / "x.jsonl"
-    path.write_text("what was here before")
+    ana.export(path)
+    before = path.read_bytes()
+    ana.memorize("The office opens at nine")
     seen: list[tuple[int, int, str]] = []
 
     def progress(done: int, total: int, what: str) -> None:
-        assert path.read_text() == "what was here before"
+        assert path.read_bytes() == before
         seen.append((done, total, what))
 
     ana.export(path, progress=progress)
 
     assert [done for done, _, _ in seen] == [0, 100, 200]
-    assert seen[0][1:] == (250, "records")
+    assert seen[0][1:] == (251, "records")
+    assert path.read_bytes() != before
     assert path.stat().st_mode & 0o777 == 0o600
     assert [one.name for one in tmp_path.iterdir() if "x.jsonl" in one.name] == ["x.jsonl"]
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kinmem.errors import InvalidInput
 from kinmem.service import Service
+from kinmem.transfer import page_import
 from kinmem.transfer.pages import escaped, file_name, page, parsed, unescaped
 from tests.transfer.test_jsonl import HOSTILE, KEY, contents
 
@@ -270,3 +271,36 @@ def test_a_page_without_memories_is_still_a_page() -> None:
     found = parsed("\n".join(page("ana", "x\n---\ny", [], [])))
 
     assert (found.kin, found.subject, found.items) == ("ana", "x\n---\ny", [])
+
+
+def test_in_another_home_a_memory_is_what_its_page_says(
+    service: Service, service_of: ServiceOf, tmp_path: Path
+) -> None:
+    service.memorize(
+        "The office opens at nine",
+        category="decision",
+        subject="office",
+        importance=9,
+        tags=["hours", "night"],
+        speaker="Mia Ünal",
+    )
+    service.export_pages(tmp_path / "pages")
+    other = service_of("other")
+
+    other.import_pages(tmp_path / "pages")
+
+    [memory] = other.list_memories().memories
+    told = memory.category, memory.subject, memory.importance, memory.tags, memory.speaker
+    assert told == ("decision", "office", 9, ("hours", "night"), "Mia Ünal")
+
+
+def test_a_line_that_belongs_to_no_item_is_named(service: Service, tmp_path: Path) -> None:
+    service.memorize("The office opens at nine", subject="office")
+    service.export_pages(tmp_path / "pages")
+    page = tmp_path / "pages" / "office.md"
+    page.write_text(page.read_text().replace("## Timeline", "") + "-The door is green\n")
+
+    plan = service.import_pages(page, dry_run=True)
+
+    assert plan.new == []
+    assert [problem.partition(": ")[2] for problem in plan.problems] == [page_import.STRAY]
