@@ -9,6 +9,7 @@ KinmemError                 code        what the caller should do
 ├── VersionConflict         conflict    read it again, then decide
 ├── LaterChange             conflict    undo what came later first, or all of it together
 ├── StoreError              storage_*   see the message; `retry` says whether waiting helps
+├── Overloaded              overloaded  repeat it after the time that the message names
 ├── ModelError              model       nothing: kinmem goes on without the model
 │   └── Unusable            model       the same; asking again will hardly help
 └── ConfigError             config      correct the setting the message names
@@ -26,6 +27,8 @@ StoreCode = Literal[
     "storage_newer",
     "storage_foreign",
     "storage_damaged",
+    "storage_lost",
+    "storage_replaced",
     "storage_read_only",
     "storage_unsupported",
     "storage_failed",
@@ -129,6 +132,20 @@ class StoreError(KinmemError):
         super().__init__(message)
         self.code = code
         self.retry = code in ("storage_busy", "storage_full")
+
+
+class Overloaded(KinmemError):
+    """Too many calls wait already. Nothing was done."""
+
+    code = "overloaded"
+    retry = True
+
+    def __init__(self, waiting: int, seconds: int) -> None:
+        super().__init__(
+            f"{waiting:,} calls are waiting, and nothing was done; repeat this one in"
+            f" {seconds} seconds"
+        )
+        self.seconds = seconds
 
 
 class ModelError(KinmemError):

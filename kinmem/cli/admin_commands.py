@@ -58,18 +58,13 @@ def kin_current(context: CommandContext) -> None:
 
 @command(tokens, "add")
 def token_add(
-    context: CommandContext,
-    name: take.KinName,
-    note: take.Label = None,
-    days: take.Days = None,
-    scope: take.TokenScope = "write",
+    context: CommandContext, name: take.KinName, note: take.Label = None, days: take.Days = None
 ) -> None:
     """Make a token for a Kin. It is shown once."""
-    token = Tokens(context.settings().home).add(name, note, days, scope)
+    token = Tokens(context.settings().home).add(name, note, days)
     if not context.json:
         typer.echo("Shown once. Clients send it as: Authorization: Bearer TOKEN", err=True)
-    told = {"token": token, "kin": name, "scope": scope}
-    context.tell(told, Text(token, no_wrap=True, overflow="ignore"))
+    context.tell({"token": token, "kin": name}, Text(token, no_wrap=True, overflow="ignore"))
 
 
 @command(tokens, "list")

@@ -150,6 +150,26 @@ def backup_restore(
     context.tell({**_plan(done.plan), "restored": True, "before": before}, *lines)
 
 
+@command(backups, "accept")
+def backup_accept(context: CommandContext) -> None:
+    """Go on with files that are gone, or that lack what was stored last: kinmem refuses them until
+    then. Whoever has a backup restores it instead."""
+    from rich.text import Text
+
+    known = _backups(context)
+    missing = known.files.missing(known.home)
+    lines = [Text(f"{name} {_lack(count)}") for name, count in missing.items()]
+    for name in missing:
+        known.files.accept(known.home, name)
+    context.tell({"accepted": missing}, *(lines or [Text("No file lacks anything.")]))
+
+
+def _lack(count: int | None) -> str:
+    if count is None:
+        return "is gone; a new one is made when the memory is opened"
+    return f"goes on without the last {count:,} writes"
+
+
 def _backups(context: CommandContext) -> "Backups":
     from kinmem.wiring.open_home import open_backups
 

@@ -1,6 +1,9 @@
 """The current call: the Kin, its service, the client program, where it works, and where progress
 goes.
 
+Calls that read and calls that write have worker threads of their own, so that nobody who only
+reads waits behind writers; see Lane.
+
 The Kin is that of the process, or over HTTP the one that the bearer token names; a caller cannot
 choose it. `identify` notes the caller of each message, and tools and resources ask `current_call`.
 `follow_roots` learns where the client works: in the first of its roots that is in a git repository.
@@ -14,6 +17,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError, Future, wait
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -24,18 +28,13 @@ import anyio.to_thread
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
-from mcp.types import (
-    INVALID_REQUEST,
-    CallToolResult,
-    ListRootsRequest,
-    ListRootsResult,
-    TextContent,
-)
+from mcp.types import ListRootsRequest, ListRootsResult
 from pydantic import ValidationError
 
-from kinmem.mcp.tokens import Bearer, needed
+from kinmem.errors import Overloaded
 from kinmem.models import Progress
 from kinmem.models.places import place_of, working_in
+from kinmem.store.sql.database import patient_for
 
 if TYPE_CHECKING:
     from kinmem.service import Service
@@ -43,12 +42,73 @@ if TYPE_CHECKING:
 # Returns the service of the named Kin; None is the process' own Kin. May block until it is open.
 ServiceFor = Callable[[str | None], "Service"]
 
-# Keys in the ASGI scope under which the HTTP guard notes the Kin, and what its token may do.
+# Key in the ASGI scope under which the HTTP guard notes the Kin.
 KIN_KEY = "kinmem.kin"
-SCOPE_KEY = "kinmem.scope"
 
 CLIENT_CHARACTERS = 120
 PROGRESS_SECONDS = 0.1
+
+T = TypeVar("T")
+# Calls of one kind that may wait for a thread. Another one is refused.
+MOST_WAITING = 500
+# Seconds that a call may wait for a thread; clients give up after 60.
+WAITING_SECONDS = 20.0
+# Seconds that a call may wait in all before it may write: for its thread, and for who writes.
+PATIENCE_SECONDS = 5.0
+READERS, WRITERS = 16, 32
+
+
+class Lane:
+    """The worker threads for calls of one kind, and who waits for one."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._limiter = anyio.CapacityLimiter(threads)
+        self._waiting = 0
+        self._usual = 0.1
+        """Seconds that a call takes, averaged."""
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Do the work on a thread, as soon as there is one. Raises Overloaded if too many wait
+        already, or it takes too long: nothing is done then."""
+        place, arrived = object(), time.monotonic()
+        await self._wait_for(place)
+        began = time.monotonic()
+        try:
+            patience = PATIENCE_SECONDS - (began - arrived)
+            return await anyio.to_thread.run_sync(
+                partial(_patiently, patience, work), limiter=anyio.CapacityLimiter(1)
+            )
+        finally:
+            self._limiter.release_on_behalf_of(place)
+            self._usual += 0.1 * (time.monotonic() - began - self._usual)
+
+    async def _wait_for(self, place: object) -> None:
+        if self._waiting >= MOST_WAITING:
+            raise self._overloaded()
+        self._waiting += 1
+        try:
+            with anyio.fail_after(WAITING_SECONDS):
+                await self._limiter.acquire_on_behalf_of(place)
+        except TimeoutError:
+            raise self._overloaded() from None
+        finally:
+            self._waiting -= 1
+
+    def _overloaded(self) -> Overloaded:
+        return Overloaded(self._waiting, 1 + int(self._waiting * self._usual / self._threads))
+
+
+def _patiently(seconds: float, work: Callable[[], T]) -> T:
+    with patient_for(seconds):
+        return work()
+
+
+class Lanes:
+    """Of one server: one lane for the calls that only read, one for the others."""
+
+    def __init__(self) -> None:
+        self.reading, self.writing = Lane(READERS), Lane(WRITERS)
 
 
 @dataclass(frozen=True)
@@ -57,6 +117,7 @@ class Call:
 
     service_for: ServiceFor
     context: ServerRequestContext[Any, Any]
+    lanes: Lanes
 
     @property
     def service(self) -> "Service":
@@ -91,7 +152,6 @@ class Call:
         return report
 
 
-T = TypeVar("T")
 LOOK_SECONDS = 0.1
 
 
@@ -146,33 +206,16 @@ def current_call() -> Call:
 
 def identify(service_for: ServiceFor) -> ServerMiddleware[Any]:
     """Return middleware that notes who sent each message."""
+    lanes = Lanes()
 
     async def note(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        token = _current.set(Call(service_for, ctx))
+        token = _current.set(Call(service_for, ctx, lanes))
         try:
             return await call_next(ctx)
         finally:
             _current.reset(token)
 
     return note
-
-
-async def keep_to_scope(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Refuse what the token of an HTTP request may not do: a tool's answer that a model can read,
-    else an error of the protocol."""
-    if ctx.request is not None:
-        asked = ctx.request.scope
-        bearer = Bearer(asked[KIN_KEY], asked[SCOPE_KEY])
-        wanted = needed(ctx.method, ctx.params or {})
-        if not bearer.may(wanted):
-            told = (
-                f"forbidden: this takes a token of scope {wanted}, this one has {bearer.scope}; a"
-                f" person can run kinmem token add {bearer.kin} --scope {wanted}"
-            )
-            if ctx.method == "tools/call":
-                return CallToolResult(content=[TextContent(type="text", text=told)], is_error=True)
-            raise MCPError(INVALID_REQUEST, told)
-    return await call_next(ctx)
 
 
 logger = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ import signal
 import sys
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import AsyncIterable, Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -45,6 +45,8 @@ from pydantic import ValidationError
 
 # A longer line is skipped. A batch of 100 memories of 64 KiB each takes about 7 MB.
 LINE_BYTES = 32 * 1024 * 1024
+# Bytes that are read ahead of the calls that are being handled.
+AHEAD_BYTES = 8 * 1024 * 1024
 
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -59,13 +61,59 @@ class Refused(Exception):
         self.answers = [JSONRPCError(jsonrpc="2.0", id=id, error=error) for id in ids or (None,)]
 
 
-def messages(descriptor: int) -> Iterator[JSONRPCMessage | Refused]:
-    """Yield each line of the input as a message, or as the refusal to answer it with."""
-    for line in _lines(descriptor):
+class ReadAhead:
+    """The lines of the input, read as they come, so that its end is noticed although calls wait."""
+
+    def __init__(self, descriptor: int, ended: Callable[[], None]) -> None:
+        """`ended` is called once the input has ended, whatever is still to be taken of it."""
+        self._descriptor = descriptor
+        self._ended = ended
+        self._lines: deque[bytes | Refused] = deque()
+        self._bytes = 0
+        self._is_over = False
+        self._changed = threading.Condition()
+
+    def read(self) -> None:
+        """Read until the end; wait while too much is there."""
         try:
-            yield line if isinstance(line, Refused) else message(line)
-        except Refused as refused:
-            yield refused
+            for line in _lines(self._descriptor):
+                with self._changed:
+                    self._changed.wait_for(lambda: self._bytes < AHEAD_BYTES)
+                    self._lines.append(line)
+                    self._bytes += _size(line)
+                    self._changed.notify_all()
+        except OSError as error:
+            logger.debug("standard input is no longer read: %r", error)
+        with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
+        self._ended()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all that was read has been taken."""
+        return not self._lines
+
+    def messages(self) -> Iterator[JSONRPCMessage | Refused]:
+        """Yield each line as a message, or as the refusal to answer it with. A line is taken once
+        the next one is asked for."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._lines or self._is_over)
+                if not self._lines:
+                    return
+                line = self._lines[0]
+            try:
+                yield line if isinstance(line, Refused) else message(line)
+            except Refused as refused:
+                yield refused
+            with self._changed:
+                self._bytes -= _size(self._lines.popleft())
+                self._changed.notify_all()
+
+
+def _size(line: bytes | Refused) -> int:
+    return 0 if isinstance(line, Refused) else len(line)
 
 
 def _lines(descriptor: int) -> Iterator[bytes | Refused]:
@@ -160,8 +208,8 @@ def _refuse(constant: str) -> None:
 
 logger = logging.getLogger(__name__)
 
-# Seconds for calls in hand after the input has ended.
-FINISH_SECONDS = 5.0
+# Seconds for calls in hand after the input has ended: with GRACE_SECONDS less than five.
+FINISH_SECONDS = 4.0
 # Seconds for calls in hand after a signal.
 SIGNAL_SECONDS = 2.0
 # Seconds that are then left for closing the files before the process ends regardless.
@@ -222,20 +270,30 @@ class Pipe:
             to_client.close()
 
     def _start_reading(self, to_server: Stream, to_client: Stream) -> None:
-        """Read on a thread of its own: a read cannot be cancelled, and must not keep the process
-        alive."""
+        """Read and deliver on threads of their own: a read cannot be cancelled, and must not keep
+        the process alive."""
+        self._ahead = ReadAhead(self._input, self._on_end)
 
-        def read() -> None:
-            try:
-                for received in messages(self._input):
-                    deliver = self._deliver(received, to_server, to_client)
-                    asyncio.run_coroutine_threadsafe(deliver, self._loop).result()
-            except Exception as error:  # the streams or the loop were closed meanwhile
-                logger.debug("standard input is no longer read: %r", error)
-            with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._end_within, FINISH_SECONDS)
+        def deliver() -> None:
+            for received in self._ahead.messages():
+                delivery = self._deliver(received, to_server, to_client)
+                try:
+                    delivered = asyncio.run_coroutine_threadsafe(delivery, self._loop)
+                except RuntimeError:  # the loop has ended
+                    delivery.close()
+                    return
+                try:
+                    delivered.result()
+                except Exception as error:  # the streams were closed meanwhile
+                    logger.debug("what was read is no longer delivered: %r", error)
+                    return
 
-        threading.Thread(target=read, name="stdin", daemon=True).start()
+        for name, work in (("stdin", self._ahead.read), ("delivery", deliver)):
+            threading.Thread(target=work, name=name, daemon=True).start()
+
+    def _on_end(self) -> None:
+        with suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._end_within, FINISH_SECONDS)
 
     async def _deliver(
         self, received: JSONRPCMessage | Refused, to_server: Stream, to_client: Stream
@@ -286,7 +344,9 @@ class Pipe:
         self._over.set()
 
     async def _finish(self) -> None:
-        while time.monotonic() < self._deadline and any(self._in_hand.values()):
+        while time.monotonic() < self._deadline and (
+            any(self._in_hand.values()) or not self._ahead.is_empty
+        ):
             await anyio.sleep(0.01)
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:

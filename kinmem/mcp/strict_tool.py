@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, cast, get_args, get_origin
 
-import anyio.to_thread
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.server.mcpserver.tools import Tool
@@ -74,8 +73,10 @@ class StrictTool(Tool):
     ) -> Any:
         """Call the function on a worker thread. Errors become text for a model only here."""
         try:
-            work = partial(self.fn, current_call(), **self._checked(arguments))
-            answer = cast(Answer, await anyio.to_thread.run_sync(work))
+            call = current_call()
+            work = partial(self.fn, call, **self._checked(arguments))
+            lane = call.lanes.reading if self._only_reads else call.lanes.writing
+            answer = cast(Answer, await lane.run(work))
         except KinmemError as error:
             raise ToolError(f"{error.code}: {error}") from error
         except Exception as error:
@@ -88,6 +89,10 @@ class StrictTool(Tool):
             content=[TextContent(type="text", text=text)],
             structured_content=sent if self.listed else None,
         )
+
+    @property
+    def _only_reads(self) -> bool:
+        return bool(self.annotations and self.annotations.read_only_hint)
 
     def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
         model = self.fn_metadata.arg_model

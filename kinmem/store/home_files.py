@@ -91,6 +91,15 @@ class HomeFiles(Protocol):
         is in the files themselves, and nothing erased is left in them."""
         ...
 
+    def missing(self, home: Path) -> Mapping[str, int | None]:
+        """Return how many of the writes that were answered each file lacks; None if all of it is
+        gone. Files that lack nothing are left out."""
+        ...
+
+    def accept(self, home: Path, name: str) -> None:
+        """Take a file as it is, whatever it lacks."""
+        ...
+
     def erased_turns(self, home: Path, kin: str) -> Sequence[tuple[int, str]]:
         """Return number and session of the messages whose text was erased."""
         ...

@@ -14,6 +14,7 @@ row numbers that an engine adds by itself.
 """
 
 import json
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -204,6 +205,36 @@ class FileState:
     first_end: str | None
     """When the first of the live memories expires or ends, in the format of time_text."""
     embedders: Mapping[str, Enrolled]
+
+
+LEAST_PATIENCE = 0.1
+"""Seconds that everybody may wait for a lock, however long they have waited before."""
+_left: ContextVar[list[float] | None] = ContextVar("left", default=None)
+
+
+@contextmanager
+def patient_for(seconds: float) -> Iterator[None]:
+    """Let all waiting for locks during the block, on this thread, take so many seconds together."""
+    token = _left.set([seconds])
+    try:
+        yield
+    finally:
+        _left.reset(token)
+
+
+@contextmanager
+def waiting(most: float) -> Iterator[float]:
+    """Yield how many seconds this thread may wait now, at most `most`; what the block takes is
+    deducted from what patient_for has allowed."""
+    left = _left.get()
+    if left is None:
+        yield most
+        return
+    began = time.monotonic()
+    try:
+        yield min(most, max(LEAST_PATIENCE, left[0]))
+    finally:
+        left[0] -= time.monotonic() - began
 
 
 _Kept = dict[Database, tuple[int, FileState]]

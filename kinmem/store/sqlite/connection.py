@@ -20,8 +20,16 @@ from typing import Any
 import apsw
 
 from kinmem.errors import StoreCode, StoreError
-from kinmem.store.sql.database import Bindings, Row
+from kinmem.store.sql.database import Bindings, Row, waiting
 from kinmem.store.sqlite.dialect import PRAGMAS, STATE, TABLES, WORD, WORDS
+from kinmem.store.sqlite.high_water import (
+    COUNT,
+    RAISE,
+    HighWater,
+    Identity,
+    check_is_current,
+    check_is_there,
+)
 from kinmem.store.sqlite.migrating import MIGRATIONS, BeforeUpgrade, Migrations, without_backup
 
 logger = logging.getLogger(__name__)
@@ -107,11 +115,14 @@ class SqliteDatabase:
         path: Path,
         migrations: Path = MIGRATIONS,
         before_upgrade: BeforeUpgrade = without_backup,
+        note: Path | None = None,
     ) -> None:
-        """Open or create the file, and migrate its schema.
+        """Open or create the file, and migrate its schema. `note` is where the number of its
+        transactions is noted; see high_water.py.
 
         Raises StoreError: storage_newer for a file of a later kinmem, storage_foreign for a file of
-        another program, storage_damaged, storage_busy, storage_read_only, storage_unsupported.
+        another program, storage_lost for a file that is not as it was, storage_damaged,
+        storage_busy, storage_read_only, storage_unsupported.
         """
         self.path = path
         self._pid = os.getpid()
@@ -120,17 +131,24 @@ class SqliteDatabase:
         """The schema version this kinmem writes."""
         self._before_upgrade = before_upgrade
         self._write_lock = threading.RLock()
+        self._patience = Patience()
         self._idle: list[apsw.Connection] = []
         self._closed = False
         self.writes = 0
         """Number of transactions that this process has ended, committed or not."""
+        self._high_water = HighWater(note) if note else None
         _check_engine()
         with translated(path):
+            noted = self._high_water.read() if self._high_water else 0  # before the file
+            check_is_there(path, noted)
             make_private(path)
-            self._writer = self._connect()
+            self._writer = connect(path, patience=self._patience)
             try:
+                if noted:
+                    check_is_current(path, counted(self._writer), noted)
                 self._migrate()
                 self._write_ahead()
+                self._identity = self._identify()
             except BaseException:
                 self._writer.close()
                 raise
@@ -150,6 +168,7 @@ class SqliteDatabase:
                 connection = self._connect()
                 connection.execute("PRAGMA query_only = 1")
             try:
+                self._identity.check()
                 yield SqliteTransaction(connection)
             finally:
                 if self._closed or len(self._idle) >= MOST_IDLE:
@@ -190,19 +209,22 @@ class SqliteDatabase:
     def writing(self) -> Iterator[SqliteTransaction]:
         """Run a transaction: committed durably when the block ends, rolled back when it raises.
 
-        Raises storage_newer if another process has migrated the file since it was opened.
+        Raises storage_newer if another process has migrated the file since it was opened,
+        storage_replaced if it is no longer the file at its path.
         """
         self._check_alive()
-        with self._write_lock, translated(self.path):
-            db = self._writer
-            db.execute("BEGIN IMMEDIATE")
+        with translated(self.path), self._turn(_begin) as db:
             try:
+                self._identity.check()
                 if db.execute("PRAGMA user_version").get != self.version:
                     raise StoreError(
                         f"{self.path.name} was upgraded by a newer kinmem; restart this one",
                         "storage_newer",
                     )
+                before = db.total_changes()
                 yield SqliteTransaction(db)
+                counts = self._high_water is not None and db.total_changes() != before
+                count: Any = db.execute(RAISE).get if counts else None
                 db.execute("COMMIT")
             except BaseException:
                 if db.in_transaction:
@@ -210,19 +232,44 @@ class SqliteDatabase:
                 raise
             finally:
                 self.writes += 1
+            self._identity.check()  # else what was committed may be in a file that nobody will read
+            if count is not None and self._high_water is not None:
+                self._high_water.note(count)
 
     @contextmanager
     def alone(self) -> Iterator[SqliteTransaction]:
         """Lend the connection for writing, outside of a transaction, to code that makes its own."""
         self._check_alive()
-        with self._write_lock, translated(self.path):
-            yield SqliteTransaction(self._writer)
+        with translated(self.path), self._turn() as db:
+            yield SqliteTransaction(db)
 
     def empty_log(self) -> None:
         """Move everything into the main file and empty the log, so that no copy of erased text
         remains."""
-        with self._write_lock, translated(self.path):
-            self._writer.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        with translated(self.path), self._turn(_empty):
+            pass
+
+    @contextmanager
+    def _turn(self, first: Callable[[apsw.Connection], object] = id) -> Iterator[apsw.Connection]:
+        """Lend the connection for writing to this thread alone, after `first`, which may have to
+        wait for other processes. Raises storage_busy after five seconds, for whomever it waits."""
+        with waiting(BUSY_SECONDS) as seconds:
+            latest = time.monotonic() + seconds
+            if not self._write_lock.acquire(timeout=seconds):
+                raise StoreError(
+                    f"{self.path.name}: other calls are writing; try again in a moment",
+                    "storage_busy",
+                )
+            try:
+                self._patience.latest = latest
+                first(self._writer)
+            except BaseException:
+                self._write_lock.release()
+                raise
+        try:
+            yield self._writer
+        finally:
+            self._write_lock.release()
 
     def close(self) -> None:
         """Close all connections. A second call does nothing, nor does a call in a forked child."""
@@ -235,6 +282,8 @@ class SqliteDatabase:
             while self._idle:
                 self._idle.pop().close()
             self._writer.close()
+            if self._high_water is not None:
+                self._high_water.close()
 
     def _check_alive(self) -> None:
         if self._pid != os.getpid():
@@ -244,6 +293,11 @@ class SqliteDatabase:
 
     def _connect(self) -> apsw.Connection:
         return connect(self.path)
+
+    def _identify(self) -> Identity:
+        """Return which files are open, once there is a log."""
+        self._writer.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        return Identity(self.path)
 
     def _migrate(self) -> None:
         """Apply the missing migrations, those of an existing file after a backup; several processes
@@ -287,11 +341,13 @@ class SqliteDatabase:
                 time.sleep(random.uniform(0.001, 0.02))
 
 
-def connect(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE) -> apsw.Connection:
+def connect(
+    path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE, patience: "Patience | None" = None
+) -> apsw.Connection:
     """Open an existing file as kinmem uses it."""
     db = apsw.Connection(str(path), flags=flags | apsw.SQLITE_OPEN_NOMUTEX)
     try:
-        db.set_busy_handler(_patience())
+        db.set_busy_handler(patience or Patience())
         db.create_collation("ANYCASE", _compare_folded)
         db.enable_load_extension(True)
         try:
@@ -306,6 +362,14 @@ def connect(path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE) -> apsw.Connect
         db.close()
         raise
     return db
+
+
+def counted(db: apsw.Connection) -> int:
+    """Return how many transactions the file has had; 0 if its schema counts none."""
+    if not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'marks'").get:
+        return 0
+    count: Any = db.execute(COUNT).get
+    return count or 0
 
 
 @contextmanager
@@ -373,22 +437,30 @@ def make_private(path: Path) -> None:
             ) from None
 
 
-def _patience() -> Callable[[int], bool]:
-    """Return a busy handler that waits 0.3 to 8 ms at random, five seconds in all. SQLite's own
-    back-off is unfair."""
-    started = 0.0
+class Patience:
+    """A busy handler that waits 0.3 to 8 ms at random, until `latest`, or five seconds in all if
+    that is None. SQLite's own back-off is unfair."""
 
-    def wait(tries: int) -> bool:
-        nonlocal started
+    def __init__(self) -> None:
+        self.latest: float | None = None
+        self._until = 0.0
+
+    def __call__(self, tries: int) -> bool:
         now = time.monotonic()
         if tries == 0:
-            started = now
-        if now - started > BUSY_SECONDS:
+            self._until = now + BUSY_SECONDS if self.latest is None else self.latest
+        if now > self._until:
             return False
         time.sleep(random.uniform(0.0003, 0.008))
         return True
 
-    return wait
+
+def _begin(db: apsw.Connection) -> None:
+    db.execute("BEGIN IMMEDIATE")
+
+
+def _empty(db: apsw.Connection) -> None:
+    db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
 def _compare_folded(one: str, other: str) -> int:

@@ -26,12 +26,14 @@ from kinmem.store.sql.publishing import bring
 from kinmem.store.sql.sharing import KinFiles
 from kinmem.store.sqlite.chunk_vectors import ChunkVectors
 from kinmem.store.sqlite.connection import SqliteDatabase, translated
+from kinmem.store.sqlite.high_water import note_of
 from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
 from kinmem.store.sqlite.nearest_chunks import NearestChunks
 from kinmem.store.sqlite.word_index import WordIndex
 
 logger = logging.getLogger(__name__)
 
+SHARED = "shared.db"
 MARK = "SELECT value FROM marks WHERE name = 'adopted'"
 SET_MARK = "INSERT OR REPLACE INTO marks (name, value) VALUES ('adopted', ?)"
 HOME, DONE = 1, 2
@@ -162,10 +164,14 @@ class SqliteFile(MemoryFile):
     vectors: ChunkVectors
 
     def __init__(
-        self, path: Path, kin: str, before_upgrade: BeforeUpgrade = without_backup
+        self,
+        path: Path,
+        kin: str,
+        before_upgrade: BeforeUpgrade = without_backup,
+        note: Path | None = None,
     ) -> None:
         """Open or create it. Raises StoreError, see SqliteDatabase."""
-        database = SqliteDatabase(path, before_upgrade=before_upgrade)
+        database = SqliteDatabase(path, before_upgrade=before_upgrade, note=note)
         self.near = NearestChunks(database)
         super().__init__(database, WordIndex(), ChunkVectors(database, self.near.copies), kin)
 
@@ -185,9 +191,10 @@ class SqliteFiles(KinFiles[SqliteFile]):
         version 6 had in shared.db alone comes home. Raises StoreError."""
         with translated(home):
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        own = SqliteFile(home / "kins" / f"{kin}.db", kin, before_upgrade)
+        name = f"kins/{kin}.db"
+        own = SqliteFile(home / name, kin, before_upgrade, note_of(home, name))
         try:
-            shared = SqliteFile(home / "shared.db", kin, before_upgrade)
+            shared = SqliteFile(home / SHARED, kin, before_upgrade, note_of(home, SHARED))
         except BaseException:
             own.close()
             raise

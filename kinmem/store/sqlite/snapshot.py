@@ -25,9 +25,11 @@ from kinmem.store.home_files import FileChanges, FileFacts
 from kinmem.store.sql.erasing import ERASED
 from kinmem.store.sqlite.connection import (
     connect,
+    counted,
     make_private,
     translated,
 )
+from kinmem.store.sqlite.high_water import accept, note_of, noted_files
 from kinmem.store.sqlite.migrating import APPLICATION_ID, MIGRATIONS, numbered, without_backup
 from kinmem.store.sqlite.store import SqliteStore
 
@@ -126,6 +128,24 @@ class SqliteHome:
             with translated(folder / name), closing(connect(folder / name)) as db:
                 db.execute("PRAGMA journal_mode = DELETE").fetchall()
 
+    def missing(self, home: Path) -> Mapping[str, int | None]:
+        found: dict[str, int | None] = {}
+        for name, noted in noted_files(home):
+            path = home / name
+            if not _is_file(path) or not path.stat().st_size:
+                found[name] = None
+                continue
+            with translated(path), closing(connect(path)) as db:
+                lacking = noted - counted(db)
+            if lacking > 0:
+                found[name] = lacking
+        return found
+
+    def accept(self, home: Path, name: str) -> None:
+        accept(note_of(home, name))
+        if _is_file(path := home / name) and not path.stat().st_size:
+            _put_aside(path)  # its log belongs to what it was
+
     def erased_turns(self, home: Path, kin: str) -> Sequence[tuple[int, str]]:
         path = home / "kins" / f"{kin}.db"
         if not _is_file(path):
@@ -169,6 +189,7 @@ class SqliteReplaceable:
 
     def replace(self, name: str, copy: Path) -> None:
         path = self._home / name
+        accept(note_of(self._home, name))  # before it has fewer writes than were noted
         with translated(path), closing(connect(copy)) as source:
             if (held := self._held.get(name)) is not None:
                 _overwrite(held, source)

@@ -1,0 +1,112 @@
+"""A server that is asked for more than it can do: who waits, how long, and what is refused."""
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kinmem.store.sqlite.store import SqliteStore
+from tests.store.soundness import problems
+from tests.test_stdio import Process, start
+
+__all__ = ["start"]
+
+HOLD = """
+import sys, apsw
+db = apsw.Connection(sys.argv[1])
+db.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Another process writes, and does not come to an end."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdin and holder.stdout
+    try:
+        assert holder.stdout.readline() == "held\n"
+        yield
+    finally:
+        holder.communicate("", timeout=30)
+
+
+def said(answer: dict[str, Any]) -> str:
+    """The first word of an error; "answered" if there is none."""
+    if "error" in answer:
+        return "cancelled"
+    result = answer["result"]
+    return str(result["content"][0]["text"]).split(":")[0] if result.get("isError") else "answered"
+
+
+def send(server: Process, ids: range, tool: str, **arguments: Any) -> None:
+    for id in ids:
+        given = {name: str(value).replace("#", str(id)) for name, value in arguments.items()}
+        call = {"name": tool, "arguments": given}
+        server.send({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call})
+
+
+def test_sixty_writers_that_cannot_write_are_told_together_and_no_reader_waits_for_them(
+    home: Path, start: Callable[..., Process]
+) -> None:
+    server = start()
+    server.shake_hands()
+    server.call("first", "memorize", content="Bob plays chess")
+    with held(home / "kins" / "ana.db"):
+        send(server, range(60), "memorize", content="note #")
+        send(server, range(100, 101), "recall", query="what does Bob play?")
+        answers = [server.next(timeout=15) for _ in range(61)]
+
+        assert answers[0]["id"] == 100 and said(answers[0]) == "answered"
+        assert Counter(map(said, answers)) == {"answered": 1, "storage_busy": 60}
+    assert not server.call("last", "memorize", content="free again").get("isError")
+
+
+def test_calls_beyond_what_can_wait_are_refused_with_a_time_to_repeat_them(
+    home: Path, start: Callable[..., Process]
+) -> None:
+    server = start()
+    server.shake_hands()
+    server.call("first", "memorize", content="Bob plays chess")
+    with held(home / "kins" / "ana.db"):
+        send(server, range(1000), "memorize", content="note #")
+        answers = [server.next() for _ in range(1000)]
+
+    assert sorted(answer["id"] for answer in answers) == list(range(1000))
+    told = Counter(map(said, answers))
+    assert told.keys() == {"storage_busy", "overloaded"} and told["storage_busy"] >= 500
+    refused = next(answer for answer in answers if said(answer) == "overloaded")
+    text = refused["result"]["content"][0]["text"]
+    assert "calls are waiting, and nothing was done; repeat this one in" in text
+    assert not server.call("last", "memorize", content="free again").get("isError")
+
+
+def test_a_client_that_leaves_many_calls_behind_does_not_keep_the_server(
+    home: Path, start: Callable[..., Process]
+) -> None:
+    server = start()
+    server.shake_hands()
+    first = server.call("first", "memorize", content="Bob plays chess")["structuredContent"]["id"]
+    send(server, range(1500), "memorize", content="note # of a client that goes away")
+    assert server.process.stdin
+    server.process.stdin.close()
+    code, _ = server.end(timeout=8)
+
+    assert code == 0
+    answered = {first}
+    while (line := server._lines.get(timeout=5)) is not None:
+        if said(line) == "answered":
+            answered.add(line["result"]["structuredContent"]["id"])
+    store = SqliteStore(home, "ana")
+    assert answered <= set(store.memories(answered))
+    assert problems(store) == []
+    store.close()
