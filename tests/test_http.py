@@ -21,6 +21,7 @@ from email.message import Message
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
 import anyio
 import httpx2
@@ -44,6 +45,7 @@ HELLO = {
     },
 }
 PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+OPEN = {"KINMEM_INSECURE_LOCAL": "on"}
 ACCEPT = {"Accept": "application/json, text/event-stream", "Content_Type": "application/json"}
 ROUTES = [
     ("POST", "/mcp"),
@@ -144,9 +146,8 @@ def start(home: Path, code: str = "", **environment: str) -> subprocess.Popen[by
 def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """On this machine, without tokens."""
     home = tmp_path_factory.mktemp("open")
-    with running(
-        home, KINMEM_KIN="ana", KINMEM_ALLOWED_HOSTS="memory.example:8443, notes.local"
-    ) as it:
+    names = "memory.example:8443, notes.local"
+    with running(home, KINMEM_KIN="ana", KINMEM_ALLOWED_HOSTS=names, **OPEN) as it:
         yield it
 
 
@@ -325,7 +326,7 @@ def test_health_without_a_token_tells_nothing_but_that_we_live(closed_server: Ru
 
 
 def test_a_session_that_nobody_uses_is_closed(tmp_path: Path) -> None:
-    with running(tmp_path, KINMEM_SESSION_MINUTES="0.02") as server:
+    with running(tmp_path, KINMEM_SESSION_MINUTES="0.02", **OPEN) as server:
         opened = [server.ask("POST", "/mcp", HELLO)[1]["mcp-session-id"] for _ in range(3)]
         latest = time.monotonic() + 60
         while {
@@ -343,7 +344,7 @@ def test_one_session_too_many_takes_the_place_of_the_oldest(tmp_path: Path) -> N
         "sys.argv = ['server.py']\n"
         "runpy.run_path('server.py', run_name='__main__')\n"
     )
-    with running(tmp_path, code=code) as server:
+    with running(tmp_path, code=code, **OPEN) as server:
         opened = [server.ask("POST", "/mcp", HELLO)[1]["mcp-session-id"] for _ in range(7)]
         alive = [
             server.status("POST", "/mcp", PING, Mcp_Session_Id=session) for session in opened[-2:]
@@ -399,25 +400,57 @@ def endpoint(stream: http.client.HTTPResponse) -> str:
     return stream.readline().decode().removeprefix("data: ").strip()
 
 
-def test_as_soon_as_there_was_a_token_this_machine_needs_one_too(tmp_path: Path) -> None:
-    with running(tmp_path) as server:
-        assert server.status("GET", "/nothing") == 404
-        token = Tokens(tmp_path).add("ana")
+def test_the_first_start_makes_a_token_and_shows_it_once(tmp_path: Path) -> None:
+    with running(tmp_path, KINMEM_KIN="ana") as server:
+        assert server.process.stderr
+        told = [server.process.stderr.readline().decode() for _ in range(3)]
+        token = told[1].strip()
+        assert "ana" in told[0] and token.startswith("kmk_")
         assert server.status("GET", "/nothing") == 401
-        assert server.status("GET", "/health", Authorization=f"Bearer {token}") == 200
-        Tokens(tmp_path).revoke(token.split("_")[1])
-        assert server.status("GET", "/nothing") == 401
+        assert server.status("GET", "/nothing", Authorization=f"Bearer {token}") == 404
         (tmp_path / "tokens.json").write_text("{")
-        assert server.status("GET", "/nothing") == 503
+        assert server.status("GET", "/nothing", Authorization=f"Bearer {token}") == 503
+        (tmp_path / "tokens.json").unlink()
+        assert server.status("GET", "/nothing") == 401
+    assert (tmp_path / "tokens.json").exists() is False
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
-def test_an_address_that_others_reach_is_refused_without_a_token(tmp_path: Path, host: str) -> None:
-    process = start(tmp_path, KINMEM_HOST=host)
-    _, told = process.communicate(timeout=30)
+def test_a_later_start_shows_no_token(tmp_path: Path) -> None:
+    token = Tokens(tmp_path).add("ana")
+    with running(tmp_path) as server:
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.stderr
+        assert b"kmk_" not in server.process.stderr.read()
+
+    assert Tokens(tmp_path).verify(token) is not None
+    assert len(Tokens(tmp_path).tokens()) == 1
+
+
+@pytest.mark.parametrize(
+    ("host", "told"),
+    [("0.0.0.0", b"KINMEM_INSECURE_LOCAL"), ("::", b"KINMEM_INSECURE_LOCAL")],
+)
+def test_an_address_that_others_reach_is_never_open(tmp_path: Path, host: str, told: bytes) -> None:
+    process = start(tmp_path, KINMEM_HOST=host, **OPEN)
+    _, said = process.communicate(timeout=30)
 
     assert process.returncode == 1
-    assert told.startswith(b"config: ") and b"kinmem token add" in told
+    assert said.startswith(b"config: ") and told in said
+
+
+def test_a_server_that_nobody_could_use_does_not_start(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path)
+    tokens.revoke(tokens.add("ana").split("_")[1])
+    process = start(tmp_path)
+    _, said = process.communicate(timeout=30)
+
+    assert process.returncode == 1
+    assert said.startswith(b"config: ") and b"kinmem token add" in said
+
+
+def test_another_account_of_this_machine_gets_nothing(tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        assert server.status("POST", "/mcp", HELLO) == 401
 
 
 def test_a_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
@@ -444,15 +477,26 @@ def test_a_form_from_a_page_is_no_message(open_server: Running) -> None:
     assert open_server.status("POST", "/mcp", HELLO, Content_Type="text/plain") in (400, 415)
 
 
-def test_a_memory_in_a_broken_message_does_not_reach_the_log(tmp_path: Path) -> None:
+@pytest.mark.parametrize("level", ["INFO", "DEBUG"])
+def test_no_log_holds_contents_tokens_or_session_ids(tmp_path: Path, level: str) -> None:
     secret = "the safe opens with 4711"
     call = {"name": "memorize", "arguments": {"contnt": secret}}
-    with running(tmp_path, KINMEM_LOG_LEVEL="INFO") as server:
-        with server.opened("GET", "/sse") as stream:
+    right = {"name": "memorize", "arguments": {"content": secret}}
+    with running(tmp_path, "ana", "bob", KINMEM_LOG_LEVEL=level) as server:
+        ana = {"Authorization": server.bearer("ana")}
+        session = server.ask("POST", "/mcp", HELLO, **ana)[1]["mcp-session-id"]
+        told = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": right}
+        assert server.status("POST", "/mcp", told, Mcp_Session_Id=session, **ana) == 200
+        foreign = {"Authorization": server.bearer("bob"), "Mcp_Session_Id": session}
+        assert server.status("POST", "/mcp", told, **foreign) == 404
+        with server.opened("GET", "/sse", **ana) as stream:
             path = endpoint(stream)
-            server.ask("POST", path, {"jsonrpc": "2.0", "id": 1, "metod": secret})
-            server.ask("POST", path, HELLO)
-            server.ask("POST", path, {**HELLO, "id": 2, "method": "tools/call", "params": call})
+            server.ask("POST", path, {"jsonrpc": "2.0", "id": 1, "metod": secret}, **ana)
+            server.ask("POST", path, HELLO, **ana)
+            server.ask(
+                "POST", path, {**HELLO, "id": 2, "method": "tools/call", "params": call}, **ana
+            )
+            server.ask("POST", path, HELLO, Authorization=server.bearer("bob"))
             time.sleep(0.3)
         server.process.send_signal(signal.SIGTERM)
         assert server.process.stderr
@@ -460,14 +504,17 @@ def test_a_memory_in_a_broken_message_does_not_reach_the_log(tmp_path: Path) -> 
 
         assert server.process.wait(5) == 0
         assert "Failed to parse message" in logged
-        assert "4711" not in logged
+        assert "credential does not match" in logged
+        stream_id = path.partition("session_id=")[2]
+        hidden = ["4711", session, stream_id, str(UUID(stream_id)), *server.tokens.values()]
+        assert [one for one in hidden if one in logged] == []
 
 
 @pytest.mark.parametrize("name", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_server_although_a_stream_is_open(
     tmp_path: Path, name: signal.Signals
 ) -> None:
-    with running(tmp_path) as server, server.opened("GET", "/sse") as stream:
+    with running(tmp_path, **OPEN) as server, server.opened("GET", "/sse") as stream:
         endpoint(stream)
         server.process.send_signal(name)
 

@@ -13,11 +13,12 @@ TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 
 
 def promises(page: str) -> Iterator[list[str]]:
-    """The cells of each row that promises something: not a heading, not the line below one."""
-    for line in (ROOT / page).read_text(encoding="utf-8").splitlines():
+    """The cells of each row that promises something: not a heading, not the line below one, and
+    not of another table."""
+    _, _, table = (ROOT / page).read_text(encoding="utf-8").partition("| promise |")
+    for line in table.partition("\n\n")[0].splitlines()[1:]:
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        heading = cells[0].startswith(("**", "---", "promise"))
-        if line.startswith("|") and not heading:
+        if not cells[0].startswith(("**", "---")):
             yield cells
 
 

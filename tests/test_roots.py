@@ -16,7 +16,7 @@ from mcp.types import ErrorData, ListRootsResult, Root
 from pydantic import FileUrl
 
 from kinmem.service import Service
-from tests.test_http import Running, running
+from tests.test_http import OPEN, Running, running
 
 SERVER = Path(__file__).parent.parent / "server.py"
 DECIDED = "We decided to tag releases by hand."
@@ -128,7 +128,7 @@ async def test_over_http_each_client_works_in_its_own_place(
 ) -> None:
     parcels, shop = repository("parcels"), repository("shop")
     editors = [Editor(parcels), Editor(shop), Editor()]
-    with running(home, KINMEM_KIN="ana") as server:
+    with running(home, KINMEM_KIN="ana", **OPEN) as server:
         async with (
             editors[0].calling(server) as one,
             editors[1].calling(server) as other,

@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from kinmem.errors import ConfigError, InvalidInput
-from kinmem.mcp.tokens import Tokens
+from kinmem.mcp.tokens import Bearer, Tokens, needed
 from tests.conftest import MovableClock
 
 
@@ -20,7 +20,10 @@ def tokens(tmp_path: Path, clock: MovableClock) -> Tokens:
 def test_a_token_speaks_for_the_kin_it_was_made_for(tokens: Tokens) -> None:
     ana, bob = tokens.add("ana"), tokens.add("bob", note="laptop", days=7)
 
-    assert (tokens.verify(ana), tokens.verify(bob)) == ("ana", "bob")
+    assert (tokens.verify(ana), tokens.verify(bob)) == (
+        Bearer("ana", "write"),
+        Bearer("bob", "write"),
+    )
     assert [(token.kin, token.note) for token in tokens.tokens()] == [
         ("ana", None),
         ("bob", "laptop"),
@@ -59,7 +62,7 @@ def test_a_token_ends_when_its_days_are_over(tokens: Tokens, clock: MovableClock
     ana = tokens.add("ana", days=7)
 
     clock.advance(days=6.9)
-    assert tokens.verify(ana) == "ana"
+    assert tokens.verify(ana) is not None
     clock.advance(days=0.2)
     assert tokens.verify(ana) is None
     with pytest.raises(InvalidInput):
@@ -72,7 +75,7 @@ def test_a_running_server_notices_what_another_process_adds_and_revokes(
     other = Tokens(tmp_path)
 
     ana = other.add("ana")
-    assert tokens.verify(ana) == "ana"
+    assert tokens.verify(ana) is not None
     other.revoke(ana.split("_")[1])
     assert tokens.verify(ana) is None
 
@@ -119,3 +122,55 @@ def test_no_token_is_lost_when_many_are_added_at_once(tokens: Tokens, tmp_path: 
 def test_a_token_is_for_a_name_that_a_kin_can_have(tokens: Tokens, kin: str) -> None:
     with pytest.raises(InvalidInput):
         tokens.add(kin)
+
+
+def test_a_token_may_do_what_its_scope_and_those_before_it_allow(tokens: Tokens) -> None:
+    reader, admin = tokens.verify(tokens.add("ana", scope="read")), Bearer("ana", "admin")
+
+    assert reader is not None
+    assert [reader.may(scope) for scope in ("read", "write", "admin")] == [True, False, False]
+    assert admin.may("read") and admin.may("write") and admin.may("admin")
+
+
+def test_a_token_of_an_earlier_release_may_still_do_everything(
+    tokens: Tokens, tmp_path: Path
+) -> None:
+    ana = tokens.add("ana", scope="read")
+    file = tmp_path / "tokens.json"
+    document = json.loads(file.read_text())
+    for entry in document["tokens"]:
+        del entry["scope"]
+    file.write_text(json.dumps({**document, "version": 1}))
+
+    assert tokens.verify(ana) == Bearer("ana", "admin")
+    tokens.add("bob")
+    assert json.loads(file.read_text())["tokens"][0]["scope"] == "admin"
+
+
+def test_only_the_very_first_start_makes_a_token(tokens: Tokens) -> None:
+    made = tokens.first("ana", "first start")
+
+    assert made is not None
+    assert tokens.verify(made) == Bearer("ana", "write")
+    tokens.revoke(made.split("_")[1])
+    assert tokens.first("ana", "first start") is None
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "scope"),
+    [
+        ("tools/call", {"name": "unknown"}, "admin"),
+        ("tools/call", {}, "admin"),
+        ("tools/call", {"name": "forget", "arguments": {"erase": False}}, "write"),
+        ("tools/call", {"name": "forget", "arguments": {"erase": "false"}}, "admin"),
+        ("tools/call", {"name": "review_memories", "arguments": {"apply": []}}, "read"),
+        ("resources/read", {"uri": "kinmem://export"}, "admin"),
+        ("resources/read", {"uri": "KINMEM://memories/x"}, "admin"),
+        ("resources/read", {"uri": "kinmem://unknown"}, "admin"),
+        ("ping", {}, "read"),
+    ],
+)
+def test_what_is_not_in_the_table_takes_most(
+    method: str, params: dict[str, object], scope: str
+) -> None:
+    assert needed(method, params) == scope

@@ -58,13 +58,18 @@ def kin_current(context: CommandContext) -> None:
 
 @command(tokens, "add")
 def token_add(
-    context: CommandContext, name: take.KinName, note: take.Label = None, days: take.Days = None
+    context: CommandContext,
+    name: take.KinName,
+    note: take.Label = None,
+    days: take.Days = None,
+    scope: take.TokenScope = "write",
 ) -> None:
     """Make a token for a Kin. It is shown once."""
-    token = Tokens(context.settings().home).add(name, note, days)
+    token = Tokens(context.settings().home).add(name, note, days, scope)
     if not context.json:
         typer.echo("Shown once. Clients send it as: Authorization: Bearer TOKEN", err=True)
-    context.tell({"token": token, "kin": name}, Text(token, no_wrap=True, overflow="ignore"))
+    told = {"token": token, "kin": name, "scope": scope}
+    context.tell(told, Text(token, no_wrap=True, overflow="ignore"))
 
 
 @command(tokens, "list")

@@ -3,6 +3,7 @@
 import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import typer
 from rich.console import RenderableType
@@ -14,6 +15,7 @@ from kinmem.cli.commands import command
 from kinmem.errors import InvalidInput
 from kinmem.hooks.hook import main
 from kinmem.mcp.serving import serve as run
+from kinmem.mcp.tokens import Tokens, is_loopback
 from kinmem.settings.loading import DEFAULT_HOME
 
 if TYPE_CHECKING:
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 app = typer.Typer()
 SERVE_PANEL = "Serve"
 INSTALL_PANEL = "Set up"
+# What a preview shows for a token that is not made yet.
+UNMADE = "TOKEN"
 
 
 @command(app, rich_help_panel=SERVE_PANEL)
@@ -30,9 +34,10 @@ def serve(
     transport: take.Transport = None,
     host: take.Host = None,
     port: take.Port = None,
+    insecure_local: take.InsecureLocal = False,
 ) -> None:
     """Serve MCP, over stdio by default."""
-    start(context, transport, host, port)
+    start(context, transport, host, port, insecure_local=insecure_local)
 
 
 @command(app, rich_help_panel=SERVE_PANEL)
@@ -50,9 +55,12 @@ def start(
     transport: str | None = None,
     host: str | None = None,
     port: int | None = None,
+    *,
+    insecure_local: bool = False,
 ) -> None:
     """Serve until a signal or the client ends it."""
-    run(context.settings(KINMEM_TRANSPORT=transport, KINMEM_HOST=host, KINMEM_PORT=port))
+    flags = {"KINMEM_TRANSPORT": transport, "KINMEM_HOST": host, "KINMEM_PORT": port}
+    run(context.settings(**flags, KINMEM_INSECURE_LOCAL=insecure_local or None))
 
 
 @command(app, rich_help_panel=INSTALL_PANEL)
@@ -62,6 +70,7 @@ def install(
     write: take.Write = False,
     remove: take.Remove = False,
     project: take.Project = None,
+    http: take.ServerAddress = None,
 ) -> None:
     """Show how a client's configuration would change to use kinmem, or with --remove to stop using
     it. --write makes the change."""
@@ -69,15 +78,21 @@ def install(
     from kinmem.install.clients import started_by
 
     folder = Path(project).absolute() if project else None
-    home = Path.home()
+    home, settings = Path.home(), context.settings()
+    tokens, kin = Tokens(settings.home), settings.general.kin
+    if http is not None:
+        _check_address(http, project)
+    used = installer.tokens_in(client, home, folder)
     if remove:
         changes = installer.plan_removal(client, home, folder)
     else:
-        settings = context.settings()
         memory = settings.home if settings.home != Path(DEFAULT_HOME).expanduser() else None
-        changes = installer.plan(client, home, folder, started_by(), settings.general.kin, memory)
+        own = _token(tokens, used, kin, client, write=write) if http else ""
+        changes = installer.plan(client, home, folder, started_by(), kin, memory, http, own)
     if write:
         installer.write(changes)
+        if remove:
+            _revoke(tokens, used)
     advice = installer.ADVICE[client]
     context.tell(
         _rows(changes, written=write), *_shown(changes, client, advice, write=write, remove=remove)
@@ -89,6 +104,32 @@ def hook(context: CommandContext, client: take.HookClient = None) -> None:
     """Answer a client's hook: one JSON object on stdin, one on stdout."""
     place = [("--kin", context.kin), ("--home", context.home)]
     main([*filter(None, [client]), *(word for pair in place if pair[1] for word in pair if word)])
+
+
+def _check_address(url: str, project: str | None) -> None:
+    parts = urlsplit(url)
+    if parts.scheme != "http" or not is_loopback(parts.hostname or ""):
+        raise InvalidInput(
+            f"--http is for a server of this machine, such as http://127.0.0.1:8765/mcp, not {url};"
+            " for another one make a token there, and see docs/clients.md"
+        )
+    if project is not None:
+        raise InvalidInput("a project's files may be shared, and a token may not; no --project")
+
+
+def _token(tokens: Tokens, used: set[str], kin: str, client: str, *, write: bool) -> str:
+    """Return the client's token, or make one; if nothing is written, what stands for it."""
+    for token in used:
+        known = tokens.verify(token)
+        if known is not None and known.kin == kin:
+            return token
+    return tokens.add(kin, note=client) if write else UNMADE
+
+
+def _revoke(tokens: Tokens, used: set[str]) -> None:
+    for token in used:
+        if tokens.verify(token) is not None:
+            tokens.revoke(token.split("_")[1])
 
 
 def _rows(changes: list["FileChange"], *, written: bool) -> list[dict[str, Any]]:

@@ -10,14 +10,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from kinmem import __version__, llm
 from kinmem.cli.tables import without_effect
 from kinmem.errors import ConfigError, KinmemError
-from kinmem.mcp.tokens import Tokens
+from kinmem.mcp.tokens import Tokens, is_loopback
 from kinmem.settings import Settings
 from kinmem.wiring.pick_models import asks_network, chat_models, embedders
 
@@ -101,14 +100,20 @@ def settings_read(settings: Settings) -> Iterator[Check]:
 
 
 def access(settings: Settings) -> Iterator[Check]:
-    """Check whether HTTP would be open to others."""
-    host, usable = settings.server.host, Tokens(settings.home).usable()
-    if not usable and not _is_loopback(host):
-        told = f"KINMEM_HOST is {host}, but nobody has a token; kinmem serve will refuse to start"
-        yield Check("access", "warning", told, "kinmem token add KIN, or set KINMEM_HOST=127.0.0.1")
+    """Check who could use an HTTP server of this home."""
+    tokens = Tokens(settings.home)
+    is_open, local = settings.server.insecure_local, is_loopback(settings.server.host)
+    if is_open and not local:
+        told = "KINMEM_INSECURE_LOCAL is for a loopback address; kinmem serve will refuse to start"
+        yield Check("access", "warning", told, "set KINMEM_HOST=127.0.0.1, or leave it out")
+    elif is_open:
+        told = "HTTP asks for no token: every account of this machine can read and change it"
+        yield Check("access", "warning", told, "leave out KINMEM_INSECURE_LOCAL")
+    elif tokens.tokens() and not tokens.usable():
+        told = "every token has expired or been revoked; an HTTP server will refuse to start"
+        yield Check("access", "warning", told, "kinmem token add KIN")
     else:
-        told = "HTTP asks for a token" if usable else "HTTP would serve this machine only"
-        yield Check("access", "ok", told)
+        yield Check("access", "ok", "HTTP asks for a token")
 
 
 def place(home: Path) -> Iterator[Check]:
@@ -192,13 +197,6 @@ def _judges(settings: Settings) -> Check:
 
 def _is_whole(file: Path, digest: str) -> bool:
     return file.exists() and hashlib.sha256(file.read_bytes()).hexdigest() == digest
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def versions() -> dict[str, str]:

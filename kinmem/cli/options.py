@@ -275,6 +275,14 @@ Project = Annotated[
     str | None,
     option("--project", "FOLDER", "Change this project's settings instead of the user's."),
 ]
+ServerAddress = Annotated[
+    str | None,
+    option(
+        "--http",
+        "URL",
+        "Use the server that runs there, as http://127.0.0.1:8765/mcp, with a token of its own.",
+    ),
+]
 
 # serve, demo, doctor, config, token
 Transport = Annotated[
@@ -287,10 +295,13 @@ Transport = Annotated[
 ]
 Host = Annotated[
     str | None,
-    option("--host", "ADDRESS", "Address for HTTP; any but a loopback address needs a token."),
+    option("--host", "ADDRESS", "Address for HTTP; 127.0.0.1 by default."),
 ]
 Port = Annotated[
     int | None, option("--port", "N", "Port for HTTP; 8765 by default, 0 takes a free one.")
+]
+InsecureLocal = Annotated[
+    bool, flag("--insecure-local", "Ask no token; on a loopback address only.")
 ]
 Keep = Annotated[bool, flag("--keep", "Keep the folder with the memories.")]
 Strict = Annotated[bool, flag("--strict", "Exit with code 4 if there are warnings.")]
@@ -312,6 +323,14 @@ Changed = Annotated[bool, flag("--changed", "Show only settings that are not at 
 Label = Annotated[str | None, option("--note", "TEXT", "A note by which to recognise it later.")]
 Days = Annotated[
     int | None, option("--days", "N", "Days for which it is valid; by default until revoked.")
+]
+TokenScope = Annotated[
+    Literal["read", "write", "admin"],
+    option(
+        "--scope",
+        "SCOPE",
+        "What it may do: read; write, the default; or admin, which also erases and exports.",
+    ),
 ]
 Version = Annotated[bool, flag("--version", "Show the versions of kinmem and its engine.")]
 

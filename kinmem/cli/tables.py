@@ -55,6 +55,7 @@ def token_rows(tokens: Sequence[Token]) -> list[dict[str, Any]]:
         {
             "id": token.id,
             "kin": token.kin,
+            "scope": token.scope,
             "valid": token.valid(now),
             "note": token.note,
             "createdAt": token.created_at,
@@ -68,13 +69,15 @@ def token_rows(tokens: Sequence[Token]) -> list[dict[str, Any]]:
 def token_table(rows: Sequence[Row]) -> RenderableType:
     """Return the tokens with their state."""
     if not rows:
-        return Text("No tokens: HTTP answers this machine only. kinmem token add KIN makes one.")
+        return Text("No tokens yet: the first start of an HTTP server makes one.")
     told = []
     for row in rows:
         end = f"expires {row['expiresAt'][:10]}" if row["expiresAt"] else "until revoked"
         state = end if row["valid"] else "revoked" if row["revokedAt"] else "expired"
-        told.append((row["id"], row["kin"], state, row["createdAt"][:10], row["note"]))
-    return table_of(("id", "kin", "valid", "made", "note"), told)
+        told.append(
+            (row["id"], row["kin"], row["scope"], state, row["createdAt"][:10], row["note"])
+        )
+    return table_of(("id", "kin", "scope", "valid", "made", "note"), told)
 
 
 def backup_table(rows: Sequence[Row], elsewhere: Sequence[Row], zone: tzinfo) -> RenderableType:

@@ -11,9 +11,9 @@ from pathlib import Path
 from kinmem.errors import ConfigError
 from kinmem.install import config_files, json_config
 from kinmem.install.clients import ADVICE, CLIENTS, Entry, Wish, entries
-from kinmem.install.config_files import FileChange, backup_of, content, write
+from kinmem.install.config_files import TOKEN, FileChange, backup_of, content, write
 
-__all__ = ["ADVICE", "CLIENTS", "FileChange", "plan", "plan_removal", "write"]
+__all__ = ["ADVICE", "CLIENTS", "FileChange", "plan", "plan_removal", "tokens_in", "write"]
 
 
 def plan(
@@ -23,15 +23,18 @@ def plan(
     command: Sequence[str],
     kin: str = "default",
     memory: Path | None = None,
+    url: str | None = None,
+    token: str = "",
 ) -> list[FileChange]:
     """Return the changes after which the client uses kinmem; nothing if it does already.
 
     With `project`, only in that project; None: wherever this user works. `command` starts kinmem
     without arguments, best as an absolute path, since clients may have another PATH. `memory` is
-    the folder of the memories; None: the default. Raises InvalidInput for an unknown client,
+    the folder of the memories; None: the default. With `url` the client uses the server there, and
+    sends it the token. Raises InvalidInput for an unknown client,
     ConfigError for a file that cannot be changed.
     """
-    return _changes(client, Wish(home, project, command, kin, memory), _with)
+    return _changes(client, Wish(home, project, command, kin, memory, url, token), _with)
 
 
 def plan_removal(client: str, home: Path, project: Path | None) -> list[FileChange]:
@@ -40,6 +43,12 @@ def plan_removal(client: str, home: Path, project: Path | None) -> list[FileChan
     A file that nobody has changed since is restored byte by byte.
     """
     return _changes(client, Wish(home, project, ["kinmem"], "default"), _without)
+
+
+def tokens_in(client: str, home: Path, project: Path | None) -> set[str]:
+    """Return the tokens for HTTP in the client's files."""
+    paths = {entry.path for entry in entries(client, Wish(home, project, ["kinmem"], "default"))}
+    return {token for path in paths for token in TOKEN.findall(content(path) or "")}
 
 
 def _changes(

@@ -51,14 +51,24 @@ class Wish:
     kin: str
     memory: Path | None = None
     """The folder of the memories; None: the default."""
+    url: str | None = None
+    """Address of a server that runs already; None: the client starts its own."""
+    token: str = ""
+    """What that server asks for."""
 
     def hook(self, client: str) -> list[str]:
         """Return the command of a hook."""
         return [*self.command, "hook", client, *self._whose]
 
     def server(self) -> dict[str, Any]:
-        """Return the command of the server, as most clients write it."""
+        """Return the server, as most clients write it: its command, or its address and token."""
+        if self.url:
+            return {"url": self.url, "headers": {"Authorization": f"Bearer {self.token}"}}
         return {"command": self.command[0], "args": [*self.command[1:], "serve", *self._whose]}
+
+    def typed_server(self) -> dict[str, Any]:
+        """Return the same for clients that want its transport named."""
+        return {"type": "http" if self.url else "stdio", **self.server()}
 
     def folder(self, name: str) -> Path:
         """Return a client's own folder, in the project or in the user's home."""
@@ -85,7 +95,7 @@ def claude_code(wish: Wish) -> list[Entry]:
     servers = wish.project / ".mcp.json" if wish.project else wish.home / ".claude.json"
     return [
         *_groups(settings, dict.fromkeys(events, command)),
-        Entry(servers, ("mcpServers", "kinmem"), {"type": "stdio", **wish.server()}),
+        Entry(servers, ("mcpServers", "kinmem"), wish.typed_server()),
     ]
 
 
@@ -100,7 +110,7 @@ def codex(wish: Wish) -> list[Entry]:
         Entry(
             folder / "config.toml",
             ("mcp_servers", "kinmem"),
-            wish.server(),
+            _renamed(wish.server(), headers="http_headers"),
             unset={"required": True, "startup_timeout_sec": 30},
         ),
     ]
@@ -118,7 +128,7 @@ def gemini(wish: Wish) -> list[Entry]:
     events = "SessionStart BeforeAgent AfterAgent PreCompress SessionEnd".split()
     return [
         *_groups(settings, dict.fromkeys(events, command)),
-        Entry(settings, ("mcpServers", "kinmem"), wish.server()),
+        Entry(settings, ("mcpServers", "kinmem"), _renamed(wish.server(), url="httpUrl")),
     ]
 
 
@@ -145,7 +155,7 @@ def vscode(wish: Wish) -> list[Entry]:
     events = "SessionStart UserPromptSubmit Stop PreCompact".split()
     return [
         *(Entry(path, ("hooks", event), command, listed=True) for event in events),
-        Entry(servers / "mcp.json", ("servers", "kinmem"), {"type": "stdio", **wish.server()}),
+        Entry(servers / "mcp.json", ("servers", "kinmem"), wish.typed_server()),
     ]
 
 
@@ -153,6 +163,8 @@ def claude_desktop(wish: Wish) -> list[Entry]:
     """Add the server only: there are no hooks, and no settings of a project."""
     if wish.project:
         raise InvalidInput("claude-desktop has no settings of a project; leave out --project")
+    if wish.url:
+        raise InvalidInput("claude-desktop starts its servers itself; leave out --http")
     path = _applications_folder(wish.home) / "Claude" / "claude_desktop_config.json"
     return [Entry(path, ("mcpServers", "kinmem"), wish.server())]
 
@@ -201,6 +213,21 @@ def _groups(path: Path, handlers: Mapping[str, dict[str, Any]]) -> list[Entry]:
         Entry(path, ("hooks", event), {"hooks": [handler]}, listed=True)
         for event, handler in handlers.items()
     ]
+
+
+# Keys of a server that the client starts, and of one that runs already. It is either.
+STARTED, CALLED = {"command", "args"}, {"url", "httpUrl", "headers", "http_headers"}
+
+
+def kept_beside(value: Mapping[str, Any], there: Any) -> dict[str, Any]:
+    """Return what may stay of a server's entry beside the new value."""
+    stale = CALLED if "command" in value else STARTED if CALLED & value.keys() else set()
+    found = there if isinstance(there, dict) else {}
+    return {key: member for key, member in found.items() if key not in stale}
+
+
+def _renamed(server: dict[str, Any], **names: str) -> dict[str, Any]:
+    return {names.get(key, key): value for key, value in server.items()}
 
 
 def _line(words: Sequence[str]) -> str:

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from kinmem.errors import ConfigError
-from kinmem.install.clients import Entry
+from kinmem.install.clients import Entry, kept_beside
 
 # Suffix of the copy beside a changed file.
 BACKUP = ".before-kinmem"
+# A token for HTTP. Only its owner may read a file with one.
+TOKEN = re.compile(r"kmk_[0-9a-f]{8}_[\w-]{43}")
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ def _write(change: FileChange) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
+    if TOKEN.search(change.after):
+        mode &= 0o600
     _put(path, change.after, mode)
     if change.has_ours and content(backup) == change.after:
         backup.unlink()
@@ -129,10 +133,12 @@ def with_entries(text: str, wanted: Sequence[Entry]) -> str:
     for entry in wanted:
         name = ".".join(entry.keys)
         there = table_in(text, name)
-        kept = there if isinstance(there, dict) else {}
+        kept = written = kept_beside(entry.value, there)
+        if isinstance(there, dict) and kept != there:
+            text, written = without_table(text, name), {}
         wanted_there = {**entry.unset, **kept, **entry.value}
-        if kept != wanted_there:
-            new = {key: value for key, value in wanted_there.items() if kept.get(key) != value}
+        if written != wanted_there:
+            new = {key: value for key, value in wanted_there.items() if written.get(key) != value}
             text = with_table(text, name, {**entry.value, **new})
     return text
 
@@ -252,6 +258,10 @@ def _loaded(text: str) -> dict[str, Any]:
         raise NotOurTable(f"it is no TOML: {error}") from error
 
 
-def _written(value: str | int | list[str]) -> str:
-    """Write a text or a list of texts: JSON's strings are TOML's, except for one character."""
+def _written(value: Any) -> str:
+    """Write a text, a list or a table of texts: JSON's strings are TOML's, except for one
+    character."""
+    if isinstance(value, dict):
+        pairs = (f"{_written(key)} = {_written(member)}" for key, member in value.items())
+        return f"{{ {', '.join(pairs)} }}"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

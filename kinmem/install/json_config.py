@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kinmem.install.clients import Entry, is_ours
+from kinmem.install.clients import Entry, is_ours, kept_beside
 
 SPACE = re.compile(r"[ \t\r\n]*")
 LITERAL = re.compile(r"-?\d[\d.eE+-]*|true|false|null")
@@ -37,7 +37,7 @@ def with_entries(text: str, wanted: Sequence[Entry]) -> str:
         if entry.listed:
             text = with_item(text, entry.keys, entry.value)
         elif not entry.frame:
-            kept = there if isinstance(there, dict) else {}
+            kept = kept_beside(entry.value, there)
             text = with_member(text, entry.keys, {**kept, **entry.value})
         elif there is None:
             text = with_member(text, entry.keys, entry.value)
@@ -62,7 +62,7 @@ def _is_there(text: str, entry: Entry) -> bool:
         return entry.value in items(text, entry.keys)
     there = value_at(text, entry.keys)
     if isinstance(there, dict) and isinstance(entry.value, dict):
-        return there == {**there, **entry.value}
+        return there == {**kept_beside(entry.value, there), **entry.value}
     return there is not None
 
 

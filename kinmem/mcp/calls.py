@@ -28,10 +28,17 @@ import anyio.to_thread
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
-from mcp.types import ListRootsRequest, ListRootsResult
+from mcp.types import (
+    INVALID_REQUEST,
+    CallToolResult,
+    ListRootsRequest,
+    ListRootsResult,
+    TextContent,
+)
 from pydantic import ValidationError
 
 from kinmem.errors import Overloaded
+from kinmem.mcp.tokens import Bearer, needed
 from kinmem.models import Progress
 from kinmem.models.places import place_of, working_in
 from kinmem.store.sql.database import patient_for
@@ -42,8 +49,9 @@ if TYPE_CHECKING:
 # Returns the service of the named Kin; None is the process' own Kin. May block until it is open.
 ServiceFor = Callable[[str | None], "Service"]
 
-# Key in the ASGI scope under which the HTTP guard notes the Kin.
+# Keys in the ASGI scope under which the HTTP guard notes the Kin, and what its token may do.
 KIN_KEY = "kinmem.kin"
+SCOPE_KEY = "kinmem.scope"
 
 CLIENT_CHARACTERS = 120
 PROGRESS_SECONDS = 0.1
@@ -216,6 +224,24 @@ def identify(service_for: ServiceFor) -> ServerMiddleware[Any]:
             _current.reset(token)
 
     return note
+
+
+async def keep_to_scope(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Refuse what the token of an HTTP request may not do: a tool's answer that a model can read,
+    else an error of the protocol."""
+    if ctx.request is not None:
+        asked = ctx.request.scope
+        bearer = Bearer(asked[KIN_KEY], asked[SCOPE_KEY])
+        wanted = needed(ctx.method, ctx.params or {})
+        if not bearer.may(wanted):
+            told = (
+                f"forbidden: this takes a token of scope {wanted}, this one has {bearer.scope}; a"
+                f" person can run kinmem token add {bearer.kin} --scope {wanted}"
+            )
+            if ctx.method == "tools/call":
+                return CallToolResult(content=[TextContent(type="text", text=told)], is_error=True)
+            raise MCPError(INVALID_REQUEST, told)
+    return await call_next(ctx)
 
 
 logger = logging.getLogger(__name__)

@@ -1,17 +1,14 @@
 """Serving many clients over HTTP: streamable HTTP at /mcp, SSE at /sse and /messages, /health.
 
-Without tokens, on a loopback address, any program on this machine is served as the process' Kin.
-Once tokens exist, a request needs one and is served as the token's Kin. Other addresses require
-tokens from the start.
+Every request, whatever its route, has to pass the guard: the right Host, no foreign page, a token,
+whose Kin is served. The first start makes a token. With KINMEM_INSECURE_LOCAL, on a loopback
+address only, a request without a token is served as the process' Kin.
 
-Every request, whatever its route, has to pass the guard: the right Host, no foreign page, a token.
 A web page that somebody has open can send requests to their machine, and by DNS rebinding under a
 name of its own, so only names known to be ours are served. There are no CORS headers.
 """
 
-import ipaddress
 import logging
-import math
 import os
 import signal
 import socket
@@ -27,7 +24,6 @@ import uvicorn
 from mcp.server import MCPServer
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -36,8 +32,16 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kinmem.errors import ConfigError
-from kinmem.mcp.calls import KIN_KEY
-from kinmem.mcp.tokens import Tokens
+from kinmem.mcp.calls import KIN_KEY, SCOPE_KEY
+from kinmem.mcp.connection_limits import (
+    HEADER_SECONDS,
+    MOST_CONNECTIONS,
+    MOST_SESSIONS,
+    Fair,
+    TimedProtocol,
+    WithRoom,
+)
+from kinmem.mcp.tokens import Bearer, Tokens, is_loopback
 from kinmem.settings import ServerSettings, Settings
 
 logger = logging.getLogger(__name__)
@@ -45,28 +49,19 @@ logger = logging.getLogger(__name__)
 HEALTH = "/health"
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
-# Returns the Kin that a bearer token, or its absence, stands for; None refuses. May raise
-# ConfigError.
-KinOf = Callable[[str | None], str | None]
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach the address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+# Returns whom a bearer token, or its absence, speaks for; None refuses. May raise ConfigError.
+BearerOf = Callable[[str | None], Bearer | None]
 
 
 class Guard:
     """Passes a request on to the app, or answers it with 421, 403, 401 or 503."""
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str], kin_of: KinOf) -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str], bearer_of: BearerOf) -> None:
         """`hosts` are host names that requests may carry besides the loopback ones, with or without
         a port."""
         self._app = app
         self._hosts = LOOPBACK_NAMES | {host.lower() for host in hosts}
-        self._kin_of = kin_of
+        self._bearer_of = bearer_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -107,18 +102,18 @@ class Guard:
         scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         bearer = token.strip() if scheme.lower() == "bearer" else None
         try:
-            kin = self._kin_of(bearer) if given == [] or bearer else None
+            known = self._bearer_of(bearer) if given == [] or bearer else None
         except ConfigError as error:
             logger.error("%s", error)
             return _error(503, "the tokens of this server cannot be read")
-        if kin is None:
+        if known is None:
             challenge = 'Bearer realm="kinmem"' + (', error="invalid_token"' if given else "")
             refusal = _error(401, "a valid bearer token is needed; `kinmem token add` makes one")
             refusal.headers["WWW-Authenticate"] = challenge
             return refusal
-        scope[KIN_KEY] = kin
+        scope[KIN_KEY], scope[SCOPE_KEY] = known.kin, known.scope
         if bearer:  # the SDK binds each session to the user who opened it
-            scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=kin, scopes=[]))
+            scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=known.kin, scopes=[]))
         return None
 
 
@@ -151,8 +146,6 @@ def _error(status: int, text: str) -> JSONResponse:
     return JSONResponse({"error": text}, status)
 
 
-# Open sessions, 40 KB each. Another one replaces the session that has been idle for longest.
-MOST_SESSIONS = 250
 # Most bytes of a request. A batch of 100 memories of 64 KiB each takes about 7 MB.
 BODY_BYTES = 8 * 1024 * 1024
 SHUTDOWN_SECONDS = 2
@@ -170,13 +163,15 @@ def serve_http(
     `opened` is called once the address is bound.
     """
     tokens = Tokens(settings.home)
-    refuse_open_door(settings.server.host, tokens)
+    refuse_open_door(settings.server)
     listening = _listen(settings.server)
+    made = None if settings.server.insecure_local else _first_token(tokens, settings)
     address = _url(listening)
     idle = settings.server.session_minutes * 60
-    app = build_app(server, _names(settings.server), _kin_of(settings, tokens), idle)
+    app = build_app(server, _names(settings.server), _bearer_of(settings, tokens), idle)
     opened()
     sys.stderr.write(f"kinmem serves {address}/mcp and {address}/sse\n")
+    sys.stderr.write(_about_tokens(settings, made))
     _Uvicorn(_config(app)).run(sockets=[listening])
     close()
     os._exit(0)
@@ -185,7 +180,7 @@ def serve_http(
 def build_app(
     server: MCPServer[Any],
     hosts: Collection[str],
-    kin_of: KinOf,
+    bearer_of: BearerOf,
     idle_seconds: float,
     most_sessions: int = MOST_SESSIONS,
 ) -> Guard:
@@ -201,64 +196,55 @@ def build_app(
     sse = server.sse_app(max_request_body_size=BODY_BYTES, transport_security=unchecked)
     routes = [*streamable.routes, *sse.routes, Route(HEALTH, _health)]
     app = Starlette(routes=routes, lifespan=lambda _: server.session_manager.run())
-    return Guard(_WithRoom(app, server.session_manager, most_sessions), hosts, kin_of)
+    roomy = WithRoom(app, server.session_manager, most_sessions)
+    return Guard(Fair(roomy), hosts, bearer_of)
 
 
-class _WithRoom:
-    """The app, with room for a client that opens a session: the SDK would refuse it if too many are
-    open, though most of them may have been abandoned."""
-
-    def __init__(self, app: ASGIApp, manager: StreamableHTTPSessionManager, most: int) -> None:
-        self._app = app
-        self._manager = manager
-        self._most = most
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        sessions = self._manager._server_instances  # the SDK has no public access to them
-        if _may_open_session(scope) and len(sessions) >= self._most:
-            open_scopes = [
-                session.idle_scope for session in sessions.values() if session.idle_scope
-            ]
-            idle = [
-                scope
-                for scope in open_scopes
-                if scope.deadline < math.inf and not scope.cancel_called
-            ]
-            if idle:
-                min(idle, key=lambda scope: scope.deadline).cancel()
-        await self._app(scope, receive, send)
-
-
-def _may_open_session(scope: Scope) -> bool:
-    return (
-        scope["type"] == "http"
-        and scope["method"] == "POST"
-        and all(name != b"mcp-session-id" for name, _ in scope["headers"])
-    )
-
-
-def refuse_open_door(host: str, tokens: Tokens) -> None:
-    """Raise ConfigError if others can reach the address while there is no token to ask for."""
-    if not is_loopback(host) and not tokens.usable():
+def refuse_open_door(settings: ServerSettings) -> None:
+    """Raise ConfigError if others would reach the address without a token."""
+    if settings.insecure_local and not is_loopback(settings.host):
         raise ConfigError(
-            f"KINMEM_HOST {host} can be reached by others, and nobody has a token;"
-            " add one with `kinmem token add`, or serve 127.0.0.1"
+            f"KINMEM_HOST {settings.host} can be reached by others, and KINMEM_INSECURE_LOCAL asks"
+            " nobody for a token; serve 127.0.0.1, or leave it out"
         )
+
+
+def _first_token(tokens: Tokens, settings: Settings) -> str | None:
+    """Make a token at the first start; None if there are tokens already.
+
+    Raises ConfigError if all of them have expired or been revoked.
+    """
+    made = tokens.first(settings.general.kin, note="first start")
+    if made is None and not tokens.usable():
+        raise ConfigError(
+            "every token has expired or been revoked, so nobody could use the server;"
+            " add one with `kinmem token add`"
+        )
+    return made
+
+
+def _about_tokens(settings: Settings, made: str | None) -> str:
+    if settings.server.insecure_local:
+        return "Without a token every program and account of this machine reads and changes it.\n"
+    if made is None:
+        return ""
+    return (
+        f"A token for {settings.general.kin} was made; it is shown only now:\n{made}\n"
+        "Clients send it as: Authorization: Bearer TOKEN; `kinmem token` manages tokens.\n"
+    )
 
 
 async def _health(request: Request) -> JSONResponse:
     return JSONResponse({"status": "ok"})
 
 
-def _kin_of(settings: Settings, tokens: Tokens) -> KinOf:
-    own, loopback = settings.general.kin, is_loopback(settings.server.host)
+def _bearer_of(settings: Settings, tokens: Tokens) -> BearerOf:
+    open_to = Bearer(settings.general.kin, "admin") if settings.server.insecure_local else None
 
-    def kin_of(token: str | None) -> str | None:
-        if token is not None:
-            return tokens.verify(token)
-        return own if loopback and not tokens.tokens() else None
+    def bearer_of(token: str | None) -> Bearer | None:
+        return open_to if token is None else tokens.verify(token)
 
-    return kin_of
+    return bearer_of
 
 
 def _names(settings: ServerSettings) -> list[str]:
@@ -292,9 +278,10 @@ def _config(app: Guard) -> uvicorn.Config:
         access_log=False,  # a URL may contain a session id
         server_header=False,
         proxy_headers=False,  # nobody may claim to be another host
+        http=TimedProtocol,
         ws="none",
-        limit_concurrency=256,
-        timeout_keep_alive=15,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_keep_alive=HEADER_SECONDS,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
 

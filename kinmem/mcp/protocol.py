@@ -27,7 +27,7 @@ from kinmem import __version__
 from kinmem.clock import moment
 from kinmem.errors import EntityNotFound, InvalidInput, KinmemError, MemoryNotFound
 from kinmem.mcp.argument_errors import in_short
-from kinmem.mcp.calls import ServiceFor, current_call, identify
+from kinmem.mcp.calls import ServiceFor, current_call, identify, keep_to_scope
 from kinmem.mcp.knowledge_answers import Explored, Graph, Timeline
 from kinmem.mcp.tool_answers import Memory, Wire, as_json
 from kinmem.mcp.tools import tools
@@ -87,6 +87,7 @@ def build(
         },
         middleware=[
             identify(service_for),
+            keep_to_scope,
             _refuse_bad_prompts,
             _listing([tool.name for tool in offered if tool.listed]),
             *middleware,

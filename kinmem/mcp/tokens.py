@@ -1,19 +1,21 @@
-"""Bearer tokens: who may use HTTP, and as which Kin.
+"""Bearer tokens: who may use HTTP, as which Kin, and for what.
 
-$KINMEM_HOME/tokens.json holds a digest of each token, never the token. Once it lists any token,
-even a revoked or expired one, every HTTP request needs a valid one; delete the file to go back.
+$KINMEM_HOME/tokens.json holds a digest of each token, never the token. A scope includes those
+before it: read, write, admin. `needed` says which one a message takes.
 """
 
 import hashlib
 import hmac
+import ipaddress
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any, Literal, get_args
 
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import ConfigError, InvalidInput
@@ -25,6 +27,65 @@ except ImportError:  # Windows: two `kinmem token` commands at the same moment m
     fcntl = None  # type: ignore[assignment]
 
 FILE = "tokens.json"
+# 2 gave tokens scopes. A token of version 1 could do everything, and still can.
+VERSION = 2
+Scope = Literal["read", "write", "admin"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+TOOL_SCOPES: Mapping[str, Scope] = {
+    "recall": "read",
+    "list_memories": "read",
+    "review_memories": "read",
+    "explore": "read",
+    "timeline": "read",
+    "memorize": "write",
+    "update_memory": "write",
+    "forget": "write",
+    "record_turn": "write",
+    "observe": "write",
+    "sleep": "admin",
+}
+# Arguments that take more than their tool does. `erase` cannot be taken back.
+ARGUMENT_SCOPES: Mapping[tuple[str, str], Scope] = {
+    ("review_memories", "apply"): "write",
+    ("review_memories", "refuse"): "write",
+    ("forget", "erase"): "admin",
+}
+# Resources that take read, by how their address begins; others take admin, as kinmem://export.
+READABLE = frozenset({"memories", "stats", "entities", "graph", "timeline", "context"})
+
+
+def needed(method: str, params: Mapping[str, Any]) -> Scope:
+    """Return the scope that a message of the protocol takes; admin for an unknown tool."""
+    if method == "tools/call":
+        name, given = params.get("name"), params.get("arguments")
+        wanted = [TOOL_SCOPES.get(str(name), "admin")]
+        for (tool, argument), scope in ARGUMENT_SCOPES.items():
+            if tool == name and isinstance(given, Mapping) and given.get(argument):
+                wanted.append(scope)
+        return max(wanted, key=SCOPES.index)
+    if method == "resources/read":
+        begins = str(params.get("uri")).removeprefix("kinmem://").partition("/")[0]
+        return "read" if begins in READABLE else "admin"
+    return "read"
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach the address."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """Whom a valid token speaks for, and what it may do."""
+
+    kin: str
+    scope: Scope
+
+    def may(self, scope: Scope) -> bool:
+        return SCOPES.index(self.scope) >= SCOPES.index(scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +99,11 @@ class Token:
     expires_at: str | None = None
     revoked_at: str | None = None
     note: str | None = None
+    scope: Scope = "admin"
+
+    def __post_init__(self) -> None:
+        if self.scope not in SCOPES:
+            raise ValueError(f"a token has no scope {self.scope!r}")
 
     def valid(self, now: datetime) -> bool:
         """Return whether the token is valid at that moment."""
@@ -58,11 +124,26 @@ class Tokens:
         self._stamp: tuple[int, ...] | None = None
         self._tokens: dict[str, Token] = {}
 
-    def add(self, kin: str, note: str | None = None, days: int | None = None) -> str:
+    def add(
+        self,
+        kin: str,
+        note: str | None = None,
+        days: int | None = None,
+        scope: Scope = "write",
+    ) -> str:
         """Make a token for the Kin, valid for `days` or until revoked.
 
         Its text is returned only here.
         """
+        with self._locked():
+            return self._add(kin, note, days, scope)
+
+    def first(self, kin: str, note: str) -> str | None:
+        """Make a token for the Kin if there has never been any; None if there has."""
+        with self._locked():
+            return None if self._read() else self._add(kin, note, None, "write")
+
+    def _add(self, kin: str, note: str | None, days: int | None, scope: Scope) -> str:
         if days is not None and not 1 <= days <= 36500:
             raise InvalidInput(f"a token cannot last {days} days; use 1 to 36,500")
         id, now = secrets.token_hex(4), self._clock()
@@ -74,9 +155,9 @@ class Tokens:
             created_at=now.isoformat(timespec="seconds"),
             expires_at=days and (now + timedelta(days=days)).isoformat(timespec="seconds") or None,
             note=note,
+            scope=scope,
         )
-        with self._locked():
-            self._write({**self._read(), id: token})
+        self._write({**self._read(), id: token})
         return text
 
     def revoke(self, id: str) -> Token:
@@ -99,14 +180,14 @@ class Tokens:
         now = self._clock()
         return any(token.valid(now) for token in self._read().values())
 
-    def verify(self, text: str) -> str | None:
-        """Return the Kin that the token stands for; None if it is unknown, expired or revoked."""
+    def verify(self, text: str) -> Bearer | None:
+        """Return whom the token speaks for; None if it is unknown, expired or revoked."""
         parts = text.split("_", 2)
         token = self._read().get(parts[1]) if len(parts) == 3 else None
         expected = token.digest if token else ""
         if not hmac.compare_digest(_digest(text), expected) or token is None:
             return None
-        return token.kin if token.valid(self._clock()) else None
+        return Bearer(token.kin, token.scope) if token.valid(self._clock()) else None
 
     def _read(self) -> dict[str, Token]:
         try:
@@ -128,7 +209,7 @@ class Tokens:
 
     def _write(self, tokens: dict[str, Token]) -> None:
         """Replace the file atomically, so that a server never reads half of it."""
-        document = {"version": 1, "tokens": [asdict(token) for token in tokens.values()]}
+        document = {"version": VERSION, "tokens": [asdict(token) for token in tokens.values()]}
         draft = self._file.with_name(f"{FILE}.{secrets.token_hex(4)}")
         try:
             with os.fdopen(

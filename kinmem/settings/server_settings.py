@@ -72,7 +72,7 @@ class GeneralSettings:
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = setting(
         "KINMEM_LOG_LEVEL",
         "WARNING",
-        "How much is logged to stderr; messages of level INFO and above never contain what memories say.",
+        "How much is logged to stderr; no level logs what memories say, tokens or session ids.",
     )
     purge_days: int = setting(
         "KINMEM_PURGE_DAYS",
@@ -117,9 +117,14 @@ class ServerSettings:
         "How clients reach the server; http, sse and streamable-http start the same server for both HTTP transports.",
     )
     host: str = setting(
-        "KINMEM_HOST", "127.0.0.1", "Address for HTTP; any but a loopback one needs a token."
+        "KINMEM_HOST", "127.0.0.1", "Address for HTTP; requests need a token on every address."
     )
     port: int = setting("KINMEM_PORT", 8765, "Port for HTTP; 0 takes a free one.", ge=0, le=65535)
+    insecure_local: bool = setting(
+        "KINMEM_INSECURE_LOCAL",
+        False,
+        "Serve HTTP requests without a token; on a loopback address only, where every account and program of the machine can then read and change the memory.",
+    )
     session_minutes: float = setting(
         "KINMEM_SESSION_MINUTES",
         30,

@@ -101,12 +101,22 @@ def test_a_file_that_is_no_memory_is_found(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "status"), [("127.0.0.1", "ok"), ("::1", "ok"), ("0.0.0.0", "warning")]
+    ("host", "is_open", "status", "told"),
+    [
+        ("127.0.0.1", False, "ok", "asks for a token"),
+        ("0.0.0.0", False, "ok", "asks for a token"),
+        ("::1", True, "warning", "every account of this machine"),
+        ("0.0.0.0", True, "warning", "refuse to start"),
+    ],
 )
-def test_an_open_door_without_a_key_is_a_warning(host: str, status: str) -> None:
-    (check,) = installation_checks.access(load({"KINMEM_HOST": host}))
+def test_an_open_door_without_a_key_is_a_warning(
+    host: str, is_open: bool, status: str, told: str
+) -> None:
+    (check,) = installation_checks.access(
+        load({"KINMEM_HOST": host, "KINMEM_INSECURE_LOCAL": is_open})
+    )
 
-    assert check.status == status
+    assert (check.status, told in check.told) == (status, True)
 
 
 def test_a_folder_that_is_synced_is_a_warning(tmp_path: Path) -> None:

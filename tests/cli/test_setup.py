@@ -64,6 +64,9 @@ def test_a_token_is_shown_once_and_can_be_revoked(kinmem: Kinmem) -> None:
 
     assert token.startswith(f"kmk_{row['id']}_")
     assert (row["kin"], row["note"], row["valid"]) == ("ana", "laptop", True)
+    assert row["scope"] == "write"
+    kinmem("token", "add", "bob", "--scope", "read")
+    assert "read" in kinmem("token", "list").out
     assert token not in kinmem("token", "list").out
     assert kinmem("token", "revoke", row["id"], "--json").json["valid"] is False
     assert "revoked" in kinmem("token", "list").out

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from kinmem.errors import ConfigError, InvalidInput
 from kinmem.hooks.dialects import DIALECTS
-from kinmem.install import ADVICE, CLIENTS, plan, plan_removal, write
+from kinmem.install import ADVICE, CLIENTS, plan, plan_removal, tokens_in, write
 from kinmem.install.clients import Wish, entries, started_by
 from kinmem.install.json_config import with_entries, without_entries
 
@@ -647,3 +647,53 @@ def test_what_a_user_changes_meanwhile_stays(user: Path) -> None:
 
     assert read(settings_file)["model"] == "sonnet" and "kinmem" not in settings_file.read_text()
     assert "opus" in (user / ".claude" / "settings.json.before-kinmem").read_text()
+
+
+URL = "http://127.0.0.1:8765/mcp"
+SECRET = "kmk_00000000_" + "a" * 43
+
+
+def connect(client: str, user: Path, token: str = SECRET) -> None:
+    project = user if client == "vscode" else None
+    write(plan(client, user, project, COMMAND, url=URL, token=token))
+
+
+def test_a_server_that_runs_is_reached_with_a_token(client: str, user: Path) -> None:
+    """Not by Claude Desktop, which starts its servers itself."""
+    if client == "claude-desktop":
+        with pytest.raises(InvalidInput, match="--http"):
+            connect(client, user)
+        return
+    before = files(user)
+    install(client, user)  # to be replaced
+    connect(client, user)
+
+    holding = [path for path in user.rglob("*") if path.is_file() and SECRET in path.read_text()]
+    (path,) = holding
+    assert URL in path.read_text() and '"serve"' not in path.read_text()
+    assert f"Bearer {SECRET}" in path.read_text()
+    assert path.stat().st_mode & 0o077 == 0
+    assert tokens_in(client, user, user if client == "vscode" else None) == {SECRET}
+    install(client, user)
+    assert URL not in path.read_text() and "serve" in path.read_text()
+    connect(client, user)
+    remove(client, user)
+    assert files(user) == before
+
+
+def test_codex_keeps_what_its_user_has_set_when_the_server_changes(user: Path) -> None:
+    install("codex", user)
+    config = user / ".codex" / "config.toml"
+    config.write_text(
+        config.read_text().replace("[mcp_servers.kinmem]", "[mcp_servers.kinmem]\nenabled = false")
+    )
+    connect("codex", user)
+
+    server = tomllib.loads(config.read_text())["mcp_servers"]["kinmem"]
+    assert server == {
+        "url": URL,
+        "http_headers": {"Authorization": f"Bearer {SECRET}"},
+        "enabled": False,
+        "required": True,
+        "startup_timeout_sec": 30,
+    }

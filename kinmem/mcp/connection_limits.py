@@ -1,0 +1,156 @@
+"""How many connections, requests and sessions an HTTP server holds, and for how long.
+
+Nobody locks others out. Where there is no room, whoever has most makes it: of their connections
+without a request the oldest is closed, of their sessions the one that has been idle for longest.
+"""
+
+import asyncio
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from itertools import count
+from typing import Any, TypeVar
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from kinmem.mcp.calls import KIN_KEY
+
+# Seconds for a client to send the whole header of a request, from its connection or the answer
+# before it. uvicorn has no such limit before the first request.
+HEADER_SECONDS = 10
+# Connections on which no request is being answered.
+MOST_WAITING = 128
+# Requests being answered, open streams included; and how many of them for one Kin from one address.
+MOST_REQUESTS = 256
+MOST_REQUESTS_OF_ONE = 128
+# Open sessions, 40 KB each.
+MOST_SESSIONS = 250
+# uvicorn refuses further connections; these never get so many.
+MOST_CONNECTIONS = MOST_WAITING + MOST_REQUESTS
+RETRY_SECONDS = "5"
+
+T = TypeVar("T")
+
+
+def _first_of_most(owned: Iterable[tuple[T, Hashable]]) -> T:
+    """Return the first thing of the owner who has most of them."""
+    pairs = list(owned)
+    ((most, _),) = Counter(owner for _, owner in pairs).most_common(1)
+    return next(thing for thing, owner in pairs if owner == most)
+
+
+class TimedProtocol(H11Protocol):
+    """A connection that is closed if it waits too long for a request, or if too many wait."""
+
+    number = 0
+    """Its place in the order in which connections were opened."""
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.number = next(_numbers)
+        self._note()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._note()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._note()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end_wait()
+        super().connection_lost(exc)
+
+    def _note(self) -> None:
+        is_answering = self.cycle is not None and not self.cycle.response_complete
+        if is_answering or self.transport.is_closing():
+            self._end_wait()
+        elif self not in _waiting:
+            _waiting.add(self)
+            self._timer = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
+            if len(_waiting) > MOST_WAITING:
+                oldest = sorted(_waiting, key=lambda one: one.number)
+                _first_of_most((one, (one.client or ("",))[0]) for one in oldest).make_room()
+
+    def _end_wait(self) -> None:
+        _waiting.discard(self)
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def make_room(self) -> None:
+        """Close the connection for another one."""
+        self._end_wait()
+        self.transport.abort()
+
+
+# Connections without a request.
+_waiting: set[TimedProtocol] = set()
+_numbers = count()
+
+
+class Fair:
+    """The app, with a limit to the requests that are answered at once for one Kin from one
+    address."""
+
+    def __init__(self, app: ASGIApp, most: int = MOST_REQUESTS_OF_ONE) -> None:
+        self._app = app
+        self._most = most
+        self._answering: Counter[tuple[str, str]] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        peer = (scope.get(KIN_KEY, ""), (scope.get("client") or ("",))[0])
+        if self._answering[peer] >= self._most:
+            told = {"error": f"{self._most} requests are being answered already; try again later"}
+            refusal = JSONResponse(told, 503, headers={"Retry-After": RETRY_SECONDS})
+            await refusal(scope, receive, send)
+            return
+        self._answering[peer] += 1
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._answering[peer] -= 1
+            if not self._answering[peer]:
+                del self._answering[peer]
+
+
+class WithRoom:
+    """The app, with room for a client that opens a session: the SDK would refuse it if too many are
+    open, though most of them may have been abandoned."""
+
+    def __init__(self, app: ASGIApp, manager: StreamableHTTPSessionManager, most: int) -> None:
+        self._app = app
+        self._manager = manager
+        self._most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # The SDK has no public access to its sessions and their owners.
+        sessions, owners = self._manager._server_instances, self._manager._session_owners
+        if _may_open_session(scope) and len(sessions) >= self._most:
+            idle = [
+                (session.idle_scope, owners[id]["client_id"] if id in owners else "")
+                for id, session in sessions.items()
+                if session.idle_scope is not None
+                and session.idle_scope.deadline < math.inf
+                and not session.idle_scope.cancel_called
+            ]
+            if idle:
+                idle.sort(key=lambda pair: pair[0].deadline)
+                _first_of_most(idle).cancel()
+        await self._app(scope, receive, send)
+
+
+def _may_open_session(scope: Scope) -> bool:
+    return (
+        scope["type"] == "http"
+        and scope["method"] == "POST"
+        and all(name != b"mcp-session-id" for name, _ in scope["headers"])
+    )
