@@ -1,13 +1,16 @@
 """Makes texts harmless before they are shown: no markup, no role, no delimiter of ours.
 
-`disarmed` writes a memory as one line of a block; `indented` separates a text of several lines from
-what follows it.
+`disarmed` writes a memory as one line of a block, and loses what it takes out. `inert` is for
+answers that a model may write back: it escapes single characters, and `restored` reads them again.
+`indented` separates a text of several lines from what follows it.
 """
 
 import re
 import unicodedata
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
 
-from kinmem.models import ROLES
+from kinmem.models import ROLES, Memory
 from kinmem.models.turns import Message
 
 # Characters of one memory in a block; recall shows all of it.
@@ -130,3 +133,128 @@ def _name(text: str) -> str:
     text."""
     seen = "".join(c for c in text if unicodedata.category(c)[0] != "C" or c in "\n\t")
     return " ".join(re.sub(r"[:：<>\[\]#`]", " ", seen).split())[:LONGEST_NAME]
+
+
+Changes = TypeVar("Changes", bound=Mapping[str, Any])
+# What a reader does not see, or what turns a line around. Visible signs of category Cf, as the
+# Arabic number sign, are none of them.
+_HIDDEN = re.compile(
+    "[\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0"
+    "\ufff0-\ufff8\U000e0000-\U000e0fff\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"
+)
+# Flags of England, Scotland and Wales, the only ones that are spelled with tag characters.
+_FLAGS = tuple(
+    "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in name) + "\U000e007f"
+    for name in ("gbeng", "gbsct", "gbwls")
+)
+_DIRECTION_MARKS = "\u061c\u200e\u200f"
+_STYLES = "\ufe0e\ufe0f"
+_FRAMES = (
+    r"system(?:[-_ ]\w{1,20})?|user|assistant|human|developer|model|tools?(?:_\w{1,20})?"
+    r"|function(?:_\w{1,20})?s?|antml|instructions?|important|invoke|thinking|im_start|im_end|bos|eos"
+    r"|(?:start|end)_of_turn|img|iframe|script|object|embed|svg"
+)
+_TAG = r"(?:<|＜|&lt;|\\u003c)(?=\s{{0,3}}[/\\]{{0,2}}\s{{0,3}}(?:(?:{})\b|/s>|[|｜]|<?/?sys>))"
+_BRACKET = r"(?<!\w)\[(?=\s{0,3}/?(?:inst|system|sys|user|assistant)\s{0,3}\])"
+_ADDRESS = r"<?(?:[a-z][a-z0-9+.-]{0,20}:|//|\\\\|www\.|[{$])"
+_LIVE_LINK = rf"(?<=\])\((?=\s{{0,5}}{_ADDRESS})|(?<=\]):(?=\s{{0,5}}{_ADDRESS})"
+_LIVE_PARTS = f"{_BRACKET}|{_LIVE_LINK}"
+_LIVE = re.compile(f"{_TAG.format(_FRAMES + '|kinmem')}|{_LIVE_PARTS}", re.I)
+_LIVE_BESIDE_OURS = re.compile(f"{_TAG.format(_FRAMES)}|{_LIVE_PARTS}", re.I)
+_ROLE_LINE = re.compile(
+    r"([\n\r][ \t>*_#-]{0,8}(?:system|user|assistant|human|developer|tool|instructions?)"
+    r"[ \t*_]{0,3}):",
+    re.I,
+)
+ESCAPED = "⟨U+"
+_ESCAPE = re.compile(r"⟨U\+([0-9A-F]{4,6})⟩")
+
+
+def inert(text: str) -> str:
+    """Return the text with an escape such as ⟨U+202E⟩ for each character that hides something or
+    turns text around, and for the first of what poses as a frame, a role, an image or a link.
+
+    Code, plain addresses, emoji and the marks that scripts need stay as they are.
+    """
+    if text.isascii() and not any(sign in text for sign in "<[:&\\") and text.isprintable():
+        return text
+    return _ROLE_LINE.sub(rf"\1{_escape(':')}", _LIVE.sub(_escape_first, _without_hidden(text)))
+
+
+def inert_conversation(text: str) -> str:
+    """Return the same for a conversation that kinmem has laid out: roles at the beginning of a line
+    are its own, and so are its delimiters, since `indented` breaks all others."""
+    return _LIVE_BESIDE_OURS.sub(_escape_first, _without_hidden(text))
+
+
+def restored(changes: Changes, memory: Memory) -> Changes:
+    """Return what a model writes of a memory that it has read, with the characters that `inert` has
+    escaped in it. Other escapes stay as they are written."""
+    parts = (memory.content, memory.subject, memory.source_context, *memory.tags)
+    stored = "".join(filter(None, parts))
+
+    def character(escape: re.Match[str]) -> str:
+        code = int(escape[1], 16)
+        sign = chr(code) if code < 0x110000 else ""
+        return sign if sign and sign in stored else escape[0]
+
+    def back(value: Any) -> Any:
+        if isinstance(value, str):
+            return _ESCAPE.sub(character, value)
+        return tuple(map(back, value)) if isinstance(value, tuple) else value
+
+    return cast(Changes, {name: back(value) for name, value in changes.items()})
+
+
+def inert_values(value: Any) -> Any:
+    """Return an answer with all its texts made inert, the names of members included."""
+    if isinstance(value, str):
+        return inert(value)
+    if isinstance(value, dict):
+        return {inert(key): inert_values(member) for key, member in value.items()}
+    return [inert_values(item) for item in value] if isinstance(value, list) else value
+
+
+def _without_hidden(text: str) -> str:
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    return _HIDDEN.sub(lambda found: _escape_hidden(found, text), text)
+
+
+def _escape_hidden(found: re.Match[str], text: str) -> str:
+    return found[0] if _is_needed(text, found.start()) else _escape(found[0])
+
+
+def _escape_first(found: re.Match[str]) -> str:
+    return _escape(found[0][0]) + found[0][1:]
+
+
+def _escape(sign: str) -> str:
+    return f"⟨U+{ord(sign):04X}⟩"
+
+
+def _is_needed(text: str, at: int) -> bool:
+    """Return whether a script or an emoji needs the unseen character there to look right."""
+    sign, before = text[at], text[at - 1] if at else ""
+    if sign in _JOINERS:
+        return _joins(text, at)
+    if sign in _STYLES:
+        return bool(before) and _takes_a_style(before)
+    if sign in _DIRECTION_MARKS:
+        return _is_beside_right_to_left(text, at)
+    if "\u180b" <= sign <= "\u180f":
+        return "\u1820" <= before <= "\u18aa"
+    if "\ufe00" <= sign <= "\ufe0f" or "\U000e0100" <= sign <= "\U000e01ef":
+        return "\u3400" <= before <= "\u9fff" or "\U00020000" <= before <= "\U0003ffff"
+    begins = text.rfind("\U0001f3f4", max(0, at - 6), at)
+    return begins >= 0 and text.startswith(_FLAGS, begins)
+
+
+def _is_beside_right_to_left(text: str, at: int) -> bool:
+    """Return whether a letter that is written from right to left is near, and no other mark."""
+    around = text[max(0, at - 4) : at] + text[at + 1 : at + 5]
+    marked = any(sign in _DIRECTION_MARKS for sign in around)
+    return not marked and any(
+        unicodedata.bidirectional(sign) in ("R", "AL", "AN") for sign in around
+    )

@@ -26,6 +26,7 @@ from pydantic import (
 )
 from typing_extensions import get_type_hints
 
+from kinmem.conversation.sanitize import inert
 from kinmem.errors import InvalidInput, KinmemError
 from kinmem.mcp.argument_errors import in_short, object_in
 from kinmem.mcp.calls import current_call
@@ -59,6 +60,10 @@ class Answer(BaseModel):
 
     model_config = ConfigDict(populate_by_name=True)
 
+    def sent(self) -> dict[str, Any]:
+        """Return the answer as it is sent."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
 
 class StrictTool(Tool):
     """A tool whose function gets the call and only those arguments that were given."""
@@ -78,12 +83,12 @@ class StrictTool(Tool):
             lane = call.lanes.reading if self._only_reads else call.lanes.writing
             answer = cast(Answer, await lane.run(work))
         except KinmemError as error:
-            raise ToolError(f"{error.code}: {error}") from error
+            raise ToolError(inert(f"{error.code}: {error}")) from error
         except Exception as error:
             raise UnexpectedToolError(
                 f"internal: {self.name} failed in an unforeseen way; the log on stderr tells more"
             ) from error
-        sent = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+        sent = answer.sent()
         text = json.dumps(sent, ensure_ascii=False, separators=(",", ":"))
         return CallToolResult(
             content=[TextContent(type="text", text=text)],

@@ -8,6 +8,7 @@ from pydantic import AliasGenerator, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
 from kinmem.clock import age_in_words, moment
+from kinmem.conversation.sanitize import inert_values
 from kinmem.mcp.strict_tool import Answer
 from kinmem.models.places import name_of, same_place
 from kinmem.text import cut
@@ -39,9 +40,15 @@ def _plain(number: float | None) -> float | None:
 
 
 class Wire(Answer):
+    """An answer with texts that are stored: data, whatever they say."""
+
     model_config = ConfigDict(
         populate_by_name=True, alias_generator=AliasGenerator(serialization_alias=to_camel)
     )
+
+    def sent(self) -> dict[str, Any]:
+        sent: dict[str, Any] = inert_values(as_json(self))
+        return sent
 
 
 class Linked(Wire):
@@ -460,5 +467,5 @@ def stamp(when: datetime | None, zone: tzinfo) -> str | None:
 
 
 def as_json(answer: Wire) -> dict[str, Any]:
-    """Return the answer as it is sent."""
+    """Return the answer as programs get it from the command line, every character as stored."""
     return answer.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -12,6 +12,7 @@ from mcp.types import ToolAnnotations
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, with_config
 from typing_extensions import TypedDict, Unpack
 
+from kinmem.conversation.sanitize import ESCAPED, restored
 from kinmem.errors import InvalidInput
 from kinmem.hooks.dialects import is_users
 from kinmem.mcp.calls import Call, Unhurried
@@ -186,6 +187,8 @@ def update_memory(
     named stays. null clears subject, tags, expires. if_version guards against concurrent
     changes."""
     service = call.service
+    if ESCAPED in str(changes):
+        changes = restored(changes, service.get(memory_id))
     return Memory.whole(service.update_memory(memory_id, if_version=if_version, **changes), service)
 
 
