@@ -27,6 +27,7 @@ StoreCode = Literal[
     "storage_newer",
     "storage_foreign",
     "storage_damaged",
+    "storage_mended",
     "storage_lost",
     "storage_replaced",
     "storage_read_only",
@@ -131,7 +132,7 @@ class StoreError(KinmemError):
     def __init__(self, message: str, code: StoreCode = "storage_failed") -> None:
         super().__init__(message)
         self.code = code
-        self.retry = code in ("storage_busy", "storage_full")
+        self.retry = code in ("storage_busy", "storage_full", "storage_mended")
 
 
 class Overloaded(KinmemError):

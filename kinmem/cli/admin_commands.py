@@ -156,12 +156,15 @@ def kins_under(context: CommandContext, settings: Settings) -> Iterator[dict[str
 
 @command(app, rich_help_panel=PANEL)
 def doctor(
-    context: CommandContext, strict: take.Strict = False, online: take.Online = False
+    context: CommandContext,
+    strict: take.Strict = False,
+    online: take.Online = False,
+    deep: take.Deep = False,
 ) -> None:
     """Check everything kinmem depends on. Each line says what helps."""
     from kinmem.cli.doctor import check_table, examined  # late: loads mcp and more, 1 s
 
-    found = list(examined(context, online=online))
+    found = list(examined(context, online=online, deep=deep))
     statuses = {check.status for check in found}
     told = {"ok": statuses == {"ok"}, "checks": [asdict(check) for check in found]}
     context.tell(told, check_table(found))

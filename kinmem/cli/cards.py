@@ -61,6 +61,7 @@ DEGRADED = {
     "rewrite": "The model that makes follow-ups whole failed or was late; rules did.",
     "multi_query": "The model for other wordings failed or was late; the question stands alone.",
     "hyde": "The model that makes up an answer failed or was late; the question stands alone.",
+    "damage": "Something is damaged and was left out: kinmem doctor names it.",
     "rerank": "The model that reads the hits again failed or was late; they stand as found.",
 }
 BAR_WIDTH = 20

@@ -16,7 +16,7 @@ from kinmem.errors import ConfigError
 STYLES = {"ok": "green", "warning": "yellow", "error": "red"}
 
 
-def examined(context: CommandContext, *, online: bool) -> Iterator[Check]:
+def examined(context: CommandContext, *, online: bool, deep: bool = False) -> Iterator[Check]:
     """Yield all checks in order: those that others depend on come first."""
     yield from _guarded(checks.python)
     yield from _guarded(checks.clock)
@@ -30,7 +30,7 @@ def examined(context: CommandContext, *, online: bool) -> Iterator[Check]:
     yield from _guarded(lambda: checks.access(settings))
     yield from _guarded(checks.model_files)
     yield from _guarded(lambda: checks.models(settings, online=online))
-    yield from _guarded(lambda: memory(settings))
+    yield from _guarded(lambda: memory(settings, deep=deep))
     yield from _guarded(self_test)
 
 

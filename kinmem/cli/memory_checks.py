@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 SLACK = timedelta(minutes=5)
 # Bytes of a number in a vector.
 BYTES = 4
-DAMAGED = "stop every kinmem, then kinmem backup restore; it keeps what is there now"
+DAMAGED = "kinmem doctor --repair mends it; what is there now is kept as a backup"
+MOST_NAMED = 5
+"""Damaged rows that are named one by one."""
 OUT_OF_STEP = "report it with this line; recall may miss memories"
 MOST_READ = 5000
 # Reports to search for the last time a step ran.
@@ -59,8 +61,9 @@ HELPS = {
 }
 
 
-def memory(settings: Settings) -> Iterator[Check]:
-    """Check this Kin's memory and the shared one. Missing files are not created."""
+def memory(settings: Settings, *, deep: bool = False) -> Iterator[Check]:
+    """Check this Kin's memory and the shared one, `deep` also what takes long. Missing files are
+    not created."""
     kin = settings.general.kin
     if not (settings.home / "kins" / f"{kin}.db").exists():
         yield Check("memory", "ok", f"{kin} has none yet; it is made when it is first opened")
@@ -74,7 +77,7 @@ def memory(settings: Settings) -> Iterator[Check]:
         states = service.stats().counts["state"]
         told = ", ".join(f"{count:,} {state}" for state, count in states.items())
         yield Check("memory", "ok", f"{kin} sees {told or 'nothing yet'}")
-        yield from _files(service.store.health())
+        yield from _files(service.store.health(deep=deep), deep=deep)
         yield from _vectors(service)
         yield from _transcript(service)
         yield from _times(service)
@@ -88,7 +91,7 @@ def _embedder_here(settings: Settings, service: "Service") -> "Embedder | None":
     return embedders(settings, service.store.index.coverage())[0]
 
 
-def _files(files: list[Health]) -> Iterator[Check]:
+def _files(files: list[Health], *, deep: bool) -> Iterator[Check]:
     """Check each database file, and whether its parts hold the same memories."""
     for engine in dict.fromkeys(file.engine for file in files):
         yield Check("engine", "ok", engine)
@@ -101,12 +104,16 @@ def _files(files: list[Health]) -> Iterator[Check]:
             for name, count in file.vectors.items()
             if count + file.pending.get(name, 0) != file.chunks
         ]
-        if file.damage:
-            yield Check(file.file, "error", f"{told}; {'; '.join(file.damage)}", DAMAGED)
+        wrong = [*file.damage, *(one.told for one in file.damaged[:MOST_NAMED])]
+        if len(file.damaged) > MOST_NAMED:
+            wrong.append(f"and {len(file.damaged) - MOST_NAMED:,} more rows")
+        if wrong:
+            yield Check(file.file, "error", f"{told}; {'; '.join(wrong)}", DAMAGED)
         elif file.memories != file.words or off:
             yield Check(file.file, "error", "; ".join([told, *off]), OUT_OF_STEP)
         else:
-            yield Check(file.file, "ok", f"{told}, {file.chunks:,} chunks, undamaged")
+            how = "undamaged" if deep else "no damage seen (--deep looks at everything)"
+            yield Check(file.file, "ok", f"{told}, {file.chunks:,} chunks, {how}")
 
 
 def _vectors(service: "Service") -> Iterator[Check]:

@@ -305,6 +305,9 @@ InsecureLocal = Annotated[
 ]
 Keep = Annotated[bool, flag("--keep", "Keep the folder with the memories.")]
 Strict = Annotated[bool, flag("--strict", "Exit with code 4 if there are warnings.")]
+Deep = Annotated[
+    bool, flag("--deep", "Compare everything with its sum, words and vectors with the memories.")
+]
 Online = Annotated[bool, flag("--online", "Try the configured embedding provider too.")]
 Which = Annotated[
     list[str] | None, argument("WHICH", "retrieval, latency, throughput ...; all by default.")

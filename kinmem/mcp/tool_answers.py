@@ -197,8 +197,8 @@ class Recalled(Wire):
     degraded: Annotated[
         list[str] | None,
         Field(
-            description="what was missing: embedding (words only), pending (some lack vectors), or"
-            " the stage of a model that failed or was late"
+            description="what was missing: embedding (words only), pending (some lack vectors),"
+            " damage (left out), or the stage of a model that failed or was late"
         ),
     ] = None
     asked: Annotated[

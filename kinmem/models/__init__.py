@@ -56,6 +56,7 @@ from kinmem.models.record import TierChange as TierChange
 from kinmem.models.record import Vector as Vector
 from kinmem.models.record import Vectors as Vectors
 from kinmem.models.reports import Coverage as Coverage
+from kinmem.models.reports import Damaged as Damaged
 from kinmem.models.reports import ErasedFromBackups as ErasedFromBackups
 from kinmem.models.reports import Forgotten as Forgotten
 from kinmem.models.reports import Health as Health

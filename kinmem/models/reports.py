@@ -133,6 +133,24 @@ class Health:
     pending: Mapping[str, int]
     damage: tuple[str, ...] = ()
     """What an integrity check found."""
+    damaged: tuple["Damaged", ...] = ()
+    """Rows that are not as they were written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """A row, or something made from rows, that is damaged and left out."""
+
+    file: str
+    table: str
+    key: str | None
+    """Which row; None: the table as a whole."""
+    problem: str
+
+    @property
+    def told(self) -> str:
+        what = f"{self.table} {self.key}" if self.key else self.table
+        return f"{what} in {self.file}: {self.problem}"
 
 
 @dataclass(frozen=True, slots=True)

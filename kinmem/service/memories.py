@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import Unpack
 
@@ -46,6 +47,7 @@ class Memories:
         self._renewal = components.renewal
         self._place = components.current_place
         self._background = components.background
+        self._damage_told = 0
 
     def recall(
         self,
@@ -82,10 +84,18 @@ class Memories:
         )
         self._background.await_ready()
         request = Request(query, limit, filters, mode, turns=True, session=session)
-        answer = self._recall(request, partial(self._recent, session))
+        answer = self._with_damage(self._recall(request, partial(self._recent, session)))
         used = [hit.memory.id for hit in answer.hits if not (hit.weak or hit.is_turn)]
         self._store.count_use(used, self._clock())
         return answer
+
+    def _with_damage(self, answer: Answer) -> Answer:
+        """Say once, of each damaged row, that something is damaged and was left out."""
+        found = len(self._store.damage)
+        known, self._damage_told = self._damage_told, found
+        if found <= known:
+            return answer
+        return replace(answer, degraded=(*answer.degraded, "damage"))
 
     def list_memories(
         self,

@@ -8,6 +8,7 @@ from kinmem.knowledge.connections import Connection, Picture, connections, pictu
 from kinmem.knowledge.explore import Card, Way, explore, timeline, way
 from kinmem.models import (
     Coverage,
+    Damaged,
     Event,
     Memory,
     Page,
@@ -43,6 +44,8 @@ class Stats:
     """The latest background work."""
     last_sleep: Run | None
     """The latest sleep cycle, or part of one."""
+    damaged: list[Damaged]
+    """What was found to be damaged, and left out, since the memory was opened."""
 
 
 class Views:
@@ -171,4 +174,5 @@ class Views:
             self._store.transcript.coverage(),
             next(iter(jobs.runs(1)), None),
             next(iter(jobs.runs(1, "sleep")), None),
+            self._store.damage,
         )

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Literal, Protocol
 
-from kinmem.models import LIVE, Fate, Health, Living, Memory, Place, TierChange
+from kinmem.models import LIVE, Damaged, Fate, Health, Living, Memory, Place, TierChange
 from kinmem.models.turns import Conflict, Run
 from kinmem.store.graph import Graph, Links
 from kinmem.store.history import Forgetting, Past
@@ -253,8 +253,14 @@ class Store(Memories, Protocol):
         the thread itself changes something."""
         ...
 
-    def health(self) -> list[Health]:
-        """Examine every file. Takes as long as reading them."""
+    @property
+    def damage(self) -> list[Damaged]:
+        """What was found to be damaged, and left out, since the store was opened."""
+        ...
+
+    def health(self, *, deep: bool = False) -> list[Health]:
+        """Examine every file, `deep` also what is made from memories and the history's chain. Takes
+        as long as reading them."""
         ...
 
     def keep_house(self, is_over: Callable[[], bool], dry_run: bool = False) -> Mapping[str, int]:

@@ -6,6 +6,8 @@ dialect replaces by what its engine says:
     LISTED(:x)      a table with the column `value`: the texts of the JSON array :x
     NUMBERED(:x)    the same for whole numbers
     PAIRED(:x)      a table with the columns `one` and `other`: the pairs of texts in :x
+    ALIKE(a, b)     whether two texts are the same but for case, in any alphabet
+    PARSED(x)       the column x, a JSON text; null if it is damaged
     ORDERED JOIN    an inner join whose left side is read first
     BY INDEX name   reads the table before it by this index
 
@@ -21,9 +23,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+from kinmem.errors import StoreError
 from kinmem.models import Memory, Passage, Vectors
+from kinmem.store.sql.damage import Damage
+from kinmem.store.sql.damage import Row as Row
 
-Row = tuple[Any, ...]
 Bindings = Mapping[str, Any] | Sequence[Any]
 
 
@@ -64,6 +68,11 @@ class Transaction(Protocol):
         ...
 
     @property
+    def damage(self) -> Damage:
+        """See Database."""
+        ...
+
+    @property
     def changes(self) -> int:
         """How many rows have been changed so far, by triggers as well; two readings are
         compared."""
@@ -73,8 +82,14 @@ class Transaction(Protocol):
 class Database(Protocol):
     """The rows of one owner: those of a Kin, or those that all share.
 
-    Any thread may call any method.
+    Any thread may call any method. A statement that reads leaves rows out that cannot be decoded,
+    and notes them.
     """
+
+    @property
+    def damage(self) -> Damage:
+        """What was found to be damaged since it was opened."""
+        ...
 
     @property
     def state_query(self) -> str:
@@ -278,7 +293,11 @@ def embedder_of(database: Database, name: str) -> tuple[int, int] | None:
 
 
 def _read(database: Database) -> FileState:
-    [(*numbers, embedders)] = database.rows(database.state_query)
+    found = database.rows(database.state_query)
+    if not found:
+        told = "the list of embedders is damaged; open the memory again, which makes it anew"
+        raise StoreError(told, "storage_damaged")
+    [(*numbers, embedders)] = found
     revision, first, last, memory, chunk, documents, vector, lost, turns, *more = numbers
     conflicts, *ends = more
     return FileState(

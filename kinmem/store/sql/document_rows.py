@@ -33,8 +33,12 @@ def passage_text(place: Passage) -> str:
 
 
 def passage_of(metadata: str, holds_back: object = True) -> Passage:
-    """Read a stored place. If the document no longer holds anything back, the chunk is released."""
-    place = Passage(**json.loads(metadata))
+    """Read a stored place. If the document no longer holds anything back, the chunk is released.
+    One that is damaged is the beginning."""
+    try:
+        place = Passage(**json.loads(metadata))
+    except (ValueError, TypeError):
+        return Passage(start=0)
     return place if holds_back else replace(place, held="")
 
 
@@ -61,11 +65,13 @@ def joined(parts: Iterable[tuple[Passage, str]]) -> str:
     return _joined((place.start, text) for place, text in parts)
 
 
-def _joined(parts: Iterable[tuple[int, str]]) -> str:
-    """Join parts, each given as its start and its text."""
+def _joined(parts: Iterable[tuple[int | None, str]]) -> str:
+    """Join parts, each given as its start and its text. If a start is not known, the part follows
+    the one before it."""
     whole: list[str] = []
     end = 0
-    for start, text in parts:
+    for place, text in parts:
+        start = end if place is None else place
         whole.append(text[max(0, end - start) :])
         end = max(end, start + len(text))
     return "".join(whole)
@@ -74,7 +80,7 @@ def _joined(parts: Iterable[tuple[int, str]]) -> str:
 def text_of(db: Transaction, row: int) -> str:
     """Return the whole text of a document, or the content of any other memory."""
     rows = db.rows(
-        "SELECT metadata ->> 'start', text FROM chunks"
+        "SELECT PARSED(metadata) ->> 'start', text FROM chunks"
         " WHERE memory = ? AND metadata IS NOT NULL ORDER BY position",
         (row,),
     )

@@ -47,7 +47,7 @@ class SqlDocuments:
         rows = database.rows(
             """
             SELECT c.metadata, coalesce(c.text, m.content),
-                m.ingest_metadata ->> 'held'
+                PARSED(m.ingest_metadata) ->> 'held'
             FROM chunks c JOIN memories m ON m.rowid = c.memory
             WHERE c.memory = ? AND c.metadata IS NOT NULL AND c.position >= ?
             ORDER BY c.position LIMIT ?

@@ -19,7 +19,7 @@ from kinmem.store.sql.memory_rows import (
     IS_LIVE,
     as_text,
     column,
-    memory_of,
+    sound,
 )
 from kinmem.text import content_words, words
 
@@ -96,7 +96,8 @@ def scrub(db: Transaction, index: Words, memory: Memory, repeating: Collection[T
 
 def _scrub_shown(db: Transaction, id: str) -> None:
     """Blank what sessions were shown together with it."""
-    blocks = db.rows("SELECT id, memories FROM shown WHERE (memories ->> ?) IS NOT NULL", (id,))
+    shown = "SELECT id, memories FROM shown WHERE (PARSED(memories) ->> ?) IS NOT NULL"
+    blocks = db.rows(shown, (id,))
     for block, stored in blocks:
         memories = json.loads(stored)
         del memories[id]
@@ -117,8 +118,7 @@ def _scrub_contexts(db: Transaction, index: Words, memory: Memory, turns: str) -
         {"id": memory.id, "turns": turns},
     )
     wanted = set(content_words(memory.content))
-    for row, *columns in beside:
-        other = memory_of(columns)
+    for (row,), other in sound(beside, db.damage):
         ids = {"id": other.id, "row": row}
         if _quotes(other.source_context, wanted):
             db.run("UPDATE memories SET source_context = NULL WHERE rowid = :row", ids)
@@ -126,7 +126,7 @@ def _scrub_contexts(db: Transaction, index: Words, memory: Memory, turns: str) -
         for name in ("before", "after"):
             told = db.rows(
                 f"SELECT seq, {name} FROM history"
-                f" WHERE memory_id = :id AND ({name} ->> 'source_context') IS NOT NULL",
+                f" WHERE memory_id = :id AND (PARSED({name}) ->> 'source_context') IS NOT NULL",
                 ids,
             )
             lines = [(seq, json.loads(fields)) for seq, fields in told]

@@ -32,10 +32,11 @@ from kinmem.store.records import (
     TierRecord,
 )
 from kinmem.store.sql import document_rows
-from kinmem.store.sql.database import Row, Transaction
+from kinmem.store.sql.damage import Row, readable
+from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.link_rows import FIELDS as LINK
 from kinmem.store.sql.link_rows import link_of
-from kinmem.store.sql.memory_rows import COLUMNS, memory_of, moment
+from kinmem.store.sql.memory_rows import COLUMNS, moment, sound
 from kinmem.store.sql.turn_rows import MESSAGE, SNAPSHOT, message_of, snapshot_of
 
 # Memories and messages that are read at once.
@@ -111,17 +112,27 @@ def records(db: Transaction, kin: str) -> Iterator[Header | Record]:
         f"{LINES} AND memory_id NOT IN (SELECT id FROM memories) ORDER BY memory_id, write, seq"
     )
     for id, lines in groupby(db.rows(erased, {"kin": kin}), lambda row: row[0]):
-        yield ErasedRecord(id=id, history=tuple(map(_line, lines)))
-    for row in db.rows(f"SELECT {', '.join(LINK)} FROM links ORDER BY source, target, relation"):
-        yield LinkRecord(link=link_of(row))
-    for newer, older, kind, mode, reason, status, at in db.rows(
+        yield ErasedRecord(id=id, history=tuple(readable(lines, _line, "history", db.damage)))
+    links = db.rows(f"SELECT {', '.join(LINK)} FROM links ORDER BY source, target, relation")
+    for link in readable(links, link_of, "links", db.damage):
+        yield LinkRecord(link=link)
+    conflicts = db.rows(
         "SELECT newer, older, kind, mode, reason, status, at FROM conflicts ORDER BY newer, older"
-    ):
-        conflict = Conflict(newer, older, kind, mode, reason, status, moment(at))
-        yield ConflictRecord(conflict=conflict)
-    for kind, ids, at in db.rows("SELECT kind, ids, at FROM refusals ORDER BY kind, ids"):
-        yield RefusalRecord(kind=kind, ids=tuple(json.loads(ids)), at=_at(at))
+    )
+    yield from readable(conflicts, _conflict, "conflicts", db.damage)
+    refusals = db.rows("SELECT kind, ids, at FROM refusals ORDER BY kind, ids")
+    yield from readable(refusals, _refusal, "refusals", db.damage)
     yield from _conversations(db)
+
+
+def _conflict(row: Row) -> ConflictRecord:
+    newer, older, kind, mode, reason, status, at = row
+    return ConflictRecord(conflict=Conflict(newer, older, kind, mode, reason, status, moment(at)))
+
+
+def _refusal(row: Row) -> RefusalRecord:
+    kind, ids, at = row
+    return RefusalRecord(kind=kind, ids=tuple(json.loads(ids)), at=_at(at))
 
 
 def _header(db: Transaction, kin: str) -> Header:
@@ -142,16 +153,17 @@ def _memories(db: Transaction, kin: str) -> Iterator[MemoryRecord]:
         f" ORDER BY m.id LIMIT {PAGE}",
         (after,),
     ):
-        memories = [memory_of(row[2:]) for row in page]
-        after = memories[-1].id
-        rows = json.dumps([row[0] for row in page])
+        read = list(sound(page, db.damage))
+        memories = [memory for _, memory in read]
+        after = page[-1][2]
+        rows = json.dumps([first[0] for first, _ in read])
         ids = json.dumps([memory.id for memory in memories])
         by_row = {name: _grouped(db.rows(sql, {"rows": rows})) for name, sql in OF_ROWS.items()}
         by_id = {
             name: _grouped(db.rows(sql, {"ids": ids} | ({"kin": kin} if name == "history" else {})))
             for name, sql in OF_IDS.items()
         }
-        for (row, is_read, *_), memory in zip(page, memories, strict=True):
+        for (row, is_read), memory in read:
             of_row = {name: found[row] for name, found in by_row.items()}
             of_id = {name: found[memory.id] for name, found in by_id.items()}
             yield _record(db, row, bool(is_read), memory, of_row, of_id)
@@ -179,26 +191,32 @@ def _record(
             EntityRecord(name=name, type=type, alias=alias)
             for name, type, alias in of_row["entities"]
         ),
-        relations=tuple(map(_relation, of_row["relations"])),
+        relations=tuple(readable(of_row["relations"], _relation, "relations", db.damage)),
         is_read=is_read,
-        summaries=tuple(
-            SummaryRecord(
-                text=text, model=model, tokens=tokens, created_at=_at(at), tier=tier, chunk=chunk
-            )
-            for text, model, tokens, at, tier, chunk in of_row["summaries"]
-        ),
+        summaries=tuple(readable(of_row["summaries"], _summary, "summaries", db.damage)),
         parents=tuple(parent for (parent,) in of_id["parents"]),
         earlier_texts=tuple(_earlier(db, row, memory, of_id["texts"])),
-        tiers=tuple(
-            TierRecord(at=_at(at), before=before, after=after, reason=reason)
-            for at, before, after, reason in of_id["tiers"]
-        ),
+        tiers=tuple(readable(of_id["tiers"], _tier, "tier_changes", db.damage)),
         repeated_in=tuple(
             RepeatedIn(session=session, turn=turn, role=role)
             for session, turn, role in of_id["repetitions"]
         ),
-        history=tuple(_line((memory.id, *line)) for line in of_id["history"]),
+        history=tuple(
+            readable([(memory.id, *line) for line in of_id["history"]], _line, "history", db.damage)
+        ),
     )
+
+
+def _summary(row: Row) -> SummaryRecord:
+    text, model, tokens, at, tier, chunk = row
+    return SummaryRecord(
+        text=text, model=model, tokens=tokens, created_at=_at(at), tier=tier, chunk=chunk
+    )
+
+
+def _tier(row: Row) -> TierRecord:
+    at, before, after, reason = row
+    return TierRecord(at=_at(at), before=before, after=after, reason=reason)
 
 
 def _chunks(memory: Memory, rows: Sequence[Row]) -> tuple[ChunkRecord, ...] | None:
@@ -245,18 +263,21 @@ def _conversations(db: Transaction) -> Iterator[Record]:
     while page := db.rows(
         f"SELECT {', '.join(MESSAGE)} FROM turns WHERE id > ? ORDER BY id LIMIT {PAGE}", (after,)
     ):
-        messages = list(map(message_of, page))
-        after = messages[-1].id
-        for message in messages:
+        after = page[-1][0]
+        for message in readable(page, message_of, "turns", db.damage):
             yield MessageRecord(message=message)
-    for row in db.rows(f"SELECT {', '.join(SNAPSHOT)} FROM snapshots ORDER BY id"):
-        yield SnapshotRecord(snapshot=snapshot_of(row))
-    for id, session, turn, text, memories, at in db.rows(
-        "SELECT id, session, turn, text, memories, at FROM shown ORDER BY id"
-    ):
-        yield ShownRecord(
-            id=id, session=session, turn=turn, text=text, memories=json.loads(memories), at=_at(at)
-        )
+    snapshots = db.rows(f"SELECT {', '.join(SNAPSHOT)} FROM snapshots ORDER BY id")
+    for snapshot in readable(snapshots, snapshot_of, "snapshots", db.damage):
+        yield SnapshotRecord(snapshot=snapshot)
+    shown = db.rows("SELECT id, session, turn, text, memories, at FROM shown ORDER BY id")
+    yield from readable(shown, _shown, "shown", db.damage)
+
+
+def _shown(row: Row) -> ShownRecord:
+    id, session, turn, text, memories, at = row
+    return ShownRecord(
+        id=id, session=session, turn=turn, text=text, memories=json.loads(memories), at=_at(at)
+    )
 
 
 def _line(row: Row) -> Line:

@@ -10,6 +10,7 @@ from kinmem.language import inverse_relation
 from kinmem.models import LIVE, Knowledge, Memory
 from kinmem.store.graph import MOST_ALIASES, Edge, Key, Known, Named, Reach, Surroundings
 from kinmem.store.sql import entity_rows
+from kinmem.store.sql.damage import readable
 from kinmem.store.sql.database import Row
 from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.memory_rows import (
@@ -18,7 +19,7 @@ from kinmem.store.sql.memory_rows import (
     SAID_AT,
     SEEN,
     VISIBLE,
-    memory_of,
+    memories_of,
     time_text,
 )
 from kinmem.store.sql.sharing import Files
@@ -46,7 +47,7 @@ class SqlGraph:
             f" WHERE m.entities_read = 0 AND {OWN} ORDER BY m.rowid DESC LIMIT :limit",
             {"kin": self._files.kin, "limit": limit},
         )
-        return [memory_of(row) for row in rows]
+        return memories_of(rows, self._files.own.database.damage)
 
     def keep(self, read: Mapping[str, tuple[int, Knowledge]]) -> int:
         kept = 0
@@ -110,13 +111,14 @@ class SqlGraph:
         names: dict[Key, str] = {}
         for file in self._files:
             bound = {**self._bound(file), "keys": _as_json(keys)}
-            for row in file.database.rows(EDGES.format(REACHES[reach]), bound):
+            rows = file.database.rows(EDGES.format(REACHES[reach]), bound)
+            for row, line in readable(rows, _told, "relations", file.database.damage):
                 source, target = Key(*row[:2]), Key(*row[3:5])
                 names |= {source: row[2], target: row[5]}
                 is_symmetric = row[6] == inverse_relation(row[6])
                 if is_symmetric and source > target:  # stored by the names of that memory
                     source, target = target, source
-                told[source, row[6], target].append(_Told(*row[7:]))
+                told[source, row[6], target].append(line)
         return sorted(
             (_edge(*triple, names, lines) for triple, lines in told.items()),
             key=lambda one: (one.ended is not None, -len(one.memories), one.source, one.target),
@@ -203,7 +205,9 @@ class SqlGraph:
             )
             for plain, type, *row in rows:
                 told[Key(plain, type)].append(tuple(row))
-        return {key: _summed(key, rows) for key, rows in _as_one(told).items()}
+        damage = self._files.own.database.damage
+        named = [(key.folded, key, rows) for key, rows in _as_one(told).items()]
+        return dict(readable(named, _summed_of, "entities", damage))
 
     def _bound(self, file: MemoryFile) -> dict[str, Any]:
         return {**self._files.view(file), "now": time_text(self._files.clock())}
@@ -239,9 +243,13 @@ class _Told:
     ) -> None:
         self.memory = memory
         self.confidence = confidence
-        self.verified_at = verified_at
+        self.verified_at = datetime.fromisoformat(verified_at)
         self.holds = state in LIVE
-        self.until = until
+        self.until = datetime.fromisoformat(until)
+
+
+def _told(row: Row) -> tuple[Row, _Told]:
+    return row, _Told(*row[7:])
 
 
 def _edge(
@@ -258,8 +266,8 @@ def _edge(
         {source: names[source], target: names[target]},
         tuple(dict.fromkeys(one.memory for one in counted)),
         max(one.confidence for one in counted),
-        datetime.fromisoformat(max(one.verified_at for one in counted)),
-        None if holding else datetime.fromisoformat(max(one.until for one in counted)),
+        max(one.verified_at for one in counted),
+        None if holding else max(one.until for one in counted),
     )
 
 
@@ -278,18 +286,23 @@ def _as_one(told: Mapping[Key, list[Row]]) -> dict[Key, list[Row]]:
     return joined
 
 
+def _summed_of(row: Row) -> tuple[Key, Known]:
+    _, key, rows = row
+    return key, _summed(key, rows)
+
+
 def _summed(key: Key, rows: Iterable[Row]) -> Known:
     aliases: Counter[str] = Counter()
     names: Counter[str] = Counter()
     count, worth = 0, 0.0
-    times: list[str] = []
+    times: list[datetime] = []
     for name, alias, number, first, last, importance in rows:
         names[name] += number
         if alias:
             aliases[alias] += number
         count += number
         worth += importance
-        times += [first, last]
+        times += [datetime.fromisoformat(first), datetime.fromisoformat(last)]
     called = tuple(alias for alias, _ in aliases.most_common(MOST_ALIASES))
     name = names.most_common(1)[0][0]
     return Known(
@@ -297,8 +310,8 @@ def _summed(key: Key, rows: Iterable[Row]) -> Known:
         name,
         called,
         count,
-        datetime.fromisoformat(min(times)),
-        datetime.fromisoformat(max(times)),
+        min(times),
+        max(times),
         worth / count,
     )
 

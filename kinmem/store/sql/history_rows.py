@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from kinmem.models import Event, Memory
 from kinmem.store.records import IMPORTED
-from kinmem.store.sql.database import Database, Row, Transaction
+from kinmem.store.sql.damage import Row, readable
+from kinmem.store.sql.database import Database, Transaction
 from kinmem.store.sql.memory_rows import IN_IDS, as_json, as_text, column, fields_of, time_text
 
 if TYPE_CHECKING:
@@ -65,22 +66,24 @@ def append(
 def events(database: Database, which: str, bound: Mapping[str, Any]) -> list[Event]:
     """Return the lines that match the condition `which`, which may end in an order and a limit."""
     rows = database.rows(f"SELECT seq, {COLUMNS} FROM history WHERE {which}", bound)
-    return [
-        Event(
-            seq,
-            datetime.fromisoformat(at),
-            kin,
-            memory_id,
-            action,
-            json.loads(before or "{}"),
-            json.loads(after or "{}"),
-            reason,
-            batch,
-            write,
-            tuple(json.loads(reverts or "[]")),
-        )
-        for seq, at, kin, memory_id, action, before, after, reason, batch, write, reverts in rows
-    ]
+    return readable(rows, _event, "history", database.damage)
+
+
+def _event(row: Row) -> Event:
+    seq, at, kin, memory_id, action, before, after, reason, batch, write, reverts = row
+    return Event(
+        seq,
+        datetime.fromisoformat(at),
+        kin,
+        memory_id,
+        action,
+        json.loads(before or "{}"),
+        json.loads(after or "{}"),
+        reason,
+        batch,
+        write,
+        tuple(json.loads(reverts or "[]")),
+    )
 
 
 NAMED = tuple(field.name for field in fields(Memory) if field.name not in ("id", "kin"))

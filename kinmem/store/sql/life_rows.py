@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from kinmem.life.retention import at_once, last_used, rank_of
-from kinmem.models import LIVE, Fate, Living, Place, State, TierChange
+from kinmem.models import CATEGORIES, LIVE, Fate, Living, Place, State, TierChange
+from kinmem.store.sql.damage import DamagedRow, readable
 from kinmem.store.sql.database import Row, StoredVectors, Transaction
 from kinmem.store.sql.history_rows import Line
 from kinmem.store.sql.memory_rows import IN_IDS, IN_NUMBERS, VISIBLE, moment, time_text
@@ -50,14 +51,14 @@ class SqlLife:
         rows = self._own.rows(f"SELECT {COLUMNS} FROM memories m WHERE {where}", bound)
         own = {row[0] for row in rows}
         links, recent = self._links(own, whole=ids is None and expired_by is None)
-        return [_living(row, links, recent) for row in rows]
+        return readable(rows, lambda row: _living(row, links, recent), "memories", self._own.damage)
 
     def binned_after(self, moment: datetime) -> list[Living]:
         where = "m.state = 'deleted' AND m.deleted_at > :after"
         rows = self._own.rows(
             f"SELECT {COLUMNS} FROM memories m WHERE {where}", {"after": time_text(moment)}
         )
-        return [_living(row, {}, {}) for row in rows]
+        return readable(rows, lambda row: _living(row, {}, {}), "memories", self._own.damage)
 
     def _links(self, own: Collection[str], *, whole: bool) -> tuple[Links, Links]:
         """Return by id how many links each own memory has, and how many of them are recent. `own`
@@ -102,12 +103,13 @@ class SqlLife:
             f"""
             SELECT memory_id, action, at FROM history WHERE seq IN (
                 SELECT max(seq) FROM history
-                WHERE memory_id {IN_IDS} AND (after ->> 'state') IS NOT NULL GROUP BY memory_id
+                WHERE memory_id {IN_IDS} AND (PARSED(after) ->> 'state') IS NOT NULL
+                GROUP BY memory_id
             )
             """,
             {"ids": json.dumps(list(ids))},
         )
-        return {id: (action, datetime.fromisoformat(at)) for id, action, at in rows}
+        return dict(readable(rows, _came_by, "history", self._own.damage))
 
     def to_states(self, fates: Sequence[Fate]) -> int:
         if not fates:
@@ -144,21 +146,30 @@ class SqlLife:
 
     def tier_changes(self, id: str) -> list[TierChange]:
         rows = self._own.rows(
-            "SELECT at, from_tier, to_tier, reason FROM tier_changes WHERE memory_id = ?"
+            "SELECT id, at, from_tier, to_tier, reason FROM tier_changes WHERE memory_id = ?"
             " ORDER BY id DESC",
             (id,),
         )
-        rows.sort(key=lambda row: str(row[0]), reverse=True)
-        return [
-            TierChange(datetime.fromisoformat(at), before, after, reason)
-            for at, before, after, reason in rows
-        ]
+        rows.sort(key=lambda row: str(row[1]), reverse=True)
+        return readable(rows, _tier_change, "tier_changes", self._own.damage)
+
+
+def _came_by(row: Row) -> tuple[str, tuple[str, datetime]]:
+    id, action, at = row
+    return id, (action, datetime.fromisoformat(at))
+
+
+def _tier_change(row: Row) -> TierChange:
+    _, at, before, after, reason = row
+    return TierChange(datetime.fromisoformat(at), before, after, reason)
 
 
 def _living(row: Row, links: Links, recent: Links) -> Living:
     (id, scope, version, category, importance, trust, channel, pinned, is_tagged, set_priority,
      priority, state, state_at, tier, reason, uses, used_at, created_at, updated_at, expires_at,
      scored_at, speaker) = row  # fmt: skip
+    if category not in CATEGORIES:
+        raise DamagedRow(f"{category!r} is no category")
     return Living(
         id,
         scope,

@@ -19,7 +19,8 @@ from kinmem.models.links import (
     Link,
     linked,
 )
-from kinmem.store.sql.database import Database, Row, Transaction
+from kinmem.store.sql.damage import DamagedRow, Row
+from kinmem.store.sql.database import Database, Transaction
 from kinmem.store.sql.memory_rows import IN_IDS, as_text, time_text
 
 if TYPE_CHECKING:
@@ -141,6 +142,8 @@ def forget(db: Transaction, id: str) -> None:
 def link_of(row: Row) -> Link:
     """Convert a row of FIELDS."""
     source, target, relation, weight, confidence, origin, evidence, created, verified = row
+    if relation not in RELATIONS:
+        raise DamagedRow(f"{relation!r} is no relation")
     return Link(
         source,
         target,

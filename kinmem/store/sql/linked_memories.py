@@ -8,7 +8,7 @@ from datetime import datetime
 from kinmem.models import THE_USER, Memory
 from kinmem.models.links import AUTO, MOST_HOLDERS, Link
 from kinmem.store.graph import Key, Origin, Shared
-from kinmem.store.sql.database import Row
+from kinmem.store.sql.damage import Row, readable
 from kinmem.store.sql.link_changes import End, LinkChanges
 from kinmem.store.sql.link_rows import CREATED, FIELDS, ORIGIN, in_force, link_of, of_others
 from kinmem.store.sql.memory_file import MemoryFile
@@ -33,7 +33,7 @@ class SqlLinks:
         self.drop_stale = self.changes.drop_stale
 
     def of(self, ids: Collection[str]) -> dict[str, list[Link]]:
-        links = [link_of(row) for row in self._in_force(ids)]
+        links = readable(self._in_force(ids), link_of, "links", self._files.own.database.damage)
         ends = self.ends({id for link in links for id in link.ends})
         found: dict[str, list[Link]] = defaultdict(list)
         for link in sorted(links, key=lambda link: (-link.weight, -link.confidence)):
@@ -238,13 +238,10 @@ ABOUT = """
     ) <= :most
 """
 FIRST = "m.source_ref = :source_ref AND m.id < :id ORDER BY m.id"
-PREVIOUS = (
-    "m.session = :session AND m.subject = :subject COLLATE ANYCASE AND m.id < :id"
-    " ORDER BY m.id DESC"
-)
+PREVIOUS = "m.session = :session AND ALIKE(m.subject, :subject) AND m.id < :id ORDER BY m.id DESC"
 AUTHOR = (
-    "m.subject = :speaker COLLATE ANYCASE AND m.category = 'identity' AND NOT EXISTS (SELECT 1"
-    " FROM memories o WHERE o.id <> m.id AND o.subject = :speaker COLLATE ANYCASE"
+    "ALIKE(m.subject, :speaker) AND m.category = 'identity' AND NOT EXISTS (SELECT 1"
+    " FROM memories o WHERE o.id <> m.id AND ALIKE(o.subject, :speaker)"
     " AND o.category = 'identity' AND o.state IN ('active', 'stale'))"
 )
 

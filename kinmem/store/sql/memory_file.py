@@ -10,8 +10,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from kinmem.errors import StoreError
 from kinmem.models import LIVE, Chunks, Draft, Event, Memory, Scope
 from kinmem.store.sql import document_rows, entity_rows, history_rows, link_rows
+from kinmem.store.sql.damage import DamagedRow
 from kinmem.store.sql.database import Database, StoredVectors, Transaction, Words, state_of
 from kinmem.store.sql.document_rows import keep_text
 from kinmem.store.sql.history_rows import Line, next_write, record
@@ -24,6 +26,7 @@ from kinmem.store.sql.memory_rows import (
     column,
     memory_of,
     row_of,
+    sound,
     time_text,
 )
 
@@ -124,8 +127,8 @@ class MemoryFile:
                 AND (:scope IS NULL OR m.scope = :scope)
                 AND (m.expires_at IS NULL OR (m.expires_at > :now AND m.expires_at >= :expires_at))
                 AND m.occurred_at IS NOT DISTINCT FROM :occurred_at
-                AND (:subject IS NULL OR m.subject = :subject COLLATE ANYCASE)
-                AND (:speaker IS NULL OR m.speaker = :speaker COLLATE ANYCASE)
+                AND (:subject IS NULL OR ALIKE(m.subject, :subject))
+                AND (:speaker IS NULL OR ALIKE(m.speaker, :speaker))
                 AND (m.place IS NULL OR m.place = :place)
             ORDER BY m.scope, m.rowid LIMIT 1
             """,
@@ -144,7 +147,16 @@ class MemoryFile:
     def find(self, db: Transaction, id: str) -> tuple[int, Memory] | None:
         """Return row number and memory of an id, in any state; None if it is not here."""
         row = db.row(f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE m.id = ?", (id,))
-        return (row[0], memory_of(row[1:])) if row else None
+        if row is None:
+            return None
+        try:
+            return row[0], memory_of(row[1:])
+        except DamagedRow as error:
+            db.damage.note("memories", id, str(error))
+            raise StoreError(
+                f"memory {id} is damaged: {error}; kinmem doctor --repair brings it back",
+                "storage_damaged",
+            ) from error
 
     def change(
         self,
@@ -258,7 +270,7 @@ class MemoryFile:
             f"SELECT m.rowid, {COLUMNS} FROM memories m WHERE m.id IN LISTED(?)",
             (json.dumps(list(ids)),),
         )
-        return [(row[0], memory_of(row[1:])) for row in rows]
+        return [(first[0], memory) for first, memory in sound(rows, self.database.damage)]
 
     def history(self, id: str, limit: int) -> list[Event]:
         """Return the lines about one memory, newest first, at most `limit`."""

@@ -5,20 +5,24 @@ Word indexes drop all punctuation and keep a run of Chinese or Japanese as one t
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import lru_cache
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from kinmem.clock import spoken_date
 from kinmem.models import LIVE, ROLES, Filters, Memory, State
 from kinmem.models.places import FREE
+from kinmem.store.sql.damage import Damage, DamagedRow, Row
+from kinmem.store.sql.sums import SUMMED, row_sum
 from kinmem.text import late
 
 FIELDS = tuple(field.name for field in fields(Memory))
-COLUMNS = ", ".join(f"m.{name}" for name in FIELDS)
+COLUMNS = ", ".join(f"m.{name}" for name in (*FIELDS, "sum"))
+WIDTH = len(FIELDS) + 1
+"""Of a row of COLUMNS."""
 INSERT = (
     f"INSERT INTO memories (rowid, {', '.join(FIELDS)}) VALUES (?, {', '.join('?' * len(FIELDS))})"
 )
@@ -52,6 +56,7 @@ def column(name: str, value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
+_summed = itemgetter(*(FIELDS.index(name) for name in SUMMED["memories"]))
 _values = attrgetter(*FIELDS)
 _converted = [at for at, name in enumerate(FIELDS) if name in TIMES | TAGS | OBJECTS | {"pinned"}]
 
@@ -65,7 +70,32 @@ def row_of(memory: Memory) -> list[Any]:
 
 
 def memory_of(row: Sequence[Any]) -> Memory:
-    """Return the memory in a row of COLUMNS."""
+    """Return the memory in a row of COLUMNS. Raises DamagedRow."""
+    *stored, sum = row
+    if sum != row_sum(*_summed(stored)) or bytes in map(type, stored):
+        raise DamagedRow("it is not as it was written")
+    try:
+        return unchecked(stored)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise DamagedRow(f"it cannot be read: {error}") from error
+
+
+def sound(rows: Iterable[Row], damage: Damage) -> Iterator[tuple[Row, Memory]]:
+    """Yield (what is before COLUMNS in a row, its memory), without those that are damaged."""
+    for row in rows:
+        try:
+            yield row[:-WIDTH], memory_of(row[-WIDTH:])
+        except DamagedRow as error:
+            damage.note("memories", row[-WIDTH], str(error))
+
+
+def memories_of(rows: Iterable[Row], damage: Damage) -> list[Memory]:
+    """Return the memories in rows of COLUMNS, without those that are damaged."""
+    return [memory for _, memory in sound(rows, damage)]
+
+
+def unchecked(row: Sequence[Any]) -> Memory:
+    """Return the memory in a row of FIELDS, whatever its sum says."""
     values = dict(zip(FIELDS, row, strict=True))
     for name in TIMES:
         if values[name] is not None:
@@ -167,7 +197,7 @@ BEGAN_UNKNOWN = f"(m.valid_to <= {VALID_FROM} AND {IS_LIVE})"
 """It was over when it was said, "until 2025 I work at Nokia": before that it was so."""
 
 
-BY_SUBJECT = "m.subject = :subject COLLATE ANYCASE"
+BY_SUBJECT = "ALIKE(m.subject, :subject)"
 ABOUT = """m.rowid IN (
     SELECT memory FROM memory_entities JOIN entities e ON e.id = entity
     WHERE e.folded IN LISTED(:about)

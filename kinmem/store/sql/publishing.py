@@ -31,7 +31,11 @@ CHUNKS = "SELECT position, text, metadata FROM chunks WHERE memory = ? ORDER BY 
 def bring(source: Transaction, row: int, memory: Memory, file: MemoryFile, db: Transaction) -> bool:
     """Let `file` hold a memory as another one does, where its number is `row`; whether recall could
     notice a difference."""
-    known = file.find(db, memory.id)
+    try:
+        known = file.find(db, memory.id)
+    except StoreError:  # what is here is damaged
+        file.delete(db, memory.id)
+        known = None
     if known is None:
         here, anew, changed = file.insert_rows(db, [memory])[0], True, {"id"}
     else:
@@ -149,7 +153,11 @@ class Publisher:
             waiting = source.rows("SELECT seq, memory FROM outbox ORDER BY seq LIMIT ?", (AT_ONCE,))
             for seq, id in waiting:
                 last = seq
-                found = self._own.find(source, id)
+                try:
+                    found = self._own.find(source, id)
+                except StoreError as error:  # damaged: the copy is the better one
+                    logger.warning("%s is not published: %s", id, error)
+                    continue
                 if found is not None and found[1].scope == "shared":
                     changed |= self._refresh(source, *found, db)
                 elif self._withdraw(db, id):

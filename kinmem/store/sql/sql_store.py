@@ -11,7 +11,7 @@ from typing import Any
 
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput
-from kinmem.models import ROLES, Entity, Event, Filters, Memory, Page
+from kinmem.models import ROLES, Damaged, Entity, Event, Filters, Memory, Page
 from kinmem.models.turns import Shown
 from kinmem.store.memory import Sort
 from kinmem.store.sql import entity_rows
@@ -30,7 +30,7 @@ from kinmem.store.sql.memory_rows import (
     SAID_AT,
     VISIBLE,
     as_text,
-    memory_of,
+    memories_of,
     time_text,
 )
 from kinmem.store.sql.record_rows import SqlTransfer
@@ -82,7 +82,8 @@ class SqlShownNotes:
         rows = self._database.rows(
             """
             SELECT text FROM shown WHERE session = :session AND text IS NOT NULL AND EXISTS (
-                SELECT 1 FROM LISTED(:ids) asked WHERE (memories ->> asked.value) IS NOT NULL
+                SELECT 1 FROM LISTED(:ids) asked
+                WHERE (PARSED(memories) ->> asked.value) IS NOT NULL
             ) ORDER BY id
             """,
             {"session": session, "ids": json.dumps(list(ids))},
@@ -98,7 +99,7 @@ class SqlShownNotes:
             "SELECT memories FROM shown WHERE session = ? ORDER BY id DESC LIMIT ?",
             (session, latest),
         )
-        ids = dict.fromkeys(id for (told,) in rows for id in json.loads(told))
+        ids = dict.fromkeys(id for (told,) in rows if _is_object(told) for id in json.loads(told))
         return frozenset(islice(ids, latest))
 
     def prune(self, before: datetime) -> int:
@@ -121,9 +122,20 @@ def _together(told: Sequence[str]) -> dict[str, int]:
     """Join JSON objects; of a key in several the last value counts. One parse of all is faster for
     thousands."""
     together: dict[str, int] = {}
-    for memories in json.loads(f"[{','.join(told)}]"):
+    try:
+        read = json.loads(f"[{','.join(told)}]")
+    except ValueError:  # one of them is damaged
+        read = [json.loads(one) for one in told if _is_object(one)]
+    for memories in read:
         together |= memories
     return together
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
 
 
 # The name of a Kin that nobody has named is a common word, not a person.
@@ -201,9 +213,9 @@ class SqlStore:
                 f" ORDER BY {key} {order}, m.id {order} LIMIT :limit",
                 {**allowed.bound, **after, "limit": limit + 1},
             )
-            found |= {row[1]: row for row in rows}
+            found |= {row[1]: row for row in rows if bytes not in map(type, row[:2])}
         rows = sorted(found.values(), key=lambda row: row[:2], reverse=order == "DESC")
-        memories = [memory_of(row[1:]) for row in rows[:limit]]
+        memories = memories_of((row[1:] for row in rows[:limit]), self._files.own.database.damage)
         if len(rows) <= limit:
             return Page(memories)
         last = rows[limit - 1]
@@ -258,7 +270,7 @@ class SqlStore:
             f" WHERE (m.content_hash, m.scope) IN ({SAID_IN_PLACES}) ORDER BY m.rowid",
             {"least": least},
         )
-        for memory in map(memory_of, rows):
+        for memory in memories_of(rows, self._files.own.database.damage):
             said = (memory.scope, memory.content_hash, memory.speaker, memory.subject)
             groups[said].append(memory)
         return list(groups.values())
@@ -267,7 +279,7 @@ class SqlStore:
         rows = self._files.own.database.rows(
             f"SELECT {COLUMNS} FROM memories m WHERE m.place >= '?' AND m.place < '@'"
         )
-        return [memory_of(row) for row in rows]
+        return memories_of(rows, self._files.own.database.damage)
 
     def parents(self, id: str) -> list[str]:
         rows = [
@@ -299,6 +311,10 @@ class SqlStore:
                 for table, key in zip(counts.values(), keys, strict=True):
                     table[key] = table.get(key, 0) + count
         return counts
+
+    @property
+    def damage(self) -> list[Damaged]:
+        return [one for file in self._files for one in file.database.damage]
 
     @property
     def revision(self) -> tuple[int, ...]:

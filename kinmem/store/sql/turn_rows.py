@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from kinmem.models.turns import Message, Role, Session, Snapshot
+from kinmem.store.sql.damage import Row, readable
 from kinmem.store.sql.database import Database, Transaction
 from kinmem.store.sql.memory_rows import ALL, IN_NUMBERS, time_text
 
@@ -148,18 +149,7 @@ class SqlTurns:
             """,
             (ALL if limit is None else limit,),
         )
-        return [
-            Session(
-                name=name,
-                client=client,
-                place=place,
-                first_at=datetime.fromisoformat(first),
-                last_at=datetime.fromisoformat(last),
-                turns=turns,
-                messages=messages,
-            )
-            for name, client, place, first, last, turns, messages in rows
-        ]
+        return readable(rows, _session, "turns", self._database.damage)
 
     def counts(self) -> Mapping[str, int]:
         names = ("sessions", "turns", "messages", "waiting", "parked", "snapshots", "conflicts")
@@ -180,7 +170,20 @@ class SqlTurns:
     def _messages(self, sql: str, bindings: Mapping[str, Any] | None = None) -> list[Message]:
         columns = ", ".join(f"m.{name}" for name in MESSAGE)
         rows = self._database.rows(sql.replace("{columns}", columns), bindings or {})
-        return [message_of(row) for row in rows]
+        return readable(rows, message_of, "turns", self._database.damage)
+
+
+def _session(row: Row) -> Session:
+    name, client, place, first, last, turns, messages = row
+    return Session(
+        name=name,
+        client=client,
+        place=place,
+        first_at=datetime.fromisoformat(first),
+        last_at=datetime.fromisoformat(last),
+        turns=turns,
+        messages=messages,
+    )
 
 
 def column(value: Any) -> Any:
@@ -247,7 +250,7 @@ class SqlSnapshots:
             " WHERE :session IS NULL OR session = :session ORDER BY first, id",
             {"session": session},
         )
-        return [snapshot_of(row) for row in rows]
+        return readable(rows, snapshot_of, "snapshots", self._database.damage)
 
     def last(self, place: str | None) -> Snapshot | None:
         rows = self._database.rows(
@@ -268,7 +271,8 @@ class SqlSnapshots:
             """,
             {"place": place},
         )
-        return snapshot_of(rows[0]) if rows else None
+        found = readable(rows, snapshot_of, "snapshots", self._database.damage)
+        return found[0] if found else None
 
 
 def snapshot_of(row: Sequence[Any]) -> Snapshot:

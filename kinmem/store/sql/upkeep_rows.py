@@ -13,6 +13,7 @@ from kinmem.models import Memory
 from kinmem.models.turns import Conflict, Run
 from kinmem.store.base import Round
 from kinmem.store.memory import SHORT, Summary
+from kinmem.store.sql.damage import Row, readable
 from kinmem.store.sql.database import Database, Transaction, state_of
 from kinmem.store.sql.memory_rows import (
     ALL,
@@ -22,7 +23,7 @@ from kinmem.store.sql.memory_rows import (
     VISIBLE,
     as_text,
     column,
-    memory_of,
+    memories_of,
     time_text,
 )
 from kinmem.store.sql.sharing import Files
@@ -64,7 +65,7 @@ class SqlRounds:
             f" ORDER BY {order} LIMIT :limit",
             {"limit": limit, **bound},
         )
-        return [memory_of(row) for row in rows]
+        return memories_of(rows, self._files.own.database.damage)
 
     def holding(self, words: Collection[str], most: int) -> dict[str, list[str]]:
         found: dict[str, dict[str, None]] = {word: {} for word in words}
@@ -162,7 +163,7 @@ class SqlSummaries:
         rows = self._files.own.database.rows(
             f"""
             SELECT m.id FROM memories m
-            WHERE (length(m.content) > {SHORT} OR (m.metadata ->> 'parts') IS NOT NULL)
+            WHERE (length(m.content) > {SHORT} OR (PARSED(m.metadata) ->> 'parts') IS NOT NULL)
                 AND {IS_LIVE} AND NOT {CURRENT}
             ORDER BY m.content_updated_at, m.id LIMIT :limit
             """,
@@ -277,18 +278,20 @@ class SqlJobs:
             """,
             {"kind": kind, "limit": limit},
         )
-        return [
-            Run(
-                id=id,
-                kind=kind,
-                started_at=datetime.fromisoformat(started),
-                finished_at=datetime.fromisoformat(finished),
-                counts=json.loads(counts),
-                seconds=json.loads(seconds or "{}"),
-                problems=tuple(json.loads(problems or "[]")),
-            )
-            for id, kind, started, finished, counts, seconds, problems in rows
-        ]
+        return readable(rows, _run, "runs", self._database.damage)
+
+
+def _run(row: Row) -> Run:
+    id, kind, started, finished, counts, seconds, problems = row
+    return Run(
+        id=id,
+        kind=kind,
+        started_at=datetime.fromisoformat(started),
+        finished_at=datetime.fromisoformat(finished),
+        counts=json.loads(counts),
+        seconds=json.loads(seconds or "{}"),
+        problems=tuple(json.loads(problems or "[]")),
+    )
 
 
 def has_ended(holder: str) -> bool:
@@ -311,6 +314,15 @@ def close_conflict(db: Transaction, id: int, status: str) -> None:
     db.run("UPDATE conflicts SET status = ? WHERE id = ?", (status, id))
 
 
+def _refused(row: Row) -> frozenset[str]:
+    return frozenset(json.loads(row[0]))
+
+
+def _conflict(row: Row) -> Conflict:
+    id, newer, older, kind, mode, reason, status, at = row
+    return Conflict(newer, older, kind, mode, reason, status, datetime.fromisoformat(at), id)
+
+
 class SqlDecisions:
     """See Decisions."""
 
@@ -322,14 +334,11 @@ class SqlDecisions:
         if not all and not state_of(self._database).has_open_conflicts:
             return []
         rows = self._database.rows(
-            "SELECT newer, older, kind, mode, reason, status, at, id FROM conflicts"
+            "SELECT id, newer, older, kind, mode, reason, status, at FROM conflicts"
             " WHERE :all OR status = 'open' ORDER BY id DESC",
             {"all": all},
         )
-        return [
-            Conflict(newer, older, kind, mode, reason, status, datetime.fromisoformat(at), id)
-            for newer, older, kind, mode, reason, status, at, id in rows
-        ]
+        return readable(rows, _conflict, "conflicts", self._database.damage)
 
     def close_conflict(self, id: int, status: str) -> None:
         with self._database.writing() as db:
@@ -344,4 +353,5 @@ class SqlDecisions:
 
     def refused(self, kind: str) -> frozenset[frozenset[str]]:
         rows = self._database.rows("SELECT ids FROM refusals WHERE kind = ?", (kind,))
-        return frozenset(frozenset(json.loads(ids)) for (ids,) in rows)
+        damage = self._database.damage
+        return frozenset(readable(rows, _refused, "refusals", damage))

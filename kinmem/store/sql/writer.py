@@ -11,6 +11,7 @@ from kinmem.errors import MemoryNotFound, StoreError, VersionConflict
 from kinmem.models import Chunks, Draft, Knowledge, Memory
 from kinmem.models.turns import Batch, Change, Conflict, Repetition
 from kinmem.store.sql import entity_rows
+from kinmem.store.sql.damage import again
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.document_rows import drop_old_texts
 from kinmem.store.sql.erasing import put_repetitions, scrub, turns_of
@@ -37,6 +38,7 @@ class MemoryWriter:
         self._links = links
         self._renew = renew
 
+    @again
     def add(self, drafts: Sequence[Draft], *, batch: str | None = None) -> list[str]:
         if not drafts:
             return []
@@ -44,6 +46,7 @@ class MemoryWriter:
         with self._files.changing() as db:
             return self._files.own.add(db, drafts, self._files.clock(), batch=batch)
 
+    @again
     def update(
         self,
         id: str,
@@ -69,6 +72,7 @@ class MemoryWriter:
         self._links.take_over(heirs)
         return new
 
+    @again
     def apply(self, batch: Batch) -> list[str] | None:
         self._admit([draft.chunks for draft in batch.drafts])
         self._admit([change.chunks for change in batch.changes if change.chunks is not None])
@@ -114,6 +118,7 @@ class MemoryWriter:
         self._empty_logs()
         return erased
 
+    @again
     def _erase(self, ids: Sequence[str], action: str = "erased") -> int:
         """Erase memories in one transaction; returns how many there were."""
         own, now = self._files.own, self._files.clock()
@@ -152,12 +157,14 @@ class MemoryWriter:
         drop_old_texts(self._files.own.database, before)
         return erased
 
+    @again
     def flush_use(self) -> None:
         used = self._files.uses.flush(self._files)
         self._files.copies.catch_up()
         if used:
             self._renew(used)
 
+    @again
     def set_places(self, places: Mapping[str, str | None]) -> None:
         with self._files.writing() as db:
             db.run_each(

@@ -8,6 +8,7 @@ import importlib.util
 import logging
 import os
 import random
+import re
 import stat
 import threading
 import time
@@ -20,7 +21,10 @@ from typing import Any
 import apsw
 
 from kinmem.errors import StoreCode, StoreError
-from kinmem.store.sql.database import Bindings, Row, waiting
+from kinmem.store.sql import sums
+from kinmem.store.sql.damage import Damage, Row
+from kinmem.store.sql.database import Bindings, waiting
+from kinmem.store.sqlite.checks import TABLE, look_at
 from kinmem.store.sqlite.dialect import PRAGMAS, STATE, TABLES, WORD, WORDS
 from kinmem.store.sqlite.high_water import (
     COUNT,
@@ -30,6 +34,7 @@ from kinmem.store.sqlite.high_water import (
     check_is_current,
     check_is_there,
 )
+from kinmem.store.sqlite.mending import mended
 from kinmem.store.sqlite.migrating import MIGRATIONS, BeforeUpgrade, Migrations, without_backup
 
 logger = logging.getLogger(__name__)
@@ -37,25 +42,63 @@ logger = logging.getLogger(__name__)
 # (sqlite.org/wal.html, "WAL-reset bug").
 LEAST_SQLITE = (3, 51, 3)
 BUSY_SECONDS = 5.0
+BYTES = re.compile(r"\b(?:BLOB|embedding|delta|sum|seal|link)\b")
 MOST_IDLE = 8  # connections kept for the next reader; a burst of threads may open more
 
 
 @lru_cache(maxsize=1024)
 def spoken(statement: str) -> str:
     """Return a shared statement with SQLite's words."""
-    return WORD.sub(
-        lambda word: TABLES[word[1]].format(word[2]) if word[1] else WORDS[word[0]], statement
-    )
+    return WORD.sub(_spoken_word, statement)
+
+
+@lru_cache(maxsize=1024)
+def _has_bytes(sql: str) -> bool:
+    """Return whether a statement may rightly give bytes."""
+    return BYTES.search(sql) is not None
+
+
+def _spoken_word(word: re.Match[str]) -> str:
+    return TABLES[word[1]].format(word[2], word[3]) if word[1] else WORDS[word[0]]
 
 
 class SqliteTransaction:
     """See Transaction. Uses one connection."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, damage: Damage) -> None:
         self._connection = connection
+        self.damage = damage
 
     def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
-        return self._connection.execute(spoken(sql), bindings).fetchall()
+        cursor = self._connection.execute(spoken(sql), bindings)
+        try:
+            found = cursor.fetchall()
+        except UnicodeDecodeError:
+            if not cursor.is_readonly:
+                raise
+            return self._decodable(spoken(sql), bindings)
+        if found and str in map(type, found[0]) and not _has_bytes(sql):
+            whole = [row for row in found if bytes not in map(type, row)]  # what should be text
+            if len(whole) < len(found):
+                look_at(self, TABLE.findall(sql))
+            return whole
+        return found
+
+    def _decodable(self, sql: str, bindings: Bindings) -> list[Row]:
+        """Return the rows of a statement that can be decoded, and note those that cannot."""
+        cursor = self._connection.execute(sql, bindings)
+        found: list[Row] = []
+        undecodable = 0
+        while True:
+            try:
+                found.append(next(cursor))
+            except StopIteration:
+                break
+            except UnicodeDecodeError:
+                undecodable += 1
+        if undecodable:
+            look_at(self, TABLE.findall(sql))
+        return found
 
     def row(self, sql: str, bindings: Bindings = ()) -> Row | None:
         return self._connection.execute(spoken(sql), bindings).fetchone()
@@ -134,6 +177,8 @@ class SqliteDatabase:
         self._patience = Patience()
         self._idle: list[apsw.Connection] = []
         self._closed = False
+        self.damage = Damage(path.name)
+        self._mending = False
         self.writes = 0
         """Number of transactions that this process has ended, committed or not."""
         self._high_water = HighWater(note) if note else None
@@ -169,7 +214,7 @@ class SqliteDatabase:
                 connection.execute("PRAGMA query_only = 1")
             try:
                 self._identity.check()
-                yield SqliteTransaction(connection)
+                yield SqliteTransaction(connection, self.damage)
             finally:
                 if self._closed or len(self._idle) >= MOST_IDLE:
                     connection.close()
@@ -196,7 +241,7 @@ class SqliteDatabase:
         with translated(self.path):
             connection = self._connect()
             try:
-                yield SqliteTransaction(connection)
+                yield SqliteTransaction(connection, self.damage)
             finally:
                 connection.close()
 
@@ -222,13 +267,15 @@ class SqliteDatabase:
                         "storage_newer",
                     )
                 before = db.total_changes()
-                yield SqliteTransaction(db)
+                yield SqliteTransaction(db, self.damage)
                 counts = self._high_water is not None and db.total_changes() != before
                 count: Any = db.execute(RAISE).get if counts else None
                 db.execute("COMMIT")
-            except BaseException:
+            except BaseException as error:
                 if db.in_transaction:
                     db.execute("ROLLBACK")
+                if is_damage(error) and self._mend():
+                    raise StoreError(f"{self.path.name}: {MENDED}", "storage_mended") from error
                 raise
             finally:
                 self.writes += 1
@@ -236,12 +283,22 @@ class SqliteDatabase:
             if count is not None and self._high_water is not None:
                 self._high_water.note(count)
 
+    def _mend(self) -> bool:
+        """Make anew what is made from memories and is damaged; returns whether anything was."""
+        if self._mending:
+            return False
+        self._mending = True
+        try:
+            return bool(mended(self))
+        finally:
+            self._mending = False
+
     @contextmanager
     def alone(self) -> Iterator[SqliteTransaction]:
         """Lend the connection for writing, outside of a transaction, to code that makes its own."""
         self._check_alive()
         with translated(self.path), self._turn() as db:
-            yield SqliteTransaction(db)
+            yield SqliteTransaction(db, self.damage)
 
     def empty_log(self) -> None:
         """Move everything into the main file and empty the log, so that no copy of erased text
@@ -302,7 +359,9 @@ class SqliteDatabase:
     def _migrate(self) -> None:
         """Apply the missing migrations, those of an existing file after a backup; several processes
         may try."""
-        found = self._migrations.checked_version(SqliteTransaction(self._writer), self.path)
+        found = self._migrations.checked_version(
+            SqliteTransaction(self._writer, self.damage), self.path
+        )
         if found == self.version:
             return
         # Allows a new file to shrink in pieces later; a file that has tables is not affected.
@@ -320,7 +379,7 @@ class SqliteDatabase:
         db = self._writer
         db.execute("BEGIN IMMEDIATE")
         try:
-            self._migrations.apply(SqliteTransaction(db), self.path, back_up)
+            self._migrations.apply(SqliteTransaction(db, self.damage), self.path, back_up)
             db.execute("COMMIT")
         except BaseException:
             if db.in_transaction:
@@ -348,7 +407,8 @@ def connect(
     db = apsw.Connection(str(path), flags=flags | apsw.SQLITE_OPEN_NOMUTEX)
     try:
         db.set_busy_handler(patience or Patience())
-        db.create_collation("ANYCASE", _compare_folded)
+        for name, function in FUNCTIONS.items():
+            db.create_scalar_function(name, function, flags=apsw.SQLITE_INNOCUOUS)
         db.enable_load_extension(True)
         try:
             db.load_extension(_vec0())
@@ -380,6 +440,8 @@ def translated(path: Path) -> Iterator[None]:
     except apsw.Error as error:
         code, said = _meaning(error)
         raise StoreError(f"{path.name}: {said}", code) from error
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{path.name}: {DAMAGED}", "storage_damaged") from error
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise StoreError(f"{path.name}: {FULL}", "storage_full") from error
@@ -387,6 +449,16 @@ def translated(path: Path) -> Iterator[None]:
         raise StoreError(said, "storage_failed") from error
 
 
+def is_damage(error: BaseException) -> bool:
+    """Return whether the driver says that something stored is damaged."""
+    if isinstance(error, apsw.SQLError):  # how the extensions for words and vectors say so
+        return bool(BY_EXTENSION.search(str(error)))
+    return isinstance(error, apsw.CorruptError | UnicodeDecodeError)
+
+
+BY_EXTENSION = re.compile(r"fts5|vtable|vec0|sqlite-vec|malformed")
+MENDED = "words or vectors were damaged and are made anew; nothing was changed, do it again"
+DAMAGED = "the file is damaged; kinmem doctor names what, and kinmem doctor --repair mends it"
 FULL = "the disk is full; nothing was changed, make room and try again"
 WHERE = "KINMEM_HOME, or --home, names the folder that holds everything"
 
@@ -399,10 +471,9 @@ def _meaning(error: apsw.Error) -> tuple[StoreCode, str]:
     if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
         return "storage_read_only", "it cannot be opened for writing; check the folder's rights"
     if isinstance(error, apsw.CorruptError | apsw.NotADBError):
-        return (
-            "storage_damaged",
-            "the file is damaged; run kinmem doctor, and kinmem backup restore",
-        )
+        return "storage_damaged", DAMAGED
+    if is_damage(error):
+        return "storage_damaged", DAMAGED
     return "storage_failed", f"{type(error).__name__}: {error}; run kinmem doctor"
 
 
@@ -463,7 +534,16 @@ def _empty(db: apsw.Connection) -> None:
     db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
-def _compare_folded(one: str, other: str) -> int:
-    """Compare texts without regard to case in any alphabet. SQLite's NOCASE knows A to Z only."""
-    one, other = one.casefold(), other.casefold()
-    return (one > other) - (one < other)
+def _alike(one: bytes | None, other: bytes | None) -> bool | None:
+    """See ALIKE in store/sql/database.py. SQLite's NOCASE knows A to Z only."""
+    if one is None or other is None:
+        return None
+    return one == other or _folded(one) == _folded(other)
+
+
+def _folded(text: bytes) -> str:
+    return text.decode(errors="replace").casefold()
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {**sums.FUNCTIONS, "kinmem_alike": _alike}
+"""What statements and triggers call, by name."""

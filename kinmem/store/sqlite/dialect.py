@@ -8,12 +8,15 @@ TABLES = {
     "LISTED": "(SELECT value FROM json_each({}))",
     "NUMBERED": "(SELECT value FROM json_each({}))",
     "PAIRED": "(SELECT value ->> 0 AS one, value ->> 1 AS other FROM json_each({}))",
+    "PARSED": "iif(json_valid({0}), {0}, NULL)",
+    # For partial indexes that it is not null; bytes, since a damaged text is no UTF-8.
+    "ALIKE": "({0} IS NOT NULL AND kinmem_alike(CAST({0} AS BLOB), CAST({1} AS BLOB)))",
 }
-"""By word, with its argument in place of {}."""
+"""By word, with its arguments in place of {}."""
 WORDS = {"ORDERED JOIN": "CROSS JOIN", "BY INDEX": "INDEXED BY"}
 """By word, what has no argument."""
-WORD = re.compile(rf"\b({'|'.join(TABLES)})\(([\w:.?]+)\)|{'|'.join(WORDS)}")
-"""Matches a word; group 1 is one of TABLES and group 2 its argument."""
+WORD = re.compile(rf"\b({'|'.join(TABLES)})\(([\w:.?]+)(?:, ([\w:.?]+))?\)|{'|'.join(WORDS)}")
+"""Matches a word; group 1 is one of TABLES, groups 2 and 3 are its arguments."""
 
 # All of it is read from one end of an index.
 STATE = f"""
@@ -31,7 +34,7 @@ STATE = f"""
             ORDER BY m.expires_at LIMIT 1),
         (SELECT m.valid_to FROM memories m WHERE m.valid_to IS NOT NULL AND {IS_LIVE}
             ORDER BY m.valid_to LIMIT 1),
-        (SELECT json_group_array(json_array(name, id, dimension,
+        (SELECT json_group_array(json_array(CAST(name AS TEXT), id, dimension,
             NOT EXISTS (SELECT 1 FROM pending WHERE embedder = id),
             NOT EXISTS (SELECT 1 FROM turn_pending WHERE embedder = id))) FROM embedders)
     FROM revision

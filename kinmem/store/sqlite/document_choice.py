@@ -90,8 +90,8 @@ def _read_chunks(
     rows = database.rows(
         """
         SELECT c.id, c.memory, c.position, c.metadata, coalesce(c.text, m.content),
-            json_extract(m.metadata, '$.parts'), coalesce(m.title, ''),
-            json_extract(m.ingest_metadata, '$.held')
+            PARSED(m.metadata) ->> '$.parts', coalesce(m.title, ''),
+            PARSED(m.ingest_metadata) ->> '$.held'
         FROM chunks c JOIN memories m ON m.rowid = c.memory
         WHERE c.metadata IS NOT NULL AND (
             c.id IN (SELECT value FROM json_each(:tried))

@@ -6,8 +6,10 @@ Documents are found by their chunks, one by one; the part that answers best spea
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
+from kinmem.errors import StoreError
 from kinmem.models import Asked, Candidate
 from kinmem.store.sql.database import Row, state_of
 from kinmem.store.sql.memory_rows import SAID_AT, Allowed
@@ -59,7 +61,7 @@ SEARCH = f"""
     )
     SELECT number, better, has_all, memory, fits{", NULL" * (len(COLUMNS) + 1)} FROM told
     UNION ALL
-    SELECT NULL, NULL, NULL, m.rowid, {{allowed}}, json_extract(m.metadata, '$.parts'), {CANDIDATE}
+    SELECT NULL, NULL, NULL, m.rowid, {{allowed}}, PARSED(m.metadata) ->> '$.parts', {CANDIDATE}
     FROM (
         SELECT memory FROM leading UNION SELECT memory FROM told WHERE is_former
         UNION SELECT value FROM json_each(:rows)
@@ -217,7 +219,13 @@ def _read(
 
     def run(words: str, *, exact: bool) -> _Read:
         sql = _statement(database, asked, allowed, superseded, words, exact=exact)
-        return _sorted_out(database.rows(sql, {**bound, "words": words}), asked)
+        try:
+            return _sorted_out(database.rows(sql, {**bound, "words": words}), asked)
+        except StoreError as error:
+            if not words or error.code != "storage_damaged":
+                raise
+            database.damage.note("words", None, str(error))
+            return run("", exact=exact)
 
     if asked.all_words_first and any_of:
         read = run(match_all(asked.words, beginnings=True), exact=True)
@@ -255,12 +263,26 @@ def _statement(
     )
 
 
+def _is_sound(values: Sequence[Any]) -> bool:
+    """Return whether scoring can read a candidate; whether it is as it was written is checked when
+    it is shown."""
+    one = Candidate(*values)
+    try:
+        for time in filter(None, (one.said_at, one.content_updated_at, one.recalled_at)):
+            datetime.fromisoformat(time)
+        return isinstance(one.content, str)
+    except (ValueError, TypeError):
+        return False
+
+
 def _sorted_out(rows: Iterable[Row], asked: Asked) -> _Read:
     """Convert the rows of SEARCH. On a tie, matches that have all the words come first."""
     listed, candidates, documents, fitting = [], {}, {}, set()
     for number, better, has_all, memory, fits, parts, *values in rows:
         if number is not None:
             listed.append((number, better, has_all, memory, fits))
+            continue
+        if not _is_sound(values):
             continue
         candidates[memory] = Candidate(*values)
         if parts is not None:

@@ -27,6 +27,7 @@ from kinmem.store.sql.sharing import KinFiles
 from kinmem.store.sqlite.chunk_vectors import ChunkVectors
 from kinmem.store.sqlite.connection import SqliteDatabase, translated
 from kinmem.store.sqlite.high_water import note_of
+from kinmem.store.sqlite.mending import forget_embedder, unnamed_embedders
 from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
 from kinmem.store.sqlite.nearest_chunks import NearestChunks
 from kinmem.store.sqlite.word_index import WordIndex
@@ -157,6 +158,17 @@ def _tidy(own: MemoryFile, shared: MemoryFile, kin: str) -> None:
         db.run(SET_MARK, (DONE,))
 
 
+def forget_unnamed(database: SqliteDatabase) -> None:
+    """Let embedders be enrolled anew whose names are damaged: nothing works without their list."""
+    with database.reading() as db:
+        unnamed = unnamed_embedders(db)
+    if unnamed:
+        with database.writing() as db:
+            for number in unnamed:
+                forget_embedder(db, number)
+        logger.warning("%s: the vectors of a damaged embedder are made again", database.path.name)
+
+
 class SqliteFile(MemoryFile):
     """One SQLite file, whoever's it is, and what of it is in memory."""
 
@@ -172,6 +184,7 @@ class SqliteFile(MemoryFile):
     ) -> None:
         """Open or create it. Raises StoreError, see SqliteDatabase."""
         database = SqliteDatabase(path, before_upgrade=before_upgrade, note=note)
+        forget_unnamed(database)
         self.near = NearestChunks(database)
         super().__init__(database, WordIndex(), ChunkVectors(database, self.near.copies), kin)
 

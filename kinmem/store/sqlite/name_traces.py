@@ -20,7 +20,7 @@ from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.document_rows import delta
 from kinmem.store.sql.document_texts import SqlDocuments
 from kinmem.store.sql.erasing import IN_TURNS, turns_of
-from kinmem.store.sql.memory_rows import COLUMNS, memory_of
+from kinmem.store.sql.memory_rows import COLUMNS, memories_of
 from kinmem.store.sqlite.connection import SqliteDatabase, SqliteTransaction
 from kinmem.store.sqlite.kin_files import SqliteFiles
 from kinmem.store.sqlite.named_columns import DROPPED, SAID, WITH_MEMORIES, WRITTEN, changes
@@ -237,7 +237,7 @@ def _naming(database: SqliteDatabase, mention: Mention) -> list[Memory]:
             ORDER BY m.rowid
             """
         )
-    return [memory_of(row) for row in rows]
+    return memories_of(rows, database.damage)
 
 
 def _texts(database: SqliteDatabase) -> list[tuple[str, str]]:

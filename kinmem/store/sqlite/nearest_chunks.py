@@ -15,9 +15,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kinmem.errors import KinmemError
+from kinmem.errors import KinmemError, StoreError
 from kinmem.models import State, Vector
-from kinmem.store.sql.database import embedder_of, state_of
+from kinmem.store.sql.damage import Row
+from kinmem.store.sql.database import Bindings, embedder_of, state_of
 from kinmem.store.sql.memory_rows import IS_LIVE, Allowed
 from kinmem.store.sqlite.connection import SqliteDatabase
 
@@ -135,7 +136,7 @@ class NearestChunks:
         if copy is not None:
             memories, vectors = copy.index.first_vectors(np.array(rows, np.int64))
             return dict(zip(memories.tolist(), vectors, strict=True))
-        found = self._database.rows(
+        found = self._read(
             f"""
             SELECT c.memory, v.embedding FROM chunks c JOIN vectors_{known[0]} v ON v.chunk = c.id
             WHERE c.memory IN (SELECT value FROM json_each(?)) AND c.position = 0
@@ -162,7 +163,7 @@ class NearestChunks:
             rows = rows - result.keys()  # those that are in none
             if not rows:
                 return result
-        found = self._database.rows(
+        found = self._read(
             f"""
             SELECT c.memory, 1 - vec_distance_cosine(v.embedding, :vector)
             FROM chunks c JOIN vectors_{known[0]} v ON v.chunk = c.id
@@ -172,7 +173,8 @@ class NearestChunks:
             {"vector": vector.tobytes(), "rows": json.dumps(list(rows))},
         )
         for memory, cosine in found:
-            result.setdefault(memory, []).append(cosine)
+            if cosine is not None:
+                result.setdefault(memory, []).append(cosine)
         return result
 
     def cosines_of(
@@ -182,8 +184,8 @@ class NearestChunks:
         known = embedder_of(self._database, embedder)
         if known is None or not chunks:
             return {}
-        return dict(
-            self._database.rows(
+        found: dict[int, float | None] = dict(
+            self._read(
                 f"""
                 SELECT chunk, 1 - vec_distance_cosine(embedding, :vector) FROM vectors_{known[0]}
                 WHERE chunk IN (SELECT value FROM json_each(:chunks))
@@ -191,6 +193,7 @@ class NearestChunks:
                 {"vector": vector.tobytes(), "chunks": json.dumps(list(chunks))},
             )
         )
+        return {chunk: cosine for chunk, cosine in found.items() if cosine is not None}
 
     def _chunks_per_memory(self) -> int:
         """Return the mean number of chunks of a memory, rounded up. It is estimated from the
@@ -217,7 +220,7 @@ class NearestChunks:
 
     def _scan(self, number: int, vector: Vector, limit: int, allowed: Allowed) -> Near:
         self.copies.scans += 1
-        rows = self._database.rows(
+        rows = self._read(
             f"""
             WITH near AS (
                 SELECT chunk, distance FROM vectors_{number}
@@ -232,7 +235,17 @@ class NearestChunks:
             """,
             {**allowed.bound, "vector": vector.tobytes(), "limit": limit},
         )
-        return rows
+        return [row for row in rows if row[1] is not None]  # the vector is damaged
+
+    def _read(self, sql: str, bound: Bindings) -> list[Row]:
+        """Return the rows; none if the vectors are damaged."""
+        try:
+            return self._database.rows(sql, bound)
+        except StoreError as error:
+            if error.code != "storage_damaged":
+                raise
+            self._database.damage.note("vectors", None, str(error))
+            return []
 
     def _rowids(self, allowed: Allowed) -> "Ids":
         import numpy as np
@@ -399,4 +412,6 @@ def _put(copy: _Copy, rows: Sequence[_Stored]) -> None:
             chunks = np.array([row[0] for row in own], np.int64)
             memories = np.array([row[1] for row in own], np.int64)
             vectors = np.frombuffer(b"".join(row[3] for row in own), np.float32)
-            index.put(chunks, memories, vectors.reshape(len(own), -1))
+            vectors = vectors.reshape(len(own), -1)
+            whole = np.isfinite(vectors).all(axis=1)  # else it is damaged
+            index.put(chunks[whole], memories[whole], vectors[whole])

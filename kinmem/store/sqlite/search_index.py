@@ -16,6 +16,7 @@ from kinmem.models import (
     Vector,
     Vectors,
 )
+from kinmem.store.sql.damage import again
 from kinmem.store.sql.database import Transaction, state_of
 from kinmem.store.sql.document_rows import note_ingested
 from kinmem.store.sql.memory_rows import IN_IDS, IN_NUMBERS, VISIBLE, Allowed, View, conditions
@@ -109,6 +110,7 @@ class SqliteIndex:
         own, others = self._files
         return _is_filled(own, embedder, but=None) and _is_filled(others, embedder, self._files.kin)
 
+    @again
     def fill(self, embedder: str, chunks: Sequence[Pending], vectors: Vectors) -> None:
         for file in self._files:
             is_own = file is self._files.own

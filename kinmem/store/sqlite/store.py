@@ -2,58 +2,87 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import StoreError
-from kinmem.models import Health
+from kinmem.models import Damaged, Health
 from kinmem.settings import kin_name
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.sql_store import SqlStore
+from kinmem.store.sqlite.checks import broken_history, damaged_rows, unlike_memories
 from kinmem.store.sqlite.chunk_vectors import VEC0_CHUNK
-from kinmem.store.sqlite.connection import SqliteDatabase
+from kinmem.store.sqlite.connection import SqliteDatabase, is_damage
 from kinmem.store.sqlite.kin_files import SqliteFiles
+from kinmem.store.sqlite.mending import mended
 from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
 from kinmem.store.sqlite.name_traces import SqliteForgetting
 from kinmem.store.sqlite.search_index import SqliteIndex
 from kinmem.store.sqlite.turn_search import SqliteTranscript
 
 
-def examine(database: SqliteDatabase, home: Path) -> Health:
-    """Count what must agree and let SQLite look for damage; reads the whole file."""
+def examine(database: SqliteDatabase, home: Path, *, deep: bool = False) -> Health:
+    """Count what must agree and look for damage; reads the whole file. `deep` also compares what is
+    made from memories with them, and follows the chain of the history."""
+    name = str(database.path.relative_to(home))
+    found = _Findings(name)
     with database.afresh() as db:
-        vectors = {
-            str(name): _count(db, f"vectors_{number:d}_rowids")
-            for number, name in db.rows("SELECT id, name FROM embedders")
-        }
-        pending = db.rows(
-            "SELECT name, count(chunk) FROM embedders LEFT JOIN pending"
-            " ON pending.embedder = embedders.id GROUP BY name"
-        )
-        found = [said for (said,) in db.rows("PRAGMA quick_check(5)")]
         sqlite, source, vec = (
             str(db.value(f"SELECT {told}()"))
             for told in ("sqlite_version", "sqlite_source_id", "vec_version")
         )
-        return Health(
-            file=str(database.path.relative_to(home)),
+        health = Health(
+            file=name,
             engine=f"SQLite {sqlite} ({source[:10]} {source[20:32]}), sqlite-vec {vec}",
             application=db.value("PRAGMA application_id"),
             version=db.value("PRAGMA user_version"),
-            memories=_count(db, "memories"),
-            words=_count(db, "words_docsize WHERE id > 0"),
-            chunks=_count(db, "chunks"),
-            vectors=vectors,
-            pending={str(name): int(count or 0) for name, count in pending},
-            damage=() if found == ["ok"] else tuple(map(str, found)),
+            memories=found.counted(db, "memories"),
+            words=found.counted(db, "words_docsize WHERE id > 0"),
+            chunks=found.counted(db, "chunks"),
+            vectors={
+                str(name): found.counted(db, f"vectors_{number:d}_rowids")
+                for number, name in db.rows("SELECT id, name FROM embedders")
+            },
+            pending={
+                str(name): found.counted(db, f"pending WHERE embedder = {number:d}")
+                for number, name in db.rows("SELECT id, name FROM embedders")
+            },
         )
+        with found.whatever_is_read():
+            check = "integrity_check" if deep else "quick_check"
+            found.damage += [str(said) for (said,) in db.rows(f"PRAGMA {check}(5)") if said != "ok"]
+        for look in (damaged_rows, broken_history, unlike_memories) if deep else (damaged_rows,):
+            with found.whatever_is_read():
+                found.rows += [Damaged(name, *one) for one in look(db)]
+    return replace(health, damage=tuple(found.damage), damaged=tuple(found.rows))
 
 
-def _count(db: Transaction, table: str) -> int:
-    return int(db.value(f"SELECT count(*) FROM {table}"))
+class _Findings:
+    """What is wrong with a file."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self.damage: list[str] = []
+        self.rows: list[Damaged] = []
+
+    @contextmanager
+    def whatever_is_read(self) -> Iterator[None]:
+        """Go on after damage that ends a look at the file."""
+        try:
+            yield
+        except Exception as error:
+            if not is_damage(error):
+                raise
+            self.damage.append(f"{type(error).__name__}: {error}")
+
+    def counted(self, db: Transaction, table: str) -> int:
+        with self.whatever_is_read():
+            return int(db.value(f"SELECT count(*) FROM {table}"))
+        return 0
 
 
 logger = logging.getLogger(__name__)
@@ -77,6 +106,8 @@ def keep_house(
 ) -> Counter[str]:
     """See Store.keep_house."""
     counts: Counter[str] = Counter()
+    if not dry_run:
+        counts["mended"] += len(mended(database))
     for number in _numbers(database):
         _fill_blocks(database, number, is_over, dry_run, counts)
     _give_back(database, is_over, dry_run, counts)
@@ -192,8 +223,8 @@ class SqliteStore(SqlStore):
         self.transcript = SqliteTranscript(self.files)
         self.forgetting = SqliteForgetting(self.files, self.documents, self.writer.erase_all)
 
-    def health(self) -> list[Health]:
-        return [examine(file.database, self._home) for file in self.files]
+    def health(self, *, deep: bool = False) -> list[Health]:
+        return [examine(file.database, self._home, deep=deep) for file in self.files]
 
     def keep_house(self, is_over: Callable[[], bool], dry_run: bool = False) -> Mapping[str, int]:
         done: Counter[str] = Counter()

@@ -5,9 +5,11 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from kinmem.errors import StoreError
 from kinmem.models import TURN, Asked, Candidate, Coverage, Filters, Found, Pending, Vectors
 from kinmem.models.turns import Message
 from kinmem.store.sessions import Learned
+from kinmem.store.sql.damage import Row, again, readable
 from kinmem.store.sql.database import state_of
 from kinmem.store.sql.erasing import restates
 from kinmem.store.sql.memory_rows import IN_IDS, IS_LIVE, RAISE, time_text
@@ -118,8 +120,7 @@ class SqliteTranscript:
         if asked.all_words_first and expressions[0]:
             expressions.insert(0, match_all(asked.words, beginnings=True))
         for words in expressions:
-            sql = SEARCH.format(listed=listed if words else NONE, allowed=allowed or "1")
-            rows = self._database.rows(sql, {**wanted, "words": words})
+            rows = self._matching(listed if words else NONE, allowed, {**wanted, "words": words})
             matches = {row[0]: row[1] for row in rows if row[1] is not None}
             if matches:
                 break
@@ -127,6 +128,16 @@ class SqliteTranscript:
             turn: self._candidate(turn, *told) for turn, better, *told in rows if better is None
         }
         return matches, candidates
+
+    def _matching(self, listed: str, allowed: str | None, bound: Mapping[str, Any]) -> list[Row]:
+        """Run the statement; without words if their index is damaged."""
+        try:
+            return self._database.rows(SEARCH.format(listed=listed, allowed=allowed or "1"), bound)
+        except StoreError as error:
+            if listed == NONE or error.code != "storage_damaged":
+                raise
+            self._database.damage.note("turn_words", None, str(error))
+            return self._matching(NONE, allowed, bound)
 
     def _candidate(
         self,
@@ -167,7 +178,8 @@ class SqliteTranscript:
         rows = self._database.rows(
             f"SELECT {columns} FROM turns WHERE id {IN_IDS}", {"ids": json.dumps(wanted)}
         )
-        return {_id(message.id): message for message in map(message_of, rows)}
+        found = readable(rows, message_of, "turns", self._database.damage)
+        return {_id(message.id): message for message in found}
 
     def learned(self, messages: Collection[Message]) -> Mapping[int, Sequence[Learned]]:
         turns = {(one.session, one.turn) for one in messages}
@@ -223,6 +235,7 @@ class SqliteTranscript:
     def pending(self, embedder: str, limit: int) -> list[Pending]:
         return self._vectors.pending(embedder, limit)
 
+    @again
     def fill(self, embedder: str, chunks: Sequence[Pending], vectors: Vectors) -> None:
         with self._database.writing() as db:
             if self._vectors.put(db, embedder, [one.chunk for one in chunks], vectors):

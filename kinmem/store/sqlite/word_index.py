@@ -10,6 +10,7 @@ from kinmem.language import Weight, order_in
 from kinmem.models import ROLES, Memory, Passage
 from kinmem.models.turns import Message
 from kinmem.store.sessions import Cut
+from kinmem.store.sql.damage import Row, again, readable
 from kinmem.store.sql.database import Database, Transaction
 from kinmem.store.sql.erasing import ERASED
 from kinmem.store.sql.memory_rows import (
@@ -152,6 +153,7 @@ class TurnWords:
     def waiting(self) -> int:
         return int(self._database.rows("SELECT count(*) FROM turns_to_index")[0][0])
 
+    @again
     def index(self, limit: int, cut: Cut) -> int:
         rows = self._waiting_rows(limit)
         entries = {row: _entry(row, cut) for row in rows}
@@ -177,9 +179,11 @@ class TurnWords:
         columns = ", ".join(f"m.{name}" for name in MESSAGE)
         sql = WITH_NEIGHBOURS.format(which).replace("m.*", columns)
         rows = db.rows(sql, bound)
-        return [
-            (message_of(row[:-2]), "\n".join(text for text in row[-2:] if text)) for row in rows
-        ]
+        return readable(rows, _with_neighbours, "turns", db.damage)
+
+
+def _with_neighbours(row: Row) -> tuple[Message, str]:
+    return message_of(row[:-2]), "\n".join(text for text in row[-2:] if text)
 
 
 def _entry(row: tuple[Message, str], cut: Cut) -> _Entry | None:

@@ -1,0 +1,126 @@
+"""Finds which rows of a file are damaged, and whether what is made from them agrees with them."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+from kinmem.store.sql.damage import DERIVED
+from kinmem.store.sql.database import Transaction
+from kinmem.store.sql.memory_rows import COLUMNS as MEMORY
+from kinmem.store.sql.memory_rows import indexed, sound
+from kinmem.store.sql.sums import LINE, SUMMED, broken_links
+
+TABLE = re.compile(r"\b(?:FROM|JOIN) (\w+)")
+TABLES = """
+    SELECT name FROM pragma_table_list
+    WHERE type = 'table' AND schema = 'main' AND name NOT LIKE 'sqlite_%' ORDER BY name
+"""
+COLUMNS = "SELECT name, type FROM pragma_table_info(?)"
+KEYS: Mapping[str, str] = {"memories": "id"}
+"""By table the column that names a row to people, where that is not its number."""
+
+
+def look_at(db: Transaction, tables: Collection[str]) -> None:
+    """Note which rows of these tables hold text that cannot be decoded."""
+    for table in sorted(set(tables)):
+        if table in DERIVED:
+            db.damage.note(table, None, "some of its text is none")
+        for key, column in undecodable(db, table):
+            db.damage.note(table, key, f"its {column} is no text")
+
+
+def undecodable(db: Transaction, table: str) -> Iterator[tuple[str, str]]:
+    """Yield (key of a row, column) for every text that is no UTF-8."""
+    columns = [name for name, type in db.rows(COLUMNS, (table,)) if type == "TEXT"]
+    if not columns:
+        return
+    keys = KEYS.get(table) or ", ".join(_key_of(db, table))
+    key = " || ' ' || ".join(f"CAST({name} AS BLOB)" for name in keys.split(", "))
+    read = ", ".join(
+        f"CASE typeof({name}) WHEN 'text' THEN CAST({name} AS BLOB) WHEN 'blob' THEN x'ff' END"
+        for name in columns
+    )
+    for named, *texts in db.rows(f"SELECT CAST({key} AS BLOB), {read} FROM {table}"):
+        for column, text in zip(columns, texts, strict=True):
+            if text is not None and not is_text(text):
+                yield bytes(named or b"?").decode(errors="replace"), column
+                break
+
+
+def _key_of(db: Transaction, table: str) -> list[str]:
+    """Return the columns of the primary key."""
+    sql = "SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk"
+    return [name for (name,) in db.rows(sql, (table,))] or ["rowid"]
+
+
+def damaged_rows(db: Transaction) -> Iterator[tuple[str, str, str]]:
+    """Yield (table, key, problem) of every row that is not as it was written, or no text."""
+    for (table,) in db.rows(TABLES):
+        found = dict(undecodable(db, table))
+        yield from ((table, key, f"its {column} is no text") for key, column in found.items())
+        if table in SUMMED:
+            columns: dict[str, str] = dict(db.rows(COLUMNS, (table,)))
+            values = ", ".join(
+                f"CAST({name} AS BLOB)" if columns[name] == "TEXT" else name
+                for name in SUMMED[table]
+            )
+            key = KEYS.get(table, "id")
+            sql = f"SELECT CAST({key} AS BLOB) FROM {table} WHERE sum IS NOT kinmem_sum({values})"
+            for (stored,) in db.rows(sql):
+                told = bytes(stored or b"?").decode(errors="replace")
+                if told not in found:
+                    yield table, told, "it is not as it was written"
+
+
+def broken_history(db: Transaction) -> Iterator[tuple[str, str, str]]:
+    """Yield (table, key, problem) where the chain of the history does not hold."""
+    values = ", ".join(name if name == "write" else f"CAST({name} AS BLOB)" for name in LINE)
+    rows = db.rows(f"SELECT seq, seal, {values} FROM history ORDER BY seq")
+    erased = {last: link for last, link in db.rows("SELECT last, link FROM erased_lines")}
+    for number, problem in broken_links(((row[0], row[1], row[2:]) for row in rows), erased):
+        yield "history", str(number), problem
+
+
+def unlike_memories(db: Transaction) -> Iterator[tuple[str, None, str]]:
+    """Yield (table, None, problem) where words or vectors are not those of the memories."""
+    memories = db.rows(f"SELECT m.rowid, {MEMORY} FROM memories m ORDER BY m.rowid")
+    expected = {row: indexed(memory) for (row,), memory in sound(memories, db.damage)}
+    stored = {
+        row: tuple(texts)
+        for row, *texts in db.rows("SELECT id, c0, c1, c2 FROM words_content WHERE id > 0")
+    }
+    if any(stored.get(row) != texts for row, texts in expected.items()):
+        yield "words", None, "they are not those of the memories"
+    for table in ("words", "turn_words"):
+        if (said := db.rows(f"PRAGMA quick_check({table})")) != [("ok",)]:
+            yield table, None, str(said[0][0])
+    for number, name, dimension in db.rows("SELECT id, name, dimension FROM embedders"):
+        if problem := _of_vectors(db, number, dimension):
+            yield "vectors", None, f"of {name}: {problem}"
+
+
+def _of_vectors(db: Transaction, number: int, dimension: int) -> str | None:
+    """Return what is wrong with the vectors of an embedder: each must be of length 1."""
+    import numpy as np
+
+    done = set()
+    for chunk, vector in db.rows(f"SELECT chunk, embedding FROM vectors_{number:d}"):
+        done.add(chunk)
+        length = float(np.linalg.norm(np.frombuffer(vector, np.float32)))
+        if len(vector) != 4 * dimension or not abs(length - 1) < FAR:
+            return f"that of chunk {chunk} is none"
+    waiting = {id for (id,) in db.rows("SELECT chunk FROM pending WHERE embedder = ?", (number,))}
+    if done | waiting != {id for (id,) in db.rows("SELECT id FROM chunks")} or done & waiting:
+        return "they are not those of the chunks"
+    return None
+
+
+FAR = 1e-3
+"""Of a vector's length from 1: what rounding never does."""
+
+
+def is_text(stored: bytes) -> bool:
+    try:
+        stored.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
