@@ -18,6 +18,7 @@ from kinmem.cli.tables import without_effect
 from kinmem.errors import ConfigError, KinmemError
 from kinmem.mcp.tokens import Tokens, is_loopback
 from kinmem.settings import Settings
+from kinmem.settings.trust import warnings
 from kinmem.wiring.pick_models import asks_network, chat_models, embedders
 
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ def place(home: Path) -> Iterator[Check]:
     if SYNCED.search(str(home)):
         told = f"{home} seems to be copied by a sync program, which can damage databases in use"
         yield Check("folder", "warning", told, "set KINMEM_HOME to a folder that is not synced")
+    for told in warnings(home):
+        yield Check("folder", "warning", told, "see docs/security.md")
     existing = next(folder for folder in (home, *home.parents) if folder.exists())
     free = shutil.disk_usage(existing).free
     status: Literal["ok", "warning", "error"] = "ok"

@@ -19,6 +19,7 @@ from kinmem.hooks.socket_server import SocketServer, serve_local
 from kinmem.models.places import at_hand
 from kinmem.recall.profiles import reads
 from kinmem.settings import HOME_VARIABLE, Settings, load, unread
+from kinmem.settings.trust import warnings
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
@@ -45,6 +46,8 @@ def serve(settings: Settings) -> NoReturn:
         signal.signal(name, lambda *_: os._exit(0))  # nothing is open yet that must be closed
     log_to_stderr(settings.general.log_level)
     warn_of_unread(settings)
+    for told in warnings(settings.home):
+        logging.getLogger(__name__).warning("%s", told)
     services = Services(settings)
     if settings.server.transport == "stdio":
         _serve_stdio(services)
@@ -169,6 +172,7 @@ class Services:
             from kinmem.wiring.open_memory import open_service
 
             service = open_service(self._settings_of(name), patience=PATIENCE)
+            service.store.reserve_room(begin=True)
             self._place(service)
             self._sockets.append(serve_local(self.settings.home, name, partial(answered, service)))
             opened.set_result(service)

@@ -142,11 +142,14 @@ class Memories:
         """Take a memory out of use, restorable for KINMEM_PURGE_DAYS; with `erase` remove it for
         good."""
         if erase:
-            return Forgotten(memory_id, "erased", backups=self._erase(memory_id))
+            reach = self._store.making_room(lambda: self._erase(memory_id))
+            return Forgotten(memory_id, "erased", backups=reach)
         memory = self._store.get(memory_id)
         if memory.state != State.DELETED:
             gone = {"state": State.DELETED, "deleted_at": self._clock()}
-            memory = self._store.update(memory_id, gone, action="forgotten")
+            memory = self._store.making_room(
+                lambda: self._store.update(memory_id, gone, action="forgotten")
+            )
         since = memory.deleted_at or self._clock()
         return Forgotten(memory.id, "forgotten", since + self._bin_time)
 

@@ -21,11 +21,13 @@ from kinmem.settings.memory_settings import (
     UpkeepSettings,
 )
 from kinmem.settings.server_settings import (
+    KIN_NAME,
     EmbeddingSettings,
     GeneralSettings,
     ModelSettings,
     ServerSettings,
 )
+from kinmem.settings.trust import refuse_others
 
 HOME_VARIABLE, DEFAULT_HOME = "KINMEM_HOME", "~/.kinmem"
 
@@ -125,12 +127,14 @@ def load(
     """Load the settings in force. `flags` maps variables to values; they take precedence, and None
     values count as absent.
 
-    Raises ConfigError for an unknown name, an unreadable file or a value out of bounds.
+    Raises ConfigError for an unknown name, an unreadable file, a value out of bounds, or a home that
+    others own or may write.
     """
     environment = os.environ if environment is None else environment
     flags = {name: value for name, value in _filled(flags or {}).items() if value is not None}
     place = flags.get(HOME_VARIABLE) or environment.get(HOME_VARIABLE, "").strip() or DEFAULT_HOME
     home = Path(str(place)).expanduser().absolute()
+    refuse_others(home)
     document = read_file(home / "config.toml")
     providers, kins = table_of(document, "providers"), table_of(document, "kin")
     known = {knob.variable: knob for knob in knobs()}
@@ -142,6 +146,8 @@ def load(
         ("flag", flags),
     ]
     kin = _winner("KINMEM_KIN", layers)
+    if KIN_NAME.fullmatch(kin):
+        refuse_others(home, f"kins/{kin}.db")
     if kin in kins:
         layers.insert(1, (f"config.toml [kin.{kin}]", _filled(lines_of_kin(kins, kin))))
     values, origins = _merged(layers, known)

@@ -6,7 +6,7 @@ It consists of small protocols, one for each purpose; ask for the narrowest.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 from kinmem.models import LIVE, Damaged, Fate, Health, Living, Memory, Place, TierChange
 from kinmem.models.turns import Conflict, Run
@@ -15,6 +15,8 @@ from kinmem.store.history import Forgetting, Past
 from kinmem.store.memory import Documents, Memories, Summaries
 from kinmem.store.records import Transfer
 from kinmem.store.sessions import Index, ShownNotes, Snapshots, Transcript, Turns
+
+T = TypeVar("T")
 
 
 class Jobs(Protocol):
@@ -266,6 +268,15 @@ class Store(Memories, Protocol):
     def keep_house(self, is_over: Callable[[], bool], dry_run: bool = False) -> Mapping[str, int]:
         """Keep the files in order until `is_over` returns True; returns what was done, by name.
         Changes no memory."""
+        ...
+
+    def making_room(self, work: Callable[[], T]) -> T:
+        """Do something that gives room back, even if the disk is full."""
+        ...
+
+    def reserve_room(self, *, begin: bool = False) -> None:
+        """Keep room on the disk for `making_room`, if this process has begun to do so and the disk
+        has room to spare."""
         ...
 
     def close(self) -> None:

@@ -276,8 +276,9 @@ class Forgetting:
         forgetting = self._store.forgetting
         with in_backups as erase_in_backups:
             blanked = forgetting.counts(self.mention, self.memories)
-            erased = forgetting.erase([memory.id for memory in self.memories])
-            forgetting.blank(self.mention)
+            ids = [memory.id for memory in self.memories]
+            erased = self._store.making_room(lambda: forgetting.erase(ids))
+            self._store.making_room(lambda: forgetting.blank(self.mention))
             deleted = tuple(name for name in self.files if self._deleted(name))
             self._done()
             reached = erase_in_backups()
@@ -340,13 +341,13 @@ class Forgetting:
         return False
 
     def _searched(self) -> Iterator[Path]:
-        """Yield every file except those of other Kins, and backups, which are packed: what they
-        hold is asked of them."""
+        """Yield every file except those of other Kins, `marks` and `reserve`, which hold numbers
+        and zeros, and backups, which are packed: what they hold is asked of them."""
         kin = self._store.kin
         for path in sorted(filter(_is_plain, self._home.rglob("*"))):
             folder, *rest = path.relative_to(self._home).parts
             is_own = bool(rest) and (rest[0] == f"{kin}-outputs" or rest[0].startswith(f"{kin}.db"))
-            if folder not in ("kins", "backups") or is_own:
+            if folder not in ("kins", "backups", "marks", "reserve") or is_own:
                 yield path
 
 

@@ -182,6 +182,7 @@ class Work:
     def part(self, background: Background) -> bool:
         """Flush usage counters, make vectors and compare new memories, then learn from what was
         said. Returns whether more may be left."""
+        self._store.reserve_room()
         self._store.flush_use()
         failure, more = None, False
         try:

@@ -26,6 +26,7 @@ from kinmem.store.sql.damage import Damage, Row
 from kinmem.store.sql.database import Bindings, waiting
 from kinmem.store.sqlite.checks import TABLE, look_at
 from kinmem.store.sqlite.dialect import PRAGMAS, STATE, TABLES, WORD, WORDS
+from kinmem.store.sqlite.disk import is_read_only, read_only_address, stamp
 from kinmem.store.sqlite.high_water import (
     COUNT,
     RAISE,
@@ -182,10 +183,15 @@ class SqliteDatabase:
         self.writes = 0
         """Number of transactions that this process has ended, committed or not."""
         self._high_water = HighWater(note) if note else None
+        self.is_read_only = is_read_only(path)
+        """Whether the file can only be read, and its folder or disk allows no writing either."""
         _check_engine()
         with translated(path):
             noted = self._high_water.read() if self._high_water else 0  # before the file
             check_is_there(path, noted)
+            if self.is_read_only:
+                self._open_read_only(noted)
+                return
             make_private(path)
             self._writer = connect(path, patience=self._patience)
             try:
@@ -207,6 +213,8 @@ class SqliteDatabase:
         """Lend a connection for reading to this thread alone."""
         self._check_alive()
         with translated(self.path):
+            if self.is_read_only:
+                self._notice_others()
             try:
                 connection = self._idle.pop()
             except IndexError:
@@ -310,6 +318,8 @@ class SqliteDatabase:
     def _turn(self, first: Callable[[apsw.Connection], object] = id) -> Iterator[apsw.Connection]:
         """Lend the connection for writing to this thread alone, after `first`, which may have to
         wait for other processes. Raises storage_busy after five seconds, for whomever it waits."""
+        if self.is_read_only:
+            raise StoreError(f"{self.path.name}: {READ_ONLY}", "storage_read_only")
         with waiting(BUSY_SECONDS) as seconds:
             latest = time.monotonic() + seconds
             if not self._write_lock.acquire(timeout=seconds):
@@ -349,7 +359,38 @@ class SqliteDatabase:
             raise StoreError("the store is closed; open it again")
 
     def _connect(self) -> apsw.Connection:
-        return connect(self.path)
+        if not self.is_read_only:
+            return connect(self.path)
+        self._stamp = stamp(self.path)
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        return connect(read_only_address(self.path), flags)
+
+    def _open_read_only(self, noted: int) -> None:
+        """Open a file that must be as it is already."""
+        self._writer = self._connect()
+        try:
+            found = self._migrations.checked_version(
+                SqliteTransaction(self._writer, self.damage), self.path
+            )
+            if found != self.version:
+                raise StoreError(
+                    f"{self.path.name} can only be read, and is of an older version; copy the home"
+                    " to a place where it can be written, to upgrade it",
+                    "storage_read_only",
+                )
+            check_is_current(self.path, counted(self._writer), noted)
+            self._identity = self._identify()
+        except BaseException:
+            self._writer.close()
+            raise
+
+    def _notice_others(self) -> None:
+        """Read anew what somebody who may write has changed: an immutable file is not expected to
+        change."""
+        if self._stamp != stamp(self.path):
+            while self._idle:
+                self._idle.pop().close()
+            self._identity = Identity(self.path)
 
     def _identify(self) -> Identity:
         """Return which files are open, once there is a log."""
@@ -401,7 +442,9 @@ class SqliteDatabase:
 
 
 def connect(
-    path: Path, flags: int = apsw.SQLITE_OPEN_READWRITE, patience: "Patience | None" = None
+    path: Path | str,
+    flags: int = apsw.SQLITE_OPEN_READWRITE,
+    patience: "Patience | None" = None,
 ) -> apsw.Connection:
     """Open an existing file as kinmem uses it."""
     db = apsw.Connection(str(path), flags=flags | apsw.SQLITE_OPEN_NOMUTEX)
@@ -459,17 +502,22 @@ def is_damage(error: BaseException) -> bool:
 BY_EXTENSION = re.compile(r"fts5|vtable|vec0|sqlite-vec|malformed")
 MENDED = "words or vectors were damaged and are made anew; nothing was changed, do it again"
 DAMAGED = "the file is damaged; kinmem doctor names what, and kinmem doctor --repair mends it"
+NO_ROOM = (apsw.SQLITE_IOERR_SHMSIZE,)
+"""What SQLite reports if a disk has no room for the index of a log."""
 FULL = "the disk is full; nothing was changed, make room and try again"
+READ_ONLY = (
+    "it can only be read, so nothing is stored; recall and list go on. Check the folder's rights"
+)
 WHERE = "KINMEM_HOME, or --home, names the folder that holds everything"
 
 
 def _meaning(error: apsw.Error) -> tuple[StoreCode, str]:
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return "storage_busy", "another process is writing; try again in a moment"
-    if isinstance(error, apsw.FullError):
+    if isinstance(error, apsw.FullError) or getattr(error, "extendedresult", 0) in NO_ROOM:
         return "storage_full", FULL
     if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
-        return "storage_read_only", "it cannot be opened for writing; check the folder's rights"
+        return "storage_read_only", READ_ONLY
     if isinstance(error, apsw.CorruptError | apsw.NotADBError):
         return "storage_damaged", DAMAGED
     if is_damage(error):

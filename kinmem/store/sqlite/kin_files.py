@@ -10,7 +10,9 @@ schema was upgraded (connection.py).
 
 import json
 import logging
+import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from kinmem.store.sql.publishing import bring
 from kinmem.store.sql.sharing import KinFiles
 from kinmem.store.sqlite.chunk_vectors import ChunkVectors
 from kinmem.store.sqlite.connection import SqliteDatabase, translated
+from kinmem.store.sqlite.disk import Reserve, check_locks
 from kinmem.store.sqlite.high_water import note_of
 from kinmem.store.sqlite.mending import forget_embedder, unnamed_embedders
 from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
@@ -204,6 +207,9 @@ class SqliteFiles(KinFiles[SqliteFile]):
         version 6 had in shared.db alone comes home. Raises StoreError."""
         with translated(home):
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if os.access(home, os.W_OK):
+                check_locks(home)
+        self.reserve = Reserve(home)
         name = f"kins/{kin}.db"
         own = SqliteFile(home / name, kin, before_upgrade, note_of(home, name))
         try:
@@ -213,11 +219,18 @@ class SqliteFiles(KinFiles[SqliteFile]):
             raise
         super().__init__(own, shared, kin, clock)
         try:
-            adopt(own, shared, kin)
-            self.copies.catch_up()
+            if not (own.database.is_read_only or shared.database.is_read_only):
+                adopt(own, shared, kin)
+                self.copies.catch_up()
         except BaseException:
             self.close()
             raise
+
+    def empty_logs(self) -> None:
+        """Move what is in the logs into the files, as far as nobody is in the way."""
+        for file in self:
+            with suppress(StoreError):
+                file.database.empty_log()
 
     def close(self) -> None:
         """Close both files. A second call does nothing."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import StoreError
@@ -17,6 +17,7 @@ from kinmem.store.sql.sql_store import SqlStore
 from kinmem.store.sqlite.checks import broken_history, damaged_rows, unlike_memories
 from kinmem.store.sqlite.chunk_vectors import VEC0_CHUNK
 from kinmem.store.sqlite.connection import SqliteDatabase, is_damage
+from kinmem.store.sqlite.disk import Reserve, with_reserve
 from kinmem.store.sqlite.kin_files import SqliteFiles
 from kinmem.store.sqlite.mending import mended
 from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
@@ -86,6 +87,7 @@ class _Findings:
 
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 SPARSE = VEC0_CHUNK // 2
 """Vectors in a block of vec0 up to which they are moved into a fuller one: vec0 fills the newest
@@ -217,11 +219,32 @@ class SqliteStore(SqlStore):
         """Open or create both files. Raises InvalidInput for a name that a Kin cannot have, and
         StoreError."""
         self._home = home
-        self.files = SqliteFiles(home, kin_name(kin), clock, before_upgrade)
+        self.files = self._opened(kin_name(kin), clock, before_upgrade)
         super().__init__(self.files)
         self.index = SqliteIndex(self.files)
         self.transcript = SqliteTranscript(self.files)
         self.forgetting = SqliteForgetting(self.files, self.documents, self.writer.erase_all)
+
+    def _opened(self, kin: str, clock: Clock, before_upgrade: BeforeUpgrade) -> SqliteFiles:
+        """Open the files, with the help of the reserve if the disk has no room for their logs."""
+        try:
+            return SqliteFiles(self._home, kin, clock, before_upgrade)
+        except StoreError as error:
+            if error.code != "storage_full":
+                raise
+        Reserve(self._home).give_up()
+        files = SqliteFiles(self._home, kin, clock, before_upgrade)
+        files.reserve.give_up()
+        return files
+
+    def making_room(self, work: Callable[[], T]) -> T:
+        return with_reserve(self.files.reserve, self.files.empty_logs, work)
+
+    def reserve_room(self, *, begin: bool = False) -> None:
+        if begin:
+            self.files.reserve.hold()
+        else:
+            self.files.reserve.take()
 
     def health(self, *, deep: bool = False) -> list[Health]:
         return [examine(file.database, self._home, deep=deep) for file in self.files]
@@ -239,3 +262,4 @@ class SqliteStore(SqlStore):
             self.flush_use()
         self.transcript.close()
         self.files.close()
+        self.files.reserve.take()
