@@ -30,12 +30,13 @@ def memorize(
     context: CommandContext,
     text: take.Text,
     speaker: take.Speaker = None,
+    key: take.IdempotencyKey = None,
     **details: Unpack[take.Details],
 ) -> None:
     """Store a memory. What is known already is not stored twice."""
     content = _typed(text)
     with context.memory(may_be_new=True) as memory:
-        stored = memory.memorize(content, speaker=speaker, **details)
+        stored = memory.memorize(content, idempotency_key=key, speaker=speaker, **details)
         if stored.status == "refused":
             raise Refused(stored.reason or "it was not stored")
         if context.json:

@@ -97,6 +97,10 @@ Expires = Annotated[
 ]
 NewTags = Annotated[list[str] | None, option("--tag -t", "TAG", "Repeat for several.")]
 Speaker = Annotated[str | None, option("--speaker", "NAME", "Who said it.")]
+IdempotencyKey = Annotated[
+    str | None,
+    option("--idempotency-key", "KEY", "The same call with the same key is done once."),
+]
 
 # documents
 Files = Annotated[list[str], argument("FILE...", "Files and folders; - reads stdin.")]

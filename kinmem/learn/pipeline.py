@@ -150,9 +150,9 @@ class Learn:
         self._screen = Screen(store, self._compare, models.judge, self._border)
         self._unsettled = Unsettled(store, embedder, self._compare)
 
-    def note(self, note: Note) -> Stored:
+    def note(self, note: Note, batch: str | None = None) -> Stored:
         """Learn one note. Raises InvalidInput if it cannot be stored."""
-        source = Source()
+        source = Source(batch=batch)
         screened = self.screened(note, self._models.judge)  # 2
         candidate = self._draft(screened, source)  # 3
         [outcome] = self._learn([candidate], source) or []  # 4 to 6

@@ -53,6 +53,8 @@ ServiceFor = Callable[[str | None], "Service"]
 KIN_KEY = "kinmem.kin"
 SCOPE_KEY = "kinmem.scope"
 
+# In the _meta of a request, so that no model has to pay for it.
+IDEMPOTENCY_KEY = "idempotencyKey"
 CLIENT_CHARACTERS = 120
 PROGRESS_SECONDS = 0.1
 
@@ -141,6 +143,12 @@ class Call:
             return None
         text = f"{params.client_info.name} {params.client_info.version}"
         return " ".join(text.split())[:CLIENT_CHARACTERS] or None
+
+    @property
+    def idempotency_key(self) -> str | None:
+        """What the client says to tell a call that it repeats from another one."""
+        key = (self.context.meta or {}).get(IDEMPOTENCY_KEY)
+        return key if isinstance(key, str) and key else None
 
     def progress(self) -> Callable[[int, int, str], None]:
         """Return a function that reports progress to the client from a worker thread.

@@ -175,8 +175,14 @@ def memorize(
         stored = call.service.memorize_many(notes, progress=call.progress())
         return Memorized(items=[MemorizedItem.of(one) for one in stored])
     assert content is not None
-    progress, client = call.progress(), call.client
-    return Memorized.of(call.service.memorize(content, progress=progress, **details, client=client))
+    one = call.service.memorize(
+        content,
+        idempotency_key=call.idempotency_key,
+        progress=call.progress(),
+        **details,
+        client=call.client,
+    )
+    return Memorized.of(one)
 
 
 def update_memory(
@@ -307,6 +313,7 @@ def record_turn(
         prompt,
         answer,
         turn=turn_id,
+        idempotency_key=call.idempotency_key,
         speaker=speaker,
         at=at,
         tools=[{name: str(part) for name, part in output.items()} for output in tool_outputs or ()],

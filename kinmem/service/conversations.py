@@ -58,13 +58,19 @@ class Conversations:
         answer: str = "",
         *,
         turn: str | None = None,
+        idempotency_key: str | None = None,
         speaker: str | None = None,
         at: Time | None = None,
         tools: Iterable[Mapping[str, str]] = (),
         client: str | None = None,
         place: str | None = None,
     ) -> Observed:
-        """Store a whole turn that is over: prompt, tool outputs (tool, text, id) and answer."""
+        """Store a whole turn that is over: prompt, tool outputs (tool, text, id) and answer.
+
+        A turn is stored once. Which one it is, its id says (`turn`), else the `idempotency_key`.
+        """
+        if turn is None and idempotency_key is not None:
+            turn = f"key:{idempotency_key}"
         observe = partial(self.observe, at=at, client=client, place=place)
         asked = observe("prompt", session, turn, prompt, speaker=speaker, tell=False)
         turn = asked.turn or turn or self._conversation.nameless(session, answer)

@@ -1,19 +1,25 @@
 """Service: storing notes and documents, and changing them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 from kinmem.documents.document import Given, as_given, is_document
-from kinmem.errors import InvalidInput
+from kinmem.errors import InvalidInput, StoreError
 from kinmem.learn.edit import changed_fields
 from kinmem.llm.naming import reread
 from kinmem.llm.prompts import chunks_of, embedded
 from kinmem.models import Chunks, Memory, Note, Progress, State, Stored
 from kinmem.service.components import Components, Ground
 from kinmem.store.history import batch_name
+from kinmem.text import clean
 from kinmem.validation import checked_links
 
 BATCH = 100
+# Errors that leave open whether a write was done: its last sync failed, or its file vanished.
+IN_DOUBT = ("storage_failed", "storage_replaced")
+AGAIN = "this call was done before; nothing was stored again"
+KEY_BYTES = 255
 # Fields that priority and tier depend on.
 RANKED = frozenset({"priority", "importance", "tags", "pinned", "archived", "links"})
 
@@ -34,17 +40,44 @@ class Storing:
         self._place = components.current_place
         self._background = components.background
 
-    def memorize(self, content: str, *, progress: Progress | None = None, **fields: Any) -> Stored:
+    def memorize(
+        self,
+        content: str,
+        *,
+        idempotency_key: str | None = None,
+        progress: Progress | None = None,
+        **fields: Any,
+    ) -> Stored:
         """Store one memory. The fields are those of Note. What is known is not stored twice.
 
-        A text over 64 KiB is stored as a document; see add_document. Only that takes long enough to
-        report `progress`.
+        A call with the same `idempotency_key` and content is done once: repeat it after an error
+        that leaves open whether it was done, and nothing is stored again, even if the memory has
+        been changed, forgotten or erased since. A text over 64 KiB is stored as a document; see
+        add_document. Only that takes long enough to report `progress`.
         """
         self._background.await_ready()
         note = self._place.placed(_note({"content": content, **fields}))
-        if is_document(content):
-            return self.add(as_given(note), progress=progress)
-        return self._learn.note(note)
+        batch = None if idempotency_key is None else _named_by(idempotency_key, content)
+        if batch and (done := self._done_before(batch)):
+            return done
+        try:
+            if is_document(content):
+                return self.add(as_given(note), batch, progress=progress)
+            return self._learn.note(note, batch)
+        except StoreError as error:
+            in_doubt = batch if error.code in IN_DOUBT else None
+            if in_doubt and (done := self._done_before(in_doubt)):
+                return done
+            raise
+
+    def _done_before(self, batch: str) -> Stored | None:
+        """Return what became of a call under this name; None if it has not been done."""
+        lines = self._store.past.batch(batch)
+        made = next((line for line in lines if line.action == "created"), None)
+        if made is None:
+            return None
+        ended = tuple(line.memory_id for line in lines if line.action == "superseded")
+        return Stored("created", made.memory_id, AGAIN, supersedes=ended)
 
     def memorize_many(
         self,
@@ -179,6 +212,14 @@ def _from(start: int, notes: Sequence[Note], progress: Progress | None) -> Calla
     if progress is None:
         return lambda done: None
     return lambda done: progress(start + done, len(notes), "memories")
+
+
+def _named_by(key: str, content: str) -> str:
+    """Return a name for the writes of a call. The same key with another text is another call, which
+    must not be lost."""
+    key = clean(key, "idempotency_key", KEY_BYTES)
+    call = f"{key}\0{content}".encode("utf-8", "surrogatepass")
+    return f"key-{blake2b(call, digest_size=12).hexdigest()}"
 
 
 def _note(item: Note | Mapping[str, Any] | str) -> Note:

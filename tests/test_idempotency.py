@@ -1,0 +1,103 @@
+"""A call that is repeated under one key is done once."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kinmem.errors import StoreError
+from kinmem.service import Service
+from tests.store.test_loss import contents, kinmem
+from tests.test_stdio import Process, start
+
+__all__ = ["start"]
+
+TEXT = "The ferry to Sardinia leaves at noon"
+
+
+@pytest.mark.parametrize("since", ["forgotten", "erased", "changed"])
+def test_what_was_done_under_a_key_is_not_done_again(service: Service, since: str) -> None:
+    first = service.memorize(TEXT, idempotency_key="call 1")
+    assert first.status == "created" and first.id
+    if since == "changed":
+        service.update_memory(first.id, content="The ferry to Corsica leaves at noon")
+    else:
+        service.forget(first.id, erase=since == "erased")
+    before = service.list_memories().memories
+
+    again = service.memorize(TEXT, idempotency_key="call 1")
+
+    assert again.id == first.id and "done before" in str(again.reason)
+    assert service.list_memories().memories == before
+    # Another key, or another text, is another call.
+    assert service.memorize(TEXT, idempotency_key="call 2").id != first.id
+    assert service.memorize("Emil drives a Volvo", idempotency_key="call 1").status == "created"
+
+
+def test_a_document_is_stored_once_under_a_key(service: Service) -> None:
+    text = "# Ferries\n\n" + f"{TEXT}.\n\n" * 2_000
+    first = service.memorize(text, idempotency_key="call 1")
+    assert first.id
+    service.forget(first.id, erase=True)
+
+    assert service.memorize(text, idempotency_key="call 1").id == first.id
+    assert service.list_memories().memories == []
+
+
+def test_a_turn_is_kept_once_under_a_key(service: Service) -> None:
+    for _ in range(2):
+        service.record_turn("s", "where is the key?", "in the shed", idempotency_key="turn 1")
+    service.record_turn("s", "where is the key?", "in the shed", idempotency_key="turn 2")
+
+    assert [one.text for one in service.turns("s")] == ["where is the key?", "in the shed"] * 2
+
+
+@pytest.mark.parametrize("done", [True, False], ids=["it was done", "it was not done"])
+def test_a_write_in_doubt_is_looked_up(
+    service: Service, monkeypatch: pytest.MonkeyPatch, done: bool
+) -> None:
+    """Its last sync failed; whether it took effect, only the file knows."""
+    apply = service.store.apply
+
+    def failing(batch: Any) -> Any:
+        if done:
+            apply(batch)
+        raise StoreError("ana.db: IOError: disk I/O error", "storage_failed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(service.store, "apply", failing)
+        if done:
+            assert "done before" in str(service.memorize(TEXT, idempotency_key="call 1").reason)
+        else:
+            with pytest.raises(StoreError, match="disk I/O error"):
+                service.memorize(TEXT, idempotency_key="call 1")
+    service.memorize(TEXT, idempotency_key="call 1")
+    assert [one.content for one in service.list_memories().memories] == [TEXT]
+
+
+def test_a_client_names_the_key_in_meta(start: Callable[..., Process]) -> None:
+    server = start()
+    server.shake_hands()
+    call = {
+        "name": "memorize",
+        "arguments": {"content": TEXT},
+        "_meta": {"idempotencyKey": "call 1"},
+    }
+    first = server.ask(1, "tools/call", **call)["result"]["structuredContent"]
+    server.call(2, "forget", memory_id=first["id"])
+
+    again = server.ask(3, "tools/call", **call)["result"]["structuredContent"]
+
+    assert again["id"] == first["id"] and "done before" in again["reason"]
+    assert contents(server) == []
+
+
+def test_a_command_names_the_key(home: Path) -> None:
+    key = ("--idempotency-key", "call 1", "--json")
+    first, again = (kinmem(home, "memorize", TEXT, *key) for _ in range(2))
+
+    assert first[0] == again[0] == 0
+    assert json.loads(first[1])["id"] == json.loads(again[1])["id"]
+    assert "done before" in again[1]
