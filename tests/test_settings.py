@@ -260,6 +260,7 @@ BOUNDS = [
     ("KINMEM_TRANSPORT", ["stdio", "http", "sse", "streamable-http"], ["ws", "HTTP"]),
     ("KINMEM_TOOL_SCHEMAS", ["plain", "strict"], ["Strict", "openai"]),
     ("KINMEM_SESSION_MINUTES", ["0.01", "30", "10080"], ["0", "10081", "nan", "soon"]),
+    ("KINMEM_LOCAL_ONLY", ["true", "on", "off", "0"], ["2", "never"]),
     ("KINMEM_INSECURE_LOCAL", ["true", "on", "off", "0"], ["2", "local"]),
     ("KINMEM_PORT", ["0", "1", "65535"], ["-1", "65536", "http"]),
     ("MEMORY_EMBEDDING_DIMENSION", ["8", "1536", "4096"], ["7", "4097", "0", "wide"]),

@@ -4,9 +4,11 @@ A key is sent to no provider but the one it is named for: a key that is needed a
 error, and a user's own address gets no key but the one named beside it.
 """
 
+import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from kinmem.errors import ConfigError
 from kinmem.llm.providers import NAMED, Provider, Use, provider_of
@@ -36,6 +38,20 @@ class Endpoint:
     """None for a provider that only litellm knows."""
     own: str
     """The provider's name for the model."""
+
+    @property
+    def host(self) -> str:
+        """Where it is asked, as far as that is known; empty for litellm's own addresses."""
+        base = self.api_base or (self.provider.guarded if self.provider else None)
+        return (urlsplit(base).hostname or "") if base else ""
+
+
+def is_here(host: str) -> bool:
+    """Return whether it is this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
 
 
 def endpoint_of(

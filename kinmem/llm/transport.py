@@ -19,6 +19,7 @@ import httpcore
 import httpx
 
 from kinmem.llm.deadline import Deadline, Exchange, current
+from kinmem.llm.endpoint import is_here
 
 IDLE_SECONDS = 60.0
 # A boolean as an item of a list.
@@ -55,7 +56,7 @@ class GuardedTransport(httpx.BaseTransport):
             pool.close()
 
     def _pool(self, url: httpx.URL) -> httpcore.ConnectionPool:
-        direct = _is_here(url.host) or proxy_bypass(url.host)
+        direct = is_here(url.host) or proxy_bypass(url.host)
         proxy = None if direct else getproxies().get(url.scheme)
         if proxy not in self._pools:
             self._pools[proxy] = _opened(proxy)
@@ -102,13 +103,6 @@ def _checked(
         exchange.problem = "it redirects to another address, which is not followed"
         raise httpx.NetworkError(exchange.problem, request=request)
     return response
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def _refuse_metadata(host: str, exchange: Exchange) -> None:

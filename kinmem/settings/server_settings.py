@@ -74,6 +74,11 @@ class GeneralSettings:
         "WARNING",
         "How much is logged to stderr; no level logs what memories say, tokens or session ids.",
     )
+    local_only: bool = setting(
+        "KINMEM_LOCAL_ONLY",
+        False,
+        "Refuse every model that would be asked or downloaded over the network; models of this machine, at a loopback address too, stay allowed.",
+    )
     purge_days: int = setting(
         "KINMEM_PURGE_DAYS",
         90,

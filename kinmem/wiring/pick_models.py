@@ -12,7 +12,7 @@ from kinmem.llm.base import ChatModel, ChatModels, Embedder, Judge, Reranker
 from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.llm.chat_litellm import LitellmChat
 from kinmem.llm.embed_litellm import LitellmEmbedder, Manner
-from kinmem.llm.endpoint import endpoint_of, widths
+from kinmem.llm.endpoint import Endpoint, endpoint_of, is_here, widths
 from kinmem.llm.judge import BuiltinJudge
 from kinmem.llm.local_models import (
     PREFIX,
@@ -96,8 +96,9 @@ def _by_name(
     """
     stored = {coverage.embedder: coverage.dimension for coverage in known}
     if _is_local(name, settings):
+        _check_download(name, settings)
         return _local_embedder(name, dimension, stored)
-    endpoint = endpoint_of(name, "embedding", settings.providers, os.environ)
+    endpoint = _endpoint(name, "embedding", settings)
     asked, expected = widths(endpoint, dimension)
     return LitellmEmbedder(
         endpoint.model,
@@ -182,6 +183,7 @@ def _reranker(
     if name == PREFIX:
         raise ConfigError("MEMORY_RERANK_MODEL is local; say which: local:/the/folder")
     if _is_local(name, settings):
+        _check_download(name, settings)
         models.append(LocalReranker(name))
     elif CROSS_ENCODER.search(name):
         address = _address(name, "rerank", settings)
@@ -213,5 +215,27 @@ class Address(TypedDict):
 
 def _address(name: str, use: Use, settings: Settings) -> Address:
     """Return the address of the model of that name. Raises ConfigError."""
-    endpoint = endpoint_of(name, use, settings.providers, os.environ)
+    endpoint = _endpoint(name, use, settings)
     return {"model": endpoint.model, "api_base": endpoint.api_base, "api_key": endpoint.api_key}
+
+
+def _endpoint(name: str, use: Use, settings: Settings) -> Endpoint:
+    """Return where the model of that name is asked. Raises ConfigError, also if KINMEM_LOCAL_ONLY
+    does not let it be asked there."""
+    endpoint = endpoint_of(name, use, settings.providers, os.environ)
+    if settings.general.local_only and not is_here(endpoint.host):
+        place = endpoint.host or "its provider's address"
+        raise ConfigError(
+            f"KINMEM_LOCAL_ONLY is on, and {name} would be asked at {place}; name a model of this"
+            " machine (local:/the/folder, or a provider with a loopback base_url), or unset it"
+        )
+    return endpoint
+
+
+def _check_download(name: str, settings: Settings) -> None:
+    """Raise ConfigError if the model would have to be downloaded and KINMEM_LOCAL_ONLY is on."""
+    if settings.general.local_only and needs_download(name):
+        raise ConfigError(
+            f"KINMEM_LOCAL_ONLY is on, and {name} is not on this machine yet; use it once without,"
+            " or name a folder that has it (local:/the/folder)"
+        )
