@@ -1,6 +1,6 @@
 # `make demo` and `make test` need nothing but Python 3.11+ and the package index: each sets up .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick mutants check fix docs site bench compare-kore conformance claude-code live sweeps lowest clean
+.PHONY: help demo test quick mutants check fix docs site bench compare-kore conformance claude-code live sweeps lowest encrypted clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -74,8 +74,16 @@ lowest: $(READY) ## Run the fast tests with the lowest versions that pyproject.t
 	@$(BIN)/uv pip install -q --python .lowest/bin/python --resolution lowest-direct --editable . --group dev
 	@.lowest/bin/python -m pytest -q -n auto -m 'not slow and not live' $(TESTS)
 
+encrypted: $(READY) ## Run the tests of the store and of backups with encrypted files
+	@$(RUN) pip install -qq uv
+	@$(BIN)/uv venv -q --clear .encrypted --python $(BIN)/python
+	@$(BIN)/uv pip install -q --python .encrypted/bin/python --editable '.[encrypted]' --group dev
+	@$(BIN)/uv pip install -q --python .encrypted/bin/python --reinstall --no-deps apsw-sqlite3mc
+	@KINMEM_TEST_ENCRYPTED=1 .encrypted/bin/python -m pytest -q -n auto -m 'not slow and not live' \
+		$(or $(TESTS),tests/test_encryption.py tests/store tests/backup)
+
 clean: ## Take away what make has set up
-	rm -rf .venv .lowest .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	rm -rf .venv .lowest .encrypted .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
 
 # Set up, or set up again when the dependencies may have changed.
 $(READY): pyproject.toml

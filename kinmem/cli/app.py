@@ -10,6 +10,7 @@ from kinmem.cli import (
     client_commands,
     conversation_commands,
     document_commands,
+    key_commands,
     memory_commands,
     recall_commands,
     transfer_commands,
@@ -37,6 +38,7 @@ for part in (
 app.add_typer(admin_commands.kins, name="kin", rich_help_panel=admin_commands.PANEL)
 app.add_typer(backup_commands.backups, name="backup", rich_help_panel=backup_commands.PANEL)
 app.add_typer(admin_commands.tokens, name="token", rich_help_panel=admin_commands.PANEL)
+app.add_typer(key_commands.keys, name="key", rich_help_panel=key_commands.PANEL)
 
 
 @app.callback(invoke_without_command=True)

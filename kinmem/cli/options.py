@@ -331,6 +331,10 @@ Label = Annotated[str | None, option("--note", "TEXT", "A note by which to recog
 Days = Annotated[
     int | None, option("--days", "N", "Days for which it is valid; by default until revoked.")
 ]
+KeyPlace = Annotated[
+    str | None,
+    argument("WHERE", "Where the key is kept: keyring, the default, or the path of a file."),
+]
 TokenScope = Annotated[
     Literal["read", "write", "admin"],
     option(

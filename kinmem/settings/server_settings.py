@@ -74,6 +74,11 @@ class GeneralSettings:
         "WARNING",
         "How much is logged to stderr; no level logs what memories say, tokens or session ids.",
     )
+    key: str | None = setting(
+        "KINMEM_KEY",
+        None,
+        "Where the key of an encrypted home is: keyring, or the path of a file; unset: where `kinmem key set` has put it. A new home is encrypted if this is set.",
+    )
     local_only: bool = setting(
         "KINMEM_LOCAL_ONLY",
         False,

@@ -5,6 +5,7 @@ A hook opens the conversations: every prompt waits for what is loaded here.
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from kinmem.llm.base import NoEmbedder
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import Request
 from kinmem.settings import Settings
+from kinmem.store.sqlite.connection import can_encrypt
+from kinmem.store.sqlite.encryption import is_encrypted, unlock
 from kinmem.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 def open_store(settings: Settings, clock: Clock) -> SqliteStore:
     """Open the store of settings.general.kin, once a restore that was cut short has been ended;
     files of an older version are upgraded after a backup."""
+    unlock(settings.home, settings.general.key, can_encrypt=can_encrypt())
     if (settings.home / RESTORE_BEGUN).exists():
         from kinmem.backup.restore import finish
 
@@ -44,7 +48,16 @@ def open_backups(settings: Settings, *, clock: Clock = utc_now) -> "Backups":
     from kinmem.backup.backups import Backups
     from kinmem.store.sqlite.snapshot import SqliteHome
 
+    unlock(settings.home, settings.general.key, can_encrypt=can_encrypt())
     return Backups(settings.home, SqliteHome(), settings.backup, clock)
+
+
+def for_this_home(settings: Settings) -> Settings:
+    """Return the settings as they apply to a home that is open: if it is encrypted, no tool output
+    is kept in a file, since those are not encrypted."""
+    if not is_encrypted(settings.home):
+        return settings
+    return replace(settings, compact=replace(settings.compact, spill_threshold=0))
 
 
 @contextmanager
@@ -58,7 +71,7 @@ def open_conversation(settings: Settings, *, clock: Clock = utc_now) -> Iterator
     with closing(open_store(settings, clock)) as store:
         recall = Recall(store, [NoEmbedder()], settings, clock)
         limit = settings.recall.max_relevant
-        spill = Spill(settings.home, settings.general.kin, settings.compact)
+        spill = Spill(settings.home, settings.general.kin, for_this_home(settings).compact)
         yield Conversation(
             store,
             Inject(store.shown, settings, clock),

@@ -14,7 +14,7 @@ from kinmem.service import Service
 from kinmem.settings import Settings, load
 from kinmem.store.base import Store
 from kinmem.store.sqlite.store import SqliteStore
-from kinmem.wiring.open_home import open_backups, open_store
+from kinmem.wiring.open_home import for_this_home, open_backups, open_store
 from kinmem.wiring.pick_models import chat_models, embedders
 
 
@@ -30,6 +30,7 @@ def open_service(
     The built-in embedder is loaded once per process, however many Kins are open.
     """
     store = open_store(settings, clock)
+    settings = for_this_home(settings)
     try:
         models = chat_models(settings, clock)
         if resident:

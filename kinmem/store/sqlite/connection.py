@@ -13,7 +13,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from kinmem.store.sql.database import Bindings, waiting
 from kinmem.store.sqlite.checks import TABLE, look_at
 from kinmem.store.sqlite.dialect import PRAGMAS, STATE, TABLES, WORD, WORDS
 from kinmem.store.sqlite.disk import is_read_only, read_only_address, stamp
+from kinmem.store.sqlite.encryption import keys_for
 from kinmem.store.sqlite.high_water import (
     COUNT,
     RAISE,
@@ -363,7 +364,7 @@ class SqliteDatabase:
             return connect(self.path)
         self._stamp = stamp(self.path)
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        return connect(read_only_address(self.path), flags)
+        return connect(self.path, flags, address=read_only_address(self.path))
 
     def _open_read_only(self, noted: int) -> None:
         """Open a file that must be as it is already."""
@@ -442,13 +443,43 @@ class SqliteDatabase:
 
 
 def connect(
-    path: Path | str,
+    path: Path,
     flags: int = apsw.SQLITE_OPEN_READWRITE,
     patience: "Patience | None" = None,
+    address: str | None = None,
 ) -> apsw.Connection:
-    """Open an existing file as kinmem uses it."""
-    db = apsw.Connection(str(path), flags=flags | apsw.SQLITE_OPEN_NOMUTEX)
+    """Open an existing file as kinmem uses it, with its key if its home is encrypted. `address` is
+    its URI if it needs one."""
+    *others, last = keys_for(path)
+    for key in others:
+        with suppress(apsw.NotADBError):
+            return _connect(address or str(path), flags, patience, key, is_sure=False)
+    return _connect(address or str(path), flags, patience, last)
+
+
+def set_key(db: apsw.Connection, key: str | None) -> None:
+    """Give a connection that has read nothing yet the key of its file."""
+    if key is not None:
+        db.pragma("key", f"raw:{key}")
+        db.execute("PRAGMA temp_store = MEMORY")  # temporary files are never encrypted
+
+
+def can_encrypt() -> bool:
+    """Return whether the driver is apsw-sqlite3mc."""
+    return hasattr(apsw, "mc_version")
+
+
+def _connect(
+    address: str,
+    flags: int,
+    patience: "Patience | None",
+    key: str | None,
+    *,
+    is_sure: bool = True,
+) -> apsw.Connection:
+    db = apsw.Connection(address, flags=flags | apsw.SQLITE_OPEN_NOMUTEX)
     try:
+        set_key(db, key)
         db.set_busy_handler(patience or Patience())
         for name, function in FUNCTIONS.items():
             db.create_scalar_function(name, function, flags=apsw.SQLITE_INNOCUOUS)
@@ -461,6 +492,8 @@ def connect(
         db.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         for pragma in PRAGMAS:
             db.execute(f"PRAGMA {pragma}")
+        if not is_sure:
+            db.execute("SELECT count(*) FROM sqlite_schema").fetchall()
     except BaseException:
         db.close()
         raise

@@ -24,11 +24,14 @@ from kinmem.store.base import Store
 from kinmem.store.home_files import FileChanges, FileFacts
 from kinmem.store.sql.erasing import ERASED
 from kinmem.store.sqlite.connection import (
+    can_encrypt,
     connect,
     counted,
     make_private,
+    set_key,
     translated,
 )
+from kinmem.store.sqlite.encryption import keys_for
 from kinmem.store.sqlite.high_water import accept, note_of, noted_files
 from kinmem.store.sqlite.migrating import APPLICATION_ID, MIGRATIONS, numbered, without_backup
 from kinmem.store.sqlite.store import SqliteStore
@@ -113,6 +116,15 @@ class SqliteHome:
                     open_files.callback(db.close)
             yield SqliteReplaceable(home, held)
 
+    def encrypt(self, home: Path, key: str | None) -> int:
+        """Encrypt all files with that key, or decrypt them. Returns how many there are.
+
+        Raises StoreError, storage_busy while a process has one of them open. Cut short, some files
+        have the new key and others the old one: the same call ends it.
+        """
+        with self.alone(home) as files:
+            return files.encrypt(key)
+
     def claim(self, home: Path, names: Collection[str]) -> None:
         shared = home / SHARED
         for name in names:
@@ -187,10 +199,19 @@ class SqliteReplaceable:
         _copy_all(self._held, folder, damaged, bool)
         return damaged
 
+    def encrypt(self, key: str | None) -> int:
+        """See SqliteHome."""
+        for name, db in self._held.items():
+            with translated(self._home / name):
+                change_key(db, key)
+        return len(self._held)
+
     def replace(self, name: str, copy: Path) -> None:
         path = self._home / name
         accept(note_of(self._home, name))  # before it has fewer writes than were noted
         with translated(path), closing(connect(copy)) as source:
+            if keys_for(path) != (None,):
+                change_key(source, keys_for(path)[0])
             if (held := self._held.get(name)) is not None:
                 _overwrite(held, source)
                 return
@@ -258,6 +279,7 @@ def _copy_all(
 def _copy_pages(reader: apsw.Connection, target: Path, stopping: Callable[[], bool]) -> None:
     """Copy page by page; the file that results needs no log beside it."""
     with closing(apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)) as copy:
+        set_key(copy, keys_for(target)[0])
         copy.execute("PRAGMA synchronous = OFF")  # whoever packs it syncs the result
         with copy.backup("main", reader, "main") as pages:
             while not pages.done:
@@ -299,6 +321,13 @@ def _locked_out(path: Path) -> apsw.Connection | None:
         if error.code == "storage_damaged":
             return None
         raise
+
+
+def change_key(db: apsw.Connection, key: str | None) -> None:
+    """Encrypt the file of this connection, which nobody else has open, with that key; None: no
+    longer."""
+    if key is not None or can_encrypt():
+        db.pragma("rekey", "" if key is None else f"raw:{key}")
 
 
 def _overwrite(target: apsw.Connection, source: apsw.Connection) -> None:

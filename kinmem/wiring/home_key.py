@@ -1,0 +1,88 @@
+"""Encrypts the files of a home, gives them another key, or decrypts them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kinmem.errors import ConfigError
+from kinmem.settings import Settings
+from kinmem.store.sqlite.connection import can_encrypt
+from kinmem.store.sqlite.encryption import (
+    KEYRING,
+    TO_INSTALL,
+    begin_change,
+    end_change,
+    read_marker,
+    unlock,
+)
+from kinmem.store.sqlite.snapshot import SqliteHome
+from kinmem.wiring.open_home import open_backups
+
+
+@dataclass(frozen=True, slots=True)
+class KeyState:
+    """How a home is encrypted."""
+
+    key: str | None
+    """Fingerprint of the key; None: the files are in the clear."""
+    where: str | None
+    """`keyring`, or the path of the file with the keys."""
+    is_changing: bool = False
+    """Whether a change was cut short."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyChange:
+    """What a change of the key did."""
+
+    state: KeyState
+    files: int
+    backup: Path | None
+    """Made before the change."""
+    in_the_clear: Sequence[Path]
+    """Backups that are not encrypted, since they are from before."""
+
+
+def key_state(settings: Settings) -> KeyState:
+    """Return how the home is encrypted."""
+    marker = read_marker(settings.home)
+    if marker is None:
+        return KeyState(None, None)
+    return KeyState(marker.key, marker.where, marker.is_changing)
+
+
+def set_key(settings: Settings, where: str | None = None) -> KeyChange:
+    """Encrypt the home with a new key, kept in the keyring or in a file; if it is encrypted, change
+    the key. Raises ConfigError, or StoreError while another process uses the home."""
+    if not can_encrypt():
+        raise ConfigError(TO_INSTALL)
+    place = where or settings.general.key or key_state(settings).where or KEYRING
+    if place != KEYRING:
+        place = str(Path(place).expanduser().absolute())
+    return _change(settings, place)
+
+
+def remove_key(settings: Settings) -> KeyChange:
+    """Decrypt the home. Its keys stay where they are, for backups. Raises as set_key does."""
+    return _change(settings, None)
+
+
+def _change(settings: Settings, where: str | None) -> KeyChange:
+    home, files = settings.home, SqliteHome()
+    settings = replace(settings, general=replace(settings.general, key=None))
+    before = key_state(settings)
+    backups = open_backups(settings)
+    made = None
+    with files.alone(home):  # nobody has it open; said before anything is made
+        pass
+    if files.names(home) and not before.is_changing:
+        made = backups.make("manual").path
+    key = begin_change(home, where)
+    unlock(home, None, can_encrypt=can_encrypt())
+    count = files.encrypt(home, key)
+    end_change(home)
+    unlock(home, None, can_encrypt=can_encrypt())
+    was_in_the_clear = before.key is None or before.is_changing
+    earlier = [one.path for one in backups.listed() if not one.is_encrypted]
+    is_now_encrypted = where is not None and was_in_the_clear
+    return KeyChange(key_state(settings), count, made, earlier if is_now_encrypted else [])
