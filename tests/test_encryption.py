@@ -298,3 +298,13 @@ def test_without_the_packages_the_command_says_what_to_install(home: Path) -> No
 
 def test_a_home_in_the_clear_says_so(home: Path) -> None:
     assert "not encrypted" in run("key", home=home).stdout
+
+
+@pytest.mark.skipif("KINMEM_TEST_ENCRYPTED" not in os.environ, reason="`make encrypted` sets it")
+def test_the_suite_runs_with_encrypted_files(service: Service) -> None:
+    service.memorize("The zanzibar ferry leaves at noon")
+    service.close()
+    files = databases(Path(service.settings.home))
+
+    assert files
+    assert not any(path.read_bytes().startswith(PLAIN) for path in files)
