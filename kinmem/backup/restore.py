@@ -104,7 +104,7 @@ def restore(
             sync_folder(folder)
             for name in plan.files:
                 held.replace(name, folder / name)
-        _end(backups, list(plan.files), plan.staying)
+        end(backups, list(plan.files), plan.staying)
         return Restored(plan, before)
 
 
@@ -125,7 +125,7 @@ def finish(backups: Backups) -> None:
         with backups.files.alone(backups.home) as held:
             for name in told["files"]:
                 held.replace(name, folder / name)
-        _end(backups, told["files"], told["staying"])
+        end(backups, told["files"], told["staying"])
 
 
 @contextmanager
@@ -177,7 +177,7 @@ def _sync(folder: Path, names: Mapping[str, FileChanges]) -> None:
         sync_folder((folder / name).parent)
 
 
-def _end(backups: Backups, names: Sequence[str], staying: Sequence[str]) -> None:
+def end(backups: Backups, names: Sequence[str], staying: Sequence[str]) -> None:
     """Let files of different moments agree on what is shared, then forget that there was a
     restore."""
     if SHARED in names:

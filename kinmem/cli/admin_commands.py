@@ -160,8 +160,16 @@ def doctor(
     strict: take.Strict = False,
     online: take.Online = False,
     deep: take.Deep = False,
+    repair: take.Repair = False,
+    dry_run: take.DryRunRepair = False,
+    yes: take.YesRepair = False,
 ) -> None:
     """Check everything kinmem depends on. Each line says what helps."""
+    if repair or dry_run:
+        from kinmem.cli.repairing import mend  # late: loads the database
+
+        mend(context, dry_run=dry_run, yes=yes)
+        return
     from kinmem.cli.doctor import check_table, examined  # late: loads mcp and more, 1 s
 
     found = list(examined(context, online=online, deep=deep))

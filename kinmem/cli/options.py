@@ -309,6 +309,14 @@ InsecureLocal = Annotated[
 ]
 Keep = Annotated[bool, flag("--keep", "Keep the folder with the memories.")]
 Strict = Annotated[bool, flag("--strict", "Exit with code 4 if there are warnings.")]
+Repair = Annotated[
+    bool,
+    flag("--repair", "Mend what is damaged, after a backup; shows it and asks first."),
+]
+DryRunRepair = Annotated[
+    bool, flag("--dry-run", "Show what an upgrade and --repair would do; changes nothing.")
+]
+YesRepair = Annotated[bool, flag("--yes -y", "Do not ask before repairing.")]
 Deep = Annotated[
     bool, flag("--deep", "Compare everything with its sum, words and vectors with the memories.")
 ]

@@ -4,7 +4,7 @@ Only backups look at a home as a whole. They copy, count and compare; they show 
 Kin's memories say.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +38,23 @@ class FileChanges:
     def is_empty(self) -> bool:
         counts = self.turns_added + self.turns_removed
         return not (self.added or self.removed or self.changed or counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What became of a damaged file."""
+
+    before: int
+    """Memories in it."""
+    after: int
+    brought: tuple[str, ...]
+    """What was brought back, and from where, in a few words each."""
+    lost: tuple[str, ...]
+    """What nothing else holds."""
+
+
+Earlier = Callable[[], Iterator[tuple[str, Path]]]
+"""Yields copies of a file from backups, each with the backup's name, the latest first."""
 
 
 class HomeFiles(Protocol):
@@ -79,6 +96,16 @@ class HomeFiles(Protocol):
     def alone(self, home: Path) -> AbstractContextManager["Replaceable"]:
         """Lock out everybody from all files of a home. Raises StoreError, storage_busy while a
         process has one of them open."""
+        ...
+
+    def damage(self, path: Path) -> list[str]:
+        """Look at everything in a copy that nobody has open; returns what is wrong, in a few words
+        each. An older copy is upgraded by this."""
+        ...
+
+    def salvage(self, copy: Path, target: Path, backups: Earlier) -> Mended:
+        """Write into a new file what is sound in a copy, and what the history or one of the
+        `backups` knows of what is not."""
         ...
 
     def claim(self, home: Path, names: Collection[str]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from kinmem.models import Event, Memory
 from kinmem.store.records import IMPORTED
-from kinmem.store.sql.damage import Row, readable
+from kinmem.store.sql.damage import Damage, Row, readable
 from kinmem.store.sql.database import Database, Transaction
 from kinmem.store.sql.memory_rows import IN_IDS, as_json, as_text, column, fields_of, time_text
 
@@ -66,7 +66,12 @@ def append(
 def events(database: Database, which: str, bound: Mapping[str, Any]) -> list[Event]:
     """Return the lines that match the condition `which`, which may end in an order and a limit."""
     rows = database.rows(f"SELECT seq, {COLUMNS} FROM history WHERE {which}", bound)
-    return readable(rows, _event, "history", database.damage)
+    return events_of(rows, database.damage)
+
+
+def events_of(rows: Sequence[Row], damage: Damage) -> list[Event]:
+    """Convert rows of seq and COLUMNS, without those that are damaged."""
+    return readable(rows, _event, "history", damage)
 
 
 def _event(row: Row) -> Event:

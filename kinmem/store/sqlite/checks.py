@@ -33,7 +33,7 @@ def undecodable(db: Transaction, table: str) -> Iterator[tuple[str, str]]:
     columns = [name for name, type in db.rows(COLUMNS, (table,)) if type == "TEXT"]
     if not columns:
         return
-    keys = KEYS.get(table) or ", ".join(_key_of(db, table))
+    keys = KEYS.get(table) or ", ".join(key_of(db, table))
     key = " || ' ' || ".join(f"CAST({name} AS BLOB)" for name in keys.split(", "))
     read = ", ".join(
         f"CASE typeof({name}) WHEN 'text' THEN CAST({name} AS BLOB) WHEN 'blob' THEN x'ff' END"
@@ -46,7 +46,7 @@ def undecodable(db: Transaction, table: str) -> Iterator[tuple[str, str]]:
                 break
 
 
-def _key_of(db: Transaction, table: str) -> list[str]:
+def key_of(db: Transaction, table: str) -> list[str]:
     """Return the columns of the primary key."""
     sql = "SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk"
     return [name for (name,) in db.rows(sql, (table,))] or ["rowid"]
@@ -58,17 +58,22 @@ def damaged_rows(db: Transaction) -> Iterator[tuple[str, str, str]]:
         found = dict(undecodable(db, table))
         yield from ((table, key, f"its {column} is no text") for key, column in found.items())
         if table in SUMMED:
-            columns: dict[str, str] = dict(db.rows(COLUMNS, (table,)))
-            values = ", ".join(
-                f"CAST({name} AS BLOB)" if columns[name] == "TEXT" else name
-                for name in SUMMED[table]
-            )
             key = KEYS.get(table, "id")
-            sql = f"SELECT CAST({key} AS BLOB) FROM {table} WHERE sum IS NOT kinmem_sum({values})"
+            wrong = f"sum IS NOT {sum_of(db, table)}"
+            sql = f"SELECT CAST({key} AS BLOB) FROM {table} WHERE {wrong}"
             for (stored,) in db.rows(sql):
                 told = bytes(stored or b"?").decode(errors="replace")
                 if told not in found:
                     yield table, told, "it is not as it was written"
+
+
+def sum_of(db: Transaction, table: str) -> str:
+    """Return the expression for the sum that a row should have."""
+    columns: dict[str, str] = dict(db.rows(COLUMNS, (table,)))
+    values = (
+        f"CAST({name} AS BLOB)" if columns[name] == "TEXT" else name for name in SUMMED[table]
+    )
+    return f"kinmem_sum({', '.join(values)})"
 
 
 def broken_history(db: Transaction) -> Iterator[tuple[str, str, str]]:
@@ -90,9 +95,6 @@ def unlike_memories(db: Transaction) -> Iterator[tuple[str, None, str]]:
     }
     if any(stored.get(row) != texts for row, texts in expected.items()):
         yield "words", None, "they are not those of the memories"
-    for table in ("words", "turn_words"):
-        if (said := db.rows(f"PRAGMA quick_check({table})")) != [("ok",)]:
-            yield table, None, str(said[0][0])
     for number, name, dimension in db.rows("SELECT id, name, dimension FROM embedders"):
         if problem := _of_vectors(db, number, dimension):
             yield "vectors", None, f"of {name}: {problem}"

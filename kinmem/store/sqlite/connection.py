@@ -509,6 +509,18 @@ def counted(db: apsw.Connection) -> int:
 
 
 @contextmanager
+def untriggered(db: apsw.Connection) -> Iterator[None]:
+    """Let rows be written as they are: without triggers, and in any order."""
+    db.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    db.execute("PRAGMA foreign_keys = OFF")
+    try:
+        yield
+    finally:
+        db.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
+        db.execute("PRAGMA foreign_keys = ON")
+
+
+@contextmanager
 def translated(path: Path) -> Iterator[None]:
     """Turn driver errors into StoreError; kinmem's own errors pass through."""
     try:

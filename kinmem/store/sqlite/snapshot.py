@@ -21,9 +21,10 @@ import apsw
 from kinmem.errors import StoreError
 from kinmem.settings import KIN_NAME
 from kinmem.store.base import Store
-from kinmem.store.home_files import FileChanges, FileFacts
+from kinmem.store.home_files import Earlier, FileChanges, FileFacts, Mended
 from kinmem.store.sql.erasing import ERASED
 from kinmem.store.sqlite.connection import (
+    SqliteDatabase,
     can_encrypt,
     connect,
     counted,
@@ -34,7 +35,8 @@ from kinmem.store.sqlite.connection import (
 from kinmem.store.sqlite.encryption import keys_for
 from kinmem.store.sqlite.high_water import accept, note_of, noted_files
 from kinmem.store.sqlite.migrating import APPLICATION_ID, MIGRATIONS, numbered, without_backup
-from kinmem.store.sqlite.store import SqliteStore
+from kinmem.store.sqlite.salvage import salvage
+from kinmem.store.sqlite.store import SqliteStore, examine
 
 logger = logging.getLogger(__name__)
 
@@ -125,6 +127,20 @@ class SqliteHome:
         with self.alone(home) as files:
             return files.encrypt(key)
 
+    def damage(self, path: Path) -> list[str]:
+        try:
+            with closing(SqliteDatabase(path)) as database:
+                found = examine(database, path.parent, deep=True)
+        except StoreError as error:
+            return [str(error)]
+        return [*found.damage, *(one.told for one in found.damaged)]
+
+    def salvage(self, copy: Path, target: Path, backups: Earlier) -> Mended:
+        with translated(copy):
+            mended = salvage(copy, target, backups)
+            _settle(target)
+            return mended
+
     def claim(self, home: Path, names: Collection[str]) -> None:
         shared = home / SHARED
         for name in names:
@@ -137,8 +153,8 @@ class SqliteHome:
         with closing(SqliteStore(folder, kin, before_upgrade=without_backup)) as store:
             yield store
         for name in (f"kins/{kin}.db", SHARED):
-            with translated(folder / name), closing(connect(folder / name)) as db:
-                db.execute("PRAGMA journal_mode = DELETE").fetchall()
+            with translated(folder / name):
+                _settle(folder / name)
 
     def missing(self, home: Path) -> Mapping[str, int | None]:
         found: dict[str, int | None] = {}
@@ -346,6 +362,12 @@ def _put_aside(path: Path) -> None:
         if old.exists():
             old.rename(kept.with_name(kept.name + suffix))
             logger.warning("%s cannot be read and is kept as %s", old.name, kept.name + suffix)
+
+
+def _settle(path: Path) -> None:
+    """Let everything be in the file itself."""
+    with closing(connect(path)) as db:
+        db.execute("PRAGMA journal_mode = DELETE").fetchall()
 
 
 def _claim(path: Path, shared: Path | None) -> None:

@@ -19,7 +19,7 @@ from kinmem.store.sqlite.chunk_vectors import VEC0_CHUNK
 from kinmem.store.sqlite.connection import SqliteDatabase, is_damage
 from kinmem.store.sqlite.disk import Reserve, with_reserve
 from kinmem.store.sqlite.kin_files import SqliteFiles
-from kinmem.store.sqlite.mending import mended
+from kinmem.store.sqlite.mending import is_broken, mended
 from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
 from kinmem.store.sqlite.name_traces import SqliteForgetting
 from kinmem.store.sqlite.search_index import SqliteIndex
@@ -59,6 +59,10 @@ def examine(database: SqliteDatabase, home: Path, *, deep: bool = False) -> Heal
         for look in (damaged_rows, broken_history, unlike_memories) if deep else (damaged_rows,):
             with found.whatever_is_read():
                 found.rows += [Damaged(name, *one) for one in look(db)]
+    if deep:  # each on a connection of its own: one that has read an index sees damage where
+        for table in ("words", "turn_words"):  # another has merely written
+            if is_broken(database, table):
+                found.rows.append(Damaged(name, table, None, "it is not as SQLite has made it"))
     return replace(health, damage=tuple(found.damage), damaged=tuple(found.rows))
 
 

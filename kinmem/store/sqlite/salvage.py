@@ -1,0 +1,394 @@
+"""Writes a damaged file anew: every row that is sound, what the history and backups know of those
+that are not, and what is made from rows.
+
+The file that is read is a copy that nobody has open. Triggers are off while rows are copied, so
+that they arrive with the sums they had.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from kinmem.models import Memory
+from kinmem.store.home_files import Earlier, Mended
+from kinmem.store.sql import history_rows
+from kinmem.store.sql.damage import Damage, Row
+from kinmem.store.sql.memory_rows import FIELDS, row_of
+from kinmem.store.sql.sums import LINE, REWRITTEN, SUMMED, WIDTH, link_of, rewrite, row_sum
+from kinmem.store.sqlite.checks import COLUMNS, FAR, TABLES, broken_history, is_text, key_of, sum_of
+from kinmem.store.sqlite.connection import (
+    SqliteDatabase,
+    SqliteTransaction,
+    connect,
+    is_damage,
+    untriggered,
+)
+from kinmem.store.sqlite.mending import anew
+
+AT_ONCE = 200
+FARTHEST = 40
+"""Doublings of the step over rows that cannot be read."""
+REMADE = frozenset({"pending", "turn_pending", "turns_to_index", "vector_log"})
+"""Tables that are written anew from others."""
+
+
+@dataclass(frozen=True)
+class _Read:
+    """One row of the damaged file."""
+
+    number: int
+    values: Mapping[str, Any]
+    """By column; texts that are none have replacement characters."""
+    is_sound: bool
+
+
+@dataclass(frozen=True)
+class _Gap:
+    """Rows that cannot be read: those between two numbers, if the table has numbers."""
+
+    after: int
+    before: int
+    is_numbered: bool = True
+
+
+def salvage(copy: Path, target: Path, backups: Earlier) -> Mended:
+    """Write what is sound in a file, or what is the same in one of the `backups` of it, the latest
+    first, into a new one. Raises StoreError if nothing in it can be read."""
+    SqliteDatabase(copy).close()  # of the present schema
+    SqliteDatabase(target).close()
+    with closing(connect(copy)) as damaged, closing(connect(target)) as new, untriggered(new):
+        source = SqliteTransaction(damaged, Damage(copy.name))
+        found = _Salvage(source, SqliteTransaction(new, Damage(target.name)), backups)
+        new.execute("BEGIN IMMEDIATE")
+        told = found.run()
+        new.execute("COMMIT")
+    return told
+
+
+class _Salvage:
+    """Copies one file."""
+
+    def __init__(
+        self,
+        source: SqliteTransaction,
+        db: SqliteTransaction,
+        backups: Earlier,
+    ) -> None:
+        self._source = source
+        self._db = db
+        self._backups = backups
+        self._lacking: list[tuple[str, _Read]] = []
+        self._gaps: list[tuple[str, _Gap]] = []
+        self._brought: list[str] = []
+        self._lost: list[str] = []
+
+    def run(self) -> Mended:
+        before = self._count()
+        for (table,) in self._db.rows(TABLES):
+            if table not in REMADE:
+                self._copy(table)
+        for table, number in self._source.rows("SELECT name, seq FROM sqlite_sequence"):
+            self._db.reserve(table, number)
+        self._fill_gaps()
+        self._bring_back()
+        self._bring_back_unseen()
+        self._close_chain()
+        self._derived()
+        return Mended(before, self._count(), tuple(self._brought), tuple(self._lost))
+
+    def _count(self) -> int:
+        for db in (self._db, self._source):
+            with suppress(Exception):
+                if count := int(db.value("SELECT count(*) FROM memories")):
+                    return count
+        return 0
+
+    # copying
+
+    def _copy(self, table: str) -> None:
+        columns: list[Row] = self._db.rows(COLUMNS, (table,))
+        self._db.run(f"DELETE FROM {table}")
+        for row in _rows(self._source, table, columns):
+            if isinstance(row, _Gap):
+                self._gaps.append((table, row))
+            elif row.is_sound and _is_as_written(table, row.values):
+                self._put(table, row.values)
+            else:
+                self._lacking.append((table, row))
+
+    def _put(self, table: str, values: Mapping[str, Any]) -> None:
+        names, places = ", ".join(values), ", ".join("?" * len(values))
+        sql = f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({places})"
+        self._db.run(sql, list(values.values()))
+
+    # what is damaged
+
+    def _bring_back(self) -> None:
+        """Bring the history back first: it knows the memories."""
+        by_history: dict[str, Memory] | None = None
+        for table, row in sorted(self._lacking, key=lambda one: one[0] != "history"):
+            if table == "memories" and by_history is None:
+                by_history = self._remembered()
+            named = f"{table} {_key(self._db, table, row.values)}"
+            memory = self._of_history(row, by_history or {}) if table == "memories" else None
+            if memory is not None:
+                stored = dict(zip(FIELDS, row_of(memory), strict=True))
+                self._put_summed("memories", {"rowid": row.values["rowid"], **stored})
+                self._brought.append(f"{named}: from the history")
+            elif backup := self._of_backup(table, row):
+                self._brought.append(f"{named}: from {backup}")
+            elif table == "chunks" and row.values.get("text") is None:
+                self._put_summed(table, row.values)
+                self._brought.append(f"{named}: from its memory")
+            elif table == "history" and row.is_sound:
+                self._put(table, {**row.values, "seal": _resealed(row.values)})
+                self._brought.append(f"{named}: as it stands, without proof")
+            else:
+                self._lost.append(f"{named}: nothing else holds it")
+
+    def _fill_gaps(self) -> None:
+        """Put what the latest backup has in place of pages that cannot be read. What it does not
+        have nobody can name, apart from memories: the history knows them."""
+        for table, gap in self._gaps:
+            columns = self._db.rows(COLUMNS, (table,))
+            filled, source = 0, ""
+            for backup, path in self._backups():
+                with suppress(Exception), closing(connect(path)) as other:
+                    db = SqliteTransaction(other, Damage(path.name))
+                    bound = (gap.after, gap.before)
+                    rest = "WHERE rowid > ? AND rowid < ?" if gap.is_numbered else ""
+                    for row in _selected(db, table, columns, rest, bound if rest else ()):
+                        if row.is_sound and _is_as_written(table, row.values):
+                            filled += self._put_missing(table, row.values)
+                    source = backup
+                    break
+            if filled:
+                self._brought.append(f"{table}, {filled:,} rows of a lost page: from {source}")
+            else:
+                self._lost.append(f"{table}: a page, which no backup has")
+
+    def _put_missing(self, table: str, values: Mapping[str, Any]) -> bool:
+        keys = key_of(self._db, table)
+        where = " AND ".join(f"{key} = ?" for key in keys)
+        if self._db.rows(f"SELECT 1 FROM {table} WHERE {where}", [values[key] for key in keys]):
+            return False
+        self._put(table, values)
+        return True
+
+    def _bring_back_unseen(self) -> None:
+        """Bring back the memories that the history knows and of which no row was left, or only an
+        older one in a backup."""
+        if not any(table == "memories" for table, _ in self._gaps):
+            return
+        here: dict[str, int] = dict(self._db.rows("SELECT id, version FROM memories"))
+        for id, memory in self._remembered().items():
+            if here.get(id, 0) >= memory.version:
+                continue
+            stored = dict(zip(FIELDS, row_of(memory), strict=True))
+            row = self._db.value("SELECT rowid FROM memories WHERE id = ?", (id,))
+            if row is None:
+                [row] = self._db.numbers("memories", 1)
+                self._db.run("INSERT INTO chunks (memory, position) VALUES (?, 0)", (row,))
+                chunk = self._db.value("SELECT max(id) FROM chunks")
+                sql = f"UPDATE chunks SET sum = {sum_of(self._db, 'chunks')} WHERE id = ?"
+                self._db.run(sql, (chunk,))
+            self._put_summed("memories", {"rowid": row, **stored})
+            self._brought.append(f"memories {id}: from the history")
+
+    def _remembered(self) -> dict[str, Memory]:
+        """Return the memories that the history tells as a whole, by id."""
+        rows = self._db.rows(f"SELECT seq, {history_rows.COLUMNS} FROM history ORDER BY write, seq")
+        erased = {row[3] for row in rows if row[4] in ("erased", "purged")}
+        told = history_rows.replayed(history_rows.events_of(rows, self._db.damage))
+        return {id: memory for id, memory in told.items() if id not in erased}
+
+    def _of_history(self, row: _Read, known: Mapping[str, Memory]) -> Memory | None:
+        memory = known.get(str(row.values.get("id")))
+        if memory is None:  # the id may be what is damaged
+            here = {id for (id,) in self._db.rows("SELECT id FROM memories")}
+            alike = [
+                one
+                for id, one in known.items()
+                if id not in here and one.content_hash == row.values.get("content_hash")
+            ]
+            memory = alike[0] if len(alike) == 1 else None
+        if memory is None:
+            return None
+        version = row.values.get("version")
+        return memory if not isinstance(version, int) or version <= memory.version else None
+
+    def _put_summed(self, table: str, values: Mapping[str, Any]) -> None:
+        """Put a row that is right now, with its sum."""
+        self._put(table, values)
+        key = key_of(self._db, table)[0]
+        sql = f"UPDATE {table} SET sum = {sum_of(self._db, table)} WHERE {key} = ?"
+        self._db.run(sql, (values[key],))
+
+    def _of_backup(self, table: str, row: _Read) -> str | None:
+        """Put the row with this key that the latest backup has; returns which backup that was."""
+        keys = key_of(self._db, table)
+        for backup, path in self._backups():
+            with suppress(Exception), closing(connect(path)) as other:
+                db = SqliteTransaction(other, Damage(path.name))
+                columns = db.rows(COLUMNS, (table,))
+                where = " AND ".join(f"{key} = ?" for key in keys)
+                bound = [row.values[key] for key in keys]
+                for found in _selected(db, table, columns, f"WHERE {where}", bound):
+                    if found.is_sound and _is_as_written(table, found.values):
+                        self._put(table, found.values)
+                        return backup
+        return None
+
+    def _close_chain(self) -> None:
+        """Let the chain of the history go on over lines that are lost."""
+        lines = self._db.rows("SELECT seq, seal FROM history ORDER BY seq")
+        known = {seq for seq, _ in lines}
+        for table, row in self._lacking:
+            seq, seal = row.values.get("seq"), row.values.get("seal")
+            if table == "history" and seq not in known and isinstance(seal, bytes):
+                sql = "INSERT OR IGNORE INTO erased_lines (last, count, link) VALUES (?, 1, ?)"
+                self._db.run(sql, (seq, link_of(seal)))
+        for _, number, _ in list(broken_history(self._db)):
+            sql = "UPDATE history SET seal = substr(seal, 1, 48) || ? WHERE seq = ?"
+            self._db.run(sql, (REWRITTEN, number))
+
+    # what is made from rows
+
+    def _derived(self) -> None:
+        db = self._db
+        for table in ("words", "turn_words"):
+            anew(db, table)
+        db.run(
+            """
+            INSERT INTO turn_pending SELECT e.id, c.id FROM embedders e CROSS JOIN turn_chunks c
+            WHERE NOT EXISTS (SELECT 1 FROM turn_vectors WHERE chunk = c.id AND embedder = e.id)
+            """
+        )
+        for number, dimension in db.rows("SELECT id, dimension FROM embedders"):
+            self._vectors(number, dimension)
+
+    def _vectors(self, number: int, dimension: int) -> None:
+        """Copy the vectors that are some; the others are made again."""
+        table = f"vectors_{number:d}"
+        made = self._source.value("SELECT sql FROM sqlite_schema WHERE name = ?", (table,))
+        self._db.run(made)
+        chunks = {id for (id,) in self._db.rows("SELECT id FROM chunks")}
+        found: list[Row] = []
+        with suppress(Exception):
+            found = self._source.rows(f"SELECT chunk, embedding FROM {table}")
+        whole = [row for row in found if row[0] in chunks and _is_vector(row[1], dimension)]
+        self._db.run_each(f"INSERT INTO {table} (chunk, embedding) VALUES (?, ?)", whole)
+        self._db.run(
+            "INSERT INTO pending SELECT ?, id FROM chunks"
+            f" WHERE id NOT IN (SELECT chunk FROM {table})",
+            (number,),
+        )
+
+
+def _rows(db: SqliteTransaction, table: str, columns: Sequence[Row]) -> Iterator["_Read | _Gap"]:
+    """Yield the rows of a table in order, and the gaps where pages cannot be read."""
+    if db.value("SELECT wr FROM pragma_table_list WHERE name = ?", (table,)):
+        found, is_whole = _readable(db, table, columns, "", ())
+        yield from found
+        if not is_whole:
+            yield _Gap(0, 0, is_numbered=False)
+        return
+    last, count, step = -(2**62), AT_ONCE, 0
+    gap: int | None = None
+    while step < FARTHEST:
+        rest = f"WHERE rowid > ? ORDER BY rowid LIMIT {count}"
+        found, is_whole = _readable(db, table, columns, rest, (last,))
+        if found and gap is not None:
+            yield _Gap(gap, found[0].number)
+            gap, step, count = None, 0, AT_ONCE
+        yield from found
+        last = found[-1].number if found else last
+        if is_whole and len(found) < count:
+            break
+        if is_whole or (count > 1 and not step):
+            count = AT_ONCE if is_whole else 1
+            continue
+        gap = last if gap is None else gap
+        last, step = max(last, 0) + 2**step, step + 1
+    if gap is not None:
+        yield _Gap(gap, 2**62)
+
+
+def _readable(
+    db: SqliteTransaction, table: str, columns: Sequence[Row], rest: str, bound: Sequence[Any]
+) -> tuple[list[_Read], bool]:
+    """Return the rows that can be read, and whether these are all."""
+    found: list[_Read] = []
+    try:
+        found.extend(_selected(db, table, columns, rest, bound))
+    except Exception as error:
+        if not is_damage(error):
+            raise
+        return found, False
+    return found, True
+
+
+def _selected(
+    db: SqliteTransaction, table: str, columns: Sequence[Row], rest: str, bound: Sequence[Any]
+) -> Iterator[_Read]:
+    """Yield rows with their texts read as bytes."""
+    has_number = not db.value("SELECT wr FROM pragma_table_list WHERE name = ?", (table,))
+    read = ", ".join(
+        f"CASE typeof({name}) WHEN 'text' THEN CAST({name} AS BLOB) ELSE {name} END, typeof({name})"
+        for name, _ in columns
+    )
+    number = "rowid" if has_number else "0"
+    for row in db.rows(f"SELECT {number}, {read} FROM {table} {rest}", bound):
+        values: dict[str, Any] = {}
+        is_sound = True
+        for (name, type), value, stored in zip(columns, row[1::2], row[2::2], strict=True):
+            values[name] = value
+            if stored == "text" or (stored == "blob" and type == "TEXT"):
+                values[name] = value.decode(errors="replace")
+                is_sound = is_sound and stored == "text" and is_text(value)
+        yield _Read(row[0], values, is_sound)
+
+
+def _is_as_written(table: str, values: Mapping[str, Any]) -> bool:
+    """Return whether a row has its sum, and its times and objects can be read."""
+    if table in SUMMED:
+        return bool(values["sum"] == row_sum(*(values[name] for name in SUMMED[table])))
+    if table == "history":
+        seal = values["seal"] or b""
+        return row_sum(seal[:WIDTH], *(values[name] for name in LINE)) == seal[WIDTH : 2 * WIDTH]
+    try:
+        for name, value in values.items():
+            if value and (name == "at" or name.endswith("_at")):
+                datetime.fromisoformat(value)
+            elif value and name in OBJECTS:
+                json.loads(value)
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
+OBJECTS = ("evidence", "counts", "seconds", "problems", "memories", "ids")
+"""Columns of JSON in tables without sums."""
+
+
+def _resealed(values: Mapping[str, Any]) -> bytes:
+    seal = values["seal"] if isinstance(values["seal"], bytes) else b""
+    return rewrite(seal.ljust(3 * WIDTH, b"\0"), *(values[name] for name in LINE))
+
+
+def _key(db: SqliteTransaction, table: str, values: Mapping[str, Any]) -> str:
+    if table == "memories":
+        return str(values.get("id"))
+    return " ".join(str(values.get(key)) for key in key_of(db, table))
+
+
+def _is_vector(stored: Any, dimension: int) -> bool:
+    import numpy as np
+
+    if not isinstance(stored, bytes) or len(stored) != 4 * dimension:
+        return False
+    return bool(abs(np.linalg.norm(np.frombuffer(stored, np.float32)) - 1) < FAR)
