@@ -8,7 +8,8 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.report import Table, Target
 from kinmem.service import Service
-from kinmem.wiring.open_memory import open_kin
+from kinmem.settings import Settings, load
+from kinmem.wiring.open_memory import open_service
 
 PAIRS = Path(__file__).parents[1] / "tests" / "corpora" / "same.jsonl"
 ONE = ("duplicate_of", "merged_into")
@@ -37,11 +38,16 @@ def measure(short: bool, pairs: Path = PAIRS) -> tuple[list[Table], list[Target]
 def counted(pairs: Path = PAIRS) -> dict[str, Counter[str]]:
     """By label: all, write (recognised when stored), review (listed as a duplicate later)."""
     found: dict[str, Counter[str]] = {}
-    with TemporaryDirectory() as home, open_kin("ana", home) as service:
+    with TemporaryDirectory() as home, open_service(_settings(home)) as service:
         for pair in _read(pairs):
             counts = found.setdefault(pair["label"], Counter())
             counts.update(["all", *filter(None, [_became(service, pair["a"], pair["b"])])])
     return found
+
+
+def _settings(home: str) -> Settings:
+    """What a user has set, but the door codes of the texts are made up."""
+    return load({"KINMEM_KIN": "ana", "KINMEM_HOME": home, "KINMEM_SECRETS": "keep"})
 
 
 def _read(pairs: Path) -> Iterator[dict[str, str]]:

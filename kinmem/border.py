@@ -16,6 +16,9 @@ from kinmem.language import redact, secret_kinds, without_private
 Secrets = Literal["refuse", "redact", "keep"]
 # Names of fields as callers know them.
 CALLED = {"source_context": "sourceContext", "source_ref": "source"}
+# Letters of a lower-case word that alone is no secret; most fields of a record are one, and looking
+# for secrets in each took as long as storing it.
+LONGEST_WORD = 12
 # Lines that are named in a long text.
 MOST_LINES = 5
 
@@ -64,6 +67,8 @@ class Border:
         return value
 
     def _text(self, text: str, what: str) -> str:
+        if len(text) <= LONGEST_WORD and text.isalpha() and text.islower():
+            return text
         public = text if self._leaves else without_private(text)
         public = text if public == text else public
         if self._secrets == "keep":

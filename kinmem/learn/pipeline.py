@@ -69,7 +69,8 @@ class Unsettled:
     def _pairs_of(
         self, id: str, vector: Vector, near: Sequence[Neighbour]
     ) -> list[tuple[Memory, list[Neighbour]]]:
-        """Return the memory beside the older ones, then each newer one beside it."""
+        """Return the memory beside the older ones, then each newer one beside it. Newer ones that
+        wait to be compared themselves will meet it then."""
         memory = next((memory for memory, _ in near if memory.id == id), None)
         if memory is None or memory.kin != self._store.kin:
             return []  # no longer live, or of several chunks, which say more than one thing
@@ -77,13 +78,15 @@ class Unsettled:
         vectors = self._compare.vectors_of(memory.content, chunks)
         if len(vectors) > 1:
             near = self._compare.related(vectors)
-        near = [neighbour for neighbour in near if self._is_first_time(memory, neighbour[0])]
-        older = [neighbour for neighbour in near if neighbour[0].id < id]
-        newer = [
-            (other, [(memory, cosine)])
-            for other, cosine in near
-            if other.id > id and other.kin == memory.kin
-        ]
+        older, newer = [], []
+        for other, cosine in near:
+            waits = other.id > id and other.status == "pending"
+            if waits or not self._is_first_time(memory, other):
+                continue
+            if other.id < id:
+                older.append((other, cosine))
+            elif other.kin == memory.kin:
+                newer.append((other, [(memory, cosine)]))
         return [(memory, older), *newer]
 
     def _is_first_time(self, a: Memory, b: Memory) -> bool:

@@ -1,14 +1,14 @@
 """A step of upkeep: give vectors to all memories and to all that was said; may stop at any chunk.
 
-`Indexing` is the step: it makes missing vectors (`Embed`), compares memories that were stored
-without one, then indexes what was said (`Transcribe`).
+`Indexing` is the step: it makes missing vectors (`Embed`), indexes what was said (`Transcribe`),
+then compares memories that were stored without a vector.
 """
 
 import logging
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -104,9 +104,9 @@ class Indexing:
             counts["turns"] += max(0, waiting - self._turns_waiting())
 
     def part(self, budget: Budget) -> bool:
-        """Make a pool of missing vectors and settle new memories; if none is missing, index what
-        was said. Returns whether more may be left."""
-        return self._memories(budget) or self._turns(budget)
+        """Make a pool of missing vectors; if none is missing, index what was said; after that,
+        compare some new memories. Returns whether more may be left."""
+        return self._memories(budget) or self._turns(budget) or self._settle(budget)
 
     def _turns(self, budget: Budget) -> bool:
         if self._transcribe is None or budget.is_over():
@@ -121,18 +121,11 @@ class Indexing:
     def _memories(self, budget: Budget) -> bool:
         more = self._stand_in(budget)
         self._enroll()
-        for filled in self._embed.pool():
+        for _ in self._embed.pool():
             more = True
-            fresh = {chunk.memory_id: vector for chunk, vector in filled if chunk.fresh}
-            self._settle(fresh, fresh)
             if budget.is_over():
-                return more
-        if more:
-            return True
-        name = self._embedders[0].name
-        left = {chunk.memory_id for chunk in self._store.index.unsettled(name, SETTLED_AT_ONCE)}
-        self._settle(left, self._store.index.first_vectors(name, left))
-        return bool(left)
+                break
+        return more
 
     def _enroll(self) -> None:
         if not self._enrolled:
@@ -162,11 +155,17 @@ class Indexing:
                         break
         return more
 
-    def _settle(self, ids: Collection[str], vectors: Mapping[str, Vector]) -> None:
-        """Compare memories that were stored without a vector, and record that this was done."""
-        self._learn.settle(vectors)
-        if ids:
-            self._store.index.settled(ids)
+    def _settle(self, budget: Budget) -> bool:
+        """Compare memories that were stored without a vector, and record that this was done. All
+        have vectors by then, so each is compared once."""
+        if budget.is_over():
+            return False
+        name = self._embedders[0].name
+        left = {chunk.memory_id for chunk in self._store.index.unsettled(name, SETTLED_AT_ONCE)}
+        if left:
+            self._learn.settle(self._store.index.first_vectors(name, left))
+            self._store.index.settled(left)
+        return bool(left)
 
 
 class Transcribe:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import commands, talk
+from kinmem.border import Border
 from kinmem.language.orders import order_in
 from kinmem.learn.screen import Gate, screened
 from kinmem.models import Note, State
@@ -90,7 +91,9 @@ def test_what_a_tool_says_is_held_back_and_not_what_a_person_says(gate: Gate) ->
     notes = [Note(content=text, speaker=speaker) for speaker in ("tool", "user")]
     said = Message(session="s", turn="t", role="user", text=text, said_at=datetime.now(UTC))
 
-    of_tool, of_person = sorted(screened(notes, [said], gate), key=lambda note: str(note.speaker))
+    of_tool, of_person = sorted(
+        screened(notes, [said], gate, Border("redact")), key=lambda note: str(note.speaker)
+    )
 
     assert "judge" in str(of_tool.quarantine)
     assert of_person.quarantine is None

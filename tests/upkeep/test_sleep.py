@@ -17,6 +17,7 @@ from kinmem.mcp.protocol import build
 from kinmem.models import State
 from kinmem.service import Service
 from kinmem.settings import load
+from kinmem.store.sqlite.high_water import COUNTED
 from kinmem.store.sqlite.store import SqliteStore
 from kinmem.upkeep import cycle
 from kinmem.upkeep.steps import NAMES, Budget, leased
@@ -29,14 +30,16 @@ def kinds(service: Service) -> list[str]:
 
 
 def content_of(home: Path) -> dict[str, list[Any]]:
-    """Every row of the memories and of what hangs on them."""
+    """Every row of the memories and of what hangs on them; the count of transactions, which taking
+    turns adds to, is none."""
     tables = "memories chunks history summaries entities relations links tier_changes marks runs"
     tables += " embedders pending jobs revision"
     found = {}
     for file in sorted(home.rglob("*.db")):
         db = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
         for table in tables.split():
-            found[f"{file.name} {table}"] = db.execute(f"SELECT * FROM {table}").fetchall()
+            rows = db.execute(f"SELECT * FROM {table}").fetchall()
+            found[f"{file.name} {table}"] = [row for row in rows if row[0] != COUNTED]
         db.close()
     return found
 
