@@ -1,6 +1,6 @@
 # `make demo` and `make test` need nothing but Python 3.11+ and the package index: each sets up .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick mutants check fix docs site bench compare-kore conformance claude-code live sweeps lowest encrypted clean
+.PHONY: help demo test quick mutants check fix docs site bench compare-kore conformance claude-code live sweeps lowest lock audit encrypted clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -74,6 +74,15 @@ lowest: $(READY) ## Run the fast tests with the lowest versions that pyproject.t
 	@$(BIN)/uv pip install -q --python .lowest/bin/python --resolution lowest-direct --editable . --group dev
 	@.lowest/bin/python -m pytest -q -n auto -m 'not slow and not live' $(TESTS)
 
+lock: ## Write requirements-dev.lock anew: the latest versions that pyproject.toml allows, with hashes
+	@$(BIN)/python -m pip install -qq uv
+	@$(BIN)/uv pip compile -q --upgrade pyproject.toml --group dev --extra encrypted-backups --universal \
+		--generate-hashes --no-emit-index-url --no-annotate --no-header -o requirements-dev.lock
+
+audit: $(READY) ## Look up known vulnerabilities of what is locked; needs the network
+	@$(RUN) pip install -qq pip-audit
+	@$(RUN) scripts.audit
+
 encrypted: $(READY) ## Run the tests of the store and of backups with encrypted files
 	@$(RUN) pip install -qq uv
 	@$(BIN)/uv venv -q --clear .encrypted --python $(BIN)/python
@@ -86,7 +95,7 @@ clean: ## Take away what make has set up
 	rm -rf .venv .lowest .encrypted .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis build dist
 
 # Set up, or set up again when the dependencies may have changed.
-$(READY): pyproject.toml
+$(READY): pyproject.toml requirements-dev.lock
 	@set -e; \
 	new_enough() { "$$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }; \
 	for python in '$(PYTHON)' python3.13 python3.12 python3.11 none; do \
@@ -101,5 +110,6 @@ $(READY): pyproject.toml
 		rm -rf .venv; echo 'Python lacks its venv module; on Debian and Ubuntu: apt-get install python3-venv' >&2; exit 1; \
 	fi; \
 	$(RUN) pip install -qq 'pip>=25.1'; \
-	$(RUN) pip install -qq --editable . --group dev; \
+	$(RUN) pip install -qq --require-hashes -r requirements-dev.lock; \
+	$(RUN) pip install -qq --no-deps --no-build-isolation --editable .; \
 	echo '$(CURDIR)' > $@

@@ -4,11 +4,14 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 pytestmark = pytest.mark.slow
 
@@ -105,3 +108,33 @@ def test_it_works_away_from_the_checkout(wheel: Path, tmp_path: Path) -> None:
     out = run([sys.executable, "-P", "-c", code], PYTHONPATH=str(tmp_path / "site"))
 
     assert out == "Ana drinks green tea in the morning\n"
+
+
+LOCK = ROOT / "requirements-dev.lock"
+PINNED = re.compile(r"^([a-z0-9.-]+)==(\S+?)(?: ;.*?)? \\$", re.M)
+
+
+def test_the_lock_has_a_hash_of_everything_and_no_address() -> None:
+    text = LOCK.read_text(encoding="utf-8")
+    entries = re.split(r"\n(?=\S)", text.strip())
+
+    assert len(entries) == len(PINNED.findall(text)) > 100
+    assert [one.split()[0] for one in entries if "--hash=sha256:" not in one] == []
+    assert not re.search(r"://|--(?:extra-)?index|--find-links|^-", text, re.M)
+
+
+def test_the_lock_is_within_what_pyproject_allows() -> None:
+    """`make lock` writes it anew."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = [
+        Requirement(line)
+        for line in project["project"]["dependencies"] + project["dependency-groups"]["dev"]
+    ]
+    locked: dict[str, list[str]] = {}
+    for name, version in PINNED.findall(LOCK.read_text(encoding="utf-8")):
+        locked.setdefault(name, []).append(version)
+
+    for one in wanted:
+        found = locked.get(canonicalize_name(one.name), [])
+        assert found, one.name
+        assert all(version in one.specifier for version in found), (one, found)

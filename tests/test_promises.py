@@ -44,3 +44,12 @@ def test_every_promise_names_a_test_that_exists(page: str) -> None:
         assert named, f"no test: {row[0]}"
         for file, name in named:
             assert name in functions_in(ROOT / file), f"{row[0]}: {file}::{name} does not exist"
+
+
+@pytest.mark.parametrize("page", [*PAGES, "SECURITY.md", "docs/encryption.md", "docs/tools.md"])
+def test_every_test_that_a_page_names_exists(page: str) -> None:
+    """Also outside of the table of promises, as in the threat model."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+
+    named = {(file, name) for file, name in TEST.findall(text)}
+    assert {one for one in named if one[1] not in functions_in(ROOT / one[0])} == set()

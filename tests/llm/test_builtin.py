@@ -7,7 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from shutil import copy
+from shutil import copy, copytree, ignore_patterns
 from threading import Event
 
 import numpy as np
@@ -20,6 +20,7 @@ from kinmem.llm.builtin import ENGLISH, FOLDER, WIDTH, WINDOW, BuiltinEmbedder
 from kinmem.llm.deadline import Deadline, Once, within
 from kinmem.llm.embed_onnx import FOLDER as E5
 from kinmem.llm.judge import BuiltinJudge
+from kinmem.llm.onnx import SHIPPED
 
 CORPUS = Path(__file__).parents[1] / "corpora" / "language.jsonl"
 
@@ -340,3 +341,32 @@ def test_the_runtime_of_the_model_reports_to_nobody(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], env={**os.environ, **told}, check=True)
 
     assert [path.name for path in tmp_path.rglob("*")] == ["home"]
+
+
+def test_a_network_of_the_package_that_was_changed_is_not_loaded(tmp_path: Path) -> None:
+    package = Path(FOLDER).parents[1]
+    copytree(package, tmp_path / "kinmem", ignore=ignore_patterns("__pycache__"))
+    network = tmp_path / "kinmem" / "llm" / "minilm" / "model_int8.onnx"
+    code = "from kinmem.llm.builtin import BuiltinEmbedder; BuiltinEmbedder().embed(['tea'])"
+
+    def loaded() -> subprocess.CompletedProcess[str]:
+        env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        run = [sys.executable, "-c", code]
+        return subprocess.run(run, cwd=tmp_path, env=env, capture_output=True, text=True)
+
+    assert loaded().returncode == 0
+    changed = bytearray(network.read_bytes())
+    changed[len(changed) // 2] ^= 1
+    network.write_bytes(changed)
+    assert "is not the file that was released; reinstall kinmem" in loaded().stderr
+
+
+def test_the_networks_of_the_package_are_those_that_are_released() -> None:
+    llm = Path(FOLDER).parent
+    found = {str(path.relative_to(llm)): sha256(path) for path in llm.glob("*/*.onnx")}
+
+    assert found == SHIPPED
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
