@@ -181,6 +181,8 @@ def what_became(stored: Stored, memory: "Service") -> Iterator[RenderableType]:
         return
     told, style = BECAME[stored.status]
     yield Text(told, style=style)
+    if stored.reason and memory.store.get(stored.id).is_held:
+        yield Text(f"{one_line(stored.reason)}, or: kinmem memorize --trust", style="yellow")
     yield memory_card(memory.store.get(stored.id), memory)
     others = memory.store.memories([*stored.supersedes, *stored.conflicts])
     for one in others.values():

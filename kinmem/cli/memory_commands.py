@@ -31,12 +31,15 @@ def memorize(
     text: take.Text,
     speaker: take.Speaker = None,
     key: take.IdempotencyKey = None,
+    trust: take.Trusted = False,
     **details: Unpack[take.Details],
 ) -> None:
     """Store a memory. What is known already is not stored twice."""
     content = _typed(text)
     with context.memory(may_be_new=True) as memory:
-        stored = memory.memorize(content, idempotency_key=key, speaker=speaker, **details)
+        stored = memory.memorize(
+            content, idempotency_key=key, speaker=speaker, trusted=trust, **details
+        )
         if stored.status == "refused":
             raise Refused(stored.reason or "it was not stored")
         if context.json:
@@ -59,12 +62,14 @@ def update(
     unlink: take.Unlink = None,
     clear: take.Clear = None,
     if_version: take.IfVersion = None,
+    trust: take.Trusted = False,
     **details: Unpack[take.Details],
 ) -> None:
     """Change a memory of this Kin."""
     text = None if content is None else _typed([content])
     changes = _given(content=text, pinned=pinned, priority=priority, archived=archived, **details)
     changes |= _cleared(clear or [])
+    changes |= {"trusted": True} if trust else {}
     _change(context, memory_id, _update_of(changes, link or (), unlink or (), if_version))
 
 

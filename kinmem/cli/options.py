@@ -105,7 +105,7 @@ IdempotencyKey = Annotated[
 # documents
 Files = Annotated[list[str], argument("FILE...", "Files and folders; - reads stdin.")]
 Recursive = Annotated[bool, flag("--recursive -r", "Read the documents in folders.")]
-Trusted = Annotated[bool, flag("--trust", "Allow recall of passages that read like instructions.")]
+Trusted = Annotated[bool, flag("--trust", "Allow recall of what reads like orders to a model.")]
 Title = Annotated[
     str | None, option("--title", "TEXT", "Title; by default the document's own, or the file name.")
 ]

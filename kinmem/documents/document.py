@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from kinmem.errors import InvalidInput, TooLarge, Unreadable
-from kinmem.models import HELD_BACK, Memory, Note, State
+from kinmem.models import HELD_BACK, QUARANTINE, Memory, Note, State
 from kinmem.text import cut
 from kinmem.validation import CONTENT_BYTES
 
@@ -96,6 +96,7 @@ def as_given(note: Note) -> Given:
         speaker=note.speaker,
         place=note.place,
         client=note.client,
+        trusted=note.trusted,
     )
 
 
@@ -274,7 +275,8 @@ def opening(text: str) -> str:
 
 def released(memory: Memory, text: str) -> dict[str, Any]:
     """What is to be changed of a memory that says this, so that all of it may be recalled."""
-    fields: dict[str, Any] = {"state": State.ACTIVE}
+    kept = {name: one for name, one in memory.metadata.items() if name != QUARANTINE}
+    fields: dict[str, Any] = {"state": State.ACTIVE, "metadata": kept}
     if memory.is_document:
         told = {name: one for name, one in memory.ingest_metadata.items() if name != HELD_BACK}
         fields["ingest_metadata"] = told

@@ -15,7 +15,17 @@ from kinmem.documents.document import HELD, Document, Given, opening, released
 from kinmem.documents.read import read, title_of
 from kinmem.language import content_hash, order_in
 from kinmem.llm.base import Embedder
-from kinmem.models import HELD_BACK, Channel, Chunks, Draft, Memory, Progress, State, Stored
+from kinmem.models import (
+    HELD_BACK,
+    QUARANTINE,
+    Channel,
+    Chunks,
+    Draft,
+    Memory,
+    Progress,
+    State,
+    Stored,
+)
 from kinmem.settings import Settings
 from kinmem.store.base import Store
 from kinmem.text import clean
@@ -109,7 +119,7 @@ class Documents:
         if id != memory.id:
             return Stored("duplicate_of", id)
         if memory.state == State.QUARANTINED:
-            return Stored("quarantined", id, str(memory.metadata["quarantine"]))
+            return Stored("quarantined", id, str(memory.metadata[QUARANTINE]))
         return Stored("created", id, reason if planned.held else None)
 
     def _trusted(self, planned: Planned, batch: str | None) -> str | None:
@@ -148,7 +158,7 @@ class Documents:
         memory = Memory(
             id=str(uuid_utils.uuid7()),
             kin=self._store.kin,
-            scope=checked_scope(given.scope),
+            scope="private" if quarantine else checked_scope(given.scope),
             category=checked_category(given.category),
             subject=checked_subject(given.subject),
             importance=checked_importance(given.importance),
@@ -219,7 +229,7 @@ def _metadata(document: Document, parts: int, quarantine: str | None) -> dict[st
     if document.pages:
         metadata["pages"] = len(document.pages)
     if quarantine:
-        metadata["quarantine"] = quarantine
+        metadata[QUARANTINE] = quarantine
     return metadata
 
 

@@ -7,12 +7,18 @@ go on. Languages stand side by side, since what is said in mixed ones counts too
 lower case with single spaces; each repetition is bounded, so that time grows with the length only.
 """
 
+import base64
+import codecs
 import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
+from html import unescape
+from itertools import islice
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from kinmem.language.lexicon import lexicon
 
@@ -26,6 +32,7 @@ _INVISIBLE = re.compile(
     "[\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
 )
 _SPACED = re.compile(r"(?<!\w)(?:\w ){4,60}\w(?!\w)")
+_DOTTED = re.compile(r"(?<![\w.])\w(?P<sign>[._*|~-])(?:\w(?P=sign)){1,60}\w(?!\w)")
 GAPS = {" .. ": r"[^.!?\n]{0,40}?", " . ": r"[^.!?\n]{0,15}?"}
 EVERYTHING = -1
 """All hints."""
@@ -81,7 +88,12 @@ def order_in(text: str, known: int | None = None, *, own: bool = False) -> str |
     """
     if not text.isascii() and _SMUGGLED.search(text):
         return "holds hidden characters"
-    plain = _plain(text)
+    return _order_in(_plain(text), known, own=own) or next(
+        filter(None, (_order_in(_plain(hidden), None) for hidden in encoded_in(text))), None
+    )
+
+
+def _order_in(plain: str, known: int | None, *, own: bool = False) -> str | None:
     reasons = _reasons(plain, _signs().met(plain) if known is None else known)
     if own and _OTHERS.search(plain) is None:
         return next((why for why in reasons if why not in OWN), None)
@@ -93,12 +105,49 @@ def order_hints(text: str) -> int:
     one number by |. Many times cheaper than `suspicious`, for texts that are cut in many ways."""
     if not text.isascii() and _SMUGGLED.search(text):
         return EVERYTHING
-    return _signs().met(_plain(text))
+    return EVERYTHING if next(encoded_in(text), None) else _signs().met(_plain(text))
 
 
 def may_be_orders(hints: int) -> bool:
     """Whether a text with these hints has to be looked at."""
     return any(not needs & ~hints for needs in _signs().needs)
+
+
+MOST_ENCODED, LONGEST_ENCODED = 20, 4000
+"""Runs of a text that are decoded, and characters of each."""
+_RUN = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{20,}={0,2}")
+_HEX = re.compile(r"(?<![0-9A-Za-z])(?:(?:\\x|0x)?[0-9A-Fa-f]{2}[ ,:]?){10,}(?![0-9A-Za-z])")
+_PERCENT, _ENTITY = (
+    re.compile("(?:%[0-9A-Fa-f]{2}.{0,30}?){3}"),
+    re.compile(r"(?:&#?\w{2,7};.{0,30}?){3}"),
+)
+_ROT13 = re.compile(r"(?i)\b(?:vtaber|qvfertneq|cerivbhf|vafgehpgvba|flfgrz cebzcg|sbetrg nyy)")
+
+
+def encoded_in(text: str) -> Iterator[str]:
+    """What the text says in base64, in hexadecimal, percent-encoded, in entities or in rot13."""
+    for run in islice(_RUN.finditer(text), MOST_ENCODED):
+        found = run[0][:LONGEST_ENCODED].replace("-", "+").replace("_", "/")
+        with suppress(ValueError):
+            yield from _read(base64.b64decode(found + "=" * (-len(found) % 4)))
+    for run in islice(_HEX.finditer(text), MOST_ENCODED):
+        with suppress(ValueError):
+            digits = re.sub(r"\\x|0x|[ ,:]", "", run[0][:LONGEST_ENCODED])
+            yield from _read(bytes.fromhex(digits[: len(digits) // 2 * 2]))
+    if _PERCENT.search(text):
+        yield unquote(text)
+    if _ENTITY.search(text):
+        yield unescape(text)
+    if _ROT13.search(text):
+        yield codecs.decode(text, "rot13")
+
+
+def _read(data: bytes) -> Iterator[str]:
+    """The bytes as a text, if they are one."""
+    with suppress(UnicodeDecodeError):
+        text = data.decode()
+        if text.replace("\n", " ").isprintable() and any(map(str.isalpha, text)):
+            yield text
 
 
 def _reasons(plain: str, met: int) -> Iterator[str]:
@@ -166,6 +215,7 @@ def _plain(text: str) -> str:
 
 def _joined(line: str) -> str:
     """Letters with one space between are a word; two spaces part such words."""
+    line = _DOTTED.sub(lambda run: run[0].replace(run["sign"], ""), line)
     return _SPACED.sub(lambda run: run[0].replace(" ", ""), line)
 
 

@@ -160,6 +160,7 @@ class _Case:
         doubt = self.grounds.doubt(content, cited)
         if doubtful and (category in OF_PEOPLE or OF_THE_USER.match(content)):
             doubt = doubt or "a tool's output says so of a person"
+        doubt = doubt or (ONLY_A_TOOL if doubtful else None)
         return Note(
             content=content,
             category=category,
@@ -202,6 +203,7 @@ def _is_said_by_person(speaker: str, cited: Sequence[Message]) -> bool:
 # What a model's finding really rests on, whatever it cites: whose words it has.
 # Share of its words by which a finding must be nearer to a tool's output than to what was said.
 CLEARLY = 0.3
+ONLY_A_TOOL = "is said by a tool's output only"
 
 
 class Grounds:

@@ -83,7 +83,9 @@ class Compare:
         ids = {item.memory.id: id for item, id in zip(candidates, known, strict=True)}
         return [
             Stored("duplicate_of", ids[item.memory.id])
-            if isinstance(item, Candidate) and ids[item.memory.id] is not None
+            if isinstance(item, Candidate)
+            and ids[item.memory.id] is not None
+            and item.note.quarantine is None
             else item
             for item in drafted
         ]

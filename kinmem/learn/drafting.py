@@ -30,6 +30,7 @@ from kinmem.llm.base import Embedder, Judge
 from kinmem.llm.naming import Naming, knowledge_of
 from kinmem.llm.prompts import chunks_of
 from kinmem.models import (
+    QUARANTINE,
     TOLD_AT,
     Category,
     Channel,
@@ -67,6 +68,12 @@ TRUST: Mapping[Channel, float] = {
 # Importance of a note that only asks. It is kept, since somebody wanted it kept.
 OF_QUESTION = 1.0
 READS_AS_QUESTION = "this reads as a question; recall answers questions"
+HELD = (
+    "held back, because it {why}; it is not recalled until a person releases it (kinmem review)."
+    " Tell your user so"
+)
+# How far what only a tool's output says is believed.
+TOOL_TRUST = 0.2
 # Chance that a text is worth keeping below which its kind is a guess.
 LEAST_WORTH = 0.25
 
@@ -216,7 +223,7 @@ def _origin(note: Note, told_at: datetime | None) -> dict[str, Any]:
     """Return where the note comes from."""
     return {
         "channel": note.channel,
-        "trust": TRUST[note.channel],
+        "trust": TOOL_TRUST if note.speaker == "tool" else TRUST[note.channel],
         "client": note.client,
         "session": note.session,
         "turn_id": note.turns[0] if note.turns else None,
@@ -230,7 +237,7 @@ def _origin(note: Note, told_at: datetime | None) -> dict[str, Any]:
 def _metadata(note: Note, told_at: datetime | None) -> dict[str, Any]:
     metadata: dict[str, Any] = {"turns": list(note.turns)} if len(note.turns) > 1 else {}
     if note.quarantine:
-        metadata["quarantine"] = note.quarantine
+        metadata[QUARANTINE] = note.quarantine
     if told_at is not None:
         metadata[TOLD_AT] = told_at.astimezone(UTC).isoformat()
     return metadata
@@ -239,6 +246,8 @@ def _metadata(note: Note, told_at: datetime | None) -> dict[str, Any]:
 def describe(outcome: Stored, memory: Memory) -> Stored:
     """Return the outcome with the category and importance that the memory was stored with, and a
     remark if it reads like a question."""
+    if why := memory.metadata.get(QUARANTINE):
+        outcome = replace(outcome, reason=HELD.format(why=why))
     if outcome.id != memory.id:
         return outcome
     may_ask = memory.importance == OF_QUESTION or Wording(memory.content).asks

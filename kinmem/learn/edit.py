@@ -100,7 +100,7 @@ def _alive(old: Memory, now: datetime) -> dict[str, Any]:
     """Return what brings a memory back. If it had expired, it no longer expires."""
     is_over = old.expires_at is not None and old.expires_at <= now
     return {
-        "state": State.ACTIVE,
+        "state": State.QUARANTINED if old.is_held else State.ACTIVE,
         "deleted_at": None,
         "superseded_by": None,
         "valid_to": None,

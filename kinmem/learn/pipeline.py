@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from kinmem.border import Border
 from kinmem.clock import Clock
@@ -20,7 +21,7 @@ from kinmem.learn.compare import JUDGED_IN_BULK, Compare, judged_per_note
 from kinmem.learn.drafting import Candidate, classify, describe, draft_of, project_of
 from kinmem.learn.extract import extract
 from kinmem.learn.reconcile import Keep, Neighbour, Outdated
-from kinmem.learn.screen import Screen
+from kinmem.learn.screen import Gate, Screen
 from kinmem.llm.base import ChatModels, Embedder, Judge
 from kinmem.llm.naming import Naming
 from kinmem.models import Chunks, Memory, Note, Stored, Vector
@@ -166,16 +167,20 @@ class Learn:
         notes: Sequence[Note],
         batch: str | None = None,
         progress: Callable[[int], None] = lambda done: None,
+        *,
+        is_few: bool = False,
     ) -> list[Stored]:
-        """Learn many notes in one transaction, compared by words only and without vectors.
+        """Learn many notes in one transaction, compared by words only and without vectors. The
+        judge reads them only if they are few.
 
         Returns what became of each note, in order. A note that cannot be stored is refused alone.
         The worker makes the vectors (upkeep/embed.py) and then calls `settle`.
         """
         source = Source(is_bulk=True, batch=batch)
+        judge = self._models.judge if is_few else None
         drafted: list[Candidate | Stored] = []
         for note in notes:
-            drafted.append(self._draft_or_refuse(note, source))  # 2, 3
+            drafted.append(self._draft_or_refuse(note, source, judge))  # 2, 3
             progress(len(drafted))
         outcomes = self._learn(drafted, source) or []  # 4 to 6
         return [
@@ -219,9 +224,23 @@ class Learn:
                 self._unsettled.look_again()
 
     def screened(self, note: Note, judge: Judge | None = None) -> Note:
-        """Return a given note as it may be stored, with its category and importance, which the
-        `judge` helps to tell: 4 ms, too long for many. Raises InvalidInput."""
-        return classify(self._border.passed(note), judge)
+        """Return a given note as it may be stored, quarantined if it reads like an order to an
+        assistant, with its category and importance. The `judge` helps to tell: 12 ms, too long for
+        many. Raises InvalidInput."""
+        note = classify(self._border.passed(note), judge)
+        why = None if note.trusted else Gate(judge).why_note(note)
+        return replace(note, quarantine=why, scope="private") if why else note
+
+    def why_held(self, changes: Mapping[str, Any]) -> str | None:
+        """Return why a memory must not be changed so before a person has seen it; None if it may
+        be."""
+        note = Note(
+            content=changes.get("content") or "",
+            subject=changes.get("subject"),
+            source_context=changes.get("source_context"),
+            tags=tuple(changes.get("tags") or ()),
+        )
+        return Gate(self._models.judge).why_note(note)
 
     def _find(self, turn: Sequence[Message], before: Sequence[Message]) -> list[Note]:
         """Stage 1: ask the model if there is one, else apply the rules."""
@@ -230,9 +249,11 @@ class Learn:
             return extract(turn, before, zone, self._models.judge)
         return ask_about(turn, before, self._models.extraction, self._store, self._embedder, zone)
 
-    def _draft_or_refuse(self, note: Note, source: Source) -> Candidate | Stored:
+    def _draft_or_refuse(
+        self, note: Note, source: Source, judge: Judge | None = None
+    ) -> Candidate | Stored:
         try:
-            return self._draft(self.screened(note) if source.is_given else note, source)
+            return self._draft(self.screened(note, judge) if source.is_given else note, source)
         except InvalidInput as error:
             return Stored("refused", reason=str(error))
 
@@ -281,10 +302,10 @@ class Learn:
     def _decide(self, candidate: Candidate, changes: Changes, source: Source, most: int) -> Stored:
         """Decide about one note beside what is stored and what its turn has taught already."""
         note, memory = candidate.note, candidate.memory
+        if note.quarantine is not None:
+            return changes.hold(candidate, self._compare.quarantined())
         if source.is_bulk:
             return changes.add(candidate, Keep())
-        if note.quarantine is not None and not source.is_given:
-            return changes.hold(candidate, self._compare.quarantined())
         near = changes.neighbours(self._compare.near(candidate.vectors), candidate.vectors)  # 4
         updates = note.updates
         if not source.is_given:

@@ -28,10 +28,15 @@ MOST_ATTEMPTS = 3
 LONGEST_ATTEMPT = 600
 # Speakers whose words may come from anywhere.
 NO_PERSON = frozenset(ROLES) - {"user"}
-# Chance from which the judge's word is enough. Of commands-1, which training had not seen, signs
-# hold 10.7 % of the attacks and 2.7 % of the harmless texts, both 57 and 3 %; of 900 lines of our
-# own prose one. At 0.5 70 and 4 %, four lines (`python -m benchmarks judge`).
-SURELY = 0.7
+# By how much the judge's chance that a text commands must exceed the chance that it tells
+# something worth keeping: praise of a library sounds like an order, but says something. Of 205
+# public attacks (AgentDojo, agent-injection-bench, tests of filters in 17 languages) signs and
+# judge hold 82 %, of 400 sentences from the pages of Python packages two, of 58 wishes for an
+# assistant none. The chance alone, from 0.7 on, held 67 %, 17 and none.
+SURELY = 0.45
+TELLS = ("fact", "identity", "preference", "rule", "decision", "plan", "event")
+# Sentences of one text that the judge reads.
+MOST_READ = 8
 
 # Share of a text's content words that must have been said (Keyoku's bound for one subject).
 SPOKEN_OF = 0.3
@@ -40,20 +45,40 @@ READ_OF_MESSAGE = 2000
 
 
 class Gate:
-    """Recognises orders in statements from tools and pages, by their signs and with the judge."""
+    """Recognises orders to an assistant, by their signs and with the judge."""
 
     def __init__(self, judge: Judge | None = None) -> None:
         self._judge = judge
 
-    def why(self, statement: str) -> str | None:
-        """Return why it must not be recalled before a person has seen it; None if it may be."""
-        sign = order_in(statement)
-        if sign or self._judge is None:
+    def why(self, statement: str, *, own: bool = False) -> str | None:
+        """Return why it must not be recalled before a person has seen it; None if it may be.
+
+        `own`: it may be a person's wish to their own assistant.
+        """
+        return order_in(statement, own=own) or self._judged(statement)
+
+    def why_note(self, note: Note) -> str | None:
+        """Return the same for a note that somebody handed over, for whoever it may be."""
+        beside = [note.subject, note.source_context, *note.tags]
+        texts = [text for text in (note.content, *beside) if isinstance(text, str) and text]
+        if sign := next(filter(None, (order_in(text, own=True) for text in texts)), None):
             return sign
-        chance = 0.0
+        parts = sentences(note.content) if isinstance(note.content, str) else []
+        read = [note.content] if len(parts) < 2 else [note.content, *parts[:MOST_READ]]
+        if isinstance(note.source_context, str):
+            read.append(note.source_context)
+        return next(filter(None, map(self._judged, read)), None)
+
+    def _judged(self, text: str) -> str | None:
+        if self._judge is None or not isinstance(text, str) or not text.strip():
+            return None
         with suppress(ModelError):
-            chance = self._judge.commands(statement)
-        return f"wants to command an assistant (judge {chance:.2f})" if chance >= SURELY else None
+            chance = self._judge.commands(text)
+            if chance >= SURELY:
+                kinds = self._judge.kinds(text)
+                if chance - sum(kinds.get(kind, 0.0) for kind in TELLS) >= SURELY:
+                    return f"wants to command an assistant (judge {chance:.2f})"
+        return None
 
 
 def screened(

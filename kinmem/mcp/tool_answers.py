@@ -1,6 +1,7 @@
 """The tools' answers: small flat models with the names on the wire. Fields that are None are left
 out."""
 
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
@@ -8,7 +9,7 @@ from pydantic import AliasGenerator, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
 from kinmem.clock import age_in_words, moment
-from kinmem.conversation.sanitize import inert_values
+from kinmem.conversation.sanitize import disarmed, inert_values
 from kinmem.mcp.strict_tool import Answer
 from kinmem.models.places import name_of, same_place
 from kinmem.text import cut
@@ -127,6 +128,8 @@ class Memory(Wire):
         zone = service.settings.general.zone
         if memory.is_document and excerpt is None:
             excerpt = memory.content
+        if memory.is_held:
+            memory, excerpt = _defused(memory), excerpt and disarmed(excerpt)
         return cls(
             id=memory.id,
             title=memory.title,
@@ -170,7 +173,7 @@ class Memory(Wire):
     def whole(cls, memory: "models.Memory", service: "Service") -> Self:
         """Return everything that a caller may change, with the version to change it from."""
         view = cls.listed(memory, service)
-        if not memory.is_document:
+        if not (memory.is_document or memory.is_held):
             view.content, view.excerpt, view.truncated = memory.content, None, None
         view.summary = service.store.summaries.of([memory.id]).get(memory.id)
         view.version = memory.version
@@ -183,7 +186,7 @@ class Memory(Wire):
     def full(cls, memory: "models.Memory", service: "Service") -> Self:
         """Return the same with all of the text, unless it is a document longer than most readers
         can take."""
-        if memory.source == "conversation":
+        if memory.source == "conversation" or memory.is_held:
             return cls.brief(memory, service)
         view = cls.whole(memory, service)
         if memory.metadata.get("characters", 0) <= FULL_CHARACTERS:
@@ -241,6 +244,16 @@ def _hit_view(hit: "models.Hit", service: "Service", explain: bool) -> Memory:
             view.place = hit.memory.place
         view.links = None if hit.is_turn else linked(hit.memory, service)
     return view
+
+
+def _defused(memory: "models.Memory") -> "models.Memory":
+    """Return a memory that is held back as one may look at it: it opens and begins nothing."""
+    shown: dict[str, Any] = {
+        name: disarmed(text)
+        for name in ("content", "title", "subject", "source_context")
+        if (text := getattr(memory, name)) is not None
+    }
+    return replace(memory, **shown, manual_tags=tuple(map(disarmed, memory.manual_tags)))
 
 
 def _is_elsewhere(memory: "models.Memory", service: "Service") -> bool:

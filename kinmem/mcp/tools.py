@@ -242,6 +242,7 @@ def review_memories(
         apply=apply or (),
         refuse=refuse or (),
         keep=keep,
+        releases=False,
         progress=call.progress(),
     )
     return Reviewed.of(review)

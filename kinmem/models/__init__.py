@@ -34,6 +34,7 @@ from kinmem.models.record import CONVERSATION as CONVERSATION
 from kinmem.models.record import HELD_BACK as HELD_BACK
 from kinmem.models.record import LIVE as LIVE
 from kinmem.models.record import OF_ITS_TIME as OF_ITS_TIME
+from kinmem.models.record import QUARANTINE as QUARANTINE
 from kinmem.models.record import ROLES as ROLES
 from kinmem.models.record import THE_USER as THE_USER
 from kinmem.models.record import TOLD_AT as TOLD_AT

@@ -75,6 +75,8 @@ class Note:
     """As a model has extracted them; rules add those they find."""
     quarantine: str | None = None
     """Why it may not be recalled before somebody has reviewed it."""
+    trusted: bool = False
+    """Whether a person has said that it may be recalled, whatever it reads like."""
     updates: str | None = None
     """Id of the memory that it replaces according to a model; ignored unless the Kin owns that
     memory."""

@@ -84,6 +84,8 @@ TOLD_AT = "told_at"
 CONVERSATION = "conversation"
 # Prefix of a turn's id; the number of the message follows.
 TURN = "turn:"
+# Key in metadata: why it is held back, until a person releases it.
+QUARANTINE = "quarantine"
 # Key in ingest_metadata: how many chunks of a document are held back. Absent if none is.
 HELD_BACK = "held"
 
@@ -176,6 +178,13 @@ class Memory:
     def is_document(self) -> bool:
         """Whether `content` is only the beginning of a longer text that is stored in parts."""
         return "parts" in self.metadata
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it waits for a person to release it, even if it was put away since."""
+        return self.state == State.QUARANTINED or (
+            self.state not in LIVE and QUARANTINE in self.metadata
+        )
 
     @property
     def holds_back(self) -> bool:

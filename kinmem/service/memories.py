@@ -125,17 +125,23 @@ class Memories:
         apply: Iterable[str] = (),
         refuse: Iterable[str] = (),
         keep: str | None = None,
+        releases: bool = True,
         progress: Progress | None = None,
     ) -> Review:
         """Find contradictions, duplicates, and quarantined, stale, expired and cluttering memories.
 
         Nothing is changed unless `apply` or `refuse` names the ids of issues from an earlier
         review: those are done as suggested, or never proposed again. `keep` names the memory that
-        stays.
+        stays. Without `releases` nothing leaves quarantine: a model may not do that.
         """
         filters = checked_filters(self._settings.general.zone, subject=subject, scope=scope)
         return self._review(
-            filters, apply=tuple(apply), refuse=tuple(refuse), keep=keep, progress=progress
+            filters,
+            apply=tuple(apply),
+            refuse=tuple(refuse),
+            keep=keep,
+            releases=releases,
+            progress=progress,
         )
 
     def forget(self, memory_id: str, *, erase: bool = False) -> Forgotten:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
-from kinmem.documents.document import Given, as_given, is_document
+from kinmem.documents.document import Given, as_given, is_document, released
 from kinmem.errors import InvalidInput, StoreError
 from kinmem.learn.edit import changed_fields
 from kinmem.llm.naming import reread
@@ -63,7 +63,8 @@ class Storing:
         try:
             if is_document(content):
                 return self.add(as_given(note), batch, progress=progress)
-            return self._learn.note(note, batch)
+            stored = self._learn.note(note, batch)
+            return self._released(stored) if note.trusted else stored
         except StoreError as error:
             in_doubt = batch if error.code in IN_DOUBT else None
             if in_doubt and (done := self._done_before(in_doubt)):
@@ -78,6 +79,15 @@ class Storing:
             return None
         ended = tuple(line.memory_id for line in lines if line.action == "superseded")
         return Stored("created", made.memory_id, AGAIN, supersedes=ended)
+
+    def _released(self, stored: Stored) -> Stored:
+        """Release what a person says again that is held back."""
+        if stored.id is not None and stored.status == "duplicate_of":
+            known = self._store.get(stored.id)
+            if known.is_held and known.kin == self._store.kin:
+                fields = released(known, self._store.documents.text(known.id))
+                self._store.update(known.id, fields, action="released", reason="trusted")
+        return stored
 
     def memorize_many(
         self,
@@ -98,7 +108,8 @@ class Storing:
         stored: list[Stored] = []
         for start in range(0, len(notes), BATCH):
             self._background.wake()
-            stored += self._many(notes[start : start + BATCH], batch, _from(start, notes, progress))
+            part, done = notes[start : start + BATCH], _from(start, notes, progress)
+            stored += self._many(part, batch, done, is_few=len(notes) <= BATCH)
         self._background.wake()
         return stored
 
@@ -128,12 +139,16 @@ class Storing:
         if_version: int | None = None,
         reason: str | None = None,
         batch: str | None = None,
+        trusted: bool = False,
         **changes: Any,
     ) -> Memory:
         """Change content, category, subject, scope, importance, tags, source_context, occurred_at,
         pinned, priority, expires, place or archived. None clears a field that may be empty. `links`
         adds links to other memories, {id, relation} each, and removes those whose relation is None.
         The history records `reason` and `batch`.
+
+        A memory that is held back is changed only if a person says so (`trusted`), which releases
+        it; so is what would read like an order to an assistant.
 
         Raises MemoryNotFound unless this Kin is the author, VersionConflict if somebody has changed
         the memory since `if_version`.
@@ -147,10 +162,14 @@ class Storing:
             raise InvalidInput(
                 f"memory {memory_id} is forgotten; archived=false brings it back first"
             )
+        if not trusted:
+            self._refuse_orders(old, changes)
         given = {name: value for name, value in changes.items() if name != "links"}
         if "place" in given:
             given["place"] = self._place.meant(given["place"] or "")
         fields, chunks = self._checked(old, given)  # all of it, before anything is written
+        if old.is_held:
+            fields |= released(old, self._store.documents.text(old.id))
         batch = batch or (batch_name("update") if asked and fields else None)
         if asked:
             linked = self._store.links.change(memory_id, asked, if_version, batch=batch)
@@ -171,12 +190,17 @@ class Storing:
         return self._renewal.of_rank(memory_id) if RANKED & changes.keys() else changed
 
     def _many(
-        self, notes: Sequence[Note], batch: str, progress: Callable[[int], None]
+        self,
+        notes: Sequence[Note],
+        batch: str,
+        progress: Callable[[int], None],
+        *,
+        is_few: bool,
     ) -> list[Stored]:
         """Store long notes as documents and the others together; return the outcome of each, in
         order."""
         short = [note for note in notes if not is_document(note.content)]
-        outcomes = iter(self._learn.notes(short, batch, progress))
+        outcomes = iter(self._learn.notes(short, batch, progress, is_few=is_few))
         stored = []
         for done, note in enumerate(notes, 1):
             stored.append(self._long(note) if is_document(note.content) else next(outcomes))
@@ -189,6 +213,18 @@ class Storing:
             return self.add(as_given(note))
         except InvalidInput as error:
             return Stored("refused", reason=str(error))
+
+    def _refuse_orders(self, old: Memory, changes: Mapping[str, Any]) -> None:
+        if old.is_held:
+            raise InvalidInput(
+                f"memory {old.id} is held back until a person has looked at it: kinmem review, or"
+                " kinmem update --trust. Tell your user"
+            )
+        if why := self._learn.why_held(self._border.passed(changes)):
+            raise InvalidInput(
+                f"the new text {why}, and would be obeyed by whoever recalls it; the memory stays"
+                " as it was. Tell your user: kinmem update --trust changes it all the same"
+            )
 
     def _checked(self, old: Memory, given: dict[str, Any]) -> tuple[dict[str, Any], Chunks | None]:
         """Return the fields to change, and the chunks of new content."""

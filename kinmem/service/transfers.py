@@ -124,6 +124,7 @@ class Transfers:
                 content=edit.content,
                 if_version=edit.version,
                 reason=EDITED,
+                trusted=True,
                 batch=plan.batch,
             )
             plan.updated += 1
@@ -132,7 +133,8 @@ class Transfers:
 
     def _memorize(self, plan: PagesImport, progress: Progress | None) -> None:
         notes = [
-            Note(content=one.content, subject=one.subject, **noted(one.facts)) for one in plan.new
+            Note(content=one.content, subject=one.subject, trusted=True, **noted(one.facts))
+            for one in plan.new
         ]
         stored = self._storing.memorize_many(notes, batch=plan.batch, progress=progress)
         counted([one.status for one in stored], plan)

@@ -22,6 +22,7 @@ from kinmem.llm.relating import ALIKE, Relating, weighed
 from kinmem.models import (
     HELD_BACK,
     LIVE,
+    QUARANTINE,
     Filters,
     Issue,
     IssueKind,
@@ -190,7 +191,7 @@ def _quarantined(memory: Memory) -> Issue:
             )
             description += " apply leaves it so and never asks again, keep releases it"
         return issue_of("quarantined", [memory], description, "keep")
-    why = memory.metadata.get("quarantine") or "it reads like an instruction to a model"
+    why = memory.metadata.get(QUARANTINE) or "it reads like an instruction to a model"
     description = f"held back and never recalled: {why}; apply deletes it, keep releases it"
     return issue_of("quarantined", [memory], description, "delete")
 

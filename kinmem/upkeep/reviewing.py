@@ -56,12 +56,13 @@ class Reviewer:
         apply: Sequence[str] = (),
         refuse: Sequence[str] = (),
         keep: str | None = None,
+        releases: bool = True,
         progress: Progress | None = None,
     ) -> Review:
         """Settle or refuse the named issues, then return what a review finds.
 
-        Raises InvalidInput for an unknown id, and if an issue cannot be settled any more; the
-        issues named before it are settled by then.
+        Without `releases` nothing leaves quarantine. Raises InvalidInput for an unknown id, and if
+        an issue cannot be settled any more; the issues named before it are settled by then.
         """
         if keep is not None and len(apply) != 1:
             raise InvalidInput("keep names the memory that stays of one issue: apply just that one")
@@ -73,6 +74,7 @@ class Reviewer:
                 self._clock(),
                 keep,
                 relating=Relating(self._judge),
+                releases=releases,
             )
             for id in apply
         ]
@@ -122,6 +124,7 @@ def apply_issue(
     keep: str | None = None,
     *,
     relating: Relating,
+    releases: bool = True,
 ) -> Settled:
     """Do what the issue suggests, in one transaction that can be undone.
 
@@ -150,6 +153,11 @@ def apply_issue(
         return refuse_issue(store, issue)
     _own(store, [memory])
     if keep is not None or issue.suggestion == "release":
+        if not releases:
+            raise InvalidInput(
+                f"memory {memory.id} reads like an order to an assistant, and only a person may"
+                f" release it: kinmem review --apply {issue.id} --keep {memory.id}"
+            )
         return _done(store, issue, [_released(memory, store.documents.text(memory.id))], memory)
     if issue.suggestion == "update":
         return _done(

@@ -303,13 +303,13 @@ def test_what_a_person_says_is_theirs_even_where_a_tool_says_it_too() -> None:
     assert note.speaker == "Ana"
 
 
-def test_a_harmless_output_of_a_tool_is_believed_less() -> None:
+def test_what_only_a_tool_says_waits_for_a_person() -> None:
     turn = [message("run the tests"), message("3 failed: the disk is full", "tool", tool="Bash")]
 
     found = {"content": "The tests failed: the disk is full", "category": "fact"}
     (note,) = noted(item(**found, subject=None, turn=["m2"], confidence=1, importance=9), turn=turn)
 
-    assert note.quarantine is None
+    assert note.quarantine == "is said by a tool's output only"
     assert (note.speaker, note.confidence, note.importance) == ("tool", 0.5, 5)
 
 
