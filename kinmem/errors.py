@@ -10,6 +10,7 @@ KinmemError                 code        what the caller should do
 ├── LaterChange             conflict    undo what came later first, or all of it together
 ├── StoreError              storage_*   see the message; `retry` says whether waiting helps
 ├── Overloaded              overloaded  repeat it after the time that the message names
+├── TooManyShared           overloaded  repeat it after the time that the message names
 ├── ModelError              model       nothing: kinmem goes on without the model
 │   └── Unusable            model       the same; asking again will hardly help
 └── ConfigError             config      correct the setting the message names
@@ -145,6 +146,20 @@ class Overloaded(KinmemError):
         super().__init__(
             f"{waiting:,} calls are waiting, and nothing was done; repeat this one in"
             f" {seconds} seconds"
+        )
+        self.seconds = seconds
+
+
+class TooManyShared(KinmemError):
+    """A Kin has shared too much within a minute. Nothing was done."""
+
+    code = "overloaded"
+    retry = True
+
+    def __init__(self, most: int, seconds: int) -> None:
+        super().__init__(
+            f"a Kin may share {most} memories a minute, and nothing was done; share this in"
+            f" {seconds} seconds, or keep it private"
         )
         self.seconds = seconds
 

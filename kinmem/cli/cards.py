@@ -252,7 +252,10 @@ def _settled(done: Settled, memory: "Service") -> Iterator[RenderableType]:
 
 def whose(one: Memory, memory: "Service") -> str:
     """Return private, shared, or the Kin that shared it."""
-    return one.scope if one.kin == memory.kin else f"shared by {one.kin}"
+    if one.kin == memory.kin:
+        return one.scope
+    is_confirmed = one.id in memory.store.others.confirmed()
+    return f"shared by {one.kin}{'' if is_confirmed else ', unconfirmed'}"
 
 
 def age(moment: datetime, memory: "Service") -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 import typer
+from rich.text import Text
 
 from kinmem.cli import details
 from kinmem.cli import options as take
@@ -103,6 +104,35 @@ def forget(
             context.tell(as_json(Forgotten.of(done, memory.settings.general.zone)))
         else:
             say(forgotten(done, memory))
+
+
+@command(app, rich_help_panel=PANEL)
+def confirm(context: CommandContext, memory_id: take.Id) -> None:
+    """Vouch for what another Kin shares, so that it is told like this Kin's own memories."""
+    _change(context, memory_id, lambda memory, id: memory.confirm(id))
+
+
+@command(app, rich_help_panel=PANEL)
+def mute(context: CommandContext, kin_name: take.MaybeOtherKin = None) -> None:
+    """See nothing more of what a Kin shares. Without a name, list who is muted."""
+    with context.memory() as memory:
+        if kin_name:
+            memory.mute(kin_name)
+        _tell_muted(context, memory)
+
+
+@command(app, rich_help_panel=PANEL)
+def unmute(context: CommandContext, kin_name: take.OtherKin) -> None:
+    """See again what a Kin shares."""
+    with context.memory() as memory:
+        memory.unmute(kin_name)
+        _tell_muted(context, memory)
+
+
+def _tell_muted(context: CommandContext, memory: "Service") -> None:
+    muted = memory.muted()
+    told = f"Muted: {', '.join(muted)}." if muted else "Nobody is muted."
+    context.tell({"muted": muted}, Text(told))
 
 
 @command(app, rich_help_panel=PANEL)

@@ -67,6 +67,8 @@ Id = Annotated[
     str, argument("ID", "The memory's id, or its last 8 characters as lists show them.", IDS)
 ]
 KinName = Annotated[str, argument("KIN", "The Kin whose memory it opens.", KINS)]
+OtherKin = Annotated[str, argument("KIN", "Name of the other Kin.", KINS)]
+MaybeOtherKin = Annotated[str | None, argument("KIN", "Name of the other Kin.", KINS)]
 TokenId = Annotated[str, argument("ID", "Id, as `kinmem token list` shows it.")]
 
 # the fields of a memory

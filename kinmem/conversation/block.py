@@ -67,6 +67,8 @@ class Told:
     """Id of a newer memory that may have superseded it."""
     elsewhere: bool = False
     """Whether it comes from another project than the current one."""
+    is_confirmed: bool = False
+    """Whether a person has confirmed what another Kin shares."""
 
 
 def block(lines: Sequence[str], *, first: bool) -> str:
@@ -140,10 +142,12 @@ def line(one: Told, kin: str, now: datetime, *, grouped_by_subject: bool = False
     """Write a memory as a line:
     - ★ ● changed [fact] *[shared by bob]* content (subject: Ana) [context: at work] — 3d ago"""
     memory = one.memory
-    starred = memory.importance is not None and memory.importance >= STARRED
+    is_doubtful = memory.kin != kin and not one.is_confirmed
+    starred = memory.importance is not None and memory.importance >= STARRED and not is_doubtful
     parts = ["-", STAR * starred, sign(one.share), "changed" * one.changed, f"[{memory.category}]"]
     if memory.scope == "shared" and memory.kin != kin:
-        parts.append(f"*[shared by {disarmed(memory.kin, SUBJECT_LENGTH)}]*")
+        by = disarmed(memory.kin, SUBJECT_LENGTH)
+        parts.append(f"*[shared by {by}{', unconfirmed' * is_doubtful}]*")
     parts.append(disarmed(one.text))
     if memory.subject and not grouped_by_subject:
         parts.append(f"(subject: {disarmed(memory.subject, SUBJECT_LENGTH)})")

@@ -7,8 +7,8 @@ share of the prompt's words in it, and by whether it is about the person named. 
 and BEAM (docs/benchmarks.md).
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 
 from kinmem.clock import Clock, age_in_words
 from kinmem.conversation.block import GROUP, SUMMARY, Told, block, gone_line, head, line, told_lines
@@ -158,8 +158,16 @@ class Known:
 class Inject:
     """Shows the sessions of one Kin what fits, once."""
 
-    def __init__(self, shown: ShownNotes, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self,
+        shown: ShownNotes,
+        settings: Settings,
+        clock: Clock,
+        confirmed: Callable[[], Set[str]] = frozenset,
+    ) -> None:
+        """`confirmed` returns the ids of other Kins' memories that a person has confirmed."""
         self._shown = shown
+        self._confirmed = confirmed
         self._settings = settings
         self._clock = clock
 
@@ -250,6 +258,12 @@ class Inject:
         kept = within_budget(lines, worth, 0, self._settings.inject.opening_tokens)
         return [one for at, one in enumerate(fresh) if at in kept]
 
+    def _with_confirmed(self, told: Sequence[Told], kin: str) -> Sequence[Told]:
+        if all(one.memory.kin == kin for one in told):
+            return told
+        confirmed = self._confirmed()
+        return [replace(one, is_confirmed=one.memory.id in confirmed) for one in told]
+
     def _known(self, session: str, memories: Iterable[Memory]) -> Known:
         """Return what the session knows.
 
@@ -305,6 +319,7 @@ class Inject:
         kin: str,
         extra: Sequence[str] = (),
     ) -> str:
+        told = self._with_confirmed(told, kin)
         lines = [*extra, *(text for _, text in outdated), *told_lines(told, kin, self._clock())]
         if not lines:
             return ""

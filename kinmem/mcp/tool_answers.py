@@ -96,6 +96,13 @@ class Memory(Wire):
     importance: Annotated[float | None, PlainSerializer(_plain, return_type=float)] = None
     scope: str
     author_kin_name: Annotated[str | None, Field(description="another Kin, who shared it")] = None
+    unconfirmed: Annotated[
+        bool | None, Field(description="another Kin says so, and no person has confirmed it")
+    ] = None
+    channel: Annotated[str | None, Field(description="how it came in, if not by a tool call")] = (
+        None
+    )
+    trust: Annotated[float | None, Field(description="0 to 1, if not as for a tool call")] = None
     source_context: str | None = None
     occurred_at: str | None = None
     age: Annotated[str, Field(description="since it was stored or its content edited")]
@@ -144,6 +151,9 @@ class Memory(Wire):
             place=None if memory.place is None else name_of(memory.place),
             elsewhere=_is_elsewhere(memory, service) or None,
             author_kin_name=memory.kin if memory.kin != service.kin else None,
+            unconfirmed=is_unconfirmed(memory, service) or None,
+            channel=memory.channel if memory.channel != "explicit" else None,
+            trust=None if memory.channel == "explicit" else memory.trust,
             source_context=memory.source_context,
             occurred_at=stamp(memory.occurred_at, zone),
             age=age_in_words(memory.content_updated_at, service.clock()),
@@ -165,7 +175,7 @@ class Memory(Wire):
         long = len(memory.content) > LISTED_CHARACTERS and not memory.is_document
         excerpt = memory.content[:LISTED_CHARACTERS] + "…" if long else None
         view = cls.brief(memory, service, excerpt)
-        view.pinned = memory.pinned or None
+        view.pinned = (memory.pinned and not view.unconfirmed) or None
         view.expires = stamp(memory.expires_at, service.settings.general.zone)
         return view
 
@@ -244,6 +254,11 @@ def _hit_view(hit: "models.Hit", service: "Service", explain: bool) -> Memory:
             view.place = hit.memory.place
         view.links = None if hit.is_turn else linked(hit.memory, service)
     return view
+
+
+def is_unconfirmed(memory: "models.Memory", service: "Service") -> bool:
+    """Return whether another Kin shares it and nobody has confirmed it."""
+    return memory.kin != service.kin and memory.id not in service.store.others.confirmed()
 
 
 def _defused(memory: "models.Memory") -> "models.Memory":

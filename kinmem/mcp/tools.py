@@ -170,6 +170,9 @@ def memorize(
         raise InvalidInput(
             "give either content with its details, or items that each have their own"
         )
+    scopes = [details.get("scope"), *(item.get("scope") for item in items or ())]
+    if count := scopes.count("shared"):
+        call.service.share(count)
     if items:
         notes = [Note(**item, client=call.client) for item in items]
         stored = call.service.memorize_many(notes, progress=call.progress())
@@ -193,6 +196,8 @@ def update_memory(
     named stays. null clears subject, tags, expires. if_version guards against concurrent
     changes."""
     service = call.service
+    if changes.get("scope") == "shared" or service.is_shared(memory_id):
+        service.share(1)
     if ESCAPED in str(changes):
         changes = restored(changes, service.get(memory_id))
     return Memory.whole(service.update_memory(memory_id, if_version=if_version, **changes), service)

@@ -164,6 +164,8 @@ class Reasons(NamedTuple):
     stale: float | None = None
     elsewhere: float | None = None
     """It belongs to another project than the current one."""
+    trust: float | None = None
+    """It is what only a tool has said, or what another Kin shares and nobody has confirmed."""
     judge: float | None = None
     """The judge's chance, 0 to 1, that it answers the question."""
     unrelated: float | None = None
@@ -210,7 +212,17 @@ LABELS = (
     *("+evidence", "+not by an assistant", "+named", "+then"),
     *("+semantic", "+recency", "+retention", "+importance", "+confidence"),
     *("xworth", "xdecay", "xretention", "ximportance", "xuse", "xsubject", "xcategory", "xrecency"),
-    *("xstale", "xelsewhere", "judge", "unrelated", "+judge", "xrerank", "+rerank", "rerank"),
+    *(
+        "xstale",
+        "xelsewhere",
+        "xtrust",
+        "judge",
+        "unrelated",
+        "+judge",
+        "xrerank",
+        "+rerank",
+        "rerank",
+    ),
     *("touches", "stands out", "shares", "names"),
 )
 STOOD_FOR = {label: label[1:] for label in ("+meaning", "+words", "+expansion")}

@@ -88,7 +88,8 @@ class Recall:
             scored = lift(scored, profile.formula)
             scored = instructed(scored, found, profile.formula)  # 6
         scored = weigh(scored, question, profile, settings, inquiry.now)  # 7
-        scored = lowered(without_copies(scored, store.kin), inquiry.filters.here)
+        scored = without_copies(scored, store.kin)
+        scored = lowered(scored, inquiry.filters.here, store.kin, store.others.confirmed)
         scored = judged(scored, found, limit, inquiry.judging, is_counted=is_bounded)  # 8
         scored = rerank(asked, scored, limit, models.rerank, attempts)  # 9
         kept = inquiry.judging.read(trim(scored, limit, settings))  # 10

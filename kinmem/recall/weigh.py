@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import datetime
 
 from kinmem.life.retention import Fading, retention, temporal_decay
@@ -24,6 +24,10 @@ MOST_USE = 1.2
 # For what belongs to another project: enough to decide between near equals, while a clearly better
 # answer still comes first.
 ELSEWHERE = 0.85
+# For what only a tool has said, below DOUBTED, and for what others share and nobody has confirmed:
+# what somebody told comes first, unless the other answers clearly better.
+DOUBTFUL, OF_OTHERS = 0.8, 0.9
+DOUBTED = 0.3
 
 ASKED_FOR: Mapping[str, re.Pattern[str]] = {
     "preference": re.compile(
@@ -63,19 +67,32 @@ def weigh(
     return sorted(weighed, key=lambda one: (-one.score, one.candidate.id))
 
 
-def lowered(scored: Sequence[Scored], here: Sequence[str] | None) -> list[Scored]:
-    """Lower what belongs to another project, and sort again, best first; unchanged if the current
-    project is unknown."""
-    if here is None:
-        return list(scored)
+def lowered(
+    scored: Sequence[Scored],
+    here: Sequence[str] | None,
+    kin: str,
+    confirmed: Callable[[], Set[str]],
+) -> list[Scored]:
+    """Lower what belongs to another project, if the current one is known, and what is trusted less:
+    by the way it came in, or because it is another Kin's and not `confirmed`. Sort again, best
+    first."""
+    known = confirmed() if any(one.candidate.kin != kin for one in scored) else frozenset[str]()
     found = []
     for one in scored:
-        place = one.candidate.place
-        if place is not None and place not in here:
-            reasons = one.reasons._replace(elsewhere=ELSEWHERE)
-            one = Scored(one.candidate, reasons.total, reasons)
-        found.append(one)
+        place, reasons = one.candidate.place, one.reasons
+        if here is not None and place is not None and place not in here:
+            reasons = reasons._replace(elsewhere=ELSEWHERE)
+        if (trust := _trust_factor(one.candidate, kin, known)) < 1:
+            reasons = reasons._replace(trust=trust)
+        is_same = reasons is one.reasons
+        found.append(one if is_same else Scored(one.candidate, reasons.total, reasons))
     return sorted(found, key=lambda one: (-one.score, one.candidate.id))
+
+
+def _trust_factor(candidate: Candidate, kin: str, confirmed: Set[str]) -> float:
+    factor = DOUBTFUL if candidate.trust < DOUBTED else 1.0
+    is_of_others = candidate.kin != kin and candidate.id not in confirmed
+    return factor * (OF_OTHERS if is_of_others else 1.0)
 
 
 def _bounded(

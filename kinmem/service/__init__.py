@@ -74,9 +74,15 @@ class Service:
         self.forget = memories.forget
         self.forget_about = memories.forget_about
         self.scrub = memories.scrub
+        self.confirm = memories.confirm
+        self.mute = memories.mute
+        self.unmute = memories.unmute
+        self.muted = memories.muted
         self.restore = memories.restore
         self.undo = memories.undo
 
+        self.share = storing.share
+        self.is_shared = storing.is_shared
         self.memorize = storing.memorize
         self.memorize_many = storing.memorize_many
         self.add_document = storing.add_document

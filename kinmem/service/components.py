@@ -245,7 +245,7 @@ def components(ground: Ground, patience: float | None, *, resident: bool) -> Com
         documents=Documents(store, embedder, settings, clock),
         conversation=Conversation(
             store,
-            Inject(store.shown, settings, clock),
+            Inject(store.shown, settings, clock, store.others.confirmed),
             compact.spill,
             _fitting(recall, background, settings.recall.max_relevant),
             settings,

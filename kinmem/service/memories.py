@@ -21,6 +21,7 @@ from kinmem.models import (
 )
 from kinmem.recall.question import Request
 from kinmem.service.components import QUERY_BYTES, Components, Ground
+from kinmem.settings import KIN_NAME
 from kinmem.store.memory import Sort
 from kinmem.text import clean, storable
 from kinmem.undo.forget_about import Forgetting
@@ -177,6 +178,33 @@ class Memories:
         """
         home, done = self._settings.home, self._recall.clear
         return Forgetting(self._store, home, storable(name), done, self._in_backups)
+
+    def confirm(self, memory_id: str) -> Memory:
+        """Vouch for what another Kin shares: from now on it may be told at a session's start, and
+        ranks like the Kin's own. A person's decision."""
+        memory = self._store.get(memory_id)
+        if memory.kin == self._store.kin:
+            raise InvalidInput(f"memory {memory_id} is this Kin's own and needs no confirmation")
+        self._store.others.confirm(memory.id)
+        return memory
+
+    def mute(self, kin: str) -> None:
+        """See nothing more of what this Kin shares, until `unmute`."""
+        if kin == self._store.kin:
+            raise InvalidInput(f"{kin} is this Kin itself, which cannot be muted")
+        if not KIN_NAME.fullmatch(kin):
+            raise InvalidInput(f"{kin!r} is no name of a Kin")
+        self._store.others.mute(kin)
+        self._recall.clear()
+
+    def unmute(self, kin: str) -> None:
+        """See again what this Kin shares."""
+        self._store.others.unmute(kin)
+        self._recall.clear()
+
+    def muted(self) -> list[str]:
+        """Return the names of the Kins that are muted."""
+        return sorted(self._store.others.muted())
 
     def scrub(self) -> Scrub:
         """Find the secrets in what is stored already. The result's `carry_out` takes them out."""

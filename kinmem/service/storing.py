@@ -1,11 +1,15 @@
 """Service: storing notes and documents, and changing them."""
 
+import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
+from math import ceil
 from typing import Any
 
 from kinmem.documents.document import Given, as_given, is_document, released
-from kinmem.errors import InvalidInput, StoreError
+from kinmem.errors import InvalidInput, StoreError, TooManyShared
 from kinmem.learn.edit import changed_fields
 from kinmem.llm.naming import reread
 from kinmem.llm.prompts import chunks_of, embedded
@@ -20,6 +24,8 @@ BATCH = 100
 IN_DOUBT = ("storage_failed", "storage_replaced")
 AGAIN = "this call was done before; nothing was stored again"
 KEY_BYTES = 255
+# Shared writes of a model that one Kin may make in a minute: what is shared is told to all.
+MOST_SHARED, MINUTE = 30, 60.0
 # Fields that priority and tier depend on.
 RANKED = frozenset({"priority", "importance", "tags", "pinned", "archived", "links"})
 
@@ -39,6 +45,24 @@ class Storing:
         self._renewal = components.renewal
         self._place = components.current_place
         self._background = components.background
+        self._brake = threading.Lock()
+        self._shared = deque[float]()
+
+    def share(self, count: int) -> None:
+        """Count shared writes of a model. Raises TooManyShared if it has made 30 in a minute."""
+        with self._brake:
+            now = time.monotonic()
+            while self._shared and self._shared[0] <= now - MINUTE:
+                self._shared.popleft()
+            if len(self._shared) + count > MOST_SHARED:
+                first = self._shared[0] if self._shared else now
+                raise TooManyShared(MOST_SHARED, max(1, ceil(first + MINUTE - now)))
+            self._shared += [now] * count
+
+    def is_shared(self, memory_id: str) -> bool:
+        """Return whether it is one of the Kin's own memories that others read."""
+        known = self._store.memories([memory_id]).get(memory_id)
+        return known is not None and known.kin == self._store.kin and known.scope == "shared"
 
     def memorize(
         self,

@@ -55,6 +55,31 @@ class Jobs(Protocol):
         ...
 
 
+class Others(Protocol):
+    """What a Kin thinks of what other Kins share: whom it does not listen to, and what it has
+    confirmed."""
+
+    def confirm(self, id: str) -> None:
+        """Note that a person vouches for another Kin's memory."""
+        ...
+
+    def confirmed(self) -> frozenset[str]:
+        """Return the ids of what was confirmed."""
+        ...
+
+    def mute(self, kin: str) -> None:
+        """Let nothing be seen of what this Kin shares."""
+        ...
+
+    def unmute(self, kin: str) -> None:
+        """Let it be seen again."""
+        ...
+
+    def muted(self) -> frozenset[str]:
+        """Return the names of the Kins that are muted."""
+        ...
+
+
 class Decisions(Protocol):
     """Which memories contradict each other, and which proposals were refused."""
 
@@ -233,6 +258,11 @@ class Store(Memories, Protocol):
     @property
     def decisions(self) -> Decisions:
         """Conflicts between memories, and refused proposals."""
+        ...
+
+    @property
+    def others(self) -> "Others":
+        """What this Kin thinks of what others share."""
         ...
 
     @property

@@ -176,9 +176,9 @@ def pairs(run: str) -> list[str]:
 
 
 # In the Kin's own file everything. In shared.db what others share, unless its author has put it
-# away: the Kin's own copies are there for others, and their originals in its own file.
+# away or is muted: the Kin's own copies are there for others, their originals in its own file.
 PUT_AWAY = "m.state IN ('deleted', 'quarantined')"
-VISIBLE = f"(:own OR (m.kin <> :kin AND NOT {PUT_AWAY}))"
+VISIBLE = f"(:own OR (m.kin <> :kin AND NOT {PUT_AWAY} AND m.kin NOT IN LISTED(:muted)))"
 RAISE = "UPDATE revision SET number = number + 1"
 """What recall reads has changed."""
 ALL = 2**63 - 1

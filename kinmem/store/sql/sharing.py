@@ -17,6 +17,8 @@ from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.memory_rows import IN_IDS, VISIBLE, Allowed, View, conditions, time_text
 from kinmem.store.sql.publishing import USE, Publisher
 
+# Marks of a Kin's file: whom it does not listen to, and what of others it has confirmed.
+MUTED, CONFIRMED = "muted:", "confirmed:"
 # By id: how often it was recalled, and when last.
 Noted = dict[str, tuple[int, datetime]]
 
@@ -92,6 +94,7 @@ class KinFiles(Generic[File]):
         self.clock = clock
         self.copies = Publisher(own, shared, kin)
         self.uses = Uses()
+        self._muted: tuple[object, frozenset[str]] | None = None
 
     def __iter__(self) -> Iterator[File]:
         """Iterate over the own file, then the shared one."""
@@ -101,7 +104,15 @@ class KinFiles(Generic[File]):
 
     def view(self, file: MemoryFile) -> View:
         """Return the bindings of VISIBLE for this Kin and file."""
-        return {"kin": self.kin, "own": file is self.own}
+        return {"kin": self.kin, "own": file is self.own, "muted": json.dumps(sorted(self.muted))}
+
+    @property
+    def muted(self) -> frozenset[str]:
+        """The Kins whose shared memories this one does not want to see."""
+        revision = self.own.revision
+        if self._muted is None or self._muted[0] != revision:
+            self._muted = revision, frozenset(marked(self.own.database, MUTED))
+        return self._muted[1]
 
     def get(self, id: str) -> Memory:
         """Return a visible memory. Raises MemoryNotFound."""
@@ -115,7 +126,8 @@ class KinFiles(Generic[File]):
         found = {memory.id: memory for _, memory in self.own.by_ids(ids)}
         others = [id for id in ids if id not in found]
         for _, copy in self.shared.by_ids(others) if others else ():
-            if copy.kin != self.kin and copy.state not in (State.DELETED, State.QUARANTINED):
+            is_away = copy.state in (State.DELETED, State.QUARANTINED) or copy.kin in self.muted
+            if copy.kin != self.kin and not is_away:
                 found[copy.id] = copy
         return found
 
@@ -143,7 +155,8 @@ class KinFiles(Generic[File]):
                 # The Kin's own copies do no harm here: each ranks as its original does in the own
                 # file.
                 one_scope = filters.scope is None or file is self.shared
-                plain = anything and not expired and one_scope
+                is_muted = file is self.shared and bool(self.muted)
+                plain = anything and not expired and one_scope and not is_muted
                 yield file, Allowed(where, bound, plain, live)
 
     # changing what is the Kin's
@@ -171,3 +184,39 @@ class KinFiles(Generic[File]):
 
 
 Files = KinFiles[MemoryFile]
+
+
+def marked(database: Database, kind: str) -> set[str]:
+    """Return what has a mark of this kind."""
+    rows = database.rows(
+        "SELECT substr(name, :length + 1) FROM marks WHERE substr(name, 1, :length) = :kind",
+        {"kind": kind, "length": len(kind)},
+    )
+    return {name for (name,) in rows}
+
+
+class SqlOthers:
+    """See Others."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+
+    def confirm(self, id: str) -> None:
+        self._set(CONFIRMED + id)
+
+    def confirmed(self) -> frozenset[str]:
+        return frozenset(marked(self._files.own.database, CONFIRMED))
+
+    def mute(self, kin: str) -> None:
+        self._set(MUTED + kin)
+
+    def unmute(self, kin: str) -> None:
+        with self._files.own.changing() as db:
+            db.run("DELETE FROM marks WHERE name = ?", (MUTED + kin,))
+
+    def muted(self) -> frozenset[str]:
+        return self._files.muted
+
+    def _set(self, name: str) -> None:
+        with self._files.own.changing() as db:
+            db.run("INSERT INTO marks (name, value) VALUES (?, 1) ON CONFLICT DO NOTHING", (name,))

@@ -34,7 +34,7 @@ from kinmem.store.sql.memory_rows import (
     time_text,
 )
 from kinmem.store.sql.record_rows import SqlTransfer
-from kinmem.store.sql.sharing import Files
+from kinmem.store.sql.sharing import Files, SqlOthers
 from kinmem.store.sql.turn_rows import SqlSnapshots, SqlTurns
 from kinmem.store.sql.upkeep_rows import SqlDecisions, SqlJobs, SqlRounds, SqlSummaries
 from kinmem.store.sql.writer import MemoryWriter
@@ -178,6 +178,7 @@ class SqlStore:
         self.shown = SqlShownNotes(own, clock)
         self.jobs = SqlJobs(own, clock)
         self.decisions = SqlDecisions(own, clock)
+        self.others = SqlOthers(files)
         self.past = SqlPast(own, self.kin)
         self.transfer = SqlTransfer(files)
         self.writer = writer = MemoryWriter(
