@@ -6,6 +6,7 @@ judge, is quarantined, so that a person can see the attempt. What only repeats k
 dropped. What a model made up, without any ground in the conversation, is quarantined as well.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -35,6 +36,9 @@ NO_PERSON = frozenset(ROLES) - {"user"}
 # assistant none. The chance alone, from 0.7 on, held 67 %, 17 and none.
 SURELY = 0.45
 TELLS = ("fact", "identity", "preference", "rule", "decision", "plan", "event")
+WORDS = re.compile(r"(?<!\w)[^\W\d_]{2,}(?![\d_])")
+# Share of its characters that are in words, from which the judge reads a text.
+PROSE = 0.5
 # Sentences of one text that the judge reads.
 MOST_READ = 8
 
@@ -70,7 +74,7 @@ class Gate:
         return next(filter(None, map(self._judged, read)), None)
 
     def _judged(self, text: str) -> str | None:
-        if self._judge is None or not isinstance(text, str) or not text.strip():
+        if self._judge is None or not _is_prose(text):
             return None
         with suppress(ModelError):
             chance = self._judge.commands(text)
@@ -79,6 +83,13 @@ class Gate:
                 if chance - sum(kinds.get(kind, 0.0) for kind in TELLS) >= SURELY:
                     return f"wants to command an assistant (judge {chance:.2f})"
         return None
+
+
+def _is_prose(text: object) -> bool:
+    """Return whether most of a text is words, which is all that the judge can read."""
+    signs = "".join(text.split()) if isinstance(text, str) else ""
+    told = sum(len(run) for run in WORDS.findall(str(text)))
+    return bool(signs) and told >= PROSE * len(signs)
 
 
 def screened(

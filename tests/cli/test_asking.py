@@ -94,7 +94,7 @@ def test_list_filters(kinmem: Kinmem, memorized: Memorized) -> None:
 
 def test_list_is_one_line_a_memory_when_piped(kinmem: Kinmem, memorized: Memorized) -> None:
     long = "word " * 100
-    id = memorized(f"{long}\nsecond line")
+    id = memorized(f"{long}\nsecond line", "--trust")
 
     head, line = kinmem("list").out.splitlines()
 
@@ -213,7 +213,7 @@ HOSTILE = "red\u202e\u200b \U000e0041 [bold]not markup[/bold]"
 def test_nothing_in_a_memory_acts_on_the_terminal(
     kinmem: Kinmem, memorized: Memorized, command: str
 ) -> None:
-    id = memorized(f"\x1b[31m \x9b31m {HOSTILE}")
+    id = memorized(f"\x1b[31m \x9b31m {HOSTILE}", "--trust")
 
     out = kinmem(*command.format(id).split()).out
 

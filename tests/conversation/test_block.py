@@ -52,7 +52,7 @@ def told(content="I live in Lyon", share=1.0, changed=False, **fields):
         ),
         pytest.param(
             told(scope="shared", kin="bob"),
-            "- ● [fact] *[shared by bob]* I live in Lyon — 3d ago",
+            "- ● [fact] *[shared by bob, unconfirmed]* I live in Lyon — 3d ago",
             id="shared by another",
         ),
         pytest.param(

@@ -146,6 +146,8 @@ def test_what_belongs_to_another_project_comes_after_what_is_nearly_equal() -> N
             scored(candidate("4", place="/other"), 0.60),
         ],
         ["/here", "/here/too"],
+        "ana",
+        frozenset,
     )
 
     assert {one.candidate.id: one.score for one in ranked} == pytest.approx(
@@ -158,7 +160,26 @@ def test_what_belongs_to_another_project_comes_after_what_is_nearly_equal() -> N
 def test_where_the_project_is_unknown_the_order_stays() -> None:
     given = [scored(candidate("1", place="/other"), 0.1), scored(candidate("2"), 0.5)]
 
-    assert lowered(given, None) == given
+    assert lowered(given, None, "ana", frozenset) == given[::-1]
+
+
+def test_what_is_trusted_less_comes_after_what_is_nearly_equal() -> None:
+    ranked = lowered(
+        [
+            scored(candidate("1", kin="bob"), 0.50),
+            scored(candidate("2", kin="bob"), 0.48),
+            scored(candidate("3"), 0.47),
+            scored(candidate("4", trust=0.2), 0.55),
+        ],
+        None,
+        "ana",
+        lambda: frozenset({"2"}),
+    )
+
+    assert {one.candidate.id: one.score for one in ranked} == pytest.approx(
+        {"2": 0.48, "3": 0.47, "1": 0.45, "4": 0.44}
+    )
+    assert [one.reasons.trust for one in ranked] == [None, None, 0.9, 0.8]
 
 
 # the documented systems
