@@ -63,7 +63,8 @@ class Gate:
 
     def why_note(self, note: Note) -> str | None:
         """Return the same for a note that somebody handed over, for whoever it may be."""
-        beside = [note.subject, note.source_context, *note.tags]
+        tags = note.tags if isinstance(note.tags, list | tuple) else ()
+        beside = [note.subject, note.source_context, *tags]
         texts = [text for text in (note.content, *beside) if isinstance(text, str) and text]
         if sign := next(filter(None, (order_in(text, own=True) for text in texts)), None):
             return sign
