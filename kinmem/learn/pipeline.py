@@ -234,11 +234,12 @@ class Learn:
     def why_held(self, changes: Mapping[str, Any]) -> str | None:
         """Return why a memory must not be changed so before a person has seen it; None if it may
         be."""
+        tags = changes.get("tags")
         note = Note(
             content=changes.get("content") or "",
             subject=changes.get("subject"),
             source_context=changes.get("source_context"),
-            tags=tuple(changes.get("tags") or ()),
+            tags=tuple(tags) if isinstance(tags, list | tuple) else (),
         )
         return Gate(self._models.judge).why_note(note)
 
