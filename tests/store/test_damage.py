@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
 from kinmem.store.sql.memory_rows import FIELDS
-from kinmem.store.sql.sums import SUMMED, UNSUMMED
+from kinmem.store.sql.sums import SUMMED, UNSUMMED, WIDTH
+from kinmem.store.sqlite.connection import connect
 from kinmem.store.sqlite.migrating import MIGRATIONS
 from tests.conftest import MovableClock
 from tests.store.poison import (
@@ -158,3 +160,75 @@ def test_every_field_that_matters_is_in_the_sum() -> None:
         told = script.split(f"UPDATE {table} SET sum = kinmem_sum(")[1].split(");")[0]
         names = re.sub(r"CAST\(|\s+AS\s+BLOB\)", "", told).split(",")
         assert tuple(name.strip() for name in names) == columns
+
+
+# the chain of the history
+
+
+def broken(home: Path) -> list[str]:
+    """What `doctor --deep` says of the history."""
+    with closing(open_on(home, MovableClock())) as ana:
+        [own, _] = ana.store.health(deep=True)
+    return [f"{one.key}: {one.problem}" for one in own.damaged if one.table == "history"]
+
+
+def edit(home: Path, *statements: str) -> None:
+    """Write as somebody does who does not know of the chain."""
+    with closing(connect(home / OWN)) as db:
+        db.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+        for sql in statements:
+            db.execute(sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        pytest.param("UPDATE history SET reason = 'so it was' WHERE seq = 9", id="changed"),
+        pytest.param("DELETE FROM history WHERE seq = 9", id="taken out"),
+        pytest.param(
+            "INSERT INTO history (seq, at, kin, memory_id, action, write, seal)"
+            " SELECT 99999, at, kin, memory_id, action, write, seal FROM history WHERE seq = 9",
+            id="put in",
+        ),
+        pytest.param(
+            "UPDATE history SET seq = CASE seq WHEN 9 THEN -10 ELSE -9 END WHERE seq IN (9, 10);"
+            " UPDATE history SET seq = -seq WHERE seq < 0",
+            id="exchanged",
+        ),
+    ],
+)
+def test_a_line_that_was_tampered_with_is_found(home: Path, sql: str) -> None:
+    assert broken(home) == []
+    edit(home, *sql.split(";"))
+    assert broken(home)
+
+
+def test_erasing_keeps_the_chain_and_nothing_of_what_was_said(
+    home: Path, clock: MovableClock
+) -> None:
+    with closing(open_on(home, clock)) as ana:
+        id = str(ana.memorize("The gate code is on the fridge door").id)
+        with closing(connect(home / OWN)) as db:
+            sealed = db.execute("SELECT seal FROM history WHERE memory_id = ?", (id,)).get
+        ana.forget(id, erase=True)
+        ana.forget_about("Gustav").erase()
+        ana.undo()
+    assert broken(home) == []
+    with closing(connect(home / OWN)) as db:
+        seals = [seal for (seal,) in db.execute("SELECT seal FROM history")]
+    salt, sum = sealed[:WIDTH], sealed[WIDTH : 2 * WIDTH]
+    assert not any(salt in seal or sum in seal for seal in seals)
+
+
+def test_lines_that_are_gone_are_counted_and_the_chain_goes_on(home: Path) -> None:
+    chance = random.Random(3)
+    with closing(connect(home / OWN)) as db:
+        lines = [seq for (seq,) in db.execute("SELECT seq FROM history ORDER BY seq")]
+        gone = chance.sample(lines[:-1], 20)
+        for seq in gone:
+            db.execute("DELETE FROM history WHERE seq = ?", (seq,))
+        stretches = list(db.execute("SELECT last, count FROM erased_lines ORDER BY last"))
+    assert broken(home) == []
+    assert sum(count for _, count in stretches) >= 20
+    ends = {last - count for last, count in stretches}
+    assert not ends.intersection(last for last, _ in stretches)  # neighbours are one stretch

@@ -13,7 +13,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -171,7 +171,7 @@ class SqliteDatabase:
         """
         self.path = path
         self._pid = os.getpid()
-        self._migrations = Migrations(migrations)
+        self._migrations = Migrations(migrations, scratch)
         self.version = self._migrations.latest
         """The schema version this kinmem writes."""
         self._before_upgrade = before_upgrade
@@ -455,6 +455,15 @@ def connect(
         with suppress(apsw.NotADBError):
             return _connect(address or str(path), flags, patience, key, is_sure=False)
     return _connect(address or str(path), flags, patience, last)
+
+
+@contextmanager
+def scratch() -> Iterator[SqliteTransaction]:
+    """Open an empty database in memory."""
+    with closing(apsw.Connection(":memory:")) as db:
+        for name, function in FUNCTIONS.items():
+            db.create_scalar_function(name, function, flags=apsw.SQLITE_INNOCUOUS)
+        yield SqliteTransaction(db, Damage("memory"))
 
 
 def set_key(db: apsw.Connection, key: str | None) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from kinmem.errors import StoreError
 from kinmem.store.sql.database import Transaction
+from kinmem.store.sqlite import schemas
+from kinmem.store.sqlite.schemas import Scratch
 
 APPLICATION_ID = 0x6B696E6D  # "kinm"
 MIGRATIONS = Path(__file__).with_name("migrations")
@@ -25,8 +27,9 @@ def without_backup(path: Path) -> AbstractContextManager[Callable[[], None]]:
 class Migrations:
     """The scripts of a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, new: Scratch) -> None:
         self._steps = numbered(folder)
+        self._new = new
 
     @property
     def latest(self) -> int:
@@ -51,7 +54,25 @@ class Migrations:
                 " install the newer kinmem that made it",
                 "storage_newer",
             )
+        if tables and not version:
+            raise StoreError(
+                f"{path} has lost the number of its schema; kinmem doctor --repair finds it out",
+                "storage_damaged",
+            )
+        if version:
+            schemas.check(db, path, version, self._steps, self._new)
         return int(version)
+
+    def number_again(self, db: Transaction, path: Path) -> None:
+        """Give a file that has lost the number of its schema that number. Raises StoreError if it
+        has none of the schemas."""
+        if db.value("PRAGMA user_version"):
+            return
+        version = schemas.version_of(db, self._steps, self._new)
+        if version is None:
+            raise StoreError(f"{path} has no schema that kinmem knows", "storage_foreign")
+        db.run(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.run(f"PRAGMA user_version = {version}")
 
     def apply(self, db: Transaction, path: Path, back_up: Callable[[], None]) -> None:
         """Apply the scripts that the file lacks, in the caller's transaction: nobody can write
@@ -59,6 +80,7 @@ class Migrations:
         found = self.checked_version(db, path)
         if 0 < found < self.latest:
             back_up()
+            schemas.drop_indexes(db, found, self._steps, self._new)
         for number, script in self._steps:
             if number > found:
                 db.run(script)

@@ -25,9 +25,11 @@ from kinmem.store.sqlite.connection import (
     SqliteTransaction,
     connect,
     is_damage,
+    scratch,
     untriggered,
 )
 from kinmem.store.sqlite.mending import anew
+from kinmem.store.sqlite.migrating import MIGRATIONS, Migrations
 
 AT_ONCE = 200
 FARTHEST = 40
@@ -58,7 +60,7 @@ class _Gap:
 def salvage(copy: Path, target: Path, backups: Earlier) -> Mended:
     """Write what is sound in a file, or what is the same in one of the `backups` of it, the latest
     first, into a new one. Raises StoreError if nothing in it can be read."""
-    SqliteDatabase(copy).close()  # of the present schema
+    _upgrade(copy)
     SqliteDatabase(target).close()
     with closing(connect(copy)) as damaged, closing(connect(target)) as new, untriggered(new):
         source = SqliteTransaction(damaged, Damage(copy.name))
@@ -67,6 +69,16 @@ def salvage(copy: Path, target: Path, backups: Earlier) -> Mended:
         told = found.run()
         new.execute("COMMIT")
     return told
+
+
+def _upgrade(copy: Path) -> None:
+    """Bring a copy to the present schema. What else is in it does not matter: it is only read."""
+    migrations = Migrations(MIGRATIONS, scratch)
+    with closing(connect(copy)) as db:
+        migrations.number_again(SqliteTransaction(db, Damage(copy.name)), copy)
+        is_older = db.execute("PRAGMA user_version").get < migrations.latest
+    if is_older:
+        SqliteDatabase(copy).close()
 
 
 class _Salvage:
