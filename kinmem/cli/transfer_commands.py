@@ -84,14 +84,14 @@ def import_(
         with progress_bar() as progress:
             plan = memory.import_(file, dry_run=True, keep_secrets=keep_secrets, progress=progress)
         if dry_run:
-            context.tell(_import_row(plan), *_import_cards(plan, done=False))
+            context.tell(plan.described(), *_import_cards(plan, done=False))
             return
         if not yes and not plan.is_empty:
             _ask(_import_cards(plan, done=False))
         with progress_bar() as progress:
             done = memory.import_(file, keep_secrets=keep_secrets, progress=progress)
             _make_vectors(memory, done)
-        context.tell(_import_row(done), *_import_cards(done, done=True))
+        context.tell(done.described(), *_import_cards(done, done=True))
 
 
 def _export_pages(
@@ -184,23 +184,6 @@ def _exported_cards(done: "Exported", file: str) -> "Iterator[RenderableType]":
     if done.left_out:
         count = len(done.left_out)
         yield Text(f"  {count:,} documents hold a secret and are left out", style="yellow")
-
-
-def _import_row(plan: "Import") -> dict[str, Any]:
-    row = {
-        "batch": plan.batch,
-        "kin": plan.kin,
-        "memories": plan.memories,
-        "messages": plan.messages,
-        "known": plan.known,
-        "stored": plan.stored,
-        "inBin": plan.in_bin,
-        "conflicts": plan.conflicts,
-        "othersShared": plan.others,
-        "erased": plan.erased,
-        "problems": [{"line": one.line, "why": one.why} for one in plan.problems],
-    }
-    return {name: value for name, value in row.items() if value != []}
 
 
 def _import_cards(plan: "Import", *, done: bool) -> "Iterator[RenderableType]":

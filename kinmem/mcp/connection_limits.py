@@ -152,5 +152,6 @@ def _may_open_session(scope: Scope) -> bool:
     return (
         scope["type"] == "http"
         and scope["method"] == "POST"
+        and scope["path"] == "/mcp"
         and all(name != b"mcp-session-id" for name, _ in scope["headers"])
     )

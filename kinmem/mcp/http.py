@@ -14,7 +14,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NoReturn
@@ -157,10 +157,11 @@ def serve_http(
     settings: Settings,
     opened: Callable[[], None],
     close: Callable[[], None],
+    others: Sequence[Route] = (),
 ) -> NoReturn:
     """Serve until a signal comes, then close and end the process with code 0.
 
-    `opened` is called once the address is bound.
+    `opened` is called once the address is bound. `others` are routes besides those of MCP.
     """
     tokens = Tokens(settings.home)
     refuse_open_door(settings.server)
@@ -168,7 +169,7 @@ def serve_http(
     made = None if settings.server.insecure_local else _first_token(tokens, settings)
     address = _url(listening)
     idle = settings.server.session_minutes * 60
-    app = build_app(server, _names(settings.server), _bearer_of(settings, tokens), idle)
+    app = build_app(server, _names(settings.server), _bearer_of(settings, tokens), idle, others)
     opened()
     sys.stderr.write(f"kinmem serves {address}/mcp and {address}/sse\n")
     sys.stderr.write(_about_tokens(settings, made))
@@ -182,6 +183,7 @@ def build_app(
     hosts: Collection[str],
     bearer_of: BearerOf,
     idle_seconds: float,
+    others: Sequence[Route],
     most_sessions: int = MOST_SESSIONS,
 ) -> Guard:
     """Return the ASGI application for one server, with all routes behind one guard."""
@@ -194,7 +196,7 @@ def build_app(
         transport_security=unchecked,
     )
     sse = server.sse_app(max_request_body_size=BODY_BYTES, transport_security=unchecked)
-    routes = [*streamable.routes, *sse.routes, Route(HEALTH, _health)]
+    routes = [*streamable.routes, *sse.routes, Route(HEALTH, _health), *others]
     app = Starlette(routes=routes, lifespan=lambda _: server.session_manager.run())
     roomy = WithRoom(app, server.session_manager, most_sessions)
     return Guard(Fair(roomy), hosts, bearer_of)

@@ -253,11 +253,12 @@ def stats() -> str:
 def export() -> str:
     """Everything that is remembered, as JSONL; see docs/export.md."""
     whole = BytesIO()
-    current_call().service.export(whole)
+    call = current_call()
+    call.service.export(whole, progress=call.progress())
     if whole.tell() > MOST_EXPORTED:
         raise InvalidInput(
             f"the export has {whole.tell():,} bytes, more than a client reads at once; a person can"
-            " run kinmem export FILE"
+            " run kinmem export FILE, or read /export of an HTTP server"
         )
     return whole.getvalue().decode()
 

@@ -77,6 +77,7 @@ def _serve_http(services: "Services") -> NoReturn:
     from kinmem.mcp.calls import follow_roots
     from kinmem.mcp.http import serve_http
     from kinmem.mcp.protocol import build
+    from kinmem.mcp.transfer_routes import transfer_routes
 
     chosen = services.settings.server
     server = build(
@@ -85,7 +86,13 @@ def _serve_http(services: "Services") -> NoReturn:
         strict=chosen.strict_schemas,
         middleware=[follow_roots()],
     )
-    serve_http(server, services.settings, opened=services.open_soon, close=services.close)
+    serve_http(
+        server,
+        services.settings,
+        opened=services.open_soon,
+        close=services.close,
+        others=transfer_routes(services.get),
+    )
 
 
 def _once_asked(then: Callable[[float], None]) -> "ServerMiddleware[Any]":

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from kinmem.border import Border, HasSecret, Secrets
 from kinmem.errors import InvalidInput
@@ -70,6 +70,23 @@ class Import:
     def is_empty(self) -> bool:
         """Whether nothing is new."""
         return not (self.memories or self.messages)
+
+    def described(self) -> dict[str, Any]:
+        """Return it as programs read it; lists that are empty are left out."""
+        row = {
+            "batch": self.batch,
+            "kin": self.kin,
+            "memories": self.memories,
+            "messages": self.messages,
+            "known": self.known,
+            "stored": self.stored,
+            "inBin": self.in_bin,
+            "conflicts": self.conflicts,
+            "othersShared": self.others,
+            "erased": self.erased,
+            "problems": [{"line": one.line, "why": one.why} for one in self.problems],
+        }
+        return {name: value for name, value in row.items() if value != []}
 
 
 class JsonlImport:

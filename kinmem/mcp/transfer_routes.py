@@ -1,0 +1,143 @@
+"""Export and import over HTTP: GET /export and POST /import, for a person with an admin token.
+
+An export is a JSONL file of any size. An import is answered line by line, in JSON: how far it is,
+at last what came of it. No tool imports: storing thousands of memories is for a person to decide.
+"""
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+
+import anyio.from_thread
+import anyio.to_thread
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
+
+from kinmem.errors import InvalidInput, KinmemError
+from kinmem.mcp.calls import KIN_KEY, PROGRESS_SECONDS, SCOPE_KEY, ServiceFor
+from kinmem.mcp.tokens import Bearer
+from kinmem.models import Progress
+from kinmem.transfer.importing import Import
+
+EXPORT, IMPORT = "/export", "/import"
+JSONL, LINES = "application/jsonl", "application/x-ndjson"
+# Bytes of an import.
+MOST_BYTES = 1 << 30
+BLOCK = 1 << 20
+
+
+def transfer_routes(service_for: ServiceFor) -> list[Route]:
+    """Return the routes; each serves the Kin of the request's token."""
+
+    async def export(request: Request) -> Response:
+        if refusal := _refusal(request):
+            return refusal
+        with ExitStack() as held:
+            file = held.enter_context(tempfile.TemporaryFile())
+            try:
+                service = await anyio.to_thread.run_sync(service_for, request.scope[KIN_KEY])
+                await anyio.to_thread.run_sync(service.export, file)
+            except KinmemError as error:
+                return _failed(error)
+            size = {"Content-Length": str(file.tell())}
+            blocks = _blocks(file, held.pop_all())
+        return StreamingResponse(blocks, media_type=JSONL, headers=size)
+
+    async def import_(request: Request) -> Response:
+        if refusal := _refusal(request):
+            return refusal
+        if request.headers.get("content-type") not in (JSONL, LINES):
+            return JSONResponse({"error": f"the body has to be {JSONL}"}, 415)
+        with ExitStack() as held:
+            file = held.enter_context(tempfile.NamedTemporaryFile())
+            size = 0
+            async for block in request.stream():
+                size += len(block)
+                if size > MOST_BYTES:
+                    return JSONResponse({"error": "a file of more than 1 GiB is not taken"}, 413)
+                file.write(block)
+            file.flush()
+            kept = held.pop_all()
+        dry_run = request.query_params.get("dry_run", "") in ("1", "true", "on")
+
+        def work(progress: Progress) -> Import:
+            with kept:
+                service = service_for(request.scope[KIN_KEY])
+                return service.import_(Path(file.name), dry_run=dry_run, progress=progress)
+
+        return _Told(work)
+
+    return [
+        Route(EXPORT, export, methods=["GET"]),
+        Route(IMPORT, import_, methods=["POST"]),
+    ]
+
+
+def _refusal(request: Request) -> Response | None:
+    bearer = Bearer(request.scope[KIN_KEY], request.scope[SCOPE_KEY])
+    if bearer.may("admin"):
+        return None
+    told = (
+        f"this takes a token of scope admin, this one has {bearer.scope}; kinmem token add"
+        f" {bearer.kin} --scope admin makes one"
+    )
+    challenge = {"WWW-Authenticate": 'Bearer realm="kinmem", error="insufficient_scope"'}
+    return JSONResponse({"error": told}, 403, challenge)
+
+
+def _failed(error: KinmemError) -> Response:
+    status = 400 if isinstance(error, InvalidInput) else 503
+    return JSONResponse({"error": f"{error.code}: {error}"}, status)
+
+
+def _blocks(file: IO[bytes], held: ExitStack) -> Iterator[bytes]:
+    with held:
+        file.seek(0)
+        while block := file.read(BLOCK):
+            yield block
+
+
+class _Told(Response):
+    """The answer of long work: a line for its progress now and then, at last one for its result.
+
+    The work is finished even if the client has left.
+    """
+
+    def __init__(self, work: Callable[[Progress], Import]) -> None:
+        super().__init__(media_type=LINES)
+        del self.headers["content-length"]
+        self._work = work
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
+        await send(start)
+        reported_at = 0.0
+
+        async def tell(part: Message) -> None:
+            await send(part)
+
+        def report(done: int, total: int, what: str) -> None:
+            nonlocal reported_at
+            now = time.monotonic()
+            if done >= total or now - reported_at >= PROGRESS_SECONDS:
+                reported_at = now
+                line = {"progress": done, "total": total, "what": what}
+                anyio.from_thread.run(tell, _part(line))
+
+        try:
+            done = await anyio.to_thread.run_sync(self._work, report)
+            last: dict[str, Any] = {"result": done.described()}
+        except KinmemError as error:
+            last = {"error": f"{error.code}: {error}"}
+        await send(_part(last, more=False))
+
+
+def _part(line: dict[str, Any], *, more: bool = True) -> Message:
+    body = json.dumps(line, ensure_ascii=False).encode() + b"\n"
+    return {"type": "http.response.body", "body": body, "more_body": more}
