@@ -1,6 +1,6 @@
 # `make demo` and `make test` need nothing but Python 3.11+ and the package index: each sets up .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick mutants check fix docs site bench compare-kore conformance claude-code live sweeps lowest lock audit encrypted clean
+.PHONY: help demo test quick mutants check fix docs site bench compare-kore conformance claude-code live sweeps torture lowest lock audit encrypted clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -67,6 +67,12 @@ live: $(READY) ## Ask real providers; needs their keys in the environment
 
 sweeps: $(READY) ## Run the sweeps of the suite at their whole length: every kill, fault and day
 	@KINMEM_SWEEPS=whole $(RUN) pytest -q -n auto -m slow --timeout 3600
+
+KILLS ?= 10000
+CUTS ?= 5000
+SOAK ?= 1800
+torture: $(READY) ## Kill writers (KILLS=10000), cut the power (CUTS=5000), and work on for SOAK=1800 seconds
+	@$(RUN) tests.torture --kills $(KILLS) --cuts $(CUTS) --soak $(SOAK)
 
 lowest: $(READY) ## Run the fast tests with the lowest versions that pyproject.toml allows
 	@$(RUN) pip install -qq uv
