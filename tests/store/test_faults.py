@@ -13,6 +13,30 @@ STEP = rounds(1, 20)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("journey", "least"),
+    [
+        pytest.param("tools", 1_500, id="tools"),
+        pytest.param("upkeep", 3_000, id="upkeep"),
+        pytest.param("migration", 1_500, id="migration"),
+        pytest.param("backup", 800, id="backup"),
+        pytest.param("restore", 3_000, id="restore"),
+    ],
+)
+def test_a_fault_anywhere_in_a_journey_is_told_and_loses_nothing(
+    tmp_path: Path, journey: str, least: int
+) -> None:
+    """At each point that is counted a fault was met; the sweep ends where none is met any more."""
+    step = rounds(3, 100)
+    arguments = (tmp_path, step, journey)
+    told = json.loads(run("tests.store.fault_journeys", *arguments, seconds=rounds(3000, 115)))
+
+    assert told["wrong"] == []
+    assert told["points"] > least / step
+    assert {"storage_failed", "storage_full"} <= set(told["codes"])
+
+
+@pytest.mark.slow
 def test_a_fault_at_any_write_loses_nothing_that_was_answered(tmp_path: Path) -> None:
     told = json.loads(run("tests.store.fault_sweep", tmp_path, STEP))
 

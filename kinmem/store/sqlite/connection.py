@@ -348,8 +348,8 @@ class SqliteDatabase:
                 return
             self._closed = True
             while self._idle:
-                self._idle.pop().close()
-            self._writer.close()
+                shut(self._idle.pop())
+            shut(self._writer)
             if self._high_water is not None:
                 self._high_water.close()
 
@@ -507,6 +507,15 @@ def _connect(
         db.close()
         raise
     return db
+
+
+def shut(db: apsw.Connection) -> None:
+    """Close a connection. A log that cannot be emptied at that moment stays for the next one who
+    opens the file, so nothing is lost."""
+    try:
+        db.close()
+    except apsw.Error as error:
+        logger.warning("closed without emptying the log: %s", error)
 
 
 def counted(db: apsw.Connection) -> int:

@@ -30,6 +30,7 @@ from kinmem.store.sqlite.connection import (
     counted,
     make_private,
     set_key,
+    shut,
     translated,
 )
 from kinmem.store.sqlite.encryption import keys_for
@@ -115,7 +116,7 @@ class SqliteHome:
             for name in self.names(home):
                 if (db := _locked_out(home / name)) is not None:
                     held[name] = db
-                    open_files.callback(db.close)
+                    open_files.callback(shut, db)
             yield SqliteReplaceable(home, held)
 
     def encrypt(self, home: Path, key: str | None) -> int:
@@ -253,9 +254,11 @@ def _readers(
             try:
                 with translated(path):
                     if path != locked:
-                        gate = gates.enter_context(closing(connect(path)))
+                        gate = connect(path)
+                        gates.callback(shut, gate)
                         gate.execute("BEGIN IMMEDIATE")
-                    reader = open_files.enter_context(closing(connect(path)))
+                    reader = connect(path)
+                    open_files.callback(shut, reader)
                     reader.execute("BEGIN")
                     if reader.execute("PRAGMA application_id").get == APPLICATION_ID:
                         readers[name] = reader
