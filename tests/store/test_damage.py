@@ -232,3 +232,26 @@ def test_lines_that_are_gone_are_counted_and_the_chain_goes_on(home: Path) -> No
     assert sum(count for _, count in stretches) >= 20
     ends = {last - count for last, count in stretches}
     assert not ends.intersection(last for last, _ in stretches)  # neighbours are one stretch
+
+
+def test_blank_lines_of_erased_memories_leave_in_the_end(home: Path, clock: MovableClock) -> None:
+    with closing(open_on(home, clock)) as ana:
+        ids = [str(ana.memorize(f"Zoe keeps hive {n} by the mill").id) for n in range(5)]
+        for id in ids:
+            ana.forget(id, erase=True)
+        ana.memorize("The mill is closed in winter")
+
+        def lines() -> list[int]:
+            with closing(connect(home / OWN)) as db:
+                sql = "SELECT count(*) FROM history WHERE memory_id = ?"
+                return [int(db.execute(sql, (id,)).get) for id in ids]
+
+        assert lines() == [2] * 5
+        ana.sleep(["housekeeping"])
+        assert lines() == [1] * 5
+        clock.advance(days=91)
+        ana.sleep(["housekeeping"])
+        assert lines() == [0] * 5
+        last = str(ana.memorize("The mill opens in spring").id)
+        assert list(ana.undo().became) == [last]
+    assert broken(home) == []

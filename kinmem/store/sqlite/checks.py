@@ -5,8 +5,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 from kinmem.store.sql.damage import DERIVED
 from kinmem.store.sql.database import Transaction
+from kinmem.store.sql.document_rows import passage_of
 from kinmem.store.sql.memory_rows import COLUMNS as MEMORY
-from kinmem.store.sql.memory_rows import indexed, sound
+from kinmem.store.sql.memory_rows import indexed, sound, spread
 from kinmem.store.sql.sums import LINE, SUMMED, broken_links
 
 TABLE = re.compile(r"\b(?:FROM|JOIN) (\w+)")
@@ -93,11 +94,42 @@ def unlike_memories(db: Transaction) -> Iterator[tuple[str, None, str]]:
         row: tuple(texts)
         for row, *texts in db.rows("SELECT id, c0, c1, c2 FROM words_content WHERE id > 0")
     }
-    if any(stored.get(row) != texts for row, texts in expected.items()):
+    if any(stored.get(row) != texts for row, texts in expected.items()) or _unlike_parts(db):
         yield "words", None, "they are not those of the memories"
     for number, name, dimension in db.rows("SELECT id, name, dimension FROM embedders"):
         if problem := _of_vectors(db, number, dimension):
             yield "vectors", None, f"of {name}: {problem}"
+
+
+def _unlike_parts(db: Transaction) -> bool:
+    """Return whether the words of a part of a document are not those of its text."""
+    rows = db.rows(
+        """
+        SELECT w.c0, w.c1, coalesce(c.text, m.content), c.metadata
+        FROM words_content w JOIN chunks c ON c.id = -w.id JOIN memories m ON m.rowid = c.memory
+        WHERE w.id < 0
+        """
+    )
+    return any(
+        (text, heading) != (spread(said), spread(passage_of(metadata).heading))
+        for text, heading, said, metadata in rows
+    )
+
+
+def _has_leftovers(db: Transaction, number: int, dimension: int) -> bool:
+    """Return whether there is anything in slots for vectors that are not in use."""
+    import numpy as np
+
+    rows = db.rows(
+        f"SELECT validity, vectors FROM vectors_{number:d}_chunks c"
+        f" JOIN vectors_{number:d}_vector_chunks00 v ON v.rowid = c.chunk_id"
+    )
+    for validity, vectors in rows:
+        used = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little").astype(bool)
+        slots = np.frombuffer(vectors, np.uint8).reshape(-1, 4 * dimension)
+        if slots[~used[: len(slots)]].any():
+            return True
+    return False
 
 
 def _of_vectors(db: Transaction, number: int, dimension: int) -> str | None:
@@ -113,7 +145,7 @@ def _of_vectors(db: Transaction, number: int, dimension: int) -> str | None:
     waiting = {id for (id,) in db.rows("SELECT chunk FROM pending WHERE embedder = ?", (number,))}
     if done | waiting != {id for (id,) in db.rows("SELECT id FROM chunks")} or done & waiting:
         return "they are not those of the chunks"
-    return None
+    return "some are where none should be" if _has_leftovers(db, number, dimension) else None
 
 
 FAR = 1e-3
