@@ -139,7 +139,7 @@ def _of_vectors(db: Transaction, number: int, dimension: int) -> str | None:
     done = set()
     for chunk, vector in db.rows(f"SELECT chunk, embedding FROM vectors_{number:d}"):
         done.add(chunk)
-        length = float(np.linalg.norm(np.frombuffer(vector, np.float32)))
+        length = float(np.linalg.norm(np.frombuffer(vector, np.float32).astype(np.float64)))
         if len(vector) != 4 * dimension or not abs(length - 1) < FAR:
             return f"that of chunk {chunk} is none"
     waiting = {id for (id,) in db.rows("SELECT chunk FROM pending WHERE embedder = ?", (number,))}
@@ -148,7 +148,7 @@ def _of_vectors(db: Transaction, number: int, dimension: int) -> str | None:
     return "some are where none should be" if _has_leftovers(db, number, dimension) else None
 
 
-FAR = 1e-3
+FAR = 1e-5
 """Of a vector's length from 1: what rounding never does."""
 
 

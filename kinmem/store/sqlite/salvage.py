@@ -403,4 +403,5 @@ def _is_vector(stored: Any, dimension: int) -> bool:
 
     if not isinstance(stored, bytes) or len(stored) != 4 * dimension:
         return False
-    return bool(abs(np.linalg.norm(np.frombuffer(stored, np.float32)) - 1) < FAR)
+    length = np.linalg.norm(np.frombuffer(stored, np.float32).astype(np.float64))
+    return bool(abs(length - 1) < FAR)
