@@ -112,7 +112,7 @@ def ids(home: Path) -> dict[str, str]:
 
 
 def stored(service: Service, content: str, **details: Any) -> str | None:
-    return service.memorize(content, category="knowledge", **details).id
+    return service.memorize(content, category="knowledge", trusted=True, **details).id
 
 
 @pytest.fixture(scope="module")

@@ -244,7 +244,9 @@ class Storing:
                 f"memory {old.id} is held back until a person has looked at it: kinmem review, or"
                 " kinmem update --trust. Tell your user"
             )
-        if why := self._learn.why_held(self._border.passed(changes)):
+        why = self._learn.why_held(self._border.passed(changes))
+        was = {"content": old.content, "subject": old.subject, "tags": old.manual_tags}
+        if why and not self._learn.why_held(was):  # else a person has accepted that it reads so
             raise InvalidInput(
                 f"the new text {why}, and would be obeyed by whoever recalls it; the memory stays"
                 " as it was. Tell your user: kinmem update --trust changes it all the same"
