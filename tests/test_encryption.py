@@ -308,3 +308,32 @@ def test_the_suite_runs_with_encrypted_files(service: Service) -> None:
 
     assert files
     assert not any(path.read_bytes().startswith(PLAIN) for path in files)
+
+
+@encrypting
+def test_processes_that_begin_a_home_together_make_one_key(home: Path, file: Path) -> None:
+    env = {**os.environ, "KINMEM_HOME": str(home), "KINMEM_KEY": str(file)}
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", "kinmem", "memorize", "Shelf 1 holds jars", "--kin", f"kin{n}"],
+            cwd=ROOT,
+            env=env,
+        )
+        for n in range(3)
+    ]
+
+    assert [one.wait(100) for one in started] == [0, 0, 0]
+    assert len(file.read_text().split()) == 1
+    assert not any(path.read_bytes().startswith(PLAIN) for path in databases(home))
+
+
+@encrypting
+def test_a_decrypted_home_needs_its_keys_no_more(
+    home: Path, settings: Settings, file: Path
+) -> None:
+    fill(home)
+    set_key(settings, str(file))
+    remove_key(settings)
+    file.chmod(0o666)  # and would be refused
+
+    assert_whole(home)

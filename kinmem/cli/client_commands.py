@@ -87,8 +87,11 @@ def install(
         changes = installer.plan_removal(client, home, folder)
     else:
         memory = settings.home if settings.home != Path(DEFAULT_HOME).expanduser() else None
-        own = _token(tokens, used, kin, client, write=write) if http else ""
-        changes = installer.plan(client, home, folder, started_by(), kin, memory, http, own)
+        command = started_by()
+        changes = installer.plan(client, home, folder, command, kin, memory, http, UNMADE)
+        if http:  # once it is clear that the client can have it
+            own = _token(tokens, used, kin, client, write=write)
+            changes = installer.plan(client, home, folder, command, kin, memory, http, own)
     if write:
         installer.write(changes)
         if remove:

@@ -12,6 +12,7 @@ from kinmem.store.sqlite.encryption import (
     TO_INSTALL,
     begin_change,
     end_change,
+    place_of,
     read_marker,
     unlock,
 )
@@ -57,9 +58,7 @@ def set_key(settings: Settings, where: str | None = None) -> KeyChange:
     if not can_encrypt():
         raise ConfigError(TO_INSTALL)
     place = where or settings.general.key or key_state(settings).where or KEYRING
-    if place != KEYRING:
-        place = str(Path(place).expanduser().absolute())
-    return _change(settings, place)
+    return _change(settings, place_of(place))
 
 
 def remove_key(settings: Settings) -> KeyChange:

@@ -9,11 +9,17 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from kinmem.errors import ConfigError
+
+try:
+    import fcntl
+except ImportError:  # Windows: two processes that both make the first key may collide
+    fcntl = None  # type: ignore[assignment]
 
 MARKER = "encryption.json"
 KEYRING = "keyring"
@@ -84,9 +90,11 @@ def unlock(home: Path, wanted: str | None, *, can_encrypt: bool) -> None:
                 f"KINMEM_KEY is set, but {home} is not encrypted; run kinmem key set, or unset it"
             )
         _need(can_encrypt)
-        marker = Marker(wanted, fingerprint(new_key(wanted)))
-        write_marker(home, marker)
-    where = wanted or marker.where
+        marker = _first_marker(home, place_of(wanted))
+    where = place_of(wanted or marker.where)
+    if marker.key is None and not marker.is_changing:
+        hold(home, [None], [*_keys_for_backups(where), None])
+        return
     known = stored_keys(where)
     wanted_now = [marker.key, *([marker.before] if marker.is_changing else [])]
     for mark in wanted_now:
@@ -99,6 +107,41 @@ def unlock(home: Path, wanted: str | None, *, can_encrypt: bool) -> None:
         _need(can_encrypt)
     in_use = [None if mark is None else known[mark] for mark in wanted_now]
     hold(home, in_use, [*(key for key in known.values() if key not in in_use), None])
+
+
+def place_of(where: str) -> str:
+    """Return a place for keys as it is noted: `keyring`, or an absolute path."""
+    return where if where == KEYRING else str(Path(where).expanduser().absolute())
+
+
+def _first_marker(home: Path, where: str) -> Marker:
+    """Make a key for a new home, unless another process has just done so."""
+    with _alone(home):
+        if (marker := read_marker(home)) is None:
+            marker = Marker(where, fingerprint(new_key(where)))
+            write_marker(home, marker)
+        return marker
+
+
+def _keys_for_backups(where: str) -> Iterable[str]:
+    """Return the keys of a home that was decrypted; it can do without them."""
+    try:
+        return stored_keys(where).values()
+    except ConfigError:
+        return ()
+
+
+@contextmanager
+def _alone(home: Path) -> Iterator[None]:
+    """Let one process at a time make a key for the home."""
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle = os.open(home / f".{MARKER}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if fcntl:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def begin_change(home: Path, where: str | None) -> str | None:
