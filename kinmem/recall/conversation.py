@@ -2,7 +2,7 @@
 
 Memories are few and precise; the transcript is complete. Turns are found, scored and judged like
 memories. If a memory repeats a turn, the turn is left out and the memory gets the better of the two
-scores. The best of both are returned, memories that answer as well as any turn first.
+scores. The best of both are returned, memories that answer first.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -36,6 +36,10 @@ from kinmem.store.base import Store
 from kinmem.store.sessions import Learned
 from kinmem.text import content_words
 
+# Fraction of the best turn's score from which a memory counts as an answer and is placed before all
+# turns. With it recall@10 was 68.6, 67.6 and 71.5 % on three conversations of BEAM and 83.5 % on
+# one of LoCoMo; with .8 it was 65.8, 64.8, 61.3 and 81.9 %.
+FIRST = 0.9
 # Tokens shown of one turn, about as much as one vector covers; its address shows the whole.
 SHOWN_TOKENS = 200
 # Multiple of the limit: how many turns are checked for whether they may be shown.
@@ -155,9 +159,8 @@ def applies(filters: Filters) -> bool:
 
 
 def merged(memories: Sequence[Hit], turns: Sequence[tuple[Message, Hit]], limit: int) -> list[Hit]:
-    """Return the best of both, at most `limit`: first the memories that answer as well as the best
-    turn, in their order, then the rest by score, and last the turns that only ask and so answer
-    nothing."""
+    """Return the best of both, at most `limit`: first the memories that answer, in their order,
+    then the rest by score, and last the turns that only ask and so answer nothing."""
     scores = {hit.memory.id: _score(hit) for hit in memories}
     told = {
         (hit.memory.session, turn, _role(hit.memory)): hit.memory.id
@@ -172,7 +175,7 @@ def merged(memories: Sequence[Hit], turns: Sequence[tuple[Message, Hit]], limit:
             others.append(hit)
         else:
             scores[repeated] = max(scores[repeated], hit.score)
-    enough = max((hit.score for hit in others if not hit.weak), default=0.0)
+    enough = FIRST * max((hit.score for hit in others if not hit.weak), default=0.0)
     first = [hit for hit in memories if scores[hit.memory.id] >= enough and not hit.weak][:limit]
     ids = {hit.memory.id for hit in first}
     rest = [hit for hit in (*memories, *others) if hit.memory.id not in ids]
