@@ -409,5 +409,5 @@ def test_a_statement_is_judged_once(
     calls = [one.callcount for one in profile.getstats() if one.code is code]
     assert calls == [1]
     assert (stored.category, stored.importance) == (anywhere.category, anywhere.importance)
-    refused = service.memorize_many([f"{text} " + "AKIA" + "IOSFODNN7EXAMPLE", text])
+    refused = service.memorize_many([f"{text} " + "AKIA" + "Q7RT2MNB5KJ3LD4W", text])
     assert [one.status for one in refused] == ["refused", "duplicate_of"]
