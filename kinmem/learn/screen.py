@@ -70,8 +70,6 @@ class Gate:
             return sign
         parts = sentences(note.content) if isinstance(note.content, str) else []
         read = [note.content] if len(parts) < 2 else [note.content, *parts[:MOST_READ]]
-        if isinstance(note.source_context, str):
-            read.append(note.source_context)
         return next(filter(None, map(self._judged, read)), None)
 
     def _judged(self, text: str) -> str | None:
