@@ -39,7 +39,7 @@ OF_ITS_TIME: frozenset[Category] = frozenset({"event", "ephemeral"})
 """What is so each time anew; all else is so until something else is said."""
 Channel = Literal["user", "explicit", "extraction", "consolidation", "import"]
 Tier = Literal["hot", "warm", "archive"]
-# The forgetting curves. life/retention.py has their formulas.
+# The forgetting curves. models/retention.py has their formulas.
 Curve = Literal["kin", "keyoku", "kore", "kinbot", "kybernesis"]
 
 

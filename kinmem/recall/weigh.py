@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import datetime
 
-from kinmem.life.retention import Fading, retention, temporal_decay
 from kinmem.models import Candidate, Reasons, Scored
+from kinmem.models.retention import Fading, retention, temporal_decay
 from kinmem.recall.profiles import Profile, Weighing
 from kinmem.recall.question import Question
 from kinmem.settings import RecallSettings

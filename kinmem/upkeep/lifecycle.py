@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 from kinmem.clock import Clock
-from kinmem.life.retention import fading, last_used, retention
 from kinmem.models import Event, Fate, Living, Memory, State
+from kinmem.models.retention import fading, last_used, retention
 from kinmem.settings.memory_settings import LifeSettings
 from kinmem.store.base import Store
 from kinmem.upkeep.schedule import TOGETHER, is_believed, is_undone

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kinmem.clock import Clock
-from kinmem.life.retention import fading, rank_of, retention, tier_of
 from kinmem.models import LIVE, Curve, Living, Memory, Place, Tier, TierChange
+from kinmem.models.retention import fading, rank_of, retention, tier_of
 from kinmem.settings.memory_settings import LifeSettings
 from kinmem.store.base import Store
 from kinmem.upkeep.schedule import TOGETHER, change_all, check_clock, is_believed, once_a_day

@@ -16,7 +16,6 @@ from kinmem.learn.occasion import (
     same_occasion,
     worded_otherwise,
 )
-from kinmem.life.retention import Fading, retention
 from kinmem.llm.base import ChatModel, Embedder, Judge
 from kinmem.llm.relating import ALIKE, Relating, weighed
 from kinmem.models import (
@@ -32,6 +31,7 @@ from kinmem.models import (
     State,
 )
 from kinmem.models.places import compare_places
+from kinmem.models.retention import Fading, retention
 from kinmem.store.base import Store
 from kinmem.text import content_words, folded
 from kinmem.upkeep.issues import MOST_ASKED, SHOWN, Refused, findings_of, issue_of, remainder

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinmem.life.retention import priority
+from kinmem.models.retention import priority
 
 NOTHING = {
     "importance": 1.0,

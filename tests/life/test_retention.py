@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinmem.life.retention import CURVES, Fading, fading, retention
 from kinmem.models import CATEGORIES, Living
+from kinmem.models.retention import CURVES, Fading, fading, retention
 
 ROUNDING = 1e-12
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)

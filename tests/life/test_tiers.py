@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinmem.life.retention import Standing, at_once, tier_of
+from kinmem.models.retention import Standing, at_once, tier_of
 
 FADED = Standing(
     tier="warm",

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from kinmem.life.retention import at_once, last_used, rank_of
 from kinmem.models import CATEGORIES, LIVE, Fate, Living, Place, State, TierChange
+from kinmem.models.retention import at_once, last_used, rank_of
 from kinmem.store.sql.damage import DamagedRow, readable
 from kinmem.store.sql.database import Row, StoredVectors, Transaction
 from kinmem.store.sql.history_rows import Line

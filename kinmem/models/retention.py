@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from kinmem.models import Curve, Living, Tier
+from kinmem.models.record import Curve, Living, Tier
 
 DAY = 86400.0
 
