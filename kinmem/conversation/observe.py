@@ -9,7 +9,6 @@ from functools import partial
 from hashlib import blake2b
 from typing import Unpack
 
-from kinmem.border import Border
 from kinmem.clock import Clock
 from kinmem.conversation.block import strip_blocks
 from kinmem.conversation.notes import SUMMARY_SHARE, Inject
@@ -29,7 +28,7 @@ from kinmem.models.turns import (
 from kinmem.settings import Settings
 from kinmem.store.base import Store, newer_of
 from kinmem.text import VISIBLE, clean, storable
-from kinmem.validation import checked_subject, checked_time
+from kinmem.validation import Border, checked_subject, checked_time
 
 # Bytes of one message. Of a longer one both ends are kept.
 TEXT_BYTES = 8 * 1024 * 1024

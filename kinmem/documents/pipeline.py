@@ -8,7 +8,6 @@ from typing import Any
 
 import uuid_utils
 
-from kinmem.border import Border
 from kinmem.clock import Clock
 from kinmem.documents.cut import chunked, freed
 from kinmem.documents.document import HELD, Document, Given, opening, released
@@ -31,6 +30,7 @@ from kinmem.store.base import Store
 from kinmem.text import clean
 from kinmem.text import cut as shortened
 from kinmem.validation import (
+    Border,
     checked_category,
     checked_context,
     checked_expiry,

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from kinmem.border import Border
 from kinmem.errors import InvalidInput
 from kinmem.language import Dates, Weight, content_hash
 from kinmem.learn.drafting import TRUST
 from kinmem.models import LIVE, TOLD_AT, Memory, State
 from kinmem.validation import (
+    Border,
     checked_category,
     checked_content,
     checked_context,

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from kinmem.border import Border
 from kinmem.clock import Clock
 from kinmem.errors import InvalidInput, MemoryNotFound, VersionConflict
 from kinmem.learn.apply import Changes, changes_of_stored, retried
@@ -29,6 +28,7 @@ from kinmem.models.places import place_of
 from kinmem.models.turns import Message, Repetition
 from kinmem.settings import Settings
 from kinmem.store.base import Store
+from kinmem.validation import Border
 
 # Pairs that are remembered as compared.
 MOST_COMPARED = 20_000

@@ -1,6 +1,6 @@
 """Stage 2 of learning: hold back what must not be learned as it stands.
 
-Secrets stop at the border (border.py). The notes of a turn pass three checks. The output of
+Secrets stop at the border (validation.py). The notes of a turn pass three checks. The output of
 tools and web pages may contain orders for a model: what reads like one, by its signs or to the
 judge, is quarantined, so that a person can see the attempt. What only repeats kinmem's own notes is
 dropped. What a model made up, without any ground in the conversation, is quarantined as well.
@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import NamedTuple
 
-from kinmem.border import Border
 from kinmem.errors import ModelError
 from kinmem.language import Echoes, order_in, sentences
 from kinmem.learn.compare import Compare
@@ -23,6 +22,7 @@ from kinmem.models import ROLES, Note, Vectors
 from kinmem.models.turns import Message, Repetition
 from kinmem.store.base import Store
 from kinmem.text import content_words
+from kinmem.validation import Border
 
 # Attempts to command a model that are kept of one message, and characters of each.
 MOST_ATTEMPTS = 3

@@ -9,7 +9,6 @@ from functools import partial
 
 from kinmem.backup.backups import Backups
 from kinmem.backup.erasure import ErasesInBackups
-from kinmem.border import Border
 from kinmem.clock import Clock
 from kinmem.conversation.compact import Compact
 from kinmem.conversation.notes import Inject
@@ -39,6 +38,7 @@ from kinmem.upkeep.schedule import Schedule
 from kinmem.upkeep.steps import Budget
 from kinmem.upkeep.summarize_memories import summarize_these
 from kinmem.upkeep.tag import tag_these
+from kinmem.validation import Border
 
 PLACE_BYTES = 4096
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
-from kinmem.border import Border, HasSecret, Secrets
 from kinmem.errors import InvalidInput
 from kinmem.models import Progress
 from kinmem.store.records import FORMAT, Header, Record, Transfer
 from kinmem.transfer import jsonl
+from kinmem.validation import Border, HasSecret, Secrets
 
 # Records after which progress is reported.
 STEP = 100

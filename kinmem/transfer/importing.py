@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, cast
 
-from kinmem.border import Border, HasSecret, Secrets
 from kinmem.errors import InvalidInput
 from kinmem.models import Memory, Progress, State
 from kinmem.store.base import Store
@@ -23,7 +22,14 @@ from kinmem.store.records import (
     SnapshotRecord,
 )
 from kinmem.transfer import jsonl
-from kinmem.validation import checked_content, checked_importance, checked_priority
+from kinmem.validation import (
+    Border,
+    HasSecret,
+    Secrets,
+    checked_content,
+    checked_importance,
+    checked_priority,
+)
 
 # Records that are stored in one transaction.
 AT_ONCE = 100

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
-from kinmem.border import Border, HasSecret
 from kinmem.errors import InvalidInput
 from kinmem.language import content_hash
 from kinmem.store.records import FORMAT, VERSION, Header, Record
+from kinmem.validation import Border, HasSecret
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kinmem.border import Border, HasSecret, Secrets
 from kinmem.errors import InvalidInput
 from kinmem.models import LIVE, Filters, Memory, Progress, State
 from kinmem.store.base import Store
 from kinmem.transfer.pages import escaped, file_name, page
+from kinmem.validation import Border, HasSecret, Secrets
 
 INDEX = "index.md"
 AT_ONCE = 500

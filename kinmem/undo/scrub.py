@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kinmem.border import Border
 from kinmem.documents.pipeline import Documents
 from kinmem.language import Weight, content_hash, redact, secret_kinds
 from kinmem.llm.base import Embedder
@@ -21,6 +20,7 @@ from kinmem.models import Chunks, Memory
 from kinmem.store.base import Store
 from kinmem.store.history import Mention
 from kinmem.undo.forget_about import InBackups
+from kinmem.validation import Border
 
 ACTION = "scrubbed"
 # Fields of a memory that somebody wrote, besides its content.

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks import commands, talk
-from kinmem.border import Border
 from kinmem.language.orders import order_in
 from kinmem.learn.screen import Gate, screened
 from kinmem.models import Note, State
 from kinmem.models.turns import Message
 from kinmem.service import Service
 from kinmem.settings import load
+from kinmem.validation import Border
 from kinmem.wiring.pick_models import chat_models
 from tests.sweeps import rounds
 
