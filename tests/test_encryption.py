@@ -19,7 +19,7 @@ import kinmem
 from kinmem.errors import ConfigError, StoreError
 from kinmem.service import Service
 from kinmem.settings import Settings, load
-from kinmem.store.sqlite.connection import can_encrypt
+from kinmem.store.sqlite.driver import can_encrypt
 from kinmem.wiring.home_key import key_state, remove_key, set_key
 from kinmem.wiring.open_home import open_backups
 

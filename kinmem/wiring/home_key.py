@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kinmem.errors import ConfigError
 from kinmem.settings import Settings
-from kinmem.store.sqlite.connection import can_encrypt
+from kinmem.store.sqlite.driver import can_encrypt
 from kinmem.store.sqlite.encryption import (
     KEYRING,
     TO_INSTALL,

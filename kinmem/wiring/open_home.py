@@ -18,7 +18,7 @@ from kinmem.llm.base import NoEmbedder
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import Request
 from kinmem.settings import Settings
-from kinmem.store.sqlite.connection import can_encrypt
+from kinmem.store.sqlite.driver import can_encrypt
 from kinmem.store.sqlite.encryption import is_encrypted, unlock
 from kinmem.store.sqlite.store import SqliteStore
 

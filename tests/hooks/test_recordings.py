@@ -240,8 +240,8 @@ IMPATIENT = """
 import sys
 from kinmem.hooks import deliver
 from kinmem.hooks.hook import main
-from kinmem.store.sqlite import connection
-connection.BUSY_SECONDS = deliver.RETRY_SECONDS = 0.01
+from kinmem.store.sqlite import driver
+driver.BUSY_SECONDS = deliver.RETRY_SECONDS = 0.01
 sys.exit(main(sys.argv[1:]))
 """
 """A hook that waits for nothing longer than that, but as often."""

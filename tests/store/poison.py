@@ -11,7 +11,7 @@ import apsw
 
 from kinmem.service import Service
 from kinmem.settings import load
-from kinmem.store.sqlite.connection import connect
+from kinmem.store.sqlite.driver import connect
 from kinmem.wiring.open_memory import open_service
 from tests.conftest import MovableClock
 

@@ -16,7 +16,7 @@ import pytest
 
 from kinmem.errors import StoreError
 from kinmem.models.links import Asked
-from kinmem.store.sqlite import connection, kin_files
+from kinmem.store.sqlite import driver, kin_files
 from kinmem.store.sqlite.store import SqliteStore
 from tests.backups import backups_of, before_upgrade, version_6
 from tests.conftest import MovableClock
@@ -168,7 +168,7 @@ def test_originals_are_not_taken_from_others_who_have_the_file_open(
 ) -> None:
     """shared.db cannot be written to for a while: what is to go from it goes at a later opening."""
     with closing(SqliteStore(home, "ben")) as ben:
-        monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
+        monkeypatch.setattr(driver, "BUSY_SECONDS", 0.05)
         with ben.files.shared.database.writing(), closing(SqliteStore(home, "ana")) as ana:
             assert listed(ana)
         left = "SELECT count(*) FROM history WHERE kin = 'ana'"

@@ -11,7 +11,7 @@ from kinmem.errors import MemoryNotFound
 from kinmem.models import Filters, State
 from kinmem.store.sql.memory_file import MemoryFile
 from kinmem.store.sql.publishing import Publisher
-from kinmem.store.sqlite import connection
+from kinmem.store.sqlite import driver
 from kinmem.store.sqlite.store import SqliteStore
 from tests.processes import run
 from tests.store.contract import (
@@ -153,7 +153,7 @@ def test_what_was_erased_in_part_is_erased_when_asked_again(
 def test_sharing_waits_for_nobody_who_holds_the_shared_file(
     home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(driver, "BUSY_SECONDS", 0.05)
     with closing(SqliteStore(home, "ana")) as ana, closing(SqliteStore(home, "ben")) as ben:
         ana.index.enroll(TINY, WIDTH)
         with ben.files.shared.database.writing():

@@ -13,7 +13,7 @@ import pytest
 
 from kinmem.store.sql.memory_rows import FIELDS
 from kinmem.store.sql.sums import SUMMED, UNSUMMED, WIDTH
-from kinmem.store.sqlite.connection import connect
+from kinmem.store.sqlite.driver import connect
 from kinmem.store.sqlite.migrating import MIGRATIONS
 from tests.conftest import MovableClock
 from tests.store.poison import (

@@ -24,7 +24,7 @@ from kinmem.models import Draft, Filters, Memory, State
 from kinmem.models.turns import Batch, Repetition
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.memory_rows import FIELDS, indexed, row_of, time_text
-from kinmem.store.sqlite import connection
+from kinmem.store.sqlite import driver
 from kinmem.store.sqlite.chunk_vectors import ChunkVectors
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.migrating import MIGRATIONS
@@ -425,7 +425,7 @@ def test_the_backup_holds_what_was_written_last(
         with backups.upgrading(path) as back_up:
 
             def look() -> None:
-                monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
+                monkeypatch.setattr(driver, "BUSY_SECONDS", 0.05)
                 with closing(apsw.Connection(str(old))) as other:
                     try:
                         other.execute("BEGIN IMMEDIATE")

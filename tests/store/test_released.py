@@ -11,7 +11,7 @@ import pytest
 
 from kinmem.errors import StoreError
 from kinmem.store.sqlite import schemas
-from kinmem.store.sqlite.connection import connect, scratch
+from kinmem.store.sqlite.driver import connect, scratch
 from kinmem.store.sqlite.migrating import MIGRATIONS, numbered
 from tests.backups import backups_of
 from tests.cli.conftest import Kinmem, kinmem

@@ -15,7 +15,7 @@ from kinmem.errors import StoreError
 from kinmem.models import Draft, Entity, Filters, Knowledge, Place, Scope, State
 from kinmem.models.turns import Batch, Conflict
 from kinmem.store.base import Store
-from kinmem.store.sqlite import chunk_vectors, connection, nearest_chunks
+from kinmem.store.sqlite import chunk_vectors, connection, driver, nearest_chunks
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock
 from tests.store.batch_contract import BatchContract
@@ -271,7 +271,7 @@ def test_two_processes_that_observe_the_same_keep_it_once(home: Path) -> None:
 def test_use_that_cannot_be_written_is_written_later(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(driver, "BUSY_SECONDS", 0.05)
     with closing(SqliteStore(home, "ana")) as store, closing(SqliteStore(home, "ben")) as other:
         mine, theirs = added(store, "tea"), added(other, "cake", scope="shared")
         store.count_use([mine, theirs], NOON)
@@ -289,7 +289,7 @@ def test_use_that_cannot_be_written_is_written_later(
 def test_use_locks_no_file_that_holds_none_of_it(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(driver, "BUSY_SECONDS", 0.05)
     with closing(SqliteStore(home, "ana")) as store, closing(SqliteStore(home, "ana")) as other:
         id = added(store, "tea")
         store.count_use([id, "never was"], NOON)

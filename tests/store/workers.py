@@ -12,7 +12,7 @@ from typing import Any
 
 from kinmem.errors import StoreError, VersionConflict
 from kinmem.models import Scope
-from kinmem.store.sqlite import connection
+from kinmem.store.sqlite import driver
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.store import SqliteStore
 from tests.backups import backups_of
@@ -101,7 +101,7 @@ def migrate(path: Path, migrations: Path) -> int:
 
 def write_while_locked(home: Path, patience: float) -> tuple[str, float, list[str]]:
     """The error code of a write, how long it took, and what a search finds meanwhile."""
-    connection.BUSY_SECONDS = patience
+    driver.BUSY_SECONDS = patience
     with closing(SqliteStore(home, "ana")) as store:
         started = time.monotonic()
         try:

@@ -27,8 +27,9 @@ from kinmem.store.sql.memory_rows import IN_IDS
 from kinmem.store.sql.publishing import bring
 from kinmem.store.sql.sharing import KinFiles
 from kinmem.store.sqlite.chunk_vectors import ChunkVectors
-from kinmem.store.sqlite.connection import SqliteDatabase, translated
+from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.disk import Reserve, check_locks
+from kinmem.store.sqlite.driver import translated
 from kinmem.store.sqlite.high_water import note_of
 from kinmem.store.sqlite.mending import forget_embedder, unnamed_embedders
 from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup

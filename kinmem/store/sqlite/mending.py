@@ -7,16 +7,14 @@ even be dropped; then only a new file helps.
 import json
 import logging
 import re
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from typing import Protocol
 
 from kinmem.errors import StoreError
 from kinmem.store.sql import document_rows
-from kinmem.store.sql.database import Transaction
+from kinmem.store.sql.database import Database, Transaction
 from kinmem.store.sql.memory_rows import COLUMNS, IN_NUMBERS, indexed, sound, spread
 from kinmem.store.sqlite.checks import is_text
-
-if TYPE_CHECKING:
-    from kinmem.store.sqlite.connection import SqliteDatabase
 
 logger = logging.getLogger(__name__)
 AT_ONCE = 500
@@ -28,7 +26,15 @@ PARTS = """
 """
 
 
-def mended(database: "SqliteDatabase") -> list[str]:
+class Mendable(Database, Protocol):
+    """A database whose tables may be damaged."""
+
+    def afresh(self) -> AbstractContextManager[Transaction]:
+        """Read over a new connection, which has nothing in its cache."""
+        ...
+
+
+def mended(database: Mendable) -> list[str]:
     """Make anew whatever is damaged, each in a transaction; returns which tables that were."""
     broken = [
         *database.damage.derived,
@@ -42,13 +48,13 @@ def mended(database: "SqliteDatabase") -> list[str]:
     return broken
 
 
-def tables(database: "SqliteDatabase") -> list[str]:
+def tables(database: Mendable) -> list[str]:
     """Return all tables that can be made anew."""
     numbers = database.rows("SELECT id FROM embedders")
     return ["words", "turn_words", *(f"vectors_{number:d}" for (number,) in numbers)]
 
 
-def is_broken(database: "SqliteDatabase", table: str) -> bool:
+def is_broken(database: Mendable, table: str) -> bool:
     """Return whether a table cannot be read as a whole."""
     try:
         with database.afresh() as db:

@@ -20,16 +20,11 @@ from kinmem.store.sql.damage import Damage, Row
 from kinmem.store.sql.memory_rows import FIELDS, row_of
 from kinmem.store.sql.sums import LINE, REWRITTEN, SUMMED, WIDTH, link_of, rewrite, row_sum
 from kinmem.store.sqlite.checks import COLUMNS, FAR, TABLES, broken_history, is_text, key_of, sum_of
-from kinmem.store.sqlite.connection import (
-    SqliteDatabase,
-    SqliteTransaction,
-    connect,
-    is_damage,
-    scratch,
-    untriggered,
-)
+from kinmem.store.sqlite.connection import SqliteDatabase
+from kinmem.store.sqlite.driver import connect, is_damage, scratch, untriggered
 from kinmem.store.sqlite.mending import anew
 from kinmem.store.sqlite.migrating import MIGRATIONS, Migrations
+from kinmem.store.sqlite.transaction import SqliteTransaction
 
 AT_ONCE = 200
 FARTHEST = 40

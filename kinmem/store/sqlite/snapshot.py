@@ -23,8 +23,8 @@ from kinmem.settings import KIN_NAME
 from kinmem.store.base import Store
 from kinmem.store.home_files import Earlier, FileChanges, FileFacts, Mended
 from kinmem.store.sql.erasing import ERASED
-from kinmem.store.sqlite.connection import (
-    SqliteDatabase,
+from kinmem.store.sqlite.connection import SqliteDatabase
+from kinmem.store.sqlite.driver import (
     can_encrypt,
     connect,
     counted,

@@ -18,8 +18,9 @@ from kinmem.store.sql.memory_rows import time_text
 from kinmem.store.sql.sql_store import SqlStore
 from kinmem.store.sqlite.checks import broken_history, damaged_rows, unlike_memories
 from kinmem.store.sqlite.chunk_vectors import VEC0_CHUNK
-from kinmem.store.sqlite.connection import SqliteDatabase, is_damage
+from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.disk import Reserve, with_reserve
+from kinmem.store.sqlite.driver import is_damage
 from kinmem.store.sqlite.kin_files import SqliteFiles
 from kinmem.store.sqlite.mending import is_broken, mended
 from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
