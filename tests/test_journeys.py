@@ -76,9 +76,9 @@ def _learn(service: Service) -> None:
 @pytest.mark.parametrize(
     ("journey", "most"),
     [
-        pytest.param(_recall, 56, id="a recall"),
-        pytest.param(_memorize, 67, id="a memorize"),
-        pytest.param(_learn, 86, id="a turn until it is learned"),
+        pytest.param(_recall, 58, id="a recall"),
+        pytest.param(_memorize, 69, id="a memorize"),
+        pytest.param(_learn, 88, id="a turn until it is learned"),
     ],
 )
 def test_a_journey_goes_through_no_more_files(
