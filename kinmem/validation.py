@@ -301,6 +301,8 @@ class Border:
         if isinstance(value, list | tuple):
             parts = [self._passed(one, what) for one in value]
             return type(value)(parts) if _differ(parts, value) else value
+        if isinstance(value, Iterable):  # a set, or what can be read only once
+            return tuple(self._passed(one, what) for one in value)
         if is_dataclass(value) and not isinstance(value, type):
             held = {field.name: getattr(value, field.name) for field in fields(value)}
             passed = self._passed(held, what)

@@ -52,6 +52,7 @@ HARMLESS = {
     "japanese": "葛\U000e0100飾区に住んでいます",
     "code": "if (a < b && list[user] > 0) { Map<String, List<int>> m; x = <div>hi</div>; }",
     "settings": "[tool.ruff]\nline-length = 100\n[section]\nuser = 'ana'  # see <pre> and <b>",
+    "yaml": "database:\n    user: postgres\n    tool: pgloader\n\n  system: linux",
     "relative link": "See [the guide](docs/guide.md#users) and https://example.org/a_(b).",
     "prices": "a \u003c b, 5 &lt; 6, user: ana, role system: fine, ratio 1:2",
 }

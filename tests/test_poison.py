@@ -104,6 +104,8 @@ async def test_a_model_does_not_get_it_out_again(client: Client, ana: Service) -
         (issue,) = [one for one in issues if one["type"] == "quarantined"]
         told = await refusal(client, "review_memories", apply=[issue["id"]], keep=id)
         assert "only a person" in told
+        told = await refusal(client, "review_memories", refuse=[issue["id"]])
+        assert "until a person has looked" in told
         again = await answer(client, "memorize", content=ORDER)
         await answer(client, "forget", memory_id=id)
         await refusal(client, "update_memory", memory_id=id, archived=False)

@@ -9,6 +9,7 @@ import pytest
 
 from kinmem.cli import main
 from kinmem.service import Service
+from kinmem.undo.scrub import AnySecret
 from tests.test_border import CANARY, SAID, gone_through, written
 
 pytestmark = pytest.mark.usefixtures("judge_off")
@@ -71,3 +72,13 @@ def test_what_stands_beside_a_secret_is_still_found(
 def test_nobody_is_asked_in_vain(full: None, home: Path) -> None:
     assert main(["scrub", "--home", str(home), "--kin", "ana"]) == 3
     assert CANARY.encode() in written(home)
+
+
+def test_the_name_of_a_member_tells_that_its_value_is_a_secret() -> None:
+    said = json.dumps({"db": {"password": "Xk92!aaQ", "host": "db7"}, "tokens": [CANARY]})
+
+    left = AnySecret().blanked(said)
+
+    assert json.loads(left)["db"]["host"] == "db7"
+    assert "Xk92" not in left and CANARY not in left
+    assert not AnySecret().is_in(left)

@@ -186,6 +186,9 @@ def test_the_version_without_handshake_is_served(start: Callable[..., Process]) 
         pytest.param(b'{"jsonrpc": "2.0", "id": 5, "method"', -32700, [None], id="broken JSON"),
         pytest.param(b"hello", -32700, [None], id="no JSON"),
         pytest.param(b"[" * 100_000, -32700, [None], id="deep"),
+        pytest.param(
+            b'["\\ud83d",' + b"[" * 900 + b"]" * 901, -32700, [None], id="deep, with an escape"
+        ),
         pytest.param(b'{"jsonrpc":"2.0","id":NaN,"method":"ping"}', -32700, [None], id="NaN"),
         pytest.param(b"\xff\xfe{}", -32700, [None], id="not UTF-8"),
         pytest.param(

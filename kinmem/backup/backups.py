@@ -45,7 +45,8 @@ logger = logging.getLogger(__name__)
 LOCK = ".lock"
 PLACES = "places.json"
 COPYING, VERIFYING, ERASING = ".copying", ".verifying", ".erasing"
-TEMPORARY = (COPYING, VERIFYING, ERASING)
+REPAIRING = ".repairing"
+TEMPORARY = (COPYING, VERIFYING, ERASING, REPAIRING)
 """Folders with files in the clear that a process which was killed may have left."""
 DUE = timedelta(hours=23)
 """Age of the last daily backup from which the next one is due: less than a day, so that it does not

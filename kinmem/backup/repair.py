@@ -13,12 +13,10 @@ from pathlib import Path
 
 from kinmem.backup import BEGUN, RESTORING
 from kinmem.backup.archive import emptied, sync_folder, unpack
-from kinmem.backup.backups import Backups, Made, write_durably
+from kinmem.backup.backups import REPAIRING, Backups, Made, write_durably
 from kinmem.backup.restore import SHARED, end, finish
 from kinmem.errors import KinmemError
 from kinmem.store.home_files import Earlier, Mended
-
-REPAIRING = ".repairing"
 
 
 @dataclass(frozen=True, slots=True)

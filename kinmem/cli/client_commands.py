@@ -95,7 +95,7 @@ def install(
     if write:
         installer.write(changes)
         if remove:
-            _revoke(tokens, used)
+            _revoke(tokens, used, client)
     advice = installer.ADVICE[client]
     context.tell(
         _rows(changes, written=write), *_shown(changes, client, advice, write=write, remove=remove)
@@ -124,14 +124,16 @@ def _token(tokens: Tokens, used: set[str], kin: str, client: str, *, write: bool
     """Return the client's token, or make one; if nothing is written, what stands for it."""
     for token in used:
         known = tokens.verify(token)
-        if known is not None and known.kin == kin:
+        if known is not None and known.kin == kin and known.scope == "write":
             return token
     return tokens.add(kin, note=client) if write else UNMADE
 
 
-def _revoke(tokens: Tokens, used: set[str]) -> None:
+def _revoke(tokens: Tokens, used: set[str], client: str) -> None:
+    """Revoke those that were made for this client; others in its files may be used elsewhere."""
+    made = {token.id for token in tokens.tokens() if token.note == client}
     for token in used:
-        if tokens.verify(token) is not None:
+        if tokens.verify(token) is not None and token.split("_")[1] in made:
             tokens.revoke(token.split("_")[1])
 
 

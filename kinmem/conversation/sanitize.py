@@ -167,6 +167,8 @@ _ROLE_LINE = re.compile(
     r"[ \t*_]{0,3}):",
     re.I,
 )
+# An indented member with one word as its value: settings and code, no talk.
+_MEMBER = re.compile(r"[\n\r][ \t]{2,}[a-z]+:[ \t]{1,3}[^\s:]{1,60}[ \t]{0,3}(?=[\n\r]|$)")
 ESCAPED = "⟨U+"
 _ESCAPE = re.compile(r"⟨U\+([0-9A-F]{4,6})⟩")
 
@@ -179,7 +181,7 @@ def inert(text: str) -> str:
     """
     if text.isascii() and not any(sign in text for sign in "<[:&\\") and text.isprintable():
         return text
-    return _ROLE_LINE.sub(rf"\1{_escape(':')}", _LIVE.sub(_escape_first, _without_hidden(text)))
+    return _ROLE_LINE.sub(_escape_role, _LIVE.sub(_escape_first, _without_hidden(text)))
 
 
 def inert_conversation(text: str) -> str:
@@ -197,7 +199,7 @@ def restored(changes: Changes, memory: Memory) -> Changes:
     def character(escape: re.Match[str]) -> str:
         code = int(escape[1], 16)
         sign = chr(code) if code < 0x110000 else ""
-        return sign if sign and sign in stored else escape[0]
+        return sign if sign and sign in stored and escape[0] not in stored else escape[0]
 
     def back(value: Any) -> Any:
         if isinstance(value, str):
@@ -224,6 +226,11 @@ def _without_hidden(text: str) -> str:
 
 def _escape_hidden(found: re.Match[str], text: str) -> str:
     return found[0] if _is_needed(text, found.start()) else _escape(found[0])
+
+
+def _escape_role(found: re.Match[str]) -> str:
+    is_member = _MEMBER.match(found.string, found.start())
+    return found[0] if is_member else f"{found[1]}{_escape(':')}"
 
 
 def _escape_first(found: re.Match[str]) -> str:

@@ -144,12 +144,12 @@ def message(line: bytes) -> JSONRPCMessage:
     """
     try:
         given = json.loads(line.removeprefix(BYTE_ORDER_MARK).decode(), parse_constant=_refuse)
+        if b"\\u" in line:
+            given = _without_surrogates(given)
     except UnicodeDecodeError:
         raise Refused(PARSE_ERROR, "the line is not UTF-8", *_ids_despite_bytes(line)) from None
     except (ValueError, RecursionError):
         raise Refused(PARSE_ERROR, "the line is not JSON") from None
-    if b"\\u" in line:
-        given = _without_surrogates(given)
     if not isinstance(given, dict):
         raise Refused(INVALID_REQUEST, "send one message object per line, no batch", *_ids(given))
     try:
@@ -275,6 +275,13 @@ class Pipe:
         self._ahead = ReadAhead(self._input, self._on_end)
 
         def deliver() -> None:
+            try:
+                deliver_all()
+            except Exception:  # of any kind: else all later calls would wait for ever
+                logger.exception("a message could not be read; the server ends")
+                self._on_end()
+
+        def deliver_all() -> None:
             for received in self._ahead.messages():
                 delivery = self._deliver(received, to_server, to_client)
                 try:

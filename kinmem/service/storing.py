@@ -10,6 +10,7 @@ from typing import Any
 
 from kinmem.documents.document import Given, as_given, is_document, released
 from kinmem.errors import InvalidInput, StoreError, TooManyShared
+from kinmem.language import sentences
 from kinmem.learn.edit import changed_fields
 from kinmem.llm.naming import reread
 from kinmem.llm.prompts import chunks_of, embedded
@@ -50,6 +51,8 @@ class Storing:
 
     def share(self, count: int) -> None:
         """Count shared writes of a model. Raises TooManyShared if it has made 30 in a minute."""
+        if count > MOST_SHARED:
+            raise InvalidInput(f"at most {MOST_SHARED} memories may be shared in one call")
         with self._brake:
             now = time.monotonic()
             while self._shared and self._shared[0] <= now - MINUTE:
@@ -246,7 +249,9 @@ class Storing:
             )
         why = self._learn.why_held(self._border.passed(changes))
         was = {"content": old.content, "subject": old.subject, "tags": old.manual_tags}
-        if why and not self._learn.why_held(was):  # else a person has accepted that it reads so
+        # A person may have accepted that it reads so; that holds for what the person has seen.
+        accepted = why and self._learn.why_held(was)
+        if why and not (accepted and not self._learn.why_held(_fresh(old, changes))):
             raise InvalidInput(
                 f"the new text {why}, and would be obeyed by whoever recalls it; the memory stays"
                 " as it was. Tell your user: kinmem update --trust changes it all the same"
@@ -274,6 +279,22 @@ def _from(start: int, notes: Sequence[Note], progress: Progress | None) -> Calla
     if progress is None:
         return lambda done: None
     return lambda done: progress(start + done, len(notes), "memories")
+
+
+def _fresh(old: Memory, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a change says that the memory does not say."""
+    said = str(changes.get("content") or "").replace(old.content, " ")
+    parts = [part for part in sentences(said) if part not in old.content]
+    for known in sentences(old.content):
+        parts = [part.replace(known, " ") for part in parts]
+    fresh = {"content": " ".join(parts)}
+    tags = [tag for tag in changes.get("tags") or () if tag not in old.manual_tags]
+    others = {
+        name: changes[name]
+        for name in ("subject", "source_context")
+        if name in changes and changes[name] != getattr(old, name)
+    }
+    return fresh | others | {"tags": tags}
 
 
 def _named_by(key: str, content: str) -> str:

@@ -47,8 +47,22 @@ class AnySecret(Mention):
             value = json.loads(stored)
         except ValueError:
             return self.removed(stored)
-        left = Border("redact", leaves=True).passed(value)
-        return stored if left is value else json.dumps(left, ensure_ascii=False)
+        left = self._cleaned(value)
+        return stored if left == value else json.dumps(left, ensure_ascii=False)
+
+    def _cleaned(self, value: Any, name: str = "") -> Any:
+        """Return a JSON value without secrets. The name of a member may say that it is one."""
+        if isinstance(value, dict):
+            return {self.removed(key): self._cleaned(one, key) for key, one in value.items()}
+        if isinstance(value, list):
+            return [self._cleaned(one, name) for one in value]
+        if not isinstance(value, str):
+            return value
+        left = self.removed(value)
+        named = f"{name}: {value}"
+        if left != value or not name or self.is_in(name) or not self.is_in(named):
+            return left
+        return self.removed(named).removeprefix(f"{name}: ")
 
 
 class Tools(NamedTuple):

@@ -78,7 +78,13 @@ class Reviewer:
             )
             for id in apply
         ]
-        settled += [refuse_issue(self._store, self._known(id)) for id in refuse]
+        refused = [self._known(id) for id in refuse]
+        if not releases and any(issue.type == "quarantined" for issue in refused):
+            raise InvalidInput(
+                "what is held back stays in the review until a person has looked at it: kinmem"
+                " review --refuse"
+            )
+        settled += [refuse_issue(self._store, issue) for issue in refused]
         # The model was asked when these issues were found; asking again would only cost.
         model = None if settled else self._model
         return replace(self._found(filters, model, progress), settled=tuple(settled))

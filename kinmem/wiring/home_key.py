@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kinmem.errors import ConfigError
+from kinmem.errors import ConfigError, StoreError
 from kinmem.settings import Settings
 from kinmem.store.sqlite.driver import can_encrypt
 from kinmem.store.sqlite.encryption import (
@@ -72,8 +72,13 @@ def _change(settings: Settings, where: str | None) -> KeyChange:
     before = key_state(settings)
     backups = open_backups(settings)
     made = None
-    with files.alone(home):  # nobody has it open; said before anything is made
-        pass
+    with files.alone(home) as held:  # nobody has it open; said before anything is made
+        if held.unreadable:
+            raise StoreError(
+                f"{', '.join(sorted(held.unreadable))} cannot be read, and would keep the key it"
+                " has; kinmem doctor --repair mends it. Nothing was changed",
+                "storage_damaged",
+            )
     if files.names(home) and not before.is_changing:
         made = backups.make("manual").path
     key = begin_change(home, where)

@@ -20,7 +20,7 @@ from typing import Any
 import apsw
 
 from kinmem.models import Chunks, Draft, State
-from kinmem.store.sqlite import connection, dialect
+from kinmem.store.sqlite import dialect, driver
 from kinmem.store.sqlite.high_water import HighWater
 from kinmem.store.sqlite.store import SqliteStore
 from tests.store.contract import TINY, WIDTH, chunks_of, memory_of, vectors_of
@@ -175,7 +175,7 @@ def main(folder: Path, cuts: int, seed: int, synchronous: str) -> None:
         f"synchronous = {synchronous}" if pragma.startswith("synchronous") else pragma
         for pragma in dialect.PRAGMAS
     ]
-    setattr(connection, "PRAGMAS", settings)  # noqa: B010
+    setattr(driver, "PRAGMAS", settings)  # noqa: B010
     home, chance = folder / "home", random.Random(seed)
     events, answers = recorded(home, seed)
     told: dict[str, Any] = {"cuts": cuts, "events": len(events), "lost": 0, "wrong": []}

@@ -96,7 +96,7 @@ def without_private(text: str) -> str:
             kept.append(text[at:start])
         depth, at = max(0, depth + step), end
     left = "".join(kept) + ("" if depth else text[at:])
-    last = max(0, left.lower().rfind("[/private]") + 10)  # behind it nothing has a pair
+    last = max(0, _small(left).rfind("[/private]") + 10)  # behind it nothing has a pair
     return _IN_BRACKETS.sub("", left[:last]) + left[last:]
 
 

@@ -204,9 +204,11 @@ class SqliteDatabase:
 
     @contextmanager
     def alone(self) -> Iterator[SqliteTransaction]:
-        """Lend the connection for writing, outside of a transaction, to code that makes its own."""
+        """Lend the connection for writing, outside of a transaction, to code that makes its own.
+        Each of its statements waits for other processes for five seconds."""
         self._check_alive()
         with translated(self.path), self._turn() as db:
+            self._patience.latest = None
             yield SqliteTransaction(db, self.damage)
 
     def empty_log(self) -> None:

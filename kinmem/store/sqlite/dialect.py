@@ -41,6 +41,8 @@ STATE = f"""
     """
 
 PRAGMAS = (
+    "fullfsync = ON",  # macOS only: else the drive may keep what was synced in its cache
+    "checkpoint_fullfsync = ON",
     "synchronous = FULL",  # 0 of 300 simulated power cuts lost an answered write, NORMAL 138
     "foreign_keys = ON",
     "secure_delete = ON",  # forgotten text must not stay in free pages

@@ -94,6 +94,7 @@ class HighWater:
         if self._file is None:
             self._path.parent.mkdir(mode=0o700, exist_ok=True)  # the home must be there
             flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+            flags |= getattr(os, "O_BINARY", 0)
             self._file = os.open(self._path, flags, 0o600)
         return self._file
 

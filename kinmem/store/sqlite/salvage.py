@@ -27,6 +27,7 @@ from kinmem.store.sqlite.migrating import MIGRATIONS, Migrations
 from kinmem.store.sqlite.transaction import SqliteTransaction
 
 AT_ONCE = 200
+ERASED = "SELECT 1 FROM history WHERE memory_id = ? AND action IN ('erased', 'purged')"
 FARTHEST = 40
 """Doublings of the step over rows that cannot be read."""
 REMADE = frozenset({"pending", "turn_pending", "turns_to_index", "vector_log"})
@@ -182,6 +183,8 @@ class _Salvage:
         keys = key_of(self._db, table)
         where = " AND ".join(f"{key} = ?" for key in keys)
         if self._db.rows(f"SELECT 1 FROM {table} WHERE {where}", [values[key] for key in keys]):
+            return False
+        if table == "memories" and self._db.rows(ERASED, (values["id"],)):
             return False
         self._put(table, values)
         return True

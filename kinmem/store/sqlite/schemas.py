@@ -65,7 +65,8 @@ def drop_indexes(db: Transaction, version: int, scripts: Sequence[Script], new: 
     extra, _ = _differences(_objects(db), version, scripts, new)
     for name in extra:
         if name.startswith("index "):
-            db.run(f"DROP INDEX {name.removeprefix('index ')}")
+            quoted = name.removeprefix("index ").replace('"', '""')
+            db.run(f'DROP INDEX "{quoted}"')
 
 
 def version_of(db: Transaction, scripts: Sequence[Script], new: Scratch) -> int | None:

@@ -211,10 +211,14 @@ class SqliteReplaceable:
         self._held = held
 
     def copy(self, folder: Path) -> Mapping[str, str]:
-        missing = set(SqliteHome().names(self._home)) - self._held.keys()
-        damaged = dict.fromkeys(missing, "it cannot be read as a database")
+        damaged = dict.fromkeys(self.unreadable, "it cannot be read as a database")
         _copy_all(self._held, folder, damaged, bool)
         return damaged
+
+    @property
+    def unreadable(self) -> set[str]:
+        """The names of files that cannot be read as databases."""
+        return set(SqliteHome().names(self._home)) - self._held.keys()
 
     def encrypt(self, key: str | None) -> int:
         """See SqliteHome."""

@@ -147,7 +147,10 @@ BLANK_LINES = """
         WHERE h.memory_id IN (SELECT memory_id FROM history WHERE action IN ('erased', 'purged'))
             AND h.memory_id NOT IN (SELECT id FROM memories)
             AND h.before IS NULL AND h.after IS NULL AND h.reverts IS NULL
-            AND (h.action NOT IN ('erased', 'purged') OR h.at < :before)
+            AND (
+                h.at < :before OR h.action NOT IN ('erased', 'purged')
+                AND coalesce(h.batch, '') NOT LIKE 'key-%' -- by which a repeated call is known
+            )
             AND h.seq < (SELECT max(seq) FROM history)
             AND h.write < (SELECT max(write) FROM history)
         LIMIT :limit
