@@ -53,7 +53,8 @@ def test_each_subject_has_a_page_and_the_index_links_them(ana: Service, tmp_path
 
 
 def test_pages_that_nobody_edited_change_nothing(ana: Service, tmp_path: Path) -> None:
-    ana.memorize_many([{"content": text, "subject": text[:40]} for text in HOSTILE])
+    notes = [{"content": text, "subject": text[:40], "trusted": True} for text in HOSTILE]
+    ana.memorize_many(notes)
     ana.export_pages(tmp_path / "pages")
     before = len(ana.history())
 
