@@ -304,10 +304,10 @@ def whole(home: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(home.glob("kins/ana.db*")))
 
 
+@pytest.mark.parametrize("texts", [REWORDED[1][:2], REWORDED[1][1::-1]])
 def test_what_is_found_to_be_repeated_later_is_forgotten_with_it(
-    service: Service, clock: MovableClock
+    service: Service, clock: MovableClock, texts: tuple[str, ...]
 ) -> None:
-    texts = REWORDED[1][:2]
     for session, text in zip(("one", "other"), texts, strict=True):
         service.record_turn(session, "Do you know?", text, turn="1")
     service.memorize_many(  # are compared by meaning when they have vectors

@@ -14,7 +14,7 @@ from kinmem.llm.base import Embedder
 from kinmem.llm.naming import Naming
 from kinmem.llm.prompts import SIZE, chunks_of
 from kinmem.models import OF_ITS_TIME, TOLD_AT, Category, Chunks, Draft, Knowledge, Memory, State
-from kinmem.models.turns import Batch, Change
+from kinmem.models.turns import Batch, Change, Repetition
 from kinmem.store.base import Store
 from kinmem.store.history import batch_name
 from kinmem.text import in_first_person
@@ -119,6 +119,7 @@ class Merge:
                 drafts=[draft],
                 changes=_gone(group.memories, memory.id, self._step, now),
                 parents={memory.id: [source.id for source in group.memories]},
+                repeated=_repeated(group.memories, memory.id),
                 name=self._run,
             )
         )
@@ -129,7 +130,8 @@ class Merge:
         why = f"{self._step}: stands for {', '.join(memory.id for memory in others)}"
         change = Change(kept.id, _worth(group.memories), "consolidated", why, kept.version)
         gone = _gone(others, kept.id, self._step, now)
-        return Batch(changes=[change, *gone], name=self._run)
+        repeated = _repeated(others, kept.id)
+        return Batch(changes=[change, *gone], repeated=repeated, name=self._run)
 
     def _apply(self, batch: Batch) -> Outcome:
         try:
@@ -152,6 +154,11 @@ def _gone(memories: Sequence[Memory], heir: str, step: str, now: datetime) -> li
         Change(memory.id, fields, action, f"{step}: merged into {heir}", memory.version)
         for memory in memories
     ]
+
+
+def _repeated(memories: Sequence[Memory], heir: str) -> list[Repetition]:
+    """Return that their turns repeat the heir: forgetting it is then forgetting what they say."""
+    return [one for memory in memories for one in Repetition.of(memory, heir)]
 
 
 def _worth(memories: Sequence[Memory]) -> dict[str, Any]:

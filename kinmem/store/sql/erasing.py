@@ -63,6 +63,20 @@ def put_repetitions(
     )
 
 
+def inherit_repetitions(db: Transaction, merged: Sequence[str]) -> None:
+    """Record for the memory that stands for a merged one which turns repeat the latter."""
+    db.run(
+        """
+        INSERT INTO repetitions (session, turn, memory, role)
+        SELECT r.session, r.turn, m.superseded_by, r.role
+        FROM repetitions r JOIN memories m ON m.id = r.memory
+        WHERE r.memory IN LISTED(?) AND m.superseded_by IS NOT NULL
+        ON CONFLICT DO NOTHING
+        """,
+        (json.dumps(list(merged)),),
+    )
+
+
 def turns_of(db: Transaction | Database, ids: Collection[str]) -> list[Turn]:
     """Return the turns that repeat any of these memories."""
     return db.rows(OF_MEMORIES, (json.dumps(list(ids)),))

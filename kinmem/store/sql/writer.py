@@ -14,7 +14,7 @@ from kinmem.store.sql import entity_rows
 from kinmem.store.sql.damage import again
 from kinmem.store.sql.database import Transaction
 from kinmem.store.sql.document_rows import drop_old_texts
-from kinmem.store.sql.erasing import put_repetitions, scrub, turns_of
+from kinmem.store.sql.erasing import inherit_repetitions, put_repetitions, scrub, turns_of
 from kinmem.store.sql.history_rows import Line
 from kinmem.store.sql.link_changes import LinkChanges
 from kinmem.store.sql.memory_file import MemoryFile
@@ -205,6 +205,7 @@ def apply(file: MemoryFile, db: Transaction, batch: Batch, at: datetime) -> list
     known = (draft.memory for draft in batch.drafts if stands[draft.memory.id] != draft.memory.id)
     again = [one for memory in known for one in Repetition.of(memory, memory.id)]
     put_repetitions(db, [*batch.repeated, *again], stands)
+    inherit_repetitions(db, [one.id for one in batch.changes if one.action == "consolidated"])
     return ids
 
 
