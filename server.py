@@ -14,7 +14,7 @@ try:
     import mcp  # noqa: F401
 
     from kinmem.errors import KinmemError
-    from kinmem.mcp.serving import serve
+    from kinmem.serve import serve
     from kinmem.settings import load
 except ModuleNotFoundError as missing:
     sys.exit(

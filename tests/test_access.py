@@ -19,7 +19,7 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent
 
-from kinmem.mcp.tokens import SCOPES, Scope, Tokens
+from kinmem.http.tokens import SCOPES, Scope, Tokens
 from kinmem.settings.server_settings import TOOL_SETS
 from tests.test_http import HELLO, PING, Running, running
 
@@ -183,7 +183,7 @@ def test_one_kin_cannot_take_every_request(server: Running) -> None:
 
 def test_a_kin_with_many_sessions_makes_room_for_another(tmp_path: Path) -> None:
     code = (
-        "import kinmem.mcp.http as http, runpy, sys\n"
+        "import kinmem.mcp.http_app as http, runpy, sys\n"
         "http.build_app.__defaults__ = (4,)\n"
         "sys.argv = ['server.py']\n"
         "runpy.run_path('server.py', run_name='__main__')\n"

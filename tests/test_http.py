@@ -31,7 +31,7 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextResourceContents
 
-from kinmem.mcp.tokens import Tokens
+from kinmem.http.tokens import Tokens
 
 ROOT = Path(__file__).parent.parent
 HELLO = {
@@ -339,7 +339,7 @@ def test_a_session_that_nobody_uses_is_closed(tmp_path: Path) -> None:
 
 def test_one_session_too_many_takes_the_place_of_the_oldest(tmp_path: Path) -> None:
     code = (
-        "import kinmem.mcp.http as http, runpy, sys\n"
+        "import kinmem.mcp.http_app as http, runpy, sys\n"
         "http.build_app.__defaults__ = (3,)\n"
         "sys.argv = ['server.py']\n"
         "runpy.run_path('server.py', run_name='__main__')\n"

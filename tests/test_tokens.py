@@ -8,7 +8,8 @@ from threading import Thread
 import pytest
 
 from kinmem.errors import ConfigError, InvalidInput
-from kinmem.mcp.tokens import Bearer, Tokens, needed
+from kinmem.http.tokens import Bearer, Tokens
+from kinmem.mcp.scopes import needed
 from tests.conftest import MovableClock
 
 

@@ -24,7 +24,7 @@ from kinmem.cli.tables import (
 )
 from kinmem.cli.terminal import progress_bar
 from kinmem.errors import ConfigError, InvalidInput, KinmemError
-from kinmem.mcp.tokens import Tokens
+from kinmem.http.tokens import Tokens
 from kinmem.settings import Settings
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from kinmem.cli.command_context import CommandContext
 from kinmem.cli.commands import command
 from kinmem.errors import InvalidInput
 from kinmem.hooks.hook import main
-from kinmem.mcp.serving import serve as run
-from kinmem.mcp.tokens import Tokens, is_loopback
+from kinmem.http.tokens import Tokens, is_loopback
+from kinmem.serve import serve as run
 from kinmem.settings.loading import DEFAULT_HOME
 
 if TYPE_CHECKING:

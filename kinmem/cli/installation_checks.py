@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from kinmem import __version__, llm
 from kinmem.cli.tables import without_effect
 from kinmem.errors import ConfigError, KinmemError
-from kinmem.mcp.tokens import Tokens, is_loopback
+from kinmem.http.tokens import Tokens, is_loopback
 from kinmem.settings import Settings
 from kinmem.settings.trust import warnings
 from kinmem.wiring.pick_models import asks_network, chat_models, embedders

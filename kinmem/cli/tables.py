@@ -13,7 +13,7 @@ from rich.text import Text
 
 from kinmem.cli.terminal import one_line
 from kinmem.clock import moment
-from kinmem.mcp.tokens import Token
+from kinmem.http.tokens import Token
 from kinmem.models.turns import Message, Run, Session
 from kinmem.recall.profiles import reads
 from kinmem.settings import HOME_VARIABLE, Settings, knobs, unread

@@ -1,1 +1,1 @@
-"""The MCP interface: tools, resources, prompts, and the transports that messages take."""
+"""The MCP interface: tools, resources, prompts, and how messages travel."""

@@ -38,7 +38,8 @@ from mcp.types import (
 from pydantic import ValidationError
 
 from kinmem.errors import Overloaded
-from kinmem.mcp.tokens import Bearer, needed
+from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
+from kinmem.mcp.scopes import needed
 from kinmem.models import Progress
 from kinmem.models.places import place_of, working_in
 from kinmem.store.sql.database import patient_for
@@ -48,10 +49,6 @@ if TYPE_CHECKING:
 
 # Returns the service of the named Kin; None is the process' own Kin. May block until it is open.
 ServiceFor = Callable[[str | None], "Service"]
-
-# Keys in the ASGI scope under which the HTTP guard notes the Kin, and what its token may do.
-KIN_KEY = "kinmem.kin"
-SCOPE_KEY = "kinmem.scope"
 
 # In the _meta of a request, so that no model has to pay for it.
 IDEMPOTENCY_KEY = "idempotencyKey"

@@ -23,7 +23,8 @@ from mcp.types import (
     TextResourceContents,
 )
 
-from kinmem.mcp.http import serve_http
+from kinmem.http.server import serve_http
+from kinmem.mcp.http_app import build_app
 from kinmem.settings import load
 
 PIXEL = base64.b64decode(
@@ -158,4 +159,5 @@ async def complete(ref: object, argument: object, context: object) -> Completion
 
 
 if __name__ == "__main__":
-    serve_http(server, load(), opened=lambda: None, close=lambda: None)
+    app = build_app(server, 60, [])
+    serve_http(app, load(), opened=lambda: None, close=lambda: None)

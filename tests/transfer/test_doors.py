@@ -13,7 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ReadResourceRequest, ReadResourceRequestParams, ReadResourceResult
 
 import kinmem
-from kinmem.mcp.tokens import SCOPES, Tokens
+from kinmem.http.tokens import SCOPES, Tokens
 from tests.test_http import Running, running, text_of
 
 JSONL = {"Content_Type": "application/jsonl"}

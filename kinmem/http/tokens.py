@@ -1,7 +1,7 @@
 """Bearer tokens: who may use HTTP, as which Kin, and for what.
 
 $KINMEM_HOME/tokens.json holds a digest of each token, never the token. A scope includes those
-before it: read, write, admin. `needed` says which one a message takes.
+before it: read, write, admin.
 """
 
 import hashlib
@@ -10,12 +10,12 @@ import ipaddress
 import json
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from kinmem.clock import Clock, utc_now
 from kinmem.errors import ConfigError, InvalidInput
@@ -31,42 +31,9 @@ FILE = "tokens.json"
 VERSION = 2
 Scope = Literal["read", "write", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-TOOL_SCOPES: Mapping[str, Scope] = {
-    "recall": "read",
-    "list_memories": "read",
-    "review_memories": "read",
-    "explore": "read",
-    "timeline": "read",
-    "memorize": "write",
-    "update_memory": "write",
-    "forget": "write",
-    "record_turn": "write",
-    "observe": "write",
-    "sleep": "admin",
-}
-# Arguments that take more than their tool does. `erase` cannot be taken back.
-ARGUMENT_SCOPES: Mapping[tuple[str, str], Scope] = {
-    ("review_memories", "apply"): "write",
-    ("review_memories", "refuse"): "write",
-    ("forget", "erase"): "admin",
-}
-# Resources that take read, by how their address begins; others take admin, as kinmem://export.
-READABLE = frozenset({"memories", "stats", "entities", "graph", "timeline", "context"})
-
-
-def needed(method: str, params: Mapping[str, Any]) -> Scope:
-    """Return the scope that a message of the protocol takes; admin for an unknown tool."""
-    if method == "tools/call":
-        name, given = params.get("name"), params.get("arguments")
-        wanted = [TOOL_SCOPES.get(str(name), "admin")]
-        for (tool, argument), scope in ARGUMENT_SCOPES.items():
-            if tool == name and isinstance(given, Mapping) and given.get(argument):
-                wanted.append(scope)
-        return max(wanted, key=SCOPES.index)
-    if method == "resources/read":
-        begins = str(params.get("uri")).removeprefix("kinmem://").partition("/")[0]
-        return "read" if begins in READABLE else "admin"
-    return "read"
+# Where the ASGI scope of a request holds whose memory it asks for, and what its token may do.
+KIN_KEY = "kinmem.kin"
+SCOPE_KEY = "kinmem.scope"
 
 
 def is_loopback(host: str) -> bool:

@@ -74,8 +74,9 @@ def _serve_stdio(services: "Services") -> NoReturn:
 
 def _serve_http(services: "Services") -> NoReturn:
     # Late, as above.
+    from kinmem.http.server import serve_http
     from kinmem.mcp.calls import follow_roots
-    from kinmem.mcp.http import serve_http
+    from kinmem.mcp.http_app import build_app
     from kinmem.mcp.protocol import build
     from kinmem.mcp.transfer_routes import transfer_routes
 
@@ -86,13 +87,8 @@ def _serve_http(services: "Services") -> NoReturn:
         strict=chosen.strict_schemas,
         middleware=[follow_roots()],
     )
-    serve_http(
-        server,
-        services.settings,
-        opened=services.open_soon,
-        close=services.close,
-        others=transfer_routes(services.get),
-    )
+    app = build_app(server, chosen.session_minutes * 60, transfer_routes(services.get))
+    serve_http(app, services.settings, opened=services.open_soon, close=services.close)
 
 
 def _once_asked(then: Callable[[float], None]) -> "ServerMiddleware[Any]":

@@ -1,22 +1,20 @@
-"""How many connections, requests and sessions an HTTP server holds, and for how long.
+"""How many connections and requests an HTTP server holds, and for how long.
 
 Nobody locks others out. Where there is no room, whoever has most makes it: of their connections
-without a request the oldest is closed, of their sessions the one that has been idle for longest.
+without a request the oldest is closed.
 """
 
 import asyncio
-import math
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from itertools import count
 from typing import Any, TypeVar
 
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from kinmem.mcp.calls import KIN_KEY
+from kinmem.http.tokens import KIN_KEY
 
 # Seconds for a client to send the whole header of a request, from its connection or the answer
 # before it. uvicorn has no such limit before the first request.
@@ -26,8 +24,6 @@ MOST_WAITING = 128
 # Requests being answered, open streams included; and how many of them for one Kin from one address.
 MOST_REQUESTS = 256
 MOST_REQUESTS_OF_ONE = 128
-# Open sessions, 40 KB each.
-MOST_SESSIONS = 250
 # uvicorn refuses further connections; these never get so many.
 MOST_CONNECTIONS = MOST_WAITING + MOST_REQUESTS
 RETRY_SECONDS = "5"
@@ -35,7 +31,7 @@ RETRY_SECONDS = "5"
 T = TypeVar("T")
 
 
-def _first_of_most(owned: Iterable[tuple[T, Hashable]]) -> T:
+def first_of_most(owned: Iterable[tuple[T, Hashable]]) -> T:
     """Return the first thing of the owner who has most of them."""
     pairs = list(owned)
     ((most, _),) = Counter(owner for _, owner in pairs).most_common(1)
@@ -75,7 +71,7 @@ class TimedProtocol(H11Protocol):
             self._timer = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
             if len(_waiting) > MOST_WAITING:
                 oldest = sorted(_waiting, key=lambda one: one.number)
-                _first_of_most((one, (one.client or ("",))[0]) for one in oldest).make_room()
+                first_of_most((one, (one.client or ("",))[0]) for one in oldest).make_room()
 
     def _end_wait(self) -> None:
         _waiting.discard(self)
@@ -120,38 +116,3 @@ class Fair:
             self._answering[peer] -= 1
             if not self._answering[peer]:
                 del self._answering[peer]
-
-
-class WithRoom:
-    """The app, with room for a client that opens a session: the SDK would refuse it if too many are
-    open, though most of them may have been abandoned."""
-
-    def __init__(self, app: ASGIApp, manager: StreamableHTTPSessionManager, most: int) -> None:
-        self._app = app
-        self._manager = manager
-        self._most = most
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # The SDK has no public access to its sessions and their owners.
-        sessions, owners = self._manager._server_instances, self._manager._session_owners
-        if _may_open_session(scope) and len(sessions) >= self._most:
-            idle = [
-                (session.idle_scope, owners[id]["client_id"] if id in owners else "")
-                for id, session in sessions.items()
-                if session.idle_scope is not None
-                and session.idle_scope.deadline < math.inf
-                and not session.idle_scope.cancel_called
-            ]
-            if idle:
-                idle.sort(key=lambda pair: pair[0].deadline)
-                _first_of_most(idle).cancel()
-        await self._app(scope, receive, send)
-
-
-def _may_open_session(scope: Scope) -> bool:
-    return (
-        scope["type"] == "http"
-        and scope["method"] == "POST"
-        and scope["path"] == "/mcp"
-        and all(name != b"mcp-session-id" for name, _ in scope["headers"])
-    )

@@ -1,0 +1,1 @@
+"""HTTP: who may ask, for whose memory, how much at once, and how a server begins and ends."""

@@ -1,0 +1,119 @@
+"""Every request over HTTP passes the guard: the right Host, no foreign page, a token, whose Kin is
+served.
+
+A web page that somebody has open can send requests to their machine, and by DNS rebinding under a
+name of its own, so only names known to be ours are served. There are no CORS headers.
+"""
+
+import logging
+from collections.abc import Callable, Collection
+from urllib.parse import urlsplit
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from kinmem.errors import ConfigError
+from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
+
+logger = logging.getLogger(__name__)
+
+HEALTH = "/health"
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+# Returns whom a bearer token, or its absence, speaks for; None refuses. May raise ConfigError.
+BearerOf = Callable[[str | None], Bearer | None]
+
+
+class Guard:
+    """Passes a request on to the app, or answers it with 421, 403, 401 or 503."""
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str], bearer_of: BearerOf) -> None:
+        """`hosts` are host names that requests may carry besides the loopback ones, with or without
+        a port."""
+        self._app = app
+        self._hosts = LOOPBACK_NAMES | {host.lower() for host in hosts}
+        self._bearer_of = bearer_of
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        elif refusal := self._refusal(scope):
+            await refusal(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> JSONResponse | None:
+        """Return the refusal of the request; None if it may pass, with its Kin noted in the
+        scope."""
+        headers = _Headers(scope)
+        hosts = headers.all("host")
+        if len(hosts) != 1 or not self._ours(hosts[0]):
+            return _error(421, "this server does not serve that host; see KINMEM_ALLOWED_HOSTS")
+        if not all(self._ours(origin, origin=True) for origin in headers.all("origin")):
+            return _error(403, "requests from that origin are refused")
+        if "cross-site" in headers.all("sec-fetch-site"):
+            return _error(403, "requests from other sites are refused")
+        given = headers.all("authorization")
+        if not given and scope["path"] == HEALTH and scope["method"] in ("GET", "HEAD"):
+            return None  # the answer reveals only that the server runs
+        return self._unauthorized(scope, given)
+
+    def _ours(self, text: str, *, origin: bool = False) -> bool:
+        """Compare the exact name, not a prefix: http://localhost:1@evil.example belongs to
+        evil.example."""
+        parts = _split(text if origin else f"//{text}")
+        if parts is None or (origin and parts[0] not in ("http", "https")):
+            return False
+        _, name, port = parts
+        return name in self._hosts or f"{_bracketed(name)}:{port}" in self._hosts
+
+    def _unauthorized(self, scope: Scope, given: list[str]) -> JSONResponse | None:
+        scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        bearer = token.strip() if scheme.lower() == "bearer" else None
+        try:
+            known = self._bearer_of(bearer) if given == [] or bearer else None
+        except ConfigError as error:
+            logger.error("%s", error)
+            return _error(503, "the tokens of this server cannot be read")
+        if known is None:
+            challenge = 'Bearer realm="kinmem"' + (', error="invalid_token"' if given else "")
+            refusal = _error(401, "a valid bearer token is needed; `kinmem token add` makes one")
+            refusal.headers["WWW-Authenticate"] = challenge
+            return refusal
+        scope[KIN_KEY], scope[SCOPE_KEY] = known.kin, known.scope
+        if bearer:  # the SDK binds each session to the user who opened it
+            scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=known.kin, scopes=[]))
+        return None
+
+
+class _Headers:
+    def __init__(self, scope: Scope) -> None:
+        self._pairs: list[tuple[bytes, bytes]] = scope["headers"]
+
+    def all(self, name: str) -> list[str]:
+        wanted = name.encode()
+        return [value.decode("latin-1") for key, value in self._pairs if key.lower() == wanted]
+
+
+def _split(url: str) -> tuple[str, str, int | None] | None:
+    """Return scheme, name and port of a URL that has no other parts; None for anything else."""
+    if not url.isascii() or any(c in "@\\?#% \t\r\n" or not c.isprintable() for c in url):
+        return None
+    try:
+        parts = urlsplit(url)
+        name, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    return None if not name or parts.path else (parts.scheme, name, port)
+
+
+def _bracketed(name: str) -> str:
+    return f"[{name}]" if ":" in name else name
+
+
+def _error(status: int, text: str) -> JSONResponse:
+    return JSONResponse({"error": text}, status)
