@@ -78,7 +78,7 @@ def _serve_http(services: "Services") -> NoReturn:
     from kinmem.mcp.calls import follow_roots
     from kinmem.mcp.http_app import build_app
     from kinmem.mcp.protocol import build
-    from kinmem.mcp.transfer_routes import transfer_routes
+    from kinmem.rest.transfer_routes import transfer_routes
 
     chosen = services.settings.server
     server = build(

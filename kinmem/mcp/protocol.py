@@ -27,8 +27,9 @@ from kinmem import __version__
 from kinmem.clock import moment
 from kinmem.conversation.sanitize import inert, inert_conversation, inert_values
 from kinmem.errors import EntityNotFound, InvalidInput, KinmemError, MemoryNotFound
+from kinmem.http.lanes import Lanes, ServiceFor
 from kinmem.mcp.argument_errors import in_short
-from kinmem.mcp.calls import ServiceFor, current_call, identify, keep_to_scope
+from kinmem.mcp.calls import current_call, identify, keep_to_scope
 from kinmem.mcp.knowledge_answers import Explored, Graph, Timeline
 from kinmem.mcp.tool_answers import Memory, Wire
 from kinmem.mcp.tools import tools
@@ -62,14 +63,15 @@ Subject = Annotated[str, Field(description="whom or what it is about; leave empt
 def build(
     service_for: ServiceFor,
     *,
+    lanes: Lanes | None = None,
     sets: Collection[str] = (),
     strict: bool = False,
     middleware: Sequence[ServerMiddleware[Any]] = (),
 ) -> MCPServer[Any]:
     """Build the server for any transport. What it offers never changes while it runs.
 
-    `sets` names the sets of tools beyond the six (KINMEM_TOOLS). For `strict` see
-    KINMEM_TOOL_SCHEMAS.
+    `lanes` are those of the process, if other routes use them as well. `sets` names the sets of
+    tools beyond the six (KINMEM_TOOLS). For `strict` see KINMEM_TOOL_SCHEMAS.
     """
     offered = tools(sets, strict=strict)
     server: MCPServer[Any] = MCPServer(
@@ -87,7 +89,7 @@ def build(
             "resources/templates/list": FIXED,
         },
         middleware=[
-            identify(service_for),
+            identify(service_for, lanes or Lanes()),
             keep_to_scope,
             _refuse_bad_prompts,
             _listing([tool.name for tool in offered if tool.listed]),

@@ -15,7 +15,8 @@ from typing_extensions import TypedDict, Unpack
 from kinmem.conversation.sanitize import ESCAPED, restored
 from kinmem.errors import InvalidInput
 from kinmem.hooks.dialects import is_users
-from kinmem.mcp.calls import Call, Unhurried
+from kinmem.http.lanes import Unhurried
+from kinmem.mcp.calls import Call
 from kinmem.mcp.knowledge_answers import Explored, Timeline
 from kinmem.mcp.strict_tool import StrictTool, closed, tool, without_nulls
 from kinmem.mcp.tool_answers import (

@@ -8,6 +8,7 @@ from kinmem.backup.backups import Backups
 from kinmem.clock import Clock, utc_now
 from kinmem.learn.drafting import settle_places
 from kinmem.llm.base import ChatModels, Embedder
+from kinmem.service.changes import ChangesView
 from kinmem.service.components import Ground, components
 from kinmem.service.conversations import Care, Conversations
 from kinmem.service.memories import Memories
@@ -29,7 +30,7 @@ class Service:
     for arguments that are not valid, and StoreError if the database operation fails. Opened by
     kinmem.open or wiring; close it, or use it in a with statement.
 
-    Its methods are those of six groups, listed in `_know`, `_work` and `_carry`. Each is written
+    Its methods are those of seven groups, listed in `_know`, `_work` and `_carry`. Each is written
     once, in its group, with its signature and docstring.
     """
 
@@ -60,13 +61,15 @@ class Service:
         self.components = components(ground, patience, resident=resident)
         self.documents = self.components.documents
         storing = Storing(ground, self.components)
-        self._know(Memories(ground, self.components), storing, Views(ground))
+        self._know(Memories(ground, self.components), storing, Views(ground), ChangesView(ground))
         self._work(Conversations(store, self.components), Care(store, self.components))
         self._carry(Transfers(ground, self.components, storing))
         settle_places(store)
         self.components.background.start()
 
-    def _know(self, memories: Memories, storing: Storing, views: Views) -> None:
+    def _know(
+        self, memories: Memories, storing: Storing, views: Views, changes: ChangesView
+    ) -> None:
         """Offer what concerns memories."""
         self.recall = memories.recall
         self.list_memories = memories.list_memories
@@ -103,6 +106,7 @@ class Service:
         self.as_of = views.as_of
         self.subjects = views.subjects
         self.stats = views.stats
+        self.changes = changes.changes
 
     def _work(self, conversations: Conversations, care: Care) -> None:
         """Offer what concerns conversations and the work done in the background."""

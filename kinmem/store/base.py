@@ -11,7 +11,7 @@ from typing import Literal, Protocol, TypeVar
 from kinmem.models import LIVE, Damaged, Fate, Health, Living, Memory, Place, TierChange
 from kinmem.models.turns import Conflict, Run
 from kinmem.store.graph import Graph, Links
-from kinmem.store.history import Forgetting, Past
+from kinmem.store.history import Changes, Forgetting, Past
 from kinmem.store.memory import Documents, Memories, Summaries
 from kinmem.store.records import Transfer
 from kinmem.store.sessions import Index, ShownNotes, Snapshots, Transcript, Turns
@@ -268,6 +268,11 @@ class Store(Memories, Protocol):
     @property
     def past(self) -> Past:
         """What this Kin has done to its memories."""
+        ...
+
+    @property
+    def changes(self) -> Changes:
+        """What has changed since a position."""
         ...
 
     @property

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -143,6 +144,38 @@ class Past(Protocol):
 
         Fields in COMPUTED have their initial values. Erased memories are missing.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far a Kin's memory has come. As long as its files stay the same, no number decreases, and
+    one at least increases with whatever any process changes that a reader could notice."""
+
+    line: int = 0
+    """The latest history line."""
+    revision: int = 0
+    """That of the own file; see Store.revision."""
+    turn: int = 0
+    """The latest message."""
+    published: int = 0
+    """The revision of what Kins share."""
+
+
+class Changes(Protocol):
+    """What has changed since a position. Asking for it again and again is cheap."""
+
+    def position(self) -> Position:
+        """Return the present position, in one statement for each file."""
+        ...
+
+    def lines(self, after: int, limit: int) -> list[Event]:
+        """Return this Kin's history lines after that one, in order."""
+        ...
+
+    def shared(self, after: datetime, limit: int) -> list[Memory]:
+        """Return what other Kins share, in any state, if its text or state has changed since that
+        moment. Without that of Kins that are muted."""
         ...
 
 

@@ -15,6 +15,7 @@ from kinmem.models import ROLES, Damaged, Entity, Event, Filters, Memory, Page
 from kinmem.models.turns import Shown
 from kinmem.store.memory import Sort
 from kinmem.store.sql import entity_rows
+from kinmem.store.sql.change_rows import SqlChanges
 from kinmem.store.sql.database import Database, Row, kept_states
 from kinmem.store.sql.document_texts import SqlDocuments
 from kinmem.store.sql.graph_rows import SqlGraph
@@ -180,6 +181,7 @@ class SqlStore:
         self.decisions = SqlDecisions(own, clock)
         self.others = SqlOthers(files)
         self.past = SqlPast(own, self.kin)
+        self.changes = SqlChanges(files)
         self.transfer = SqlTransfer(files)
         self.writer = writer = MemoryWriter(
             files, self.links.changes, partial(self.life.renew, used=True)

@@ -20,8 +20,8 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from kinmem.errors import InvalidInput, KinmemError
+from kinmem.http.lanes import PROGRESS_SECONDS, ServiceFor
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
-from kinmem.mcp.calls import PROGRESS_SECONDS, ServiceFor
 from kinmem.models import Progress
 from kinmem.transfer.importing import Import
 

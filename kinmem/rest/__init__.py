@@ -1,0 +1,1 @@
+"""REST: the same memory for programs, as JSON over HTTP."""
