@@ -4,10 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import TypeVar
 
-import pytest
-
 WHOLE = os.environ.get("KINMEM_SWEEPS") == "whole"
-only_whole = pytest.mark.skipif(not WHOLE, reason="one of its kind is enough; make sweeps has all")
 T = TypeVar("T")
 
 

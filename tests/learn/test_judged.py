@@ -1,7 +1,7 @@
 """The judge of language says what a new statement is to stored ones; vetoes stand above it."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,6 @@ from kinmem.llm.builtin import BuiltinEmbedder
 from kinmem.models import State
 from kinmem.service import Service
 from tests.conftest import MovableClock
-from tests.sweeps import sample
 
 CORPORA = Path(__file__).parents[1] / "corpora"
 SAME = (
@@ -42,11 +41,10 @@ ATTRIBUTES = [
 ]
 
 
-def rows(name: str, **wanted: str) -> Sequence[dict[str, str]]:
+def rows(name: str, **wanted: str) -> list[dict[str, str]]:
     lines = (CORPORA / name).read_text(encoding="utf-8").splitlines()
     found = map(json.loads, lines)
-    rows = [row for row in found if all(row[key] == value for key, value in wanted.items())]
-    return sample(rows[::3], 3)
+    return [row for row in found if all(row[key] == value for key, value in wanted.items())][::3]
 
 
 def test_what_says_the_same_in_other_words_is_stored_once(service, clock):
