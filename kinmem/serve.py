@@ -1,9 +1,10 @@
-"""`kinmem serve`: serves MCP over the transport that the settings name."""
+"""`kinmem serve` and `kinmem web`: serve MCP over the transport of the settings, or the page."""
 
 import gc
 import logging
 import os
 import re
+import secrets
 import signal
 import sys
 import threading
@@ -23,7 +24,9 @@ from kinmem.settings.trust import warnings
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
+    from starlette.routing import BaseRoute
 
+    from kinmem.http.logins import BearerOf, Sessions
     from kinmem.service import Service
 
 # Seconds that a call waits for the embedder to load; after that words alone are searched.
@@ -80,15 +83,58 @@ def _serve_http(services: "Services") -> NoReturn:
     from kinmem.mcp.protocol import build
     from kinmem.rest.transfer_routes import transfer_routes
 
-    chosen = services.settings.server
+    settings = services.settings
+    chosen = settings.server
     server = build(
         services.get,
         sets=chosen.tool_sets,
         strict=chosen.strict_schemas,
         middleware=[follow_roots()],
     )
-    app = build_app(server, chosen.session_minutes * 60, transfer_routes(services.get))
-    serve_http(app, services.settings, opened=services.open_soon, close=services.close)
+    others: list[BaseRoute] = [*transfer_routes(services.get)]
+    pages = None
+    if chosen.web:
+        from kinmem.http.server import bearer_of
+        from kinmem.http.tokens import Tokens
+        from kinmem.web.routes import web_routes
+
+        pages = _sessions(settings, bearer_of(settings, Tokens(settings.home)))
+        others += web_routes(services.get, pages)
+    app = build_app(server, chosen.session_minutes * 60, others)
+    serve_http(app, settings, opened=services.open_soon, close=services.close, pages=pages)
+
+
+def serve_page(settings: Settings, opened: Callable[[str], None]) -> NoReturn:
+    """Serve the page alone, on a loopback address, until a signal ends it.
+
+    `opened` is called with the link that opens it once, within two minutes.
+    """
+    # Late, as above.
+    from starlette.applications import Starlette
+
+    from kinmem.http.server import serve_pages
+    from kinmem.http.tokens import Bearer
+    from kinmem.web.routes import web_routes
+
+    log_to_stderr(settings.general.log_level)
+    services = Services(settings)
+    pages = _sessions(settings, lambda token: None)
+
+    def invite(address: str) -> None:
+        services.open_soon()
+        opened(f"{address}/login?key={pages.invite(Bearer(settings.general.kin, 'admin'))}")
+
+    app = Starlette(routes=web_routes(services.get, pages))
+    serve_pages(app, settings.server, pages, invite, services.close)
+
+
+def _sessions(settings: Settings, bearer_of: "BearerOf") -> "Sessions":
+    from kinmem.http.logins import Sessions
+    from kinmem.web.routes import SEGMENTS
+
+    # A free port is known only later; another number tells servers of one home apart as well.
+    port = settings.server.port or secrets.randbits(32)
+    return Sessions(settings.home, port, bearer_of, SEGMENTS)
 
 
 def _once_asked(then: Callable[[float], None]) -> "ServerMiddleware[Any]":

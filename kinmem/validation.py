@@ -15,7 +15,7 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack, cast, get_args
 from kinmem.clock import parse_expiry, parse_time
 from kinmem.errors import InvalidInput
 from kinmem.language import Dates, redact, secret_kinds, without_private
-from kinmem.models import CATEGORIES, Category, Filters, Scope, State
+from kinmem.models import CATEGORIES, Category, Filters, Scope, State, Tier
 from kinmem.models.links import RELATIONS, Asked
 from kinmem.text import clean
 
@@ -47,6 +47,12 @@ def checked_scope(value: str) -> Scope:
     if value not in get_args(Scope):
         raise InvalidInput(f"scope {value!r} is neither private nor shared")
     return cast(Scope, value)
+
+
+def checked_tier(value: str) -> Tier:
+    if value not in get_args(Tier):
+        raise InvalidInput(f"tier {value!r} is none of {', '.join(get_args(Tier))}")
+    return cast(Tier, value)
 
 
 def checked_importance(value: float | None) -> float | None:
@@ -182,6 +188,8 @@ class Where(TypedDict, total=False):
     as_of: str | datetime | None
     include_archived: bool
     state: str | None
+    tier: str | None
+    speaker: str | None
 
 
 def checked_filters(
@@ -199,12 +207,14 @@ def checked_filters(
     if unknown := where.keys() - Where.__annotations__.keys():
         raise TypeError(f"there is no filter {', '.join(sorted(unknown))}")
     category, scope, state = where.get("category"), where.get("scope"), where.get("state")
-    tags = where.get("tags")
+    tags, tier = where.get("tags"), where.get("tier")
     since, until, as_of = where.get("since"), where.get("until"), where.get("as_of")
     filters = Filters(
         category=None if category is None else checked_category(category),
         subject=checked_subject(where.get("subject")),
         scope=None if scope is None else checked_scope(scope),
+        tier=None if tier is None else checked_tier(tier),
+        speaker=checked_subject(where.get("speaker")),
         tags=() if tags is None else checked_tags(tags),
         since=checked_time(since, "since", zone, now=now),
         until=checked_time(until, "until", zone, end=True, now=now),

@@ -135,6 +135,12 @@ PARTS: dict[str, str] = {
     "mcp": "test_tools.py::test_what_a_model_sees_of_all_tools_stays_under_6000_characters",
     "serve": "test_stdio.py::test_calls_in_hand_are_answered_when_the_input_ends",
     "http": "test_tokens.py::test_a_token_speaks_for_the_kin_it_was_made_for",
+    "web": """
+        web/test_door.py::test_a_link_opens_one_session_and_only_once
+        web/test_door.py::test_the_cookie_opens_pages_and_nothing_else
+        web/test_door.py::test_a_form_needs_the_mark_of_its_session
+        web/test_words.py
+        """,
     "rest": "transfer/test_doors.py::test_an_import_tells_how_far_it_is_and_what_came_of_it",
     "hooks": "hooks/test_dialects.py::test_a_recorded_session_is_understood",
     "install": "install/test_install.py::test_removing_gives_back_every_byte",

@@ -262,6 +262,7 @@ BOUNDS = [
     ("KINMEM_SESSION_MINUTES", ["0.01", "30", "10080"], ["0", "10081", "nan", "soon"]),
     ("KINMEM_LOCAL_ONLY", ["true", "on", "off", "0"], ["2", "never"]),
     ("KINMEM_INSECURE_LOCAL", ["true", "on", "off", "0"], ["2", "local"]),
+    ("KINMEM_WEB", ["true", "on", "off", "0"], ["2", "local"]),
     ("KINMEM_PORT", ["0", "1", "65535"], ["-1", "65536", "http"]),
     ("MEMORY_EMBEDDING_DIMENSION", ["8", "1536", "4096"], ["7", "4097", "0", "wide"]),
     ("KINMEM_EMBEDDING_DEADLINE", ["0.1", "600"], ["0", "601", "nan", "-1"]),

@@ -1,6 +1,9 @@
-"""serve, demo, install, hook: running the server, and connecting clients to it."""
+"""serve, web, demo, install, hook: running the server, and connecting clients to it."""
 
 import difflib
+import sys
+import threading
+import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -16,6 +19,7 @@ from kinmem.errors import InvalidInput
 from kinmem.hooks.hook import main
 from kinmem.http.tokens import Tokens, is_loopback
 from kinmem.serve import serve as run
+from kinmem.serve import serve_page
 from kinmem.settings.loading import DEFAULT_HOME
 
 if TYPE_CHECKING:
@@ -38,6 +42,23 @@ def serve(
 ) -> None:
     """Serve MCP, over stdio by default."""
     start(context, transport, host, port, insecure_local=insecure_local)
+
+
+@command(app, rich_help_panel=SERVE_PANEL)
+def web(
+    context: CommandContext, port: take.PagePort = None, no_browser: take.NoBrowser = False
+) -> None:
+    """See the memory in a browser, and put it right. Ctrl-C ends it."""
+    settings = context.settings(KINMEM_HOST="127.0.0.1", KINMEM_PORT=port or 0)
+
+    def opened(link: str) -> None:
+        context.tell({"link": link}, Text(f"kinmem's page, once, within two minutes:\n{link}"))
+        sys.stdout.flush()
+        if not (no_browser or context.json):
+            # Apart from the server: a browser that runs in the terminal would hold it up.
+            threading.Thread(target=webbrowser.open, args=[link], daemon=True).start()
+
+    serve_page(settings, opened)
 
 
 @command(app, rich_help_panel=SERVE_PANEL)

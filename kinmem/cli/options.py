@@ -306,6 +306,8 @@ Host = Annotated[
 Port = Annotated[
     int | None, option("--port", "N", "Port for HTTP; 8765 by default, 0 takes a free one.")
 ]
+PagePort = Annotated[int | None, option("--port", "N", "Port for the page; a free one by default.")]
+NoBrowser = Annotated[bool, flag("--no-browser", "Only print the link.")]
 InsecureLocal = Annotated[
     bool, flag("--insecure-local", "Ask no token; on a loopback address only.")
 ]

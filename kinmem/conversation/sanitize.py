@@ -181,13 +181,13 @@ def inert(text: str) -> str:
     """
     if text.isascii() and not any(sign in text for sign in "<[:&\\") and text.isprintable():
         return text
-    return _ROLE_LINE.sub(_escape_role, _LIVE.sub(_escape_first, _without_hidden(text)))
+    return _ROLE_LINE.sub(_escape_role, _LIVE.sub(_escape_first, revealed(text)))
 
 
 def inert_conversation(text: str) -> str:
     """Return the same for a conversation that kinmem has laid out: roles at the beginning of a line
     are its own, and so are its delimiters, since `indented` breaks all others."""
-    return _LIVE_BESIDE_OURS.sub(_escape_first, _without_hidden(text))
+    return _LIVE_BESIDE_OURS.sub(_escape_first, revealed(text))
 
 
 def restored(changes: Changes, memory: Memory) -> Changes:
@@ -218,7 +218,9 @@ def inert_values(value: Any) -> Any:
     return [inert_values(item) for item in value] if isinstance(value, list) else value
 
 
-def _without_hidden(text: str) -> str:
+def revealed(text: str) -> str:
+    """Return the text with an escape such as ⟨U+202E⟩ for each character that hides something or
+    turns text around."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return text
     return _HIDDEN.sub(lambda found: _escape_hidden(found, text), text)

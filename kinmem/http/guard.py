@@ -6,33 +6,38 @@ name of its own, so only names known to be ours are served. There are no CORS he
 """
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from urllib.parse import urlsplit
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kinmem.errors import ConfigError
-from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
+from kinmem.http.logins import BearerOf, Sessions
+from kinmem.http.tokens import KIN_KEY, SCOPE_KEY
 
 logger = logging.getLogger(__name__)
 
 HEALTH = "/health"
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
-# Returns whom a bearer token, or its absence, speaks for; None refuses. May raise ConfigError.
-BearerOf = Callable[[str | None], Bearer | None]
-
 
 class Guard:
     """Passes a request on to the app, or answers it with 421, 403, 401 or 503."""
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str], bearer_of: BearerOf) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        hosts: Collection[str],
+        bearer_of: BearerOf,
+        pages: Sessions | None = None,
+    ) -> None:
         """`hosts` are host names that requests may carry besides the loopback ones, with or without
-        a port."""
+        a port. `pages` lets in who has a session, to pages only."""
         self._app = app
+        self._pages = pages
         self._hosts = LOOPBACK_NAMES | {host.lower() for host in hosts}
         self._bearer_of = bearer_of
 
@@ -46,7 +51,7 @@ class Guard:
         else:
             await self._app(scope, receive, send)
 
-    def _refusal(self, scope: Scope) -> JSONResponse | None:
+    def _refusal(self, scope: Scope) -> Response | None:
         """Return the refusal of the request; None if it may pass, with its Kin noted in the
         scope."""
         headers = _Headers(scope)
@@ -57,10 +62,18 @@ class Guard:
             return _error(403, "requests from that origin are refused")
         if "cross-site" in headers.all("sec-fetch-site"):
             return _error(403, "requests from other sites are refused")
+        if self._pages is not None and self._pages.owns(scope["path"]):
+            return self._admitted(self._pages, scope)
         given = headers.all("authorization")
         if not given and scope["path"] == HEALTH and scope["method"] in ("GET", "HEAD"):
             return None  # the answer reveals only that the server runs
         return self._unauthorized(scope, given)
+
+    def _admitted(self, pages: Sessions, scope: Scope) -> Response | None:
+        try:
+            return pages.admit(scope)
+        except ConfigError as error:
+            return _unreadable(error)
 
     def _ours(self, text: str, *, origin: bool = False) -> bool:
         """Compare the exact name, not a prefix: http://localhost:1@evil.example belongs to
@@ -77,8 +90,7 @@ class Guard:
         try:
             known = self._bearer_of(bearer) if given == [] or bearer else None
         except ConfigError as error:
-            logger.error("%s", error)
-            return _error(503, "the tokens of this server cannot be read")
+            return _unreadable(error)
         if known is None:
             challenge = 'Bearer realm="kinmem"' + (', error="invalid_token"' if given else "")
             refusal = _error(401, "a valid bearer token is needed; `kinmem token add` makes one")
@@ -113,6 +125,11 @@ def _split(url: str) -> tuple[str, str, int | None] | None:
 
 def _bracketed(name: str) -> str:
     return f"[{name}]" if ":" in name else name
+
+
+def _unreadable(error: ConfigError) -> JSONResponse:
+    logger.error("%s", error)
+    return _error(503, "the tokens of this server cannot be read")
 
 
 def _error(status: int, text: str) -> JSONResponse:

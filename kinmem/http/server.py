@@ -26,7 +26,8 @@ from kinmem.http.connection_limits import (
     Fair,
     TimedProtocol,
 )
-from kinmem.http.guard import BearerOf, Guard
+from kinmem.http.guard import Guard
+from kinmem.http.logins import BearerOf, Sessions
 from kinmem.http.tokens import Bearer, Tokens, is_loopback
 from kinmem.settings import ServerSettings, Settings
 
@@ -35,22 +36,50 @@ GRACE_SECONDS = 0.8
 
 
 def serve_http(
-    app: ASGIApp, settings: Settings, opened: Callable[[], None], close: Callable[[], None]
+    app: ASGIApp,
+    settings: Settings,
+    opened: Callable[[], None],
+    close: Callable[[], None],
+    pages: Sessions | None = None,
 ) -> NoReturn:
     """Serve until a signal comes, then close and end the process with code 0.
 
-    `opened` is called once the address is bound.
+    `opened` is called once the address is bound. `pages` are the sessions of the page, if it is
+    served as well.
     """
     tokens = Tokens(settings.home)
     refuse_open_door(settings.server)
     listening = _listen(settings.server)
     made = None if settings.server.insecure_local else _first_token(tokens, settings)
     address = _url(listening)
-    guarded = Guard(Fair(app), _names(settings.server), _bearer_of(settings, tokens))
+    guarded = Guard(Fair(app), _names(settings.server), bearer_of(settings, tokens), pages)
     opened()
-    sys.stderr.write(f"kinmem serves {address}/mcp and {address}/sse\n")
+    page = f", and its page at {address}/" if pages else ""
+    sys.stderr.write(f"kinmem serves {address}/mcp and {address}/sse{page}\n")
     sys.stderr.write(_about_tokens(settings, made))
-    _Uvicorn(_config(guarded)).run(sockets=[listening])
+    _run(guarded, listening, close)
+
+
+def serve_pages(
+    app: ASGIApp,
+    settings: ServerSettings,
+    pages: Sessions,
+    opened: Callable[[str], None],
+    close: Callable[[], None],
+) -> NoReturn:
+    """Serve pages alone, to whoever has a session, until a signal comes; then end as serve_http
+    does.
+
+    `opened` is called with the address once it is bound.
+    """
+    listening = _listen(settings)
+    guarded = Guard(Fair(app), _names(settings), lambda token: None, pages)
+    opened(_url(listening))
+    _run(guarded, listening, close)
+
+
+def _run(app: Guard, listening: socket.socket, close: Callable[[], None]) -> NoReturn:
+    _Uvicorn(_config(app)).run(sockets=[listening])
     close()
     os._exit(0)
 
@@ -93,13 +122,10 @@ async def health(request: Request) -> JSONResponse:
     return JSONResponse({"status": "ok"})
 
 
-def _bearer_of(settings: Settings, tokens: Tokens) -> BearerOf:
+def bearer_of(settings: Settings, tokens: Tokens) -> BearerOf:
+    """Return what says for whom a token speaks."""
     open_to = Bearer(settings.general.kin, "admin") if settings.server.insecure_local else None
-
-    def bearer_of(token: str | None) -> Bearer | None:
-        return open_to if token is None else tokens.verify(token)
-
-    return bearer_of
+    return lambda token: open_to if token is None else tokens.verify(token)
 
 
 def _names(settings: ServerSettings) -> list[str]:

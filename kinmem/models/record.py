@@ -251,6 +251,9 @@ class Filters:
     those of the subject."""
     scope: Scope | None = None
     """private: the Kin's own private memories; shared: everybody's shared ones."""
+    tier: Tier | None = None
+    speaker: str | None = None
+    """Compared case-insensitively."""
     tags: tuple[str, ...] = ()
     """A memory needs all of them."""
     since: datetime | None = None

@@ -105,6 +105,7 @@ class Service:
         self.history = views.history
         self.as_of = views.as_of
         self.subjects = views.subjects
+        self.growth = views.growth
         self.stats = views.stats
         self.changes = changes.changes
 

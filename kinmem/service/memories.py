@@ -109,7 +109,8 @@ class Memories:
     ) -> Page:
         """Return one page of visible memories, live ones unless a state is named.
 
-        `limit` is 1-200. `where` may have category, subject, scope, tags, state, since and until.
+        `limit` is 1-200. `where` may have category, subject, scope, tags, state, tier, speaker,
+        since and until.
         """
         if not 1 <= limit <= 200:
             raise InvalidInput(f"limit {limit} is not between 1 and 200")

@@ -161,6 +161,10 @@ class Views:
         """Return known subjects that begin with the prefix, most used first."""
         return self._store.subjects(prefix, limit)
 
+    def growth(self) -> Mapping[str, int]:
+        """Return how many visible memories were stored on each day; see Memories.growth."""
+        return self._store.growth()
+
     def stats(self) -> Stats:
         """Return counts of memories and messages, the state of the vectors, and the latest
         reports."""

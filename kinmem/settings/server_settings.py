@@ -147,6 +147,11 @@ class ServerSettings:
         "",
         "Additional host names, separated by commas, that HTTP requests may have in Host and Origin.",
     )
+    web: bool = setting(
+        "KINMEM_WEB",
+        False,
+        "Serve the page for people at / of the HTTP server as well; a person logs in with a token (docs/web.md).",
+    )
     tools: str = setting(
         "KINMEM_TOOLS",
         "",

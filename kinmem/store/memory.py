@@ -198,6 +198,11 @@ class Memories(Protocol):
         """Count visible memories by state, scope, category, author (`kin`) and tier."""
         ...
 
+    def growth(self) -> Mapping[str, int]:
+        """Return how many visible memories were stored on each day (2026-11-24, in UTC), the
+        earliest first; days without any are left out."""
+        ...
+
     @property
     def revision(self) -> tuple[int, ...]:
         """Changes whenever any process has changed something that recall reads."""

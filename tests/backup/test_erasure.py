@@ -1,6 +1,5 @@
 """What is erased is in no backup that can be reached, and the others are named."""
 
-import inspect
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
@@ -263,8 +262,7 @@ def test_while_a_backup_is_made_nothing_about_a_name_is_erased(
     stored(ana, SECRET)
     backups_of(home).make()
     found = ana.forget_about("marzipanschwein")
-    waiting = inspect.unwrap(backups.Backups.alone)
-    monkeypatch.setattr(waiting, "__defaults__", (0.05,))
+    monkeypatch.setattr(backups.Backups.alone, "__defaults__", (0.05,))
 
     with backups_of(home).alone(), pytest.raises(StoreError) as refused:
         found.erase()

@@ -198,6 +198,7 @@ BEGAN_UNKNOWN = f"(m.valid_to <= {VALID_FROM} AND {IS_LIVE})"
 
 
 BY_SUBJECT = "ALIKE(m.subject, :subject)"
+BY_SPEAKER = "ALIKE(m.speaker, :speaker)"
 ABOUT = """m.rowid IN (
     SELECT memory FROM memory_entities JOIN entities e ON e.id = entity
     WHERE e.folded IN LISTED(:about)
@@ -240,6 +241,12 @@ def conditions(filters: Filters, view: View, now: datetime) -> tuple[str, dict[s
     if filters.scope:
         parts.append("m.scope = :scope")
         bound["scope"] = filters.scope
+    if filters.tier:
+        parts.append("m.tier = :tier")
+        bound["tier"] = filters.tier
+    if filters.speaker:
+        parts.append(BY_SPEAKER)
+        bound["speaker"] = filters.speaker
     if filters.pinned:
         parts.append("m.pinned")
     if filters.since:

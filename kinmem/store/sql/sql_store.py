@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -314,6 +314,17 @@ class SqlStore:
                 for table, key in zip(counts.values(), keys, strict=True):
                     table[key] = table.get(key, 0) + count
         return counts
+
+    def growth(self) -> Mapping[str, int]:
+        days: Counter[str] = Counter()
+        for file in self._files:
+            rows = file.database.rows(
+                "SELECT substr(m.created_at, 1, 10), count(*) FROM memories m"
+                f" WHERE {VISIBLE} GROUP BY 1",
+                self._files.view(file),
+            )
+            days.update(dict(rows))
+        return dict(sorted(days.items()))
 
     @property
     def damage(self) -> list[Damaged]:

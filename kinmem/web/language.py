@@ -1,0 +1,136 @@
+"""The page's words in one language, and how it writes numbers and times.
+
+words/<language>.toml is the catalogue. A text with {n} has two forms, one and other.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup, escape
+
+WORDS = Path(__file__).parent / "words"
+DEFAULT = "en"
+LANGUAGES = (DEFAULT, "de")
+STEPS = (
+    ("minute", timedelta(minutes=1)),
+    ("hour", timedelta(hours=1)),
+    ("day", timedelta(days=1)),
+)
+# Beyond that a date says more.
+WEEK = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """One language of the page."""
+
+    code: str
+    words: Mapping[str, str]
+
+    def text(self, key: str, **values: Any) -> str:
+        """Return a text of the catalogue, with its values filled in."""
+        return self.words[key].format(**values) if values else self.words[key]
+
+    def count(self, key: str, n: int, **values: Any) -> str:
+        """Return the text for that number: `key`.one or `key`.other."""
+        form = "one" if n == 1 else "other"
+        return self.words[f"{key}.{form}"].format(n=self.number(n), **values)
+
+    def name(self, family: str, value: str) -> str:
+        """Return how a fixed word of kinmem is called, such as a state; itself if it has no
+        name."""
+        return self.words.get(f"{family}.{value}", value.replace("_", " "))
+
+    def number(self, value: float, digits: int = 0) -> str:
+        """Return the number with separators: 12,345.6 or 12.345,6."""
+        told = f"{value:,.{digits}f}"
+        return told if self.code == DEFAULT else told.translate(str.maketrans(",.", ".,"))
+
+    def percent(self, share: float) -> str:
+        """Return a share as a whole percentage."""
+        return self.text("number.percent", n=self.number(100 * share))
+
+    def size(self, count: int) -> str:
+        """Return a number of bytes."""
+        for unit, of in (("MB", 1 << 20), ("KB", 1 << 10)):
+            if count >= of:
+                return f"{self.number(count / of, 1)} {unit}"
+        return f"{count} B"
+
+    def date(self, day: date) -> str:
+        """Return a date: 5 Nov 2026, or 5. Nov. 2026."""
+        month = self.words[f"month.{day.month}"]
+        return self.text("time.date", day=day.day, month=month, year=day.year)
+
+    def day(self, at: datetime, zone: tzinfo) -> str:
+        """Return the date of a moment."""
+        return self.date(at.astimezone(zone))
+
+    def moment(self, at: datetime, zone: tzinfo) -> str:
+        """Return a date with the time of day."""
+        return f"{self.day(at, zone)}, {at.astimezone(zone):%H:%M}"
+
+    def ago(self, at: datetime, now: datetime, zone: tzinfo) -> str:
+        """Return how long ago it was, or how far ahead; beyond a week its date."""
+        distance = abs(now - at)
+        if distance < STEPS[0][1]:
+            return self.text("time.now")
+        if distance >= WEEK:
+            return self.day(at, zone)
+        unit, length = next(step for step in reversed(STEPS) if distance >= step[1])
+        return self.count(f"time.{'ago' if at <= now else 'ahead'}.{unit}", distance // length)
+
+    def time(self, at: datetime, now: datetime, zone: tzinfo, how: str = "ago") -> Markup:
+        """Return a time element: readable, with the exact time in UTC as its title. `how` is ago,
+        day or moment."""
+        told = {
+            "ago": lambda: self.ago(at, now, zone),
+            "day": lambda: self.day(at, zone),
+            "moment": lambda: self.moment(at, zone),
+        }[how]()
+        exact = at.astimezone(UTC)
+        return Markup('<time datetime="{}" title="{}">{}</time>').format(
+            exact.isoformat(timespec="seconds"), f"{exact:%Y-%m-%d %H:%M:%S} UTC", escape(told)
+        )
+
+
+@cache
+def language(code: str) -> Language:
+    """Return the language with that code."""
+    document = tomllib.loads((WORDS / f"{code}.toml").read_text(encoding="utf-8"))
+    return Language(code, dict(_flat(document)))
+
+
+def chosen(accepted: str | None) -> Language:
+    """Return the language that a browser's Accept-Language prefers among ours."""
+    best, found = 0.0, DEFAULT
+    for part in (accepted or "").split(","):
+        name, _, rest = part.strip().partition(";")
+        code = name.split("-")[0].lower()
+        weight = _weight(rest)
+        if code in LANGUAGES and weight > best:
+            best, found = weight, code
+    return language(found)
+
+
+def _weight(rest: str) -> float:
+    name, _, value = rest.strip().partition("=")
+    try:
+        return float(value) if name == "q" else 1.0
+    except ValueError:
+        return 0.0
+
+
+def _flat(table: Mapping[str, Any], above: str = "") -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            found += _flat(value, f"{above}{key}.")
+        else:
+            found.append((f"{above}{key}", value))
+    return found

@@ -1,0 +1,236 @@
+"""The routes of the page: its views, the login, what its forms do, and files that never change."""
+
+from functools import partial
+from urllib.parse import urlsplit
+
+import anyio.to_thread
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import Receive, Send
+from starlette.types import Scope as Connection
+
+from kinmem.errors import EntityNotFound, InvalidInput, KinmemError, MemoryNotFound, Overloaded
+from kinmem.http.lanes import Lanes, ServiceFor
+from kinmem.http.logins import (
+    LOGIN,
+    SESSION_KEY,
+    STATIC,
+    Session,
+    Sessions,
+    is_same,
+    set_cookie,
+)
+from kinmem.http.tokens import Scope
+from kinmem.web.language import chosen
+from kinmem.web.live import LIVE, Events
+from kinmem.web.render import HEADERS, THEME, THEMES, bare, page
+from kinmem.web.render import STATIC as FILES
+from kinmem.web.view import Answer, Asked, Done, Notice, Show, Shown, View
+from kinmem.web.views import VIEWS
+
+LOGOUT, APPEARANCE = "/logout", "/appearance"
+SEGMENTS = frozenset(
+    path.split("/")[1]
+    for path in (
+        *(LOGIN, STATIC, LOGOUT, APPEARANCE, LIVE),
+        *(path for view in VIEWS for path in (view.path, *view.pages, *view.actions, *view.owner)),
+    )
+)
+"""The first parts of the paths that are pages."""
+# Bytes of a form that uploads nothing. A text of 64 KiB takes three times as much in a form.
+MOST_BYTES = 1 << 20
+MOST_FIELDS = 1000
+YEAR = 365 * 24 * 3600
+CSRF, CSRF_HEADER, LIVE_HEADER = "csrf", "x-csrf", "x-live"
+# Of uploads and of what the browser keeps: a day, since their addresses name the version.
+CACHED = {"Cache-Control": "private, max-age=86400"}
+
+
+def web_routes(service_for: ServiceFor, sessions: Sessions) -> list[BaseRoute]:
+    """Return the routes of all views, for the sessions that the guard lets in."""
+    pages = _Pages(service_for, sessions)
+    routes: list[BaseRoute] = [
+        Route(LOGIN, pages.login, methods=["GET", "POST"]),
+        Route(LOGOUT, pages.logout, methods=["POST"]),
+        Route(APPEARANCE, pages.appearance, methods=["POST"]),
+        Route(LIVE, Events(service_for).answer, methods=["GET"]),
+        Mount(STATIC.rstrip("/"), _Files(directory=FILES)),
+    ]
+    for view in VIEWS:
+        reading: dict[str, Show] = {view.path: view.show, **view.pages}
+        routes += [_read(pages, view, path, show) for path, show in reading.items()]
+        routes += [_acted(pages, view, path, act, "write") for path, act in view.actions.items()]
+        routes += [_acted(pages, view, path, act, "admin") for path, act in view.owner.items()]
+    return routes
+
+
+def _read(pages: "_Pages", view: View, path: str, show: Show) -> Route:
+    return Route(path, partial(pages.answer, view, show, view.needs), methods=["GET"])
+
+
+def _acted(pages: "_Pages", view: View, path: str, act: Show, needs: Scope) -> Route:
+    return Route(path, partial(pages.answer, view, act, needs), methods=["POST"])
+
+
+class _Pages:
+    """Answers requests to views: with a page, or by sending the browser on."""
+
+    def __init__(self, service_for: ServiceFor, sessions: Sessions) -> None:
+        self._service_for = service_for
+        self._sessions = sessions
+        self._lanes = Lanes()
+
+    async def answer(self, view: View, show: Show, needs: Scope, request: Request) -> Response:
+        session: Session = request.scope[SESSION_KEY]
+        is_form = request.method == "POST"
+        form = await _form(request) if is_form else FormData()
+        if form is None:
+            return _sealed(PlainTextResponse("the form is too large", 413))
+        if is_form and not _is_ours(request, form, session):
+            return _sealed(PlainTextResponse("this form is of another session; reload it", 403))
+        lane = self._lanes.writing if is_form else self._lanes.reading
+        try:
+            return _sealed(await lane.run(partial(self._page, view, show, needs, request, form)))
+        except Overloaded as error:
+            return _sealed(PlainTextResponse(str(error), 503))
+
+    def _page(
+        self, view: View, show: Show, needs: Scope, request: Request, form: FormData
+    ) -> Response:
+        session: Session = request.scope[SESSION_KEY]
+        asked = Asked(
+            service=self._service_for(session.bearer.kin),
+            session=session,
+            language=chosen(request.headers.get("accept-language")),
+            query=request.query_params,
+            form=form,
+            path=request.path_params,
+            at=_at(request),
+            is_live=LIVE_HEADER in request.headers,
+        )
+        if asked.may(needs):
+            answer = _outcome(show, asked, is_form=request.method == "POST")
+        else:
+            answer = Shown("problem.html", {"problem": "problem.scope", "told": needs}, 403)
+        if isinstance(answer, Shown):
+            return page(answer, asked, view, VIEWS, _theme(request))
+        if isinstance(answer, Done):
+            if answer.notice:
+                session.notices.append(answer.notice)
+            return RedirectResponse(_local(answer.to), 303)
+        return answer
+
+    async def login(self, request: Request) -> Response:
+        """Log in: by the key of a one-time link, by a token, or with nothing where nobody is asked
+        for one."""
+        query, to = request.query_params, _local(request.query_params.get("next", "/"))
+        if request.method == "GET" and (key := query.get("key")):
+            # A link that was used before still leads in who is in already.
+            session = self._sessions.accept(key) or request.scope[SESSION_KEY]
+            if session:
+                return self._entered(request, session, "/")
+            return _sealed(self._login_page(request, "/", "login.old_link", 403))
+        if request.method == "GET":
+            return _sealed(self._login_page(request, to, None, 200))
+        form = await _form(request) or FormData()
+        token, to = str(form.get("token", "")).strip(), _local(str(form.get("next", "/")))
+        session = await anyio.to_thread.run_sync(self._sessions.log_in, token or None)
+        if session:
+            return self._entered(request, session, to)
+        return _sealed(self._login_page(request, to, "login.wrong", 403))
+
+    def _login_page(self, request: Request, to: str, problem: str | None, status: int) -> Response:
+        language = chosen(request.headers.get("accept-language"))
+        shown = Shown("login.html", {"next": to, "problem": problem}, status)
+        return bare(shown, language, _theme(request))
+
+    def _entered(self, request: Request, session: Session, to: str) -> Response:
+        response = _sealed(RedirectResponse(to, 303))
+        secure = request.headers.get("origin", "").startswith("https:")
+        set_cookie(response, self._sessions, session, secure=secure)
+        return response
+
+    async def logout(self, request: Request) -> Response:
+        form, session = await _form(request), request.scope[SESSION_KEY]
+        if form is None or not _is_ours(request, form, session):
+            return _sealed(PlainTextResponse("this form is of another session; reload it", 403))
+        self._sessions.log_out(session)
+        response = _sealed(RedirectResponse(LOGIN, 303))
+        response.delete_cookie(self._sessions.cookie, httponly=True, samesite="strict")
+        return response
+
+    async def appearance(self, request: Request) -> Response:
+        """Keep in the browser whether pages are dark or light."""
+        form, session = await _form(request), request.scope[SESSION_KEY]
+        if form is None or not _is_ours(request, form, session):
+            return _sealed(PlainTextResponse("this form is of another session; reload it", 403))
+        response = _sealed(RedirectResponse(_local(str(form.get("back", "/"))), 303))
+        theme = str(form.get("theme"))
+        if theme in THEMES:
+            response.set_cookie(THEME, theme, max_age=YEAR, samesite="strict")
+        return response
+
+
+def _outcome(show: Show, asked: Asked, *, is_form: bool) -> Answer:
+    """Answer the request; a form that cannot be done leads back to its page, which says why."""
+    try:
+        return show(asked)
+    except KinmemError as error:
+        if is_form:
+            notice = Notice("problem.told", {"why": str(error)}, is_problem=True)
+            return Done(asked.given("back") or "/", notice)
+        status = 503
+        if isinstance(error, MemoryNotFound | EntityNotFound):
+            status = 404
+        elif isinstance(error, InvalidInput):
+            status = 400
+        return Shown("problem.html", {"problem": f"problem.{status}", "told": str(error)}, status)
+
+
+async def _form(request: Request) -> FormData | None:
+    """Return what was filled in; None if it is too large. Views that take files read them in
+    parts, from disk."""
+    size = request.headers.get("content-length", "")
+    is_upload = request.headers.get("content-type", "").startswith("multipart/")
+    if not size.isdigit() or (int(size) > MOST_BYTES and not is_upload):
+        return None
+    return await request.form(max_files=20, max_fields=MOST_FIELDS, max_part_size=MOST_BYTES)
+
+
+def _is_ours(request: Request, form: FormData, session: Session) -> bool:
+    given = request.headers.get(CSRF_HEADER) or form.get(CSRF, "")
+    return isinstance(given, str) and is_same(given, session.csrf)
+
+
+def _theme(request: Request) -> str:
+    theme = request.cookies.get(THEME, THEMES[0])
+    return theme if theme in THEMES else THEMES[0]
+
+
+def _at(request: Request) -> str:
+    return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+
+
+def _local(to: str) -> str:
+    """Return the address if it is one of ours; else the first page. //evil.example is not."""
+    parts = urlsplit(to)
+    is_ours = to.startswith("/") and not to.startswith(("//", "/\\")) and not parts.netloc
+    return to if is_ours and to.isprintable() and "\\" not in to else "/"
+
+
+def _sealed(response: Response) -> Response:
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    return response
+
+
+class _Files(StaticFiles):
+    """Our own scripts and styles."""
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        response = await self.get_response(self.get_path(scope), scope)
+        response.headers.update({**HEADERS, **CACHED})
+        await response(scope, receive, send)

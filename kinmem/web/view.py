@@ -1,0 +1,114 @@
+"""How views are declared: what a view is asked, what it may answer, and where it is found.
+
+A view is a module in views/. It declares a View in its own VIEW, and views/__init__.py lists it:
+that gives it its route, its place in the navigation, and its forms a check of session and scope.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, Any
+
+from starlette.datastructures import FormData, QueryParams
+from starlette.responses import Response
+
+from kinmem.http.logins import Session
+from kinmem.http.tokens import Scope
+from kinmem.web.language import Language
+
+if TYPE_CHECKING:
+    from kinmem.service import Service
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request to a view."""
+
+    service: "Service"
+    session: Session
+    language: Language
+    query: QueryParams
+    """What stands behind the ? of the address."""
+    form: FormData
+    """What was filled in; empty for a GET."""
+    path: Mapping[str, Any]
+    """The variable parts of the address."""
+    at: str
+    """The address, with what stands behind its ?."""
+    is_live: bool = False
+    """Whether the page asks of itself, because something has changed."""
+
+    @property
+    def zone(self) -> tzinfo:
+        return self.service.settings.general.zone
+
+    @property
+    def now(self) -> datetime:
+        return self.service.clock()
+
+    def may(self, scope: Scope) -> bool:
+        return self.session.bearer.may(scope)
+
+    def given(self, name: str) -> str | None:
+        """Return what was filled in, or stands in the address, under that name; None if it is
+        empty."""
+        value = self.form.get(name, self.query.get(name))
+        return value.strip() or None if isinstance(value, str) else None
+
+    def chosen(self, name: str) -> list[str]:
+        """Return all that was chosen under that name."""
+        return [value for value in self.form.getlist(name) if isinstance(value, str)]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A page: a template of templates/, and what it shows."""
+
+    template: str
+    model: Mapping[str, Any] = field(default_factory=dict)
+    status: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A line that the next page tells, with what takes it back."""
+
+    key: str
+    """Of the catalogue."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    undo: tuple[int | str, ...] = ()
+    """Writes, batches or memories, each as Service.undo takes it."""
+    is_problem: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Something was done; the browser goes on to another page."""
+
+    to: str
+    notice: Notice | None = None
+
+
+Answer = Shown | Done | Response
+Show = Callable[[Asked], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One view of the page, with what lies below it."""
+
+    name: str
+    """`view.<name>` of the catalogue is its title."""
+    path: str
+    show: Show
+    pages: Mapping[str, Show] = field(default_factory=dict)
+    """Further pages by their paths, read with GET: "/memory/{id}"."""
+    actions: Mapping[str, Show] = field(default_factory=dict)
+    """What its forms are posted to. Takes the scope write."""
+    owner: Mapping[str, Show] = field(default_factory=dict)
+    """Further actions, which take the scope admin."""
+    group: str = "look"
+    """`group.<group>` of the catalogue is the heading under which it is listed."""
+    needs: Scope = "read"
+    """What a session needs to see it at all."""
+    is_listed: bool = True

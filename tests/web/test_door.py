@@ -1,0 +1,205 @@
+"""Who gets in: one-time links, tokens, sessions, forms of other pages; and what answers forbid."""
+
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+from kinmem.http.logins import IDLE_SECONDS, INVITATION_SECONDS, Sessions
+from kinmem.http.tokens import Bearer, Tokens
+from tests.web.conftest import Site
+
+ANA = Bearer("ana", "admin")
+
+
+class Watch:
+    """A clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def watch() -> Watch:
+    return Watch()
+
+
+@pytest.fixture
+def sessions(tmp_path: Path, watch: Watch) -> Sessions:
+    return Sessions(tmp_path, 1, lambda token: None, {""}, watch)
+
+
+def test_a_link_opens_one_session_and_only_once(sessions: Sessions) -> None:
+    key = sessions.invite(ANA)
+
+    opened = sessions.accept(key)
+
+    assert opened is not None and opened.bearer == ANA
+    assert sessions.accept(key) is None
+    assert sessions.accept("guessed") is None
+
+
+def test_a_link_is_worth_nothing_after_two_minutes(sessions: Sessions, watch: Watch) -> None:
+    key = sessions.invite(ANA)
+    watch.now = INVITATION_SECONDS + 1
+
+    assert sessions.accept(key) is None
+
+
+def test_an_unused_session_ends(sessions: Sessions, watch: Watch) -> None:
+    session = sessions.accept(sessions.invite(ANA))
+    assert session is not None
+    cookie = f"{sessions.cookie}={session.key}"
+
+    assert sessions._known(cookie) is session
+    watch.now += IDLE_SECONDS + 1
+    assert sessions._known(cookie) is None
+
+
+def test_each_home_and_each_port_has_a_cookie_of_its_own(tmp_path: Path) -> None:
+    places = [(tmp_path, 1), (tmp_path, 2), (tmp_path / "other", 1)]
+
+    assert len({Sessions(home, port, lambda t: None, {""}).cookie for home, port in places}) == 3
+
+
+def test_without_a_session_every_page_leads_to_the_login(site: Site) -> None:
+    answer = httpx.get(f"{site.url}/memories?subject=tea", follow_redirects=False)
+
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/login?next=%2Fmemories%3Fsubject%3Dtea"
+    assert httpx.post(f"{site.url}/memories/forget").headers["location"] == "/login"
+
+
+def test_the_cookie_is_closed_to_scripts_and_other_sites(site: Site) -> None:
+    answer = httpx.get(site.link(), follow_redirects=False)
+
+    given = answer.headers["set-cookie"].lower()
+    assert "httponly" in given and "samesite=strict" in given and "path=/" in given
+    assert answer.headers["location"] == "/"
+
+
+def test_a_token_logs_in_and_ends_its_session_when_it_is_revoked(site: Site) -> None:
+    token = Tokens(site.home).add("ana", scope="read")
+
+    with httpx.Client(base_url=site.url) as client:
+        wrong = client.post("/login", data={"token": "kmk_0_wrong", "next": "/memories"})
+        right = client.post("/login", data={"token": token, "next": "/memories"})
+        seen = client.get("/memories")
+        Tokens(site.home).revoke(token.split("_")[1])
+        after = client.get("/memories")
+
+    assert (wrong.status_code, right.status_code) == (403, 303)
+    assert right.headers["location"] == "/memories"
+    assert seen.status_code == 200 and "data-chosen" not in seen.text
+    assert after.status_code == 303
+
+
+@pytest.mark.parametrize("to", ["//evil.example", "https://evil.example", "/\\evil.example", "x"])
+def test_the_login_leads_to_our_own_pages_only(site: Site, to: str) -> None:
+    token = Tokens(site.home).add("ana")
+    answer = httpx.post(f"{site.url}/login", data={"token": token, "next": to})
+
+    assert answer.headers["location"] == "/"
+
+
+def test_a_form_needs_the_mark_of_its_session(site: Site) -> None:
+    stored = site.service.memorize("The kettle is blue").id
+    with site.client() as client, site.client() as other:
+        form = {"id": stored, "back": "/memories"}
+        without = client.post("/memories/forget", data=form)
+        foreign = client.post("/memories/forget", data={**form, "csrf": site.csrf(other)})
+        own = site.post(client, "/memories/forget", **form)
+
+    assert (without.status_code, foreign.status_code) == (403, 403)
+    assert own.status_code == 200 and "Forgotten." in own.text
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        pytest.param({"Sec-Fetch-Site": "cross-site"}, id="another site"),
+        pytest.param({"Sec-Fetch-Site": "same-site"}, id="another port, as browsers say"),
+        pytest.param({"Origin": "http://127.0.0.1:1"}, id="another port"),
+        pytest.param({"Origin": "https://evil.example"}, id="another host"),
+        pytest.param({"Origin": "null"}, id="a page without an origin"),
+    ],
+)
+def test_a_form_of_another_page_is_refused(site: Site, headers: dict[str, str]) -> None:
+    stored = site.service.memorize("The kettle is red").id
+    with site.client() as client:
+        form = {"csrf": site.csrf(client), "id": stored}
+        answer = client.post("/memories/forget", data=form, headers=headers)
+
+    assert answer.status_code == 403
+    assert site.service.get(str(stored)).state == "active"
+
+
+def test_the_cookie_opens_pages_and_nothing_else(site: Site) -> None:
+    with site.client() as client:
+        assert client.get("/memories").status_code == 200
+        for path in ("/mcp", "/api/v1/memories", "/export", "/nothing"):
+            assert client.get(path).status_code == 401
+
+
+def test_a_reading_session_changes_nothing(site: Site) -> None:
+    stored = site.service.memorize("The kettle is green").id
+    with site.client("read") as client:
+        refused = site.post(client, "/memories/forget", id=stored)
+
+    assert refused.status_code == 403 and "takes a token of scope" in refused.text
+    assert site.service.get(str(stored)).state == "active"
+
+
+def test_every_answer_forbids_what_is_not_ours(site: Site) -> None:
+    with site.client() as client:
+        answers = [client.get(path) for path in ("/", "/login", "/static/page.css", "/memories")]
+        answers.append(client.post("/memories/forget"))
+
+    for answer in answers:
+        policy = answer.headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
+        assert "frame-ancestors 'none'" in policy and "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "same-origin"
+    assert {one.headers["cache-control"] for one in (answers[0], answers[3])} == {"no-store"}
+
+
+def test_no_page_holds_a_script_or_a_style_of_its_own(site: Site) -> None:
+    site.service.memorize("The kettle is black")
+    with site.client() as client:
+        for path in ("/", "/memories", "/login"):
+            text = client.get(path).text
+            assert not re.search(r"<style|\sstyle=|\son\w+=|javascript:", text)
+            assert re.findall(r"<script(?![^>]* src=)", text) == []
+            assert set(re.findall(r"(?:src|href|action)=\"(\w+:[^\"]*)", text)) == set()
+
+
+def test_logging_out_ends_the_session(site: Site) -> None:
+    with site.client() as client:
+        cookie = client.cookies[site.sessions.cookie]
+        site.post(client, "/logout")
+        again = httpx.get(
+            f"{site.url}/memories", headers={"Cookie": f"{site.sessions.cookie}={cookie}"}
+        )
+
+    assert again.status_code == 303
+
+
+def test_a_large_form_is_refused(site: Site) -> None:
+    with site.client() as client:
+        assert site.post(client, "/memories/forget", id="x" * (2 << 20)).status_code == 413
+
+
+def test_the_growth_counts_by_day(site: Site) -> None:
+    today = site.service.clock()
+    site.service.memorize("The kettle is white")
+
+    counted = site.service.growth()
+
+    assert sum(counted.values()) >= 1
+    assert set(counted) <= {f"{today - timedelta(days=n):%Y-%m-%d}" for n in (-1, 0, 1)}

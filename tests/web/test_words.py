@@ -1,0 +1,107 @@
+"""The two catalogues of the page, the files that others have written, and their sizes."""
+
+import hashlib
+import re
+import tomllib
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from kinmem.models import CATEGORIES, State
+from kinmem.web.language import LANGUAGES, chosen, language
+from kinmem.web.views import VIEWS
+
+ROOT = Path(__file__).parents[2]
+WEB = ROOT / "kinmem" / "web"
+SOURCES = [*WEB.rglob("*.py"), *WEB.rglob("*.html")]
+NOW = datetime(2026, 11, 24, 12, tzinfo=UTC)
+# Families whose keys are put together: of `name`, and of texts that end in what they are about.
+FAMILIES = re.compile(r"""name\(\s*["'](\w+)["']|["']((?:\w+\.)+)["']\s*[+~]|f["']((?:\w+\.)+)\{""")
+
+
+def fields(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+def test_both_languages_say_the_same() -> None:
+    ours, theirs = (language(code).words for code in LANGUAGES)
+
+    assert ours.keys() == theirs.keys()
+    for key, text in ours.items():
+        assert fields(text) - {"n"} == fields(theirs[key]) - {"n"}, key
+
+
+def test_every_text_is_used() -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
+    quoted = set(re.findall(r"""["']([\w.-]+)["']""", text))
+    families = {f"{a or b or c}".rstrip(".") for a, b, c in FAMILIES.findall(text)}
+    families |= {"scope", "category", "state", "tier", "month", "time.ago", "time.ahead"}
+
+    unused = [
+        key
+        for key in language("en").words
+        if not {key, re.sub(r"[.](one|other)$", "", key)} & quoted
+        and not any(key.startswith(f"{family}.") for family in families)
+    ]
+    assert unused == []
+
+
+def test_every_text_that_is_asked_for_exists() -> None:
+    words = language("en").words
+    for path in SOURCES:
+        for key in re.findall(r"""\b_\(\s*["']([\w.]+)["']""", path.read_text(encoding="utf-8")):
+            assert key in words or key.endswith("."), f"{path.name}: {key}"
+
+
+def test_every_fixed_word_of_a_memory_and_every_view_has_a_name() -> None:
+    wanted = {f"view.{view.name}" for view in VIEWS} | {f"group.{view.group}" for view in VIEWS}
+    wanted |= {f"category.{one}" for one in CATEGORIES} | {f"state.{one}" for one in State}
+
+    assert wanted - language("de").words.keys() == set()
+
+
+@pytest.mark.parametrize(
+    ("accepted", "code"),
+    [
+        ("de-AT,de;q=0.9,en;q=0.8", "de"),
+        ("fr,de;q=0.5,en;q=0.7", "en"),
+        ("fr", "en"),
+        (None, "en"),
+        ("de;q=x,en", "en"),
+        (";;,", "en"),
+    ],
+)
+def test_the_browser_chooses_the_language(accepted: str | None, code: str) -> None:
+    assert chosen(accepted).code == code
+
+
+def test_numbers_and_times_are_written_as_people_write_them() -> None:
+    en, de = language("en"), language("de")
+    day = timedelta(days=1)
+
+    assert (en.number(12345.6, 1), de.number(12345.6, 1)) == ("12,345.6", "12.345,6")
+    assert en.ago(NOW - timedelta(seconds=50), NOW, UTC) == "just now"
+    assert en.ago(NOW - timedelta(minutes=61), NOW, UTC) == "an hour ago"
+    assert de.ago(NOW + 2 * day, NOW, UTC) == "in 2 Tagen"
+    assert de.ago(NOW - 20 * day, NOW, UTC) == "4. Nov. 2026"
+    assert 'title="2026-11-24 12:00:00 UTC"' in en.time(NOW, NOW, UTC)
+
+
+def test_what_others_wrote_is_as_they_published_it() -> None:
+    """Name, version, licence and checksum of each file that is not ours."""
+    told = tomllib.loads((WEB / "static" / "vendored.toml").read_text(encoding="utf-8"))
+    for name, file in told.items():
+        path = ROOT / file["path"]
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == file["sha256"], name
+        assert file["version"] and file["licence"] and file["source"].startswith("https://")
+    known = {ROOT / file["path"] for file in told.values()}
+    found = {*WEB.rglob("*.min.js"), *Path(__file__).parent.glob("*.min.js")}
+    assert found == known
+
+
+def test_all_static_files_together_are_small() -> None:
+    size = sum(path.stat().st_size for path in (WEB / "static").rglob("*") if path.is_file())
+
+    assert size < 700_000
