@@ -206,8 +206,8 @@ def test_impatience_is_no_failure_of_the_provider(
     embedder = connect("hang")
 
     for _ in range(FAILURES + 2):
-        with pytest.raises(ModelError, match="took longer than the 0.05 seconds"):
-            embedder.embed(["a"], deadline=0.05)
+        with pytest.raises(ModelError, match="took longer than the 0.5 seconds"):
+            embedder.embed(["a"], deadline=0.5)  # time enough to reach it on a busy machine
 
     assert provider.hits["hang"] == FAILURES + 2
 
