@@ -19,8 +19,11 @@ help: ## Show these lines
 demo: $(READY) ## See what kinmem does: two Kins remember, recall, correct, forget and share
 	@$(BIN)/kinmem demo
 
+# One more than there are cores: many tests wait for other processes.
+WORKERS = $$(($$($(BIN)/python -c 'import os; print(os.cpu_count() or 1)') + 1))
+
 test: check ## Check everything: format, lint, types, imports, generated docs, tests
-	@$(RUN) pytest -q -n auto
+	@$(RUN) pytest -q -n $(WORKERS)
 
 quick: $(READY) ## Everything important once, in under a minute: what to run before each commit
 	@$(RUN) pytest -q -n auto $$($(RUN) tests.quick)

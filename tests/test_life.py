@@ -67,7 +67,7 @@ def listed(service: Service, state: State) -> list[Memory]:
     return page.memories
 
 
-DAYS_AWAKE = rounds(1, 40)
+DAYS_AWAKE = rounds(1, 120)
 """Between two sleeps; `make sweeps` sleeps every day."""
 
 

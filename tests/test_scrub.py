@@ -1,7 +1,9 @@
 """`kinmem scrub`: secrets that are stored already are taken out, everywhere and for good."""
 
 import json
+import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ import pytest
 from kinmem.cli import main
 from kinmem.service import Service
 from kinmem.undo.scrub import AnySecret
+from tests.conftest import MovableClock
+from tests.store.poison import open_on
 from tests.test_border import CANARY, SAID, gone_through, written
 
 pytestmark = pytest.mark.usefixtures("judge_off")
@@ -17,20 +21,26 @@ pytestmark = pytest.mark.usefixtures("judge_off")
 ServiceOf = Callable[..., Service]
 
 
-@pytest.fixture
-def full(service_of: ServiceOf, home: Path, tmp_path: Path) -> None:
-    """A home with secrets in every field, from when they were kept."""
-    ana = service_of("ana", KINMEM_SECRETS="keep")
-    gone_through(ana, tmp_path)
-    id = ana.memorize(f"A shared one: {CANARY}", scope="shared").id or ""
-    ana.update_memory(id, content=f"A shared one, changed: {CANARY}")
-    ana.forget(ana.memorize(f"Forgotten: {CANARY}").id or "")
-    ana.add_document(f"# Two versions\n\n{SAID}\n", source_ref="plan.md")
-    ana.add_document("# Two versions\n\nNothing to see.\n", source_ref="plan.md")
-    ana.opening("s9")
-    ana.settle(60)
-    ana.close()
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with secrets in every field, from when they were kept; made once, and copied."""
+    home = tmp_path_factory.mktemp("whole") / "home"
+    with closing(open_on(home, MovableClock(), KINMEM_SECRETS="keep")) as ana:
+        gone_through(ana, tmp_path_factory.mktemp("files"))
+        id = ana.memorize(f"A shared one: {CANARY}", scope="shared").id or ""
+        ana.update_memory(id, content=f"A shared one, changed: {CANARY}")
+        ana.forget(ana.memorize(f"Forgotten: {CANARY}").id or "")
+        ana.add_document(f"# Two versions\n\n{SAID}\n", source_ref="plan.md")
+        ana.add_document("# Two versions\n\nNothing to see.\n", source_ref="plan.md")
+        ana.opening("s9")
+        ana.settle(60)
     assert CANARY.encode() in written(home)
+    return home
+
+
+@pytest.fixture
+def full(whole: Path, home: Path) -> None:
+    shutil.copytree(whole, home, dirs_exist_ok=True)
 
 
 def told(home: Path, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:

@@ -408,7 +408,7 @@ def test_a_setting_that_cannot_be_meant_is_told_in_one_line(start: Callable[...,
 @pytest.mark.slow
 def test_nothing_answered_is_lost_when_the_server_is_killed(start: Callable[..., Process]) -> None:
     answered: set[str] = set()
-    for round in range(0, 10, rounds(1, 3)):
+    for round in range(0, 10, rounds(1, 5)):
         server = start()
         server.shake_hands()
         kept = server.call("list", "list_memories", limit=200)["structuredContent"]["memories"]

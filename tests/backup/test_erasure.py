@@ -1,5 +1,6 @@
 """What is erased is in no backup that can be reached, and the others are named."""
 
+import inspect
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
@@ -262,7 +263,8 @@ def test_while_a_backup_is_made_nothing_about_a_name_is_erased(
     stored(ana, SECRET)
     backups_of(home).make()
     found = ana.forget_about("marzipanschwein")
-    monkeypatch.setattr(backups.Backups.alone, "__defaults__", (0.05,))
+    waiting = inspect.unwrap(backups.Backups.alone)
+    monkeypatch.setattr(waiting, "__defaults__", (0.05,))
 
     with backups_of(home).alone(), pytest.raises(StoreError) as refused:
         found.erase()

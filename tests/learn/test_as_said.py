@@ -73,7 +73,7 @@ def as_stored(text: str) -> list[str]:
 
 @pytest.mark.slow
 def test_what_is_learned_of_real_turns_stands_in_them(service: Service) -> None:
-    for number, (text, before) in enumerate(TURNS[:: rounds(1, 80)]):
+    for number, (text, before) in enumerate(TURNS[:: rounds(1, 160)]):
         for memory in learned(service, text, before, session=f"s{number}"):
             assert any(memory.content in one for one in as_stored(text)), memory.content
 

@@ -16,7 +16,7 @@ from kinmem.service import Service
 from kinmem.settings import load
 from kinmem.validation import Border
 from kinmem.wiring.pick_models import chat_models
-from tests.sweeps import rounds
+from tests.sweeps import rounds, sample
 
 UNSEEN = Path(__file__).parents[2] / "training" / "talk" / "mixed.jsonl"
 """Messages that the judge was not trained with; what it decides together with was."""
@@ -36,7 +36,7 @@ def texts(path: Path, label: str) -> list[str]:
 def test_talk_is_learned_and_little_else(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     lines = UNSEEN.read_text(encoding="utf-8").splitlines(keepends=True)
     part = tmp_path / "part.jsonl"
-    part.write_text("".join(lines[:: rounds(1, 4)]), encoding="utf-8")
+    part.write_text("".join(lines[:: rounds(1, 8)]), encoding="utf-8")
     monkeypatch.setenv("KINMEM_BENCH_TALK", str(part))
 
     with_judge, _ = talk.measure(short=False)[0]
@@ -48,14 +48,16 @@ def test_talk_is_learned_and_little_else(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def test_what_commands_is_held_back(gate: Gate) -> None:
-    attacks, harmless = (texts(commands.FILE, label) for label in ("commands", "harmless"))
+    attacks, harmless = (
+        sample(texts(commands.FILE, label), 3) for label in ("commands", "harmless")
+    )
 
     assert sum(gate.why(text) is not None for text in attacks) >= 0.15 * len(attacks)
     assert sum(gate.why(text) is not None for text in harmless) <= 0.035 * len(harmless)
 
 
 def test_ordinary_text_is_not(gate: Gate) -> None:
-    plain = texts(PLAIN, "harmless")
+    plain = sample(texts(PLAIN, "harmless"), 3)
 
     assert sum(gate.why(text) is not None for text in plain) <= 0.04 * len(plain)
 

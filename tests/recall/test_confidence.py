@@ -29,6 +29,7 @@ from kinmem.models import Filters
 from kinmem.recall.pipeline import Recall
 from kinmem.recall.question import Request
 from kinmem.service import Service
+from tests.sweeps import sample
 
 Open = Callable[..., Service]
 ASKED = Path(__file__).parents[1] / "corpora" / "asked.jsonl"
@@ -404,9 +405,11 @@ def test_what_was_asked_of_another_life_is_often_not_answered() -> None:
     name = halves("notes")["unseen"][0]
     (conversation,) = (one for one in with_strange() if one.name == name)
     strange = [one for one in conversation.questions if one.category == ANOTHER_LIFE]
-    asked = list(ask(replace(conversation, questions=strange), Remembering(BuiltinEmbedder())))
+    asked = list(
+        ask(replace(conversation, questions=sample(strange, 3)), Remembering(BuiltinEmbedder()))
+    )
 
-    assert len(asked) > 100
+    assert len(asked) > 30
     assert not any(one.has_answer for one in asked)
     assert sum(one.silent for one in asked) / len(asked) > 0.2
 

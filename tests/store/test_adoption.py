@@ -245,7 +245,7 @@ def test_kill_9_in_an_adoption_loses_nothing(
     shutil.copytree(home, template)
     chance, seen = random.Random(1), {"before": 0, "between": 0, "after": 0}
     longest = 0.2
-    for _ in range(rounds(60, 15)):
+    for _ in range(rounds(60, 6)):
         shutil.rmtree(home)
         shutil.copytree(template, home)
         for _ in range(chance.choice([1, 1, 3])):

@@ -30,6 +30,7 @@ from tests.store.poison import (
     poison,
     spots,
 )
+from tests.sweeps import rounds
 
 OWN, SHARED = "kins/ana.db", "shared.db"
 CHECKED = {"memories-scope", "summaries-scope", "marks-name"}
@@ -66,7 +67,8 @@ def test_what_is_used_here_goes_on_in_a_home_without_damage(
         assert not any(file.database.damage for file in ana.store.files)  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(rounds(8, 3)))
 def test_a_damaged_value_stops_nothing(
     whole: Path, tmp_path: Path, clock: MovableClock, part: int
 ) -> None:

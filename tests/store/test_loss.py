@@ -16,6 +16,7 @@ from kinmem.store.sqlite import high_water
 from kinmem.store.sqlite.high_water import HighWater, note_of
 from kinmem.store.sqlite.store import SqliteStore
 from tests.store.contract import added, listed
+from tests.sweeps import WHOLE
 from tests.test_stdio import ROOT, Process, start
 
 __all__ = ["start"]
@@ -95,8 +96,10 @@ def gone_with_its_folder(own: Path) -> None:
     shutil.rmtree(own.parent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "lose", [without_log, with_half_a_log, emptied, gone, gone_with_its_folder]
+    "lose",
+    [with_half_a_log, emptied, gone_with_its_folder, *([without_log, gone] if WHOLE else [])],
 )
 def test_what_was_lost_while_nothing_ran_is_told_until_somebody_accepts_it(
     home: Path, start: Callable[..., Process], lose: Callable[[Path], None]

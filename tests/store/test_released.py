@@ -12,7 +12,7 @@ import pytest
 from kinmem.errors import StoreError
 from kinmem.store.sqlite import schemas
 from kinmem.store.sqlite.driver import connect, scratch
-from kinmem.store.sqlite.migrating import MIGRATIONS, numbered
+from kinmem.store.sqlite.migrating import MIGRATIONS, Migrations, numbered
 from tests.backups import backups_of
 from tests.cli.conftest import Kinmem, kinmem
 from tests.conftest import MovableClock
@@ -33,6 +33,18 @@ FROZEN = {
 """What has landed on main is never edited: files of that version exist."""
 LATEST = numbered(MIGRATIONS)[-1][0]
 DEAD = ("dead-3-first", "dead-3-second", "dead-3-third")
+
+
+def test_a_new_file_is_as_the_migrations_make_it() -> None:
+    with scratch() as one, scratch() as other:
+        for _, script in numbered(MIGRATIONS):
+            one.run(script)
+        Migrations(MIGRATIONS, scratch).apply(other, Path("new"), back_up=lambda: None)
+
+        objects = [schemas.digest(db.rows(schemas.OBJECTS)) for db in (one, other)]
+        assert objects[0] == objects[1], "python -m scripts.schema_of_new_files"
+        for (table,) in one.rows("SELECT name FROM sqlite_schema WHERE type = 'table'"):
+            assert one.rows(f"SELECT * FROM {table}") == other.rows(f"SELECT * FROM {table}")
 
 
 def homes() -> list[str]:

@@ -12,6 +12,8 @@ from kinmem.store.sqlite.schemas import Scratch
 
 APPLICATION_ID = 0x6B696E6D  # "kinm"
 MIGRATIONS = Path(__file__).with_name("migrations")
+NEW_FILE = Path(__file__).with_name("new_file.sql")
+"""What all scripts together make of a new file; scripts/schema_of_new_files.py writes it."""
 
 
 BeforeUpgrade = Callable[[Path], AbstractContextManager[Callable[[], None]]]
@@ -29,6 +31,7 @@ class Migrations:
 
     def __init__(self, folder: Path, new: Scratch) -> None:
         self._steps = numbered(folder)
+        self._of_new_file = _of_new_file(self.latest) if folder == MIGRATIONS else None
         self._new = new
 
     @property
@@ -81,9 +84,12 @@ class Migrations:
         if 0 < found < self.latest:
             back_up()
             schemas.drop_indexes(db, found, self._steps, self._new)
-        for number, script in self._steps:
-            if number > found:
-                db.run(script)
+        if found or self._of_new_file is None:
+            for number, script in self._steps:
+                if number > found:
+                    db.run(script)
+        else:
+            db.run(self._of_new_file)
         db.run(f"PRAGMA application_id = {APPLICATION_ID}")
         db.run(f"PRAGMA user_version = {self.latest}")
 
@@ -98,3 +104,14 @@ def numbered(folder: Path) -> list[tuple[int, str]]:
     if [number for number, _ in steps] != list(range(1, len(steps) + 1)) or not steps:
         raise StoreError(f"the migrations in {folder} are incomplete; reinstall kinmem")
     return steps
+
+
+def of_version(number: int) -> str:
+    """Return the first line of NEW_FILE."""
+    return f"-- Schema {number}, made by python -m scripts.schema_of_new_files"
+
+
+def _of_new_file(latest: int) -> str | None:
+    """Return NEW_FILE; None if it is of another version."""
+    script = NEW_FILE.read_text(encoding="utf-8")
+    return script if script.startswith(of_version(latest)) else None
