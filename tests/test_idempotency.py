@@ -9,6 +9,7 @@ import pytest
 
 from kinmem.errors import StoreError
 from kinmem.service import Service
+from kinmem.store.history import NAME_KEPT
 from tests.store.test_loss import contents, kinmem
 from tests.test_stdio import Process, start
 
@@ -37,6 +38,16 @@ def test_what_was_done_under_a_key_is_not_done_again(service: Service, since: st
     # Another key, or another text, is another call.
     assert service.memorize(TEXT, idempotency_key="call 2").id != first.id
     assert service.memorize("Emil drives a Volvo", idempotency_key="call 1").status == "created"
+
+
+def test_an_erased_text_cannot_be_guessed_from_its_key(service: Service) -> None:
+    id = str(service.memorize(TEXT, idempotency_key="call 1").id)
+    [name] = {str(line.batch) for line in service.history(id)}
+    service.forget(id, erase=True)
+
+    assert service.store.past.batch(name) == []
+    assert service.store.past.batch(name[:NAME_KEPT])
+    assert len(name) - NAME_KEPT == 22  # of the 24 digits of the text's hash
 
 
 def test_a_document_is_stored_once_under_a_key(service: Service) -> None:

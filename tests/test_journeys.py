@@ -77,7 +77,7 @@ def _learn(service: Service) -> None:
     ("journey", "most"),
     [
         pytest.param(_recall, 59, id="a recall"),
-        pytest.param(_memorize, 69, id="a memorize"),
+        pytest.param(_memorize, 70, id="a memorize"),
         pytest.param(_learn, 88, id="a turn until it is learned"),
     ],
 )

@@ -16,7 +16,7 @@ from kinmem.llm.naming import reread
 from kinmem.llm.prompts import chunks_of, embedded
 from kinmem.models import Chunks, Memory, Note, Progress, State, Stored
 from kinmem.service.components import Components, Ground
-from kinmem.store.history import batch_name
+from kinmem.store.history import KEYED, NAME_KEPT, batch_name
 from kinmem.text import clean
 from kinmem.validation import checked_links
 
@@ -100,7 +100,7 @@ class Storing:
 
     def _done_before(self, batch: str) -> Stored | None:
         """Return what became of a call under this name; None if it has not been done."""
-        lines = self._store.past.batch(batch)
+        lines = self._store.past.batch(batch) or self._store.past.batch(batch[:NAME_KEPT])
         made = next((line for line in lines if line.action == "created"), None)
         if made is None:
             return None
@@ -126,9 +126,8 @@ class Storing:
         """Store several memories, and return the outcome of each, in order.
 
         They are stored in transactions of 100, and undone together by the name of their `batch`.
-        Vectors and the search for semantic duplicates
-        follow in the background (see settle). An item that cannot be stored is refused without
-        affecting the others.
+        Vectors and the search for semantic duplicates follow in the background (see settle). An
+        item that cannot be stored is refused without affecting the others.
         """
         notes = [self._place.placed(_note(item)) for item in items]
         batch = self._border.passed(batch, "batch") if batch else batch_name("many")
@@ -299,10 +298,11 @@ def _fresh(old: Memory, changes: Mapping[str, Any]) -> dict[str, Any]:
 
 def _named_by(key: str, content: str) -> str:
     """Return a name for the writes of a call. The same key with another text is another call, which
-    must not be lost."""
+    must not be lost. Erasing cuts the name, so that nobody can guess the text and try."""
     key = clean(key, "idempotency_key", KEY_BYTES)
     call = f"{key}\0{content}".encode("utf-8", "surrogatepass")
-    return f"key-{blake2b(call, digest_size=12).hexdigest()}"
+    of_key = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return f"{KEYED}{of_key}-{blake2b(call, digest_size=12).hexdigest()}"
 
 
 def _note(item: Note | Mapping[str, Any] | str) -> Note:

@@ -237,6 +237,13 @@ class Forgetting(Protocol):
         ...
 
 
+KEYED = "key-"
+"""How names of writes begin that a caller named with a key."""
+NAME_KEPT = len(KEYED) + 16 + len("-") + 2
+"""Characters of such a name that stay when its memory is erased: the hash of the key, and of the
+text's one byte, which says too little to guess it."""
+
+
 def batch_name(what: str) -> str:
     """Return a new name for writes that belong together, short enough to type."""
     import uuid_utils  # imported late: 5 ms that a hook need not spend

@@ -10,6 +10,7 @@ from dataclasses import replace
 from kinmem.language import sentences
 from kinmem.models import Memory
 from kinmem.models.turns import Repetition
+from kinmem.store.history import KEYED, NAME_KEPT
 from kinmem.store.sql import link_rows
 from kinmem.store.sql.database import Database, Transaction, Words
 from kinmem.store.sql.memory_rows import (
@@ -97,6 +98,12 @@ def scrub(db: Transaction, index: Words, memory: Memory, repeating: Collection[T
     db.run(
         "UPDATE history SET before = NULL, after = NULL, reason = NULL WHERE memory_id = ?",
         (id,),
+    )
+    db.run(
+        "UPDATE history SET batch = substr(batch, 1, :kept) WHERE batch IN"
+        " (SELECT batch FROM history WHERE memory_id = :id AND action = 'created')"
+        " AND batch LIKE :keyed",
+        {"id": id, "kept": NAME_KEPT, "keyed": f"{KEYED}%"},
     )
     link_rows.forget(db, id)
     db.run("DELETE FROM conflicts WHERE newer = :id OR older = :id", {"id": id})
