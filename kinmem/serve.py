@@ -77,20 +77,27 @@ def _serve_stdio(services: "Services") -> NoReturn:
 
 def _serve_http(services: "Services") -> NoReturn:
     # Late, as above.
+    from kinmem.http.lanes import Lanes
     from kinmem.http.server import serve_http
     from kinmem.mcp.calls import follow_roots
     from kinmem.mcp.http_app import build_app
     from kinmem.mcp.protocol import build
-    from kinmem.rest.transfer_routes import transfer_routes
+    from kinmem.rest.routes import routes
 
+<<<<<<< HEAD
     settings = services.settings
     chosen = settings.server
+=======
+    chosen, lanes = services.settings.server, Lanes()
+>>>>>>> f570082 (rest: the service as JSON at /api/v1, described from what is served)
     server = build(
         services.get,
+        lanes=lanes,
         sets=chosen.tool_sets,
         strict=chosen.strict_schemas,
         middleware=[follow_roots()],
     )
+<<<<<<< HEAD
     others: list[BaseRoute] = [*transfer_routes(services.get)]
     pages = None
     if chosen.web:
@@ -135,6 +142,10 @@ def _sessions(settings: Settings, bearer_of: "BearerOf") -> "Sessions":
     # A free port is known only later; another number tells servers of one home apart as well.
     port = settings.server.port or secrets.randbits(32)
     return Sessions(settings.home, port, bearer_of, SEGMENTS)
+=======
+    app = build_app(server, chosen.session_minutes * 60, routes(services.get, lanes))
+    serve_http(app, services.settings, opened=services.open_soon, close=services.close)
+>>>>>>> f570082 (rest: the service as JSON at /api/v1, described from what is served)
 
 
 def _once_asked(then: Callable[[float], None]) -> "ServerMiddleware[Any]":

@@ -141,7 +141,7 @@ PARTS: dict[str, str] = {
         web/test_door.py::test_a_form_needs_the_mark_of_its_session
         web/test_words.py
         """,
-    "rest": "transfer/test_doors.py::test_an_import_tells_how_far_it_is_and_what_came_of_it",
+    "rest": "rest/test_rest.py::test_a_memory_is_stored_found_changed_forgotten_and_restored",
     "hooks": "hooks/test_dialects.py::test_a_recorded_session_is_understood",
     "install": "install/test_install.py::test_removing_gives_back_every_byte",
     "cli": "cli/test_doctor.py::test_a_sound_memory_passes_every_check",

@@ -6,7 +6,7 @@ import pytest
 from mcp import Client
 from mcp.types import TextContent
 
-from kinmem.mcp.argument_errors import OTHER_WORDS, nearest
+from kinmem.http.argument_errors import OTHER_WORDS, nearest
 from kinmem.mcp.protocol import build
 from kinmem.mcp.tools import tools
 from kinmem.service import Service

@@ -10,10 +10,10 @@ from collections.abc import Hashable, Iterable
 from itertools import count
 from typing import Any, TypeVar
 
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from kinmem.http.refusals import refusal
 from kinmem.http.tokens import KIN_KEY
 
 # Seconds for a client to send the whole header of a request, from its connection or the answer
@@ -105,9 +105,11 @@ class Fair:
             return
         peer = (scope.get(KIN_KEY, ""), (scope.get("client") or ("",))[0])
         if self._answering[peer] >= self._most:
-            told = {"error": f"{self._most} requests are being answered already; try again later"}
-            refusal = JSONResponse(told, 503, headers={"Retry-After": RETRY_SECONDS})
-            await refusal(scope, receive, send)
+            told = f"{self._most} requests are being answered already; try again later"
+            full = refusal(
+                503, "overloaded", told, retry=True, headers={"Retry-After": RETRY_SECONDS}
+            )
+            await full(scope, receive, send)
             return
         self._answering[peer] += 1
         try:

@@ -15,12 +15,18 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kinmem.errors import ConfigError
+<<<<<<< HEAD
 from kinmem.http.logins import BearerOf, Sessions
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY
+=======
+from kinmem.http.refusals import refusal
+from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
+>>>>>>> f570082 (rest: the service as JSON at /api/v1, described from what is served)
 
 logger = logging.getLogger(__name__)
 
 HEALTH = "/health"
+CODES = {401: "unauthorized", 403: "forbidden", 421: "misdirected", 503: "config"}
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -133,4 +139,4 @@ def _unreadable(error: ConfigError) -> JSONResponse:
 
 
 def _error(status: int, text: str) -> JSONResponse:
-    return JSONResponse({"error": text}, status)
+    return refusal(status, CODES[status], text, retry=status == 503)

@@ -15,12 +15,13 @@ from typing import IO, Any
 import anyio.from_thread
 import anyio.to_thread
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from kinmem.errors import InvalidInput, KinmemError
+from kinmem.errors import KinmemError
 from kinmem.http.lanes import PROGRESS_SECONDS, ServiceFor
+from kinmem.http.refusals import forbidden, refusal, refusal_of
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
 from kinmem.models import Progress
 from kinmem.transfer.importing import Import
@@ -36,31 +37,31 @@ def transfer_routes(service_for: ServiceFor) -> list[Route]:
     """Return the routes; each serves the Kin of the request's token."""
 
     async def export(request: Request) -> Response:
-        if refusal := _refusal(request):
-            return refusal
+        if refused := _refused(request):
+            return refused
         with ExitStack() as held:
             file = held.enter_context(tempfile.TemporaryFile())
             try:
                 service = await anyio.to_thread.run_sync(service_for, request.scope[KIN_KEY])
                 await anyio.to_thread.run_sync(service.export, file)
             except KinmemError as error:
-                return _failed(error)
+                return refusal_of(error)
             size = {"Content-Length": str(file.tell())}
             blocks = _blocks(file, held.pop_all())
         return StreamingResponse(blocks, media_type=JSONL, headers=size)
 
     async def import_(request: Request) -> Response:
-        if refusal := _refusal(request):
-            return refusal
+        if refused := _refused(request):
+            return refused
         if request.headers.get("content-type") not in (JSONL, LINES):
-            return JSONResponse({"error": f"the body has to be {JSONL}"}, 415)
+            return refusal(415, "invalid", f"the body has to be {JSONL}")
         with ExitStack() as held:
             file = held.enter_context(tempfile.NamedTemporaryFile())
             size = 0
             async for block in request.stream():
                 size += len(block)
                 if size > MOST_BYTES:
-                    return JSONResponse({"error": "a file of more than 1 GiB is not taken"}, 413)
+                    return refusal(413, "too_large", "a file of more than 1 GiB is not taken")
                 file.write(block)
             file.flush()
             kept = held.pop_all()
@@ -79,21 +80,9 @@ def transfer_routes(service_for: ServiceFor) -> list[Route]:
     ]
 
 
-def _refusal(request: Request) -> Response | None:
+def _refused(request: Request) -> Response | None:
     bearer = Bearer(request.scope[KIN_KEY], request.scope[SCOPE_KEY])
-    if bearer.may("admin"):
-        return None
-    told = (
-        f"this takes a token of scope admin, this one has {bearer.scope}; kinmem token add"
-        f" {bearer.kin} --scope admin makes one"
-    )
-    challenge = {"WWW-Authenticate": 'Bearer realm="kinmem", error="insufficient_scope"'}
-    return JSONResponse({"error": told}, 403, challenge)
-
-
-def _failed(error: KinmemError) -> Response:
-    status = 400 if isinstance(error, InvalidInput) else 503
-    return JSONResponse({"error": f"{error.code}: {error}"}, status)
+    return None if bearer.may("admin") else forbidden(bearer, "admin")
 
 
 def _blocks(file: IO[bytes], held: ExitStack) -> Iterator[bytes]:

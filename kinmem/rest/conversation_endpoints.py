@@ -1,0 +1,152 @@
+"""Conversations: turns that are kept and learned from, sessions, and their context."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from kinmem.conversation.sanitize import inert_conversation
+from kinmem.models.turns import Happening, Message, Observed, Session
+from kinmem.rest.endpoint import Asked, Call, Group
+from kinmem.rest.fields import NodeCount, Place, Text, When
+
+group = Group("Conversations")
+
+Conversation = Annotated[Text, Field(description="which conversation")]
+
+
+class ToolOutput(Asked):
+    tool: str
+    text: str
+    id: str = ""
+
+
+class Turn(Asked):
+    session: Conversation
+    prompt: Annotated[str, Field(description="what was asked or said")]
+    answer: str = ""
+    turn: Annotated[str | None, Field(description="its id; the same again is kept once")] = None
+    speaker: Annotated[str | None, Field(description="who spoke, if not the user")] = None
+    at: When | None = None
+    tools: tuple[ToolOutput, ...] = ()
+    client: str | None = None
+    place: Place | None = None
+
+
+@group("POST", "/turns", "write", takes_key=True)
+def record_turn(call: Call, asked: Turn) -> Observed:
+    """Keep a turn that is over; kinmem learns from it in the background."""
+    given = {"client": call.client, **asked.given()}
+    given["tools"] = [tool.given() for tool in asked.tools]
+    return call.service.record_turn(
+        given.pop("session"), given.pop("prompt"), idempotency_key=call.key, **given
+    )
+
+
+class Heard(Asked):
+    event: Happening
+    session: Conversation
+    turn: str | None = None
+    text: str = ""
+    agent: Annotated[str | None, Field(description="a sub-agent; its messages are ignored")] = None
+    tell: Annotated[bool, Field(description="answer a prompt with notes")] = True
+    again: Annotated[bool, Field(description="it may have been reported before its answer")] = False
+    speaker: str | None = None
+    at: When | None = None
+    tool: str | None = None
+    part: str = ""
+    client: str | None = None
+    place: Place | None = None
+
+
+@group("POST", "/observe", "write", is_harmless=True)
+def observe(call: Call, asked: Heard) -> Observed:
+    """Keep one message of a conversation; a prompt is answered with notes, ready to be added to
+    it."""
+    given = {"client": call.client, **asked.given()}
+    return call.service.observe(
+        given.pop("event"), given.pop("session"), given.pop("turn", None), **given
+    )
+
+
+class Of(Asked):
+    session: Conversation
+
+
+@dataclass(frozen=True)
+class Messages:
+    messages: Sequence[Message]
+
+
+@group("GET", "/turns", "read")
+def turns(call: Call, asked: Of) -> Messages:
+    """Return all messages of a session, in order; none for an unknown one."""
+    return Messages(call.service.turns(asked.session))
+
+
+@group("GET", "/turns/parked", "read")
+def parked(call: Call) -> Messages:
+    """Return the messages that could not be learned from after three tries."""
+    return Messages(call.service.parked())
+
+
+@dataclass(frozen=True)
+class Count:
+    count: int
+
+
+@group("POST", "/turns/retry", "write")
+def retry(call: Call) -> Count:
+    """Try again what is parked or waits; answers how many messages."""
+    return Count(call.service.retry())
+
+
+class Latest(Asked):
+    limit: NodeCount = 50
+
+
+@dataclass(frozen=True)
+class Sessions:
+    sessions: Sequence[Session]
+
+
+@group("GET", "/sessions", "read")
+def sessions(call: Call, asked: Latest) -> Sessions:
+    """Return the conversations, the latest first."""
+    return Sessions(call.service.sessions(**asked.given()))
+
+
+class Whole(Asked):
+    session: Annotated[str | None, Field(description="left out: the latest one")] = None
+    exact: Annotated[bool, Field(description="reduce tool results")] = True
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Text for a model: data, not instructions, whatever it says."""
+
+    text: str
+
+
+@group("GET", "/context", "read", is_harmless=True)
+def context(call: Call, asked: Whole) -> Shown:
+    """Return a conversation as a model can be given it: summaries, then the latest turns."""
+    return Shown(inert_conversation(call.service.context(**asked.given())))
+
+
+class Begun(Of):
+    place: Place | None = None
+
+
+@group("GET", "/opening", "read", is_harmless=True)
+def opening(call: Call, asked: Begun) -> Shown:
+    """Return what to show a session at its start, ready to be inserted."""
+    return Shown(call.service.opening(**asked.given()))
+
+
+@group("POST", "/compacted", "write")
+def compacted(call: Call, asked: Of) -> Count:
+    """Note that a client has compacted its context, so that memories may be shown there again."""
+    call.service.compacted(asked.session)
+    return Count(1)

@@ -1,0 +1,50 @@
+"""Documents: files that recall finds chunk by chunk."""
+
+from base64 import b64decode
+from binascii import Error
+from typing import Annotated
+
+from pydantic import Field
+
+from kinmem.errors import InvalidInput
+from kinmem.models import Stored
+from kinmem.rest.endpoint import Call, Group
+from kinmem.rest.fields import LEFT_OUT, Made
+
+# A file of 16 MiB in base64, with its details.
+FILE_BYTES = 22 * 1024 * 1024
+
+group = Group("Documents")
+
+
+class Document(Made):
+    text: Annotated[str, Field(description="Markdown, text or HTML")] = LEFT_OUT
+    base64: Annotated[str, Field(description="instead: the bytes of the file, as of a PDF")] = (
+        LEFT_OUT
+    )
+    name: Annotated[str, Field(description="of the file; its extension tells the kind")] = ""
+    source_ref: Annotated[
+        str | None, Field(description="a path or address; another text from there is a new version")
+    ] = None
+    title: str | None = None
+    description: str | None = None
+
+
+@group("POST", "/documents", "write", body_bytes=FILE_BYTES)
+def add_document(call: Call, asked: Document) -> Stored:
+    """Store a file in chunks. The same text again is a duplicate."""
+    call.trusts(asked.trusted)
+    if asked.scope == "shared":
+        call.service.share(1)
+    details = {"client": call.client, **asked.given()}
+    text, encoded = details.pop("text", None), details.pop("base64", None)
+    if (text is None) == (encoded is None):
+        raise InvalidInput("give either text or base64")
+    return call.service.add_document(text if encoded is None else _bytes(encoded), **details)
+
+
+def _bytes(encoded: str) -> bytes:
+    try:
+        return b64decode(encoded, validate=True)
+    except (Error, ValueError) as error:
+        raise InvalidInput(f"base64: {error}") from None

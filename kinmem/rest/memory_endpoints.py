@@ -1,0 +1,239 @@
+"""Memories: recall them, list, store, change, forget and restore them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from kinmem.conversation.sanitize import ESCAPED, restored
+from kinmem.errors import InvalidInput
+from kinmem.knowledge.connections import Connection
+from kinmem.models import Answer, Forgotten, Memory, Mode, Note, Page, State, Stored
+from kinmem.models.links import Relation
+from kinmem.rest.endpoint import Asked, Call, Group
+from kinmem.rest.fields import (
+    LEFT_OUT,
+    Details,
+    Ids,
+    Made,
+    Paged,
+    Priority,
+    Sort,
+    Tags,
+    Text,
+    Trusted,
+    When,
+    Where,
+)
+from kinmem.upkeep.priority import Vitals
+from kinmem.validation import MOST_LINKS
+
+group = Group("Memories")
+
+
+class Question(Where):
+    query: Text
+    limit: Annotated[int, Field(ge=1, le=100)] = LEFT_OUT
+    mode: Annotated[Mode, Field(description="a ranking profile")] = LEFT_OUT
+    as_of: Annotated[When, Field(description="what was valid then")] = LEFT_OUT
+    include_archived: bool = False
+    session: Annotated[str, Field(description="the conversation of a follow-up")] = LEFT_OUT
+
+
+@group("POST", "/recall", "read")
+def recall(call: Call, asked: Question) -> Answer:
+    """Search by meaning and words, best first; each hit with its score and the reasons for it."""
+    return call.service.recall(**asked.given())
+
+
+@group("GET", "/recall", "read")
+def recall_by_address(call: Call, asked: Question) -> Answer:
+    """Do the same as POST /recall, for whoever has an address only."""
+    return call.service.recall(**asked.given())
+
+
+class Listing(Where, Paged):
+    state: Annotated[State, Field(description="left out: active and stale")] = LEFT_OUT
+    sort: Sort = "newest"
+
+
+@group("GET", "/memories", "read")
+def list_memories(call: Call, asked: Listing) -> Page:
+    """Return one page of memories; next_cursor leads to the next one."""
+    return call.service.list_memories(**asked.given())
+
+
+class New(Made):
+    content: Annotated[str, Field(description="one self-contained statement")]
+
+
+@group("POST", "/memories", "write", takes_key=True)
+def memorize(call: Call, asked: New) -> Stored:
+    """Store one memory. What is known is not stored twice; the status says what became of it."""
+    _may_store(call, [asked])
+    fields = {"client": call.client, **asked.given()}
+    return call.service.memorize(fields.pop("content"), idempotency_key=call.key, **fields)
+
+
+class Batch(Asked):
+    items: Annotated[tuple[New, ...], Field(min_length=1, max_length=100)]
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What became of each item, in order."""
+
+    items: Sequence[Stored]
+
+
+@group("POST", "/memories/batch", "write", takes_key=True)
+def memorize_many(call: Call, asked: Batch) -> Outcomes:
+    """Store up to 100 memories. An item that cannot be stored is refused, and harms no other."""
+    _may_store(call, asked.items)
+    notes = [{"client": call.client, **item.given()} for item in asked.items]
+    if call.key is None:
+        return Outcomes(call.service.memorize_many([Note(**note) for note in notes]))
+    return Outcomes([_once(call, f"{call.key}.{at}", note) for at, note in enumerate(notes)])
+
+
+def _once(call: Call, key: str, note: dict[str, Any]) -> Stored:
+    try:
+        return call.service.memorize(note.pop("content"), idempotency_key=key, **note)
+    except InvalidInput as error:
+        return Stored("refused", reason=str(error))
+
+
+def _may_store(call: Call, items: Sequence[New]) -> None:
+    """Check who may say that a person has looked, and count what is shared."""
+    for item in items:
+        call.trusts(item.trusted)
+    if count := sum(item.scope == "shared" for item in items):
+        call.service.share(count)
+
+
+@group("GET", "/memories/{id}", "read")
+def get(call: Call) -> Memory:
+    """Return a memory in any state, with its version as ETag; reading counts as use. The content of
+    a document is its beginning, /text has all of it."""
+    return call.service.get(call.id)
+
+
+@dataclass(frozen=True)
+class Said:
+    text: str
+
+
+@group("GET", "/memories/{id}/text", "read")
+def text(call: Call) -> Said:
+    """Return everything that a memory says; of a document the whole text."""
+    return Said(call.service.store.documents.readable(call.id))
+
+
+class Part(Asked):
+    number: Annotated[int, Field(ge=1, le=10_000_000, description="from 1")]
+
+
+@group("GET", "/memories/{id}/chunk", "read")
+def chunk(call: Call, asked: Part) -> Said:
+    """Return one chunk of a document, as recall names it."""
+    return Said(call.service.chunk(call.id, asked.number))
+
+
+class LinkTo(Asked):
+    id: Text
+    relation: Annotated[Relation | None, Field(description="null unlinks")] = "related_to"
+
+
+class Changes(Details):
+    content: str = LEFT_OUT
+    tags: Tags | None = None
+    pinned: Annotated[bool, Field(description="never fades")] = LEFT_OUT
+    priority: Priority | None = None
+    archived: Annotated[bool, Field(description="kept, but not recalled")] = LEFT_OUT
+    links: Annotated[tuple[LinkTo, ...], Field(max_length=MOST_LINKS)] = LEFT_OUT
+    reason: Annotated[str | None, Field(description="for the history")] = None
+    trusted: Trusted = False
+
+
+@group("PATCH", "/memories/{id}", "write", is_guarded=True)
+def update_memory(call: Call, asked: Changes) -> Memory:
+    """Change what is named; null clears a field that may be empty. With If-Match only if nobody has
+    changed it since."""
+    service, changes = call.service, asked.given()
+    call.trusts(asked.trusted)
+    if changes.get("scope") == "shared" or service.is_shared(call.id):
+        service.share(1)
+    if "links" in changes:
+        changes["links"] = [{"id": link.id, "relation": link.relation} for link in asked.links]
+    if ESCAPED in str(changes):
+        changes = restored(changes, service.get(call.id))
+    return service.update_memory(call.id, if_version=call.if_version, **changes)
+
+
+@group("DELETE", "/memories/{id}", "write")
+def forget(call: Call) -> Forgotten:
+    """Take a memory out of use. It can be restored for a while."""
+    return call.service.forget(call.id)
+
+
+@group("POST", "/memories/{id}/erase", "admin")
+def erase(call: Call) -> Forgotten:
+    """Remove a memory for good, with its history and what was said in the turns it was learned
+    from."""
+    return call.service.forget(call.id, erase=True)
+
+
+@group("POST", "/memories/{id}/restore", "write")
+def restore(call: Call) -> Memory:
+    """Bring back a memory that is forgotten, archived or superseded."""
+    return call.service.restore(call.id)
+
+
+@group("POST", "/memories/{id}/confirm", "admin")
+def confirm(call: Call) -> Memory:
+    """Vouch for what another Kin shares."""
+    return call.service.confirm(call.id)
+
+
+@dataclass(frozen=True)
+class Life:
+    """How long a memory is kept; empty if it is not live or another Kin's."""
+
+    vitals: Vitals | None = None
+
+
+@group("GET", "/memories/{id}/vitals", "read")
+def vitals(call: Call) -> Life:
+    """Return retention, tier with its reason, priority, and how its tier has changed."""
+    return Life(call.service.vitals(call.id))
+
+
+class Some(Asked):
+    ids: Ids
+
+
+@dataclass(frozen=True)
+class Linked:
+    """The connections of each memory that has any, by id."""
+
+    links: Mapping[str, Sequence[Connection]]
+
+
+@group("GET", "/links", "read")
+def links(call: Call, asked: Some) -> Linked:
+    """Return what memories are connected with; `ids` may stand there several times."""
+    return Linked(call.service.links(*asked.ids))
+
+
+@dataclass(frozen=True)
+class Newer:
+    """By id of a memory that may no longer hold: the newer one that contradicts it."""
+
+    newer: Mapping[str, str]
+
+
+@group("GET", "/newer", "read")
+def newer(call: Call, asked: Some) -> Newer:
+    """Return which of these memories may have been superseded by a newer one."""
+    return Newer(call.service.newer(*asked.ids))

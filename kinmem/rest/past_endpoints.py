@@ -1,0 +1,88 @@
+"""The past: history, undo, what was so after a write, and what has changed since."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from kinmem.models import Event, Memory
+from kinmem.rest.endpoint import Asked, Call, Group
+from kinmem.rest.fields import Lines, Write
+from kinmem.service.changes import MOST, Changes
+from kinmem.undo.undo import Undone
+
+group = Group("Past")
+
+
+class Shown(Asked):
+    limit: Lines = 100
+
+
+@dataclass(frozen=True)
+class History:
+    """Lines of the history, the latest first."""
+
+    events: Sequence[Event]
+
+
+@group("GET", "/memories/{id}/history", "read")
+def history_of(call: Call, asked: Shown) -> History:
+    """Return what happened to one memory."""
+    return History(call.service.history(call.id, **asked.given()))
+
+
+class Writes(Shown):
+    before: Annotated[int | None, Field(ge=1, le=2**63 - 1, description="a write's number")] = None
+
+
+@group("GET", "/history", "read")
+def history(call: Call, asked: Writes) -> History:
+    """Return the latest writes, each with all its lines."""
+    return History(call.service.history(None, **asked.given()))
+
+
+class AsOf(Asked):
+    write: Write
+
+
+@dataclass(frozen=True)
+class Then:
+    """Own memories by id."""
+
+    memories: Mapping[str, Memory]
+
+
+@group("GET", "/as-of", "read")
+def as_of(call: Call, asked: AsOf) -> Then:
+    """Return every own memory as it was after a write."""
+    return Then(call.service.as_of(asked.write))
+
+
+class Back(Asked):
+    what: Annotated[
+        int | str | None,
+        Field(description="a write's number, a batch's name, or a memory's id; else the `last`"),
+    ] = None
+    last: Annotated[int, Field(ge=1, le=1000, description="deliberate changes")] = 1
+    cascade: Annotated[bool, Field(description="with what builds on it")] = False
+    dry_run: bool = False
+
+
+@group("POST", "/undo", "write")
+def undo(call: Call, asked: Back) -> Undone:
+    """Take back a write, a batch, the last change of a memory, or the last changes."""
+    return call.service.undo(**asked.given())
+
+
+class Since(Asked):
+    since: Annotated[
+        str | None, Field(description="a cursor; 0 is the beginning; left out: from now on")
+    ] = None
+    limit: Annotated[int, Field(ge=1, le=MOST)] = MOST
+
+
+@group("GET", "/changes", "read")
+def changes(call: Call, asked: Since) -> Changes:
+    """Return what any process has changed since a cursor. Cheap to ask again and again."""
+    return call.service.changes(**asked.given())

@@ -1,0 +1,177 @@
+"""The routes of /api/v1: each path with its methods, the description, and the stream of changes."""
+
+import json
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from kinmem.conversation.sanitize import inert_values
+from kinmem.errors import KinmemError, TooLarge, VersionConflict
+from kinmem.http.lanes import Lanes, ServiceFor
+from kinmem.http.refusals import forbidden, refusal, refusal_of
+from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
+from kinmem.models import Memory
+from kinmem.rest import (
+    conversation_endpoints,
+    document_endpoints,
+    knowledge_endpoints,
+    memory_endpoints,
+    past_endpoints,
+    review_endpoints,
+    upkeep_endpoints,
+)
+from kinmem.rest.change_stream import STREAM, change_stream
+from kinmem.rest.endpoint import Call, Endpoint
+from kinmem.rest.openapi import DESCRIPTION, openapi
+from kinmem.rest.requests import (
+    Malformed,
+    NotJson,
+    allowed,
+    asked_for,
+    body_of,
+    client_of,
+    id_of,
+    key_of,
+    version_of,
+)
+from kinmem.rest.shapes import written
+from kinmem.rest.transfer_routes import transfer_routes
+
+logger = logging.getLogger(__name__)
+
+PREFIX = "/api/v1"
+GROUPS = (
+    memory_endpoints.group,
+    document_endpoints.group,
+    past_endpoints.group,
+    review_endpoints.group,
+    knowledge_endpoints.group,
+    conversation_endpoints.group,
+    upkeep_endpoints.group,
+)
+ENDPOINTS: Sequence[Endpoint] = tuple(endpoint for group in GROUPS for endpoint in group)
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def routes(service_for: ServiceFor, lanes: Lanes) -> list[BaseRoute]:
+    """Return all routes; each serves the Kin of the request's token."""
+    by_path: dict[str, list[Endpoint]] = defaultdict(list)
+    for endpoint in ENDPOINTS:
+        by_path[endpoint.path].append(endpoint)
+    described = json.dumps(openapi(ENDPOINTS)).encode()
+    served: dict[str, Handler] = {
+        path: _answering(endpoints, service_for, lanes) for path, endpoints in by_path.items()
+    }
+    served[DESCRIPTION] = _only_get(_described(described))
+    served[STREAM] = _only_get(change_stream(service_for, lanes))
+    made: list[BaseRoute] = [
+        Route(PREFIX + path, _Any(handler)) for path, handler in _specific_first(served)
+    ]
+    return [*made, Route(PREFIX + "/{rest:path}", _Any(_unknown)), *transfer_routes(service_for)]
+
+
+def _specific_first(served: dict[str, Handler]) -> list[tuple[str, Handler]]:
+    """Order paths so that a name comes before {id} in its place."""
+    return sorted(served.items(), key=lambda pair: pair[0].count("{"))
+
+
+class _Any:
+    """A handler for every method: Starlette refuses methods in a form of its own."""
+
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        response = await self._handler(Request(scope, receive))
+        await response(scope, receive, send)
+
+
+def _answering(endpoints: Sequence[Endpoint], service_for: ServiceFor, lanes: Lanes) -> Handler:
+    methods = {str(endpoint.method): endpoint for endpoint in endpoints}
+
+    async def answer(request: Request) -> Response:
+        method = "GET" if request.method == "HEAD" else request.method
+        endpoint = methods.get(method)
+        if endpoint is None:
+            return _wrong_method(request, allowed(endpoints))
+        bearer = Bearer(request.scope[KIN_KEY], request.scope[SCOPE_KEY])
+        if not bearer.may(endpoint.scope):
+            return forbidden(bearer, endpoint.scope)
+        try:
+            work = await _work(request, endpoint, bearer, service_for)
+            lane = lanes.reading if endpoint.scope == "read" else lanes.writing
+            return await lane.run(work)
+        except KinmemError as error:
+            return _failed(error, request)
+        except Exception:
+            logger.exception("%s %s failed in an unforeseen way", endpoint.method, endpoint.path)
+            return refusal(500, "internal", "it failed in an unforeseen way; the server's log says")
+
+    return answer
+
+
+async def _work(
+    request: Request, endpoint: Endpoint, bearer: Bearer, service_for: ServiceFor
+) -> Callable[[], Response]:
+    """Return what is to be done on a worker thread. Raises what is wrong with the request."""
+    body = await body_of(request, endpoint)
+    asked = asked_for(request, endpoint, body)
+    id, version = id_of(request.path_params), version_of(request, endpoint)
+    key, client = key_of(request, endpoint), client_of(request)
+
+    def work() -> Response:
+        service = service_for(bearer.kin)
+        call = Call(service, bearer, id, version, key, client)
+        result = endpoint.do(call) if asked is None else endpoint.do(call, asked)
+        sent = written(result)
+        if not endpoint.is_harmless:
+            sent = inert_values(sent)
+        headers = {"ETag": f'"{result.version}"'} if isinstance(result, Memory) else {}
+        return JSONResponse(sent, endpoint.status, headers)
+
+    return work
+
+
+def _failed(error: KinmemError, request: Request) -> Response:
+    if isinstance(error, VersionConflict) and "if-match" in request.headers:
+        return refusal(412, error.code, str(error))
+    if isinstance(error, NotJson):
+        return refusal(415, error.code, str(error))
+    if isinstance(error, Malformed):
+        return refusal(400, error.code, str(error))
+    response = refusal_of(error)
+    if isinstance(error, TooLarge):
+        response.headers["Connection"] = "close"  # the rest of the body is not read
+    return response
+
+
+def _wrong_method(request: Request, allow: str) -> Response:
+    told = f"{request.url.path} takes {allow}"
+    return refusal(405, "invalid", told, headers={"Allow": allow})
+
+
+def _only_get(handler: Handler) -> Handler:
+    async def answer(request: Request) -> Response:
+        if request.method not in ("GET", "HEAD"):
+            return _wrong_method(request, "GET, HEAD")
+        return await handler(request)
+
+    return answer
+
+
+def _described(document: bytes) -> Handler:
+    async def answer(request: Request) -> Response:
+        return Response(document, media_type="application/json")
+
+    return answer
+
+
+async def _unknown(request: Request) -> Response:
+    told = f"there is nothing at this address; {PREFIX}{DESCRIPTION} lists what there is"
+    return refusal(404, "not_found", told)

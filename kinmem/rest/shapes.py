@@ -1,0 +1,159 @@
+"""The service's own types as JSON: described for OpenAPI, written, and read back.
+
+A dataclass or named tuple is an object with the names of its fields; a field that is None is left
+out. A time is ISO 8601. A mapping whose keys are no texts is a list of {key, value}.
+"""
+
+import types
+from collections.abc import Collection, Hashable, Mapping, Set
+from dataclasses import fields, is_dataclass, replace
+from datetime import datetime
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from kinmem.conversation.sanitize import disarmed
+from kinmem.models import Memory
+
+SCALARS: Mapping[Any, Mapping[str, Any]] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    Path: {"type": "string"},
+    datetime: {"type": "string", "format": "date-time"},
+    Any: {},
+}
+COMPONENTS = "#/components/schemas/"
+HELD = ("content", "title", "subject", "source_context")
+
+
+def written(value: Any, kind: Any = Any) -> Any:
+    """Return a value, declared to be of that kind, as JSON can hold it."""
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Memory) and value.is_held:
+        value = _defused(value)
+    if is_record(type(value)):
+        parts = ((name, hint, getattr(value, name)) for name, hint in _fields(value))
+        return {name: written(part, hint) for name, hint, part in parts if part is not None}
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        if is_record(next(iter(get_args(kind)), None)):
+            return [{"key": written(key), "value": written(part)} for key, part in value.items()]
+        return {str(key): written(part) for key, part in value.items()}
+    if isinstance(value, Set):
+        return sorted(map(written, value))
+    return list(map(written, value)) if isinstance(value, Collection) else str(value)
+
+
+def read(kind: Any, value: Any) -> Any:
+    """Return what `written` has made of a value of that kind."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if value is None or kind is Any or origin is Literal:
+        return value
+    if origin in (Union, types.UnionType):
+        return read(next(one for one in inner if one is not type(None)), value)
+    if is_record(kind):
+        hints = _hints(kind)
+        return kind(**{name: read(hints[name], part) for name, part in value.items()})
+    if kind is datetime:
+        return datetime.fromisoformat(value)
+    if is_mapping(origin):
+        key, part = inner
+        if isinstance(value, Mapping):
+            return {name: read(part, one) for name, one in value.items()}
+        return {read(key, one["key"]): read(part, one["value"]) for one in value}
+    if origin is tuple:
+        kinds = [inner[0]] * len(value) if inner[1:] == (...,) else inner
+        return tuple(read(one, part) for one, part in zip(kinds, value, strict=True))
+    if origin is not None:
+        parts = [read(inner[0], part) for part in value]
+        return frozenset(parts) if issubclass(origin, Set) else parts
+    return kind(value)
+
+
+def described(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of a kind; `known` collects the records that it refers to, by name."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind in SCALARS:
+        return dict(SCALARS[kind])
+    if origin is Literal:
+        return {"enum": list(inner)}
+    if origin in (Union, types.UnionType):
+        return described(next(one for one in inner if one is not type(None)), known)
+    if is_record(kind):
+        return _reference(kind, known)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return {"enum": [one.value for one in kind]}
+    if is_mapping(origin):
+        key, part = inner
+        if key is str or get_origin(key) is Literal:
+            return {"type": "object", "additionalProperties": described(part, known)}
+        pair = {"key": described(key, known), "value": described(part, known)}
+        return {"type": "array", "items": {"type": "object", "properties": pair}}
+    if origin is tuple and inner[1:] != (...,):
+        return {"type": "array", "prefixItems": [described(one, known) for one in inner]}
+    if origin is not None:
+        return {"type": "array", "items": described(inner[0], known)}
+    raise TypeError(f"no schema is known for {kind}")
+
+
+def _reference(kind: type, known: dict[str, Any]) -> dict[str, Any]:
+    name = _name(kind)
+    if name not in known:
+        known[name] = {}  # it may refer to itself
+        hints = _hints(kind)
+        known[name] = {
+            "type": "object",
+            "description": " ".join((kind.__doc__ or "").split()),
+            "properties": {one: described(hint, known) for one, hint in hints.items()},
+            "required": [one for one, hint in hints.items() if not _may_be_none(hint)],
+            "additionalProperties": False,
+        }
+    return {"$ref": COMPONENTS + name}
+
+
+def _name(kind: type) -> str:
+    """Return the name of a record; of two kinds of the same name each has that of its module."""
+    module = kind.__module__.rpartition(".")[2]
+    return kind.__name__ if module == "record" else f"{kind.__name__}_{module}"
+
+
+def _may_be_none(hint: Any) -> bool:
+    return hint is Any or type(None) in get_args(hint)
+
+
+def is_record(kind: Any) -> bool:
+    """Return whether values of that kind are objects: dataclasses and named tuples."""
+    return isinstance(kind, type) and (is_dataclass(kind) or hasattr(kind, "_fields"))
+
+
+def is_mapping(origin: Any) -> bool:
+    return isinstance(origin, type) and issubclass(origin, Mapping)
+
+
+def _fields(value: Any) -> Collection[tuple[str, Any]]:
+    kind: Any = type(value)
+    return _hints(kind).items()
+
+
+@cache
+def _hints(kind: Hashable) -> dict[str, Any]:
+    """Return the fields that a record is made from, in their order."""
+    hints = get_type_hints(kind)
+    if is_dataclass(kind):
+        return {field.name: hints[field.name] for field in fields(kind) if field.init}
+    return hints
+
+
+def _defused(memory: Memory) -> Memory:
+    """Return a memory that is held back as one may look at it: it opens and begins nothing."""
+    shown: dict[str, Any] = {
+        name: disarmed(text) for name in HELD if (text := getattr(memory, name)) is not None
+    }
+    return replace(memory, **shown, manual_tags=tuple(map(disarmed, memory.manual_tags)))

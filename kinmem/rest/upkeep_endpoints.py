@@ -1,0 +1,127 @@
+"""Upkeep: the work that is otherwise done in the background, its reports, and the condition."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import Field
+
+from kinmem import __version__
+from kinmem.http.lanes import Unhurried
+from kinmem.http.tokens import Scope
+from kinmem.models import Progress
+from kinmem.models.turns import Run
+from kinmem.rest.endpoint import Asked, Call, Group
+from kinmem.rest.fields import Id, NodeCount
+from kinmem.service import Stats
+from kinmem.upkeep.steps import StepName
+
+# Seconds after which long work is answered, while it goes on; clients give up after 60.
+PATIENCE = 40.0
+
+T = TypeVar("T")
+
+group = Group("Upkeep")
+
+
+@dataclass(frozen=True)
+class Slept:
+    """What was done; without a run it takes longer, and goes on in the background."""
+
+    run: Run | None = None
+
+
+class Sleeping(Asked):
+    steps: Annotated[tuple[StepName, ...], Field(description="all if none is named")] = ()
+    dry_run: bool = False
+    compress: Annotated[bool | None, Field(description="merge without a model")] = None
+
+
+@group("POST", "/sleep", "admin")
+def sleep(call: Call, asked: Sleeping) -> Slept:
+    """Do the upkeep now: learn, expire, tag, link, merge, let fade, tidy up."""
+    steps, given = asked.steps, asked.given()
+    given.pop("steps", None)
+    return Slept(_within(lambda progress: call.service.sleep(steps, progress=progress, **given)))
+
+
+@dataclass(frozen=True)
+class Runs:
+    runs: Sequence[Run]
+
+
+class Reported(Asked):
+    limit: NodeCount = 20
+
+
+@group("GET", "/runs", "read")
+def runs(call: Call, asked: Reported) -> Runs:
+    """Return the reports of background work, the latest first."""
+    return Runs(call.service.runs(**asked.given()))
+
+
+@dataclass(frozen=True)
+class Worked:
+    """How many were made; without a count it takes longer, and goes on in the background."""
+
+    count: int | None = None
+
+
+class Named(Asked):
+    ids: Annotated[tuple[Id, ...], Field(max_length=200)] = ()
+
+
+@group("POST", "/summarize", "admin")
+def summarize(call: Call, asked: Named) -> Worked:
+    """Make new summaries of these memories, or of all that lack one."""
+    return Worked(_within(lambda progress: call.service.summarize(asked.ids, progress)))
+
+
+@group("POST", "/reembed", "admin")
+def reembed(call: Call) -> Worked:
+    """Make the missing vectors of the configured embedder."""
+    return Worked(_within(call.service.reembed))
+
+
+class Patience(Asked):
+    timeout: Annotated[float, Field(ge=0, le=PATIENCE, description="seconds")] = PATIENCE
+
+
+@dataclass(frozen=True)
+class Settled:
+    is_settled: bool
+
+
+@group("POST", "/settle", "write")
+def settle(call: Call, asked: Patience) -> Settled:
+    """Wait until the background work is done; false if it is not after the timeout."""
+    return Settled(call.service.settle(asked.timeout))
+
+
+@group("GET", "/stats", "read")
+def stats(call: Call) -> Stats:
+    """Return counts of memories and messages, the state of vectors, and the latest reports."""
+    return call.service.stats()
+
+
+@dataclass(frozen=True)
+class Health:
+    """Whose memory the token opens, and its condition."""
+
+    status: Literal["ok", "damaged"]
+    """damaged: something was found damaged and left out; `kinmem doctor` says what."""
+    version: str
+    kin: str
+    scope: Scope
+
+
+@group("GET", "/health", "read")
+def health(call: Call) -> Health:
+    """Return whether the memory can be read, and what the token may do."""
+    condition: Literal["ok", "damaged"] = "damaged" if call.service.store.damage else "ok"
+    return Health(condition, __version__, call.service.kin, call.bearer.scope)
+
+
+def _within(work: Callable[[Progress], T]) -> T | None:
+    """Return the result; None if the work continues after PATIENCE."""
+    return Unhurried(work).within(PATIENCE, lambda done, total, what: None)

@@ -1,0 +1,15 @@
+"""The tables of docs/rest.md."""
+
+from kinmem.rest.change_stream import ENDPOINT
+from kinmem.rest.routes import ENDPOINTS
+
+
+def endpoints() -> str:
+    """Return one row for each endpoint, as it is declared."""
+    rows = ["| group | endpoint | scope | what it does |", "| --- | --- | --- | --- |"]
+    group = ""
+    for one in (*ENDPOINTS, ENDPOINT):
+        name = "" if one.group == group else one.group
+        group = one.group
+        rows.append(f"| {name} | `{one.method} {one.path}` | {one.scope} | {one.summary} |")
+    return "\n".join(rows)
