@@ -24,7 +24,6 @@ from kinmem.settings.trust import warnings
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
-    from starlette.routing import BaseRoute
 
     from kinmem.http.logins import BearerOf, Sessions
     from kinmem.service import Service
@@ -82,14 +81,10 @@ def _serve_http(services: "Services") -> NoReturn:
     from kinmem.mcp.calls import follow_roots
     from kinmem.mcp.http_app import build_app
     from kinmem.mcp.protocol import build
-    from kinmem.rest.routes import routes
+    from kinmem.rest.api_routes import routes
 
-<<<<<<< HEAD
-    settings = services.settings
+    settings, lanes = services.settings, Lanes()
     chosen = settings.server
-=======
-    chosen, lanes = services.settings.server, Lanes()
->>>>>>> f570082 (rest: the service as JSON at /api/v1, described from what is served)
     server = build(
         services.get,
         lanes=lanes,
@@ -97,8 +92,7 @@ def _serve_http(services: "Services") -> NoReturn:
         strict=chosen.strict_schemas,
         middleware=[follow_roots()],
     )
-<<<<<<< HEAD
-    others: list[BaseRoute] = [*transfer_routes(services.get)]
+    others = routes(services.get, lanes)
     pages = None
     if chosen.web:
         from kinmem.http.server import bearer_of
@@ -142,10 +136,6 @@ def _sessions(settings: Settings, bearer_of: "BearerOf") -> "Sessions":
     # A free port is known only later; another number tells servers of one home apart as well.
     port = settings.server.port or secrets.randbits(32)
     return Sessions(settings.home, port, bearer_of, SEGMENTS)
-=======
-    app = build_app(server, chosen.session_minutes * 60, routes(services.get, lanes))
-    serve_http(app, services.settings, opened=services.open_soon, close=services.close)
->>>>>>> f570082 (rest: the service as JSON at /api/v1, described from what is served)
 
 
 def _once_asked(then: Callable[[float], None]) -> "ServerMiddleware[Any]":

@@ -15,13 +15,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kinmem.errors import ConfigError
-<<<<<<< HEAD
 from kinmem.http.logins import BearerOf, Sessions
-from kinmem.http.tokens import KIN_KEY, SCOPE_KEY
-=======
 from kinmem.http.refusals import refusal
-from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
->>>>>>> f570082 (rest: the service as JSON at /api/v1, described from what is served)
+from kinmem.http.tokens import KIN_KEY, SCOPE_KEY
 
 logger = logging.getLogger(__name__)
 
@@ -52,12 +48,12 @@ class Guard:
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
-        elif refusal := self._refusal(scope):
-            await refusal(scope, receive, send)
+        elif refused := self._refused(scope):
+            await refused(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
-    def _refusal(self, scope: Scope) -> Response | None:
+    def _refused(self, scope: Scope) -> Response | None:
         """Return the refusal of the request; None if it may pass, with its Kin noted in the
         scope."""
         headers = _Headers(scope)
@@ -99,9 +95,9 @@ class Guard:
             return _unreadable(error)
         if known is None:
             challenge = 'Bearer realm="kinmem"' + (', error="invalid_token"' if given else "")
-            refusal = _error(401, "a valid bearer token is needed; `kinmem token add` makes one")
-            refusal.headers["WWW-Authenticate"] = challenge
-            return refusal
+            refused = _error(401, "a valid bearer token is needed; `kinmem token add` makes one")
+            refused.headers["WWW-Authenticate"] = challenge
+            return refused
         scope[KIN_KEY], scope[SCOPE_KEY] = known.kin, known.scope
         if bearer:  # the SDK binds each session to the user who opened it
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=known.kin, scopes=[]))

@@ -16,7 +16,7 @@ from kinmem.errors import KinmemError
 from kinmem.http.lanes import Lanes, ServiceFor
 from kinmem.http.refusals import refusal, refusal_of
 from kinmem.http.tokens import KIN_KEY
-from kinmem.rest.endpoint import Asked, Call, Endpoint
+from kinmem.rest.declaration import Asked, Call, Endpoint
 from kinmem.rest.requests import Malformed, asked_for
 from kinmem.rest.shapes import written
 from kinmem.service.changes import Changes

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from kinmem.conversation.sanitize import inert_conversation
 from kinmem.models.turns import Happening, Message, Observed, Session
-from kinmem.rest.endpoint import Asked, Call, Group
+from kinmem.rest.declaration import Asked, Call, Group
 from kinmem.rest.fields import NodeCount, Place, Text, When
 
 group = Group("Conversations")

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from kinmem.errors import InvalidInput
 from kinmem.models import Stored
-from kinmem.rest.endpoint import Call, Group
+from kinmem.rest.declaration import Call, Group
 from kinmem.rest.fields import LEFT_OUT, Made
 
 # A file of 16 MiB in base64, with its details.

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from kinmem.models import Category, Scope
-from kinmem.rest.endpoint import Asked
+from kinmem.rest.declaration import Asked
 from kinmem.validation import MOST_LISTED
 
 # Stands for a value that the caller has not named. It reaches nothing: see Asked.given.

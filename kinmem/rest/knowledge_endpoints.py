@@ -9,7 +9,7 @@ from pydantic import Field
 from kinmem.knowledge.connections import Picture
 from kinmem.knowledge.explore import Card, Way
 from kinmem.models import Page
-from kinmem.rest.endpoint import Asked, Call, Group
+from kinmem.rest.declaration import Asked, Call, Group
 from kinmem.rest.fields import LEFT_OUT, Lines, NodeCount, Paged, Text, When
 
 group = Group("Knowledge")

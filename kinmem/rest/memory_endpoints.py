@@ -11,7 +11,7 @@ from kinmem.errors import InvalidInput
 from kinmem.knowledge.connections import Connection
 from kinmem.models import Answer, Forgotten, Memory, Mode, Note, Page, State, Stored
 from kinmem.models.links import Relation
-from kinmem.rest.endpoint import Asked, Call, Group
+from kinmem.rest.declaration import Asked, Call, Group
 from kinmem.rest.fields import (
     LEFT_OUT,
     Details,

@@ -5,7 +5,7 @@ from typing import Any
 
 from kinmem import __version__
 from kinmem.rest.change_stream import ENDPOINT, LINES
-from kinmem.rest.endpoint import Endpoint
+from kinmem.rest.declaration import Endpoint
 from kinmem.rest.requests import ID_CHARACTERS, JSON, KEY_CHARACTERS
 from kinmem.rest.shapes import COMPONENTS, described
 

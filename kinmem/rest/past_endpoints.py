@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from kinmem.models import Event, Memory
-from kinmem.rest.endpoint import Asked, Call, Group
+from kinmem.rest.declaration import Asked, Call, Group
 from kinmem.rest.fields import Lines, Write
 from kinmem.service.changes import MOST, Changes
 from kinmem.undo.undo import Undone

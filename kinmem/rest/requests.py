@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from kinmem.errors import InvalidInput, TooLarge
 from kinmem.http.argument_errors import in_short
-from kinmem.rest.endpoint import Asked, Endpoint
+from kinmem.rest.declaration import Asked, Endpoint
 
 JSON = "application/json"
 ETAG = re.compile(r'"([0-9]{1,15})"')

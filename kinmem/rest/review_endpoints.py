@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from kinmem.models import Review, Scope
-from kinmem.rest.endpoint import Asked, Call, Group
+from kinmem.rest.declaration import Asked, Call, Group
 from kinmem.rest.fields import LEFT_OUT, Id
 
 group = Group("Review")

@@ -11,7 +11,7 @@ from kinmem.http.lanes import Unhurried
 from kinmem.http.tokens import Scope
 from kinmem.models import Progress
 from kinmem.models.turns import Run
-from kinmem.rest.endpoint import Asked, Call, Group
+from kinmem.rest.declaration import Asked, Call, Group
 from kinmem.rest.fields import Id, NodeCount
 from kinmem.service import Stats
 from kinmem.upkeep.steps import StepName

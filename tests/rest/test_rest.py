@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import kinmem
-from kinmem.rest.routes import ENDPOINTS, PREFIX
+from kinmem.rest.api_routes import ENDPOINTS, PREFIX
 from tests.rest.conftest import Api
 
 

@@ -26,7 +26,7 @@ from kinmem.rest import (
     upkeep_endpoints,
 )
 from kinmem.rest.change_stream import STREAM, change_stream
-from kinmem.rest.endpoint import Call, Endpoint
+from kinmem.rest.declaration import Call, Endpoint
 from kinmem.rest.openapi import DESCRIPTION, openapi
 from kinmem.rest.requests import (
     Malformed,
