@@ -72,6 +72,8 @@ class Service:
     ) -> None:
         """Offer what concerns memories."""
         self.recall = memories.recall
+        self.similar = memories.similar
+        self.left_out = memories.left_out
         self.list_memories = memories.list_memories
         self.review_memories = memories.review_memories
         self.forget = memories.forget
@@ -96,6 +98,7 @@ class Service:
         self.text = views.text
         self.chunk = views.chunk
         self.vitals = views.vitals
+        self.forecast = views.forecast
         self.newer = views.newer
         self.links = views.links
         self.timeline = views.timeline

@@ -12,7 +12,9 @@ from kinmem.models import (
     LIVE,
     Answer,
     ErasedFromBackups,
+    Filters,
     Forgotten,
+    Hit,
     Memory,
     Page,
     Progress,
@@ -23,11 +25,23 @@ from kinmem.recall.question import Request
 from kinmem.service.components import QUERY_BYTES, Components, Ground
 from kinmem.settings import KIN_NAME
 from kinmem.store.memory import Sort
-from kinmem.text import clean, storable
+from kinmem.text import clean, cut, storable
 from kinmem.undo.forget_about import Forgetting
 from kinmem.undo.scrub import Scrub, Tools
 from kinmem.undo.undo import Undone
 from kinmem.validation import Where, checked_filters
+
+# Of a memory's text, what others are compared with.
+LIKE_CHARACTERS = 600
+
+# On the scale of all embedders, where 0 is what any two texts have in common.
+LEAST_LIKENESS = 0.2
+
+
+def likeness(hit: Hit) -> float:
+    """Return how close the hit is in meaning, 0 to 1."""
+    reasons = hit.reasons
+    return (reasons.meaning if reasons.cosine is None else reasons.cosine) or 0.0
 
 
 class Memories:
@@ -89,6 +103,28 @@ class Memories:
         used = [hit.memory.id for hit in answer.hits if not (hit.weak or hit.is_turn)]
         self._store.count_use(used, self._clock())
         return answer
+
+    def similar(self, memory_id: str, limit: int = 5) -> list[Hit]:
+        """Return visible memories that say something like this one, best first.
+
+        It is no question: what is found does not count as used.
+        """
+        memory = self._store.get(memory_id)
+        text = cut(memory.content, LIKE_CHARACTERS)
+        self._background.await_ready()
+        answer = self._recall(Request(text, limit + 1, Filters()))
+        return [
+            hit
+            for hit in answer.hits
+            if hit.memory.id != memory.id and likeness(hit) >= LEAST_LIKENESS
+        ][:limit]
+
+    def left_out(self, query: str, limit: int = 5) -> list[Hit]:
+        """Return what fits the question but is not in use: archived, superseded, held back or
+        forgotten. It does not count as used."""
+        query = clean(query, "query", QUERY_BYTES)
+        states = tuple(state for state in State if state not in LIVE)
+        return self._recall(Request(query, limit, Filters(states=states))).hits
 
     def _with_damage(self, answer: Answer) -> Answer:
         """Say once, of each damaged row, that something is damaged and was left out."""

@@ -18,6 +18,7 @@ from kinmem.recall.conversation import as_memory
 from kinmem.service.components import Ground
 from kinmem.store.base import newer_of
 from kinmem.text import folded
+from kinmem.upkeep.forecast import Forecast, forecast
 from kinmem.upkeep.priority import Vitals, vitals
 from kinmem.validation import MOST_LISTED, Time, checked_count
 
@@ -70,6 +71,11 @@ class Views:
         """Return retention, tier with reason, and priority of an own memory; None if it is not
         live."""
         return vitals(self._store, memory_id, self._settings.life, self._clock())
+
+    def forecast(self, memory_id: str) -> Forecast | None:
+        """Return what becomes of an own memory that nobody uses from now on; None if it is not
+        live."""
+        return forecast(self._store, memory_id, self._settings.life, self._clock())
 
     def newer(self, *memory_ids: str) -> dict[str, str]:
         """For each memory that may no longer hold, return the id of the newer memory that

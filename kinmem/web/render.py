@@ -29,6 +29,8 @@ HTMX = json.dumps(
         "refreshOnHistoryMiss": True,
         "selfRequestsOnly": True,
         "scrollIntoViewOnBoost": False,
+        # A form that could not be done is shown again, with the reason.
+        "responseHandling": [{"code": "204", "swap": False}, {"code": ".*", "swap": True}],
     }
 )
 # Nothing but our own files; no script or style within a page.

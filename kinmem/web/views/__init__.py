@@ -5,9 +5,12 @@ To add one: a module here with a View called VIEW, a template, its words in both
 """
 
 from kinmem.web.view import View
-from kinmem.web.views import memory_list, overview
+from kinmem.web.views import memory_list, one_memory, overview, review_queue, search_page
 
 VIEWS: tuple[View, ...] = (
     overview.VIEW,
     memory_list.VIEW,
+    one_memory.VIEW,
+    search_page.VIEW,
+    review_queue.VIEW,
 )

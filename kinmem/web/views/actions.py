@@ -12,7 +12,7 @@ Change = Callable[[Service, str], Any]
 
 
 def _set(service: Service, id: str, **fields: Any) -> Any:
-    return service.update_memory(id, reason=REASON, trusted=True, **fields)
+    return service.update_memory(id, reason=REASON, **fields)
 
 
 # What the history tells of a change made here.

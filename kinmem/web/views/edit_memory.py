@@ -1,0 +1,99 @@
+"""Editing a memory: a form with its fields, which nobody else's change is lost by."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kinmem.conversation.sanitize import restored
+from kinmem.errors import InvalidInput, VersionConflict
+from kinmem.models import CATEGORIES, Memory
+from kinmem.web.render import visible
+from kinmem.web.view import Answer, Asked, Done, Notice, Shown
+from kinmem.web.views.actions import REASON
+
+FIELDS = ("content", "subject", "category", "importance", "tags", "expires", "place")
+
+
+def edit(asked: Asked) -> Answer:
+    memory = asked.service.store.get(asked.path["id"])
+    return _form(asked, memory, _shown(asked, memory), None)
+
+
+def save(asked: Asked) -> Answer:
+    """Store what was changed; what cannot be stored is shown again, with the reason."""
+    memory = asked.service.store.get(asked.path["id"])
+    given = {name: _typed(asked, name) for name in FIELDS if name in asked.form}
+    known = _shown(asked, memory)
+    try:
+        version = int(asked.given("version") or 0)
+        changes = {
+            name: _stored(name, value) for name, value in given.items() if value != known.get(name)
+        }
+        if not changes:
+            return Done(f"/memory/{memory.id}", Notice("edit.unchanged"))
+        changes = dict(restored(changes, memory))
+        asked.service.update_memory(
+            memory.id,
+            if_version=version,
+            reason=REASON,
+            trusted=asked.may("admin"),
+            **changes,
+        )
+    except VersionConflict:
+        problem = asked.language.text("edit.conflict")
+        return _form(asked, memory, {**known, **given}, problem, 409)
+    except (InvalidInput, ValueError) as error:
+        return _form(asked, memory, {**known, **given}, str(error), 400)
+    write = asked.service.history(memory.id, 1)[0].write
+    return Done(f"/memory/{memory.id}", Notice("did.edited", undo=(write,)))
+
+
+def _form(
+    asked: Asked, memory: Memory, values: Mapping[str, str], problem: str | None, status: int = 200
+) -> Shown:
+    return Shown(
+        "edit.html",
+        {
+            "memory": memory,
+            "values": values,
+            "problem": problem,
+            "categories": CATEGORIES,
+            "places": asked.service.store.places(),
+            "path": f"/memory/{memory.id}",
+        },
+        status,
+    )
+
+
+def _shown(asked: Asked, memory: Memory) -> dict[str, str]:
+    """Return what the form holds at first."""
+    expires = memory.expires_at
+    shown = {
+        "subject": memory.subject or "",
+        "category": memory.category,
+        "importance": "" if memory.importance is None else f"{memory.importance:g}",
+        "tags": ", ".join(memory.manual_tags),
+        "expires": f"{expires.astimezone(asked.zone):%Y-%m-%dT%H:%M}" if expires else "",
+        "place": memory.place or "",
+    }
+    text = {} if memory.is_document else {"content": memory.content}
+    return {name: _one_ending(visible(value)) for name, value in {**text, **shown}.items()}
+
+
+def _typed(asked: Asked, name: str) -> str:
+    value = asked.form.get(name)
+    return _one_ending(value) if isinstance(value, str) else ""
+
+
+def _one_ending(text: str) -> str:
+    """Browsers end lines in a form with two characters."""
+    return text.replace("\r\n", "\n").strip()
+
+
+def _stored(name: str, value: str) -> Any:
+    if name == "importance":
+        return float(value.replace(",", ".")) if value else None
+    if name == "tags":
+        return tuple(filter(None, map(str.strip, value.split(","))))
+    if name == "place":
+        return value  # an empty name is everywhere
+    return value or None

@@ -1,0 +1,170 @@
+"""One memory: what it says, where it comes from, what happened to it, what will become of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from kinmem.errors import MemoryNotFound
+from kinmem.models import LIVE, TURN, Memory
+from kinmem.models.turns import Message
+from kinmem.service.memories import likeness
+from kinmem.upkeep.forecast import Forecast
+from kinmem.web.charts import HEIGHT, WIDTH, Line, line
+from kinmem.web.differences import Changed, changes
+from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View
+from kinmem.web.views.actions import changer
+from kinmem.web.views.edit_memory import edit, save
+
+PATH = "/memory/{id}"
+SIMILAR = 4
+MOST_EVENTS = 100
+# Characters of a document that are shown; the rest is in its chunks.
+LONGEST = 100_000
+ACTIONS = ("pin", "unpin", "share", "unshare", "archive", "restore", "forget")
+
+
+class Step(NamedTuple):
+    """One line of the history."""
+
+    seq: int
+    write: int
+    at: datetime
+    kin: str
+    action: str
+    reason: str | None
+    changed: Sequence[Changed]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """How a memory fades from today on."""
+
+    drawn: Line
+    days: int
+    marks: Sequence[float]
+    """Where on the x axis something changes."""
+    limits: Sequence[float]
+    """Where on the y axis it becomes stale, and is archived."""
+
+
+def show(asked: Asked) -> Answer:
+    id = asked.path["id"]
+    if id.startswith(TURN):
+        return _turn(asked, id)
+    service = asked.service
+    memory = service.store.get(id)  # looking is no use
+    is_own = memory.kin == service.kin
+    forecast = service.forecast(id)
+    text = service.text(id)
+    return Shown(
+        "memory.html",
+        {
+            "memory": memory,
+            "text": text[:LONGEST],
+            "is_cut": len(text) > LONGEST,
+            "summary": service.store.summaries.of([id]).get(id),
+            "is_own": is_own,
+            "is_live": memory.state in LIVE,
+            "vitals": service.vitals(id),
+            "curve": _curve(asked, forecast),
+            "forecast": forecast,
+            "on": lambda day: asked.now + timedelta(days=day),
+            "newer": service.newer(id).get(id),
+            "links": service.links(id).get(id, []),
+            "replaced": _replaced(asked, memory),
+            "similar": service.similar(id, SIMILAR) if memory.state in LIVE else [],
+            "likeness": likeness,
+            "told_in": _told_in(asked, memory),
+            "history": _history(asked, id),
+            "path": f"/memory/{id}",
+        },
+    )
+
+
+def _turn(asked: Asked, id: str) -> Answer:
+    """Show a message of a conversation that no memory was learned from."""
+    message = asked.service.store.transcript.messages([id]).get(id)
+    if message is None:
+        raise MemoryNotFound(id)
+    return Shown("message.html", {"message": message})
+
+
+def _curve(asked: Asked, forecast: Forecast | None) -> Curve | None:
+    if forecast is None or len(forecast.left) < 2:
+        return None
+    days = forecast.left[-1][0]
+    step = max(1, days // 120)
+    pairs = [(float(day), left) for day, left in forecast.left if not day % step or day == days]
+    life = asked.service.settings.life
+    return Curve(
+        line(pairs, 1.0),
+        days,
+        [WIDTH * turn.day / days for turn in forecast.turns if turn.day <= days],
+        [HEIGHT * (1 - limit) for limit in (life.stale_below, life.archive_below) if limit],
+    )
+
+
+def _replaced(asked: Asked, memory: Memory) -> Mapping[str, Sequence[Memory]]:
+    """Return what has replaced it, what it has replaced, and what it was made from."""
+    store = asked.service.store
+    ids = {
+        "by": [memory.superseded_by] if memory.superseded_by else [],
+        "from": store.past.superseded_by([memory.id]),
+        "parents": store.parents(memory.id),
+    }
+    known = store.memories({id for some in ids.values() for id in some})
+    return {how: [known[id] for id in some if id in known] for how, some in ids.items()}
+
+
+def _told_in(asked: Asked, memory: Memory) -> list[Message]:
+    """Return the messages it was learned from, in order."""
+    if memory.session is None or not memory.turns or memory.kin != asked.service.kin:
+        return []
+    turns = frozenset(memory.turns)
+    return [one for one in asked.service.turns(memory.session) if one.turn in turns]
+
+
+def _history(asked: Asked, id: str) -> list[Step]:
+    return [
+        Step(
+            event.seq,
+            event.write,
+            event.at,
+            event.kin,
+            event.action,
+            event.reason,
+            list(changes(event)),
+        )
+        for event in asked.service.history(id, MOST_EVENTS)
+    ]
+
+
+def erase(asked: Asked) -> Answer:
+    """Remove it for good, if that was typed."""
+    id = asked.path["id"]
+    typed = (asked.given("typed") or "").casefold()
+    if typed != asked.language.text("erase.word").casefold():
+        return Done(f"/memory/{id}", Notice("erase.mistyped", is_problem=True))
+    reach = asked.service.forget(id, erase=True).backups
+    unreached = len(reach.unreached)
+    key = "did.erased_but" if unreached else "did.erased"
+    return Done("/memories", Notice(key, {"n": unreached} if unreached else {}))
+
+
+def confirm(asked: Asked) -> Answer:
+    """Vouch for what another Kin shares."""
+    id = asked.path["id"]
+    asked.service.confirm(id)
+    return Done(f"/memory/{id}", Notice("did.confirmed"))
+
+
+VIEW = View(
+    "memory",
+    PATH,
+    show,
+    pages={f"{PATH}/edit": edit},
+    actions={f"{PATH}/edit": save, **{f"/change/{name}": changer(name) for name in ACTIONS}},
+    owner={f"{PATH}/erase": erase, f"{PATH}/confirm": confirm},
+    is_listed=False,
+)
