@@ -77,7 +77,7 @@ const isBusy = () => {
   const focused = document.activeElement;
   return (
     !main ||
-    main.querySelector("input[name=id]:checked, [data-busy], details[open] form") !== null ||
+    main.querySelector("input[name=id]:checked, [data-busy], .erase[open], .filters details[open]") !== null ||
     (main.contains(focused) && isTyping(focused))
   );
 };

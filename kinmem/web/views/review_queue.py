@@ -27,6 +27,12 @@ class Decision:
         """Whether one of several memories stays."""
         return len(self.memories) > 1 and self.issue.suggestion != "delete"
 
+    @property
+    def is_rewritten(self) -> bool:
+        """Whether the suggested text is none of the memories'."""
+        text = self.issue.suggested_content
+        return bool(text) and text not in {memory.content for memory in self.memories}
+
 
 def show(asked: Asked) -> Answer:
     review = asked.service.review_memories()
