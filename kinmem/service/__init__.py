@@ -109,6 +109,7 @@ class Service:
         self.as_of = views.as_of
         self.subjects = views.subjects
         self.growth = views.growth
+        self.days = views.days
         self.stats = views.stats
         self.changes = changes.changes
 
@@ -121,6 +122,7 @@ class Service:
         self.context = conversations.context
         self.sessions = conversations.sessions
         self.turns = conversations.turns
+        self.became = conversations.became
         self.parked = conversations.parked
         self.retry = conversations.retry
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Unpack
 
-from kinmem.models import Progress
+from kinmem.models import Memory, Progress
 from kinmem.models.turns import Circumstances, Happening, Message, Observed, Run, Session
 from kinmem.service.components import Components
 from kinmem.store.base import Store
@@ -109,6 +109,12 @@ class Conversations:
     def turns(self, session: str) -> list[Message]:
         """Return all messages of a session, in order."""
         return self._store.turns.messages(session)
+
+    def became(self, session: str) -> Mapping[str, list[Memory]]:
+        """Return by turn the memories that were learned from it, in any state."""
+        turns = self._store.turns.became(session)
+        known = self._store.memories({id for ids in turns.values() for id in ids})
+        return {turn: [known[id] for id in ids if id in known] for turn, ids in turns.items()}
 
     def parked(self) -> list[Message]:
         """Return the messages that could not be learned from after three tries; see retry."""

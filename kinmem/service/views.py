@@ -1,7 +1,9 @@
 """Service: views for people and programs: single memories, history, entities, graph, statistics."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 
 from kinmem.errors import InvalidInput
 from kinmem.knowledge.connections import Connection, Picture, connections, picture
@@ -170,6 +172,15 @@ class Views:
     def growth(self) -> Mapping[str, int]:
         """Return how many visible memories were stored on each day; see Memories.growth."""
         return self._store.growth()
+
+    def days(self) -> Mapping[date, int]:
+        """Return how much happened or was said on each day, in the zone of the settings."""
+        zone = self._settings.general.zone
+        days: Counter[date] = Counter()
+        for hour, count in self._store.by_hour().items():
+            at = datetime.strptime(hour, "%Y-%m-%dT%H").replace(tzinfo=UTC)
+            days[at.astimezone(zone).date()] += count
+        return days
 
     def stats(self) -> Stats:
         """Return counts of memories and messages, the state of the vectors, and the latest

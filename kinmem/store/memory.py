@@ -203,6 +203,11 @@ class Memories(Protocol):
         earliest first; days without any are left out."""
         ...
 
+    def by_hour(self) -> Mapping[str, int]:
+        """Count what may be on a timeline by the hour in which it happened or was said
+        (2026-11-24T08, in UTC), the earliest first."""
+        ...
+
     @property
     def revision(self) -> tuple[int, ...]:
         """Changes whenever any process has changed something that recall reads."""

@@ -175,6 +175,10 @@ class Turns(Protocol):
         snapshot stands for, except snapshot `but`."""
         ...
 
+    def became(self, session: str) -> Mapping[str, Sequence[str]]:
+        """Return by turn the ids of the own memories that were learned from it, in any state."""
+        ...
+
     def sessions(self, limit: int | None = 50) -> list[Session]:
         """Return the latest sessions, the one last spoken in first; with None all of them."""
         ...

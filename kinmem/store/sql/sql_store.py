@@ -316,15 +316,22 @@ class SqlStore:
         return counts
 
     def growth(self) -> Mapping[str, int]:
-        days: Counter[str] = Counter()
+        return self._counted("substr(m.created_at, 1, 10)", "1")
+
+    def by_hour(self) -> Mapping[str, int]:
+        return self._counted(
+            f"substr({SAID_AT}, 1, 13)", "m.state NOT IN ('deleted', 'quarantined')"
+        )
+
+    def _counted(self, key: str, where: str) -> Mapping[str, int]:
+        counts: Counter[str] = Counter()
         for file in self._files:
             rows = file.database.rows(
-                "SELECT substr(m.created_at, 1, 10), count(*) FROM memories m"
-                f" WHERE {VISIBLE} GROUP BY 1",
+                f"SELECT {key}, count(*) FROM memories m WHERE {VISIBLE} AND {where} GROUP BY 1",
                 self._files.view(file),
             )
-            days.update(dict(rows))
-        return dict(sorted(days.items()))
+            counts.update(dict(rows))
+        return dict(sorted(counts.items()))
 
     @property
     def damage(self) -> list[Damaged]:

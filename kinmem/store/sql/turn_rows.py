@@ -131,6 +131,16 @@ class SqlTurns:
             {"session": session, "but": but},
         )
 
+    def became(self, session: str) -> Mapping[str, Sequence[str]]:
+        found: dict[str, list[str]] = {}
+        for turn, id in self._database.rows(
+            "SELECT t.turn, m.id FROM memory_turns t JOIN memories m ON m.rowid = t.memory"
+            " WHERE t.session = ? ORDER BY m.id",
+            (session,),
+        ):
+            found.setdefault(turn, []).append(id)
+        return found
+
     def sessions(self, limit: int | None = 50) -> list[Session]:
         rows = self._database.rows(
             """

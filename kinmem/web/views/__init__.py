@@ -5,12 +5,24 @@ To add one: a module here with a View called VIEW, a template, its words in both
 """
 
 from kinmem.web.view import View
-from kinmem.web.views import memory_list, one_memory, overview, review_queue, search_page
+from kinmem.web.views import (
+    activity,
+    memory_list,
+    one_memory,
+    overview,
+    review_queue,
+    search_page,
+    talks,
+    timeline_view,
+)
 
 VIEWS: tuple[View, ...] = (
     overview.VIEW,
     memory_list.VIEW,
     one_memory.VIEW,
     search_page.VIEW,
+    timeline_view.VIEW,
+    talks.VIEW,
     review_queue.VIEW,
+    activity.VIEW,
 )

@@ -1,0 +1,85 @@
+"""Activity, timeline, conversations: what they show, what they take back, hostile texts."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.conftest import Site
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202eevil " + "x" * 20_000
+PATHS = ("/activity", "/timeline", "/timeline?held=1", "/conversations")
+
+
+def test_what_an_undo_would_change_is_shown_before_it_is_done(site: Site) -> None:
+    stored = site.service.memorize("The cat is called Momo")
+    site.service.update_memory(stored.id or "", content="The cat is called Mimi")
+    with site.client() as client:
+        shown = client.get("/activity").text
+        (to, *_) = re.findall(r'href="(/activity/undo\?what=[^"]+)"', shown)
+        before = client.get(to).text
+        assert "<del>The cat is called Mimi" in before and "<ins>The cat is called Momo" in before
+        assert site.service.get(stored.id or "").content.endswith("Mimi")
+
+        done = site.post(client, "/activity/undo", what=to.partition("=")[2])
+
+    assert "Undone." in done.text
+    assert site.service.get(stored.id or "").content.endswith("Momo")
+
+
+def test_what_later_changes_build_on_is_undone_with_them_only_if_asked(site: Site) -> None:
+    stored = site.service.memorize("The dog is called Rex")
+    first = site.service.history(stored.id)[0].write
+    site.service.update_memory(stored.id or "", content="The dog is called Max")
+    with site.client() as client:
+        assert "Later changes build on this" in client.get(f"/activity/undo?what={first}").text
+        assert "Not done" in site.post(client, "/activity/undo", what=first).text
+        assert "Takes back 2 writes" in client.get(f"/activity/undo?what={first}&cascade=1").text
+
+
+def test_a_day_shows_what_happened_and_what_held(site: Site) -> None:
+    site.service.memorize("I moved to Lyon", occurred_at="2026-03-05")
+    site.service.memorize("I bought a bicycle", occurred_at="2026-04-07")
+    with site.client() as client:
+        month = client.get("/timeline?day=2026-03").text
+        day = client.get("/timeline?day=2026-04-07").text
+        held = client.get("/timeline?day=2026-03-31&held=1").text
+        wrong = client.get("/timeline?day=yesterday-ish")
+
+    assert "5 Mar 2026: 1" in month and "bicycle" not in month
+    assert "bicycle" in day and "Lyon" not in day
+    assert "Lyon" in held and "bicycle" not in held
+    assert wrong.status_code == 400
+
+
+def test_a_conversation_shows_what_each_turn_became(site: Site) -> None:
+    service = site.service
+    service.record_turn("talk/1?&", "I live in Lyon and my sister is called Clara.", "Nice.")
+    service.sleep_if_due()
+    with site.client() as client:
+        listed = client.get("/conversations").text
+        shown = client.get("/conversations/one", params={"name": "talk/1?&"}).text
+        unknown = client.get("/conversations/one", params={"name": "none"})
+
+    assert "talk/1?&amp;" in listed
+    assert "Became" in shown and "Clara" in shown.partition("Became")[2]
+    assert unknown.status_code == 404
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_views_open_with_hostile_contents_as_text(site: Site, page: Page, language: str) -> None:
+    service = site.service
+    service.memorize(HOSTILE)
+    service.record_turn(f"<b>s</b>\u202e{language}", HOSTILE, HOSTILE)
+    page.set_extra_http_headers({"Accept-Language": language})
+    problems: list[str] = []
+    page.on("console", lambda line: line.type == "error" and problems.append(line.text))
+    page.on("dialog", lambda dialog: problems.append("a script has run"))
+    session = f"/conversations/one?name=%3Cb%3Es%3C/b%3E%E2%80%AE{language}"
+    for path in (*PATHS, session):
+        page.set_viewport_size({"width": 360, "height": 800})
+        page.goto(path)
+        expect(page.get_by_role("heading", level=1)).to_have_count(1)
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, f"{path} is wider than the screen by {wide}"
+    assert problems == []
