@@ -6,7 +6,7 @@ out. A time is ISO 8601. A mapping whose keys are no texts is a list of {key, va
 
 import types
 from collections.abc import Collection, Hashable, Mapping, Set
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass, replace
 from datetime import datetime
 from enum import Enum
 from functools import cache
@@ -59,8 +59,9 @@ def read(kind: Any, value: Any) -> Any:
     if origin in (Union, types.UnionType):
         return read(next(one for one in inner if one is not type(None)), value)
     if is_record(kind):
-        hints = _hints(kind)
-        return kind(**{name: read(hints[name], part) for name, part in value.items()})
+        hints, needed = _hints(kind), _needed(kind)
+        given = {name: read(hints[name], part) for name, part in value.items()}
+        return kind(**dict.fromkeys(needed - given.keys()), **given)
     if kind is datetime:
         return datetime.fromisoformat(value)
     if is_mapping(origin):
@@ -149,6 +150,19 @@ def _hints(kind: Hashable) -> dict[str, Any]:
     if is_dataclass(kind):
         return {field.name: hints[field.name] for field in fields(kind) if field.init}
     return hints
+
+
+@cache
+def _needed(kind: Any) -> frozenset[str]:
+    """Return the fields without a default."""
+    if is_dataclass(kind):
+        without = (MISSING, MISSING)
+        return frozenset(
+            field.name
+            for field in fields(kind)
+            if field.init and (field.default, field.default_factory) == without
+        )
+    return frozenset(_hints(kind)) - frozenset(kind._field_defaults)
 
 
 def _defused(memory: Memory) -> Memory:

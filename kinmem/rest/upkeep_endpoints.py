@@ -1,6 +1,6 @@
 """Upkeep: the work that is otherwise done in the background, its reports, and the condition."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeVar
 
@@ -102,6 +102,19 @@ def settle(call: Call, asked: Patience) -> Settled:
 def stats(call: Call) -> Stats:
     """Return counts of memories and messages, the state of vectors, and the latest reports."""
     return call.service.stats()
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How many memories were stored, by day."""
+
+    days: Mapping[str, int]
+
+
+@group("GET", "/growth", "read")
+def growth(call: Call) -> Growth:
+    """Return how many visible memories were stored on each day."""
+    return Growth(call.service.growth())
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,57 @@
+"""The errors of a server as those of a local memory, so that who calls need not tell them apart."""
+
+from typing import NoReturn
+
+import httpx
+
+from kinmem.errors import (
+    ConfigError,
+    EntityNotFound,
+    InvalidInput,
+    KinmemError,
+    LaterChange,
+    MemoryNotFound,
+    ModelError,
+    Overloaded,
+    StoreError,
+    TooLarge,
+    Unreadable,
+    VersionConflict,
+)
+
+KINDS: dict[str, type[KinmemError]] = {
+    "invalid": InvalidInput,
+    "too_large": TooLarge,
+    "unreadable": Unreadable,
+    "not_found": MemoryNotFound,
+    "conflict": VersionConflict,
+    "overloaded": Overloaded,
+    "model": ModelError,
+    "config": ConfigError,
+}
+
+
+class Unreachable(KinmemError):
+    """The server cannot be reached, or what answers is no kinmem. Whether a write was done is open:
+    repeat it with the same idempotency_key."""
+
+    code = "unreachable"
+    retry = True
+
+
+def raise_for(response: httpx.Response, name: str) -> NoReturn:
+    """Raise what the method of that name would have raised locally."""
+    try:
+        told = response.json()["error"]
+        code, message, retry = str(told["code"]), str(told["message"]), bool(told["retry"])
+    except (ValueError, KeyError, TypeError):
+        raise Unreachable(f"{response.url.host} answers {response.status_code}") from None
+    kind = StoreError if code.startswith("storage_") else KINDS.get(code, KinmemError)
+    if name == "explore" and kind is MemoryNotFound:
+        kind = EntityNotFound
+    if name == "undo" and kind is VersionConflict:
+        kind = LaterChange
+    error = kind.__new__(kind, message)  # the message is there already; __init__ would write it
+    error.args = (message,)
+    error.code, error.retry = code, retry
+    raise error

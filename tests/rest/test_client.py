@@ -1,0 +1,151 @@
+"""Python over REST: one contract for a memory that is opened here, and for one of a server."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import kinmem
+from kinmem.errors import (
+    ConfigError,
+    EntityNotFound,
+    InvalidInput,
+    KinmemError,
+    MemoryNotFound,
+    VersionConflict,
+)
+from kinmem.rest.client import LOCAL_ONLY, Client
+from kinmem.service import Service
+from tests.rest.conftest import Api
+
+
+def public(memory: object) -> set[str]:
+    return {
+        name
+        for name in dir(memory)
+        if not name.startswith("_") and callable(getattr(memory, name, None))
+    }
+
+
+@pytest.fixture(params=["here", "server"])
+def memory(request: pytest.FixtureRequest, api: Api, tmp_path: Path) -> Iterator[Service]:
+    if request.param == "here":
+        opened = kinmem.open("ana", home=tmp_path)
+    else:
+        server = api.server
+        opened = kinmem.open("ana", url=server.url, token=server.tokens["admin"])
+    with opened as it:
+        yield it
+
+
+def test_it_has_the_methods_of_a_local_memory(api: Api, tmp_path: Path) -> None:
+    server = api.server
+    with (
+        kinmem.open("ana", home=tmp_path) as here,
+        kinmem.open("ana", url=server.url, token=server.tokens["admin"]) as there,
+    ):
+        assert public(there) == public(here) - LOCAL_ONLY - {"clock"}
+        with pytest.raises(AttributeError, match="where the files are"):
+            there.scrub()
+
+
+def test_a_memory_lives(memory: Service) -> None:
+    stored = memory.memorize("the tea is kept in the cellar", subject="tea", tags=("kitchen",))
+    id = stored.id or ""
+    assert stored.status == "created"
+    assert memory.memorize("the tea is kept in the cellar").status == "duplicate_of"
+
+    hit = memory.recall("where is the tea kept?").hits[0]
+    assert (hit.memory.id, hit.memory.tags, hit.weak) == (id, ("kitchen",), False)
+    assert "+meaning" in hit.why
+
+    changed = memory.update_memory(id, content="the tea is kept in the attic", if_version=1)
+    assert (changed.content, changed.version) == ("the tea is kept in the attic", 2)
+    with pytest.raises(VersionConflict, match="version 2, not 1"):
+        memory.update_memory(id, pinned=True, if_version=1)
+    assert memory.update_memory(id, subject=None).subject is None
+
+    assert memory.forget(id).restorable_until is not None
+    assert memory.restore(id).state == "active"
+    actions = [line.action for line in memory.history(id)]
+    assert actions == ["restored", "forgotten", "updated", "updated", "created"]
+    assert memory.get(id) == memory.list_memories(limit=200, tags=("kitchen",)).memories[0]
+    assert memory.text(id) == "the tea is kept in the attic"
+    assert memory.undo(id).became == {id: "gone"}
+    assert memory.forget(id, erase=True).status == "erased"
+
+
+def test_errors_are_the_same(memory: Service) -> None:
+    with pytest.raises(MemoryNotFound, match="no memory of yours"):
+        memory.get("nothing")
+    with pytest.raises(EntityNotFound):
+        memory.explore("Nobody Whoever")
+    with pytest.raises(InvalidInput):
+        memory.memorize("  ")
+    with pytest.raises(InvalidInput):
+        memory.list_memories(since="someday")
+    with pytest.raises(KinmemError):
+        memory.changes("x")
+
+
+def test_many_and_documents_and_turns(memory: Service) -> None:
+    stored = memory.memorize_many(
+        ["the green door sticks", {"content": "", "subject": "x"}, kinmem_note("blue cups are new")]
+    )
+    assert [one.status for one in stored] == ["created", "refused", "created"]
+
+    document = memory.add_document("# House\n\nThe roof was mended in May.", name="house.md")
+    assert "roof" in memory.text(document.id or "")
+
+    observed = memory.record_turn("s", "I moved to Graz", "noted", turn="t1")
+    assert observed.status == "stored"
+    assert memory.record_turn("s", "I moved to Graz", "noted", turn="t1").status == "known"
+    assert [message.role for message in memory.turns("s")] == ["user", "assistant"]
+    assert memory.sessions()[0].name == "s"
+    assert memory.settle()
+    assert memory.stats().kin == "ana"
+    assert memory.sleep(["expire"]).kind == "sleep"
+
+
+def kinmem_note(content: str) -> object:
+    from kinmem.models import Note
+
+    return Note(content=content, subject="cups")
+
+
+def test_what_is_known_and_what_has_changed(memory: Service) -> None:
+    before = memory.changes().cursor
+    one = memory.memorize("Clara works at the hospital in Linz").id or ""
+    two = memory.memorize("the hospital in Linz has a garden").id or ""
+    memory.update_memory(one, links=[{"id": two, "relation": "part_of"}])
+    memory.settle()
+
+    assert {change.memory_id for change in memory.changes(before).changed} == {one, two}
+    assert one in memory.links(one, two)
+    card, way = memory.explore("Clara")
+    assert (card.name, way) == ("Clara", None)
+    assert memory.graph().memories
+    assert memory.timeline(limit=5).memories
+    assert memory.review_memories().issues == memory.review_memories().issues
+    memory.mute("bob")
+    assert memory.muted() == ["bob"]
+    memory.unmute("bob")
+    assert memory.newer(one) == {}
+    assert memory.vitals(one) is not None
+
+
+def test_an_export_is_imported(memory: Service, tmp_path: Path) -> None:
+    memory.memorize("the well is deep")
+    memory.export(tmp_path / "all.jsonl")
+
+    plan = memory.import_(tmp_path / "all.jsonl", dry_run=True)
+
+    assert plan.known >= 1
+    assert plan.memories == 0
+
+
+def test_a_token_of_another_kin_is_refused(api: Api) -> None:
+    with pytest.raises(ConfigError, match="speaks for bob"):
+        Client("ana", api.server.url, api.server.tokens["bob"])
+    with pytest.raises(KinmemError, match="bearer token"):
+        Client("ana", api.server.url, "kmk_0_0")
