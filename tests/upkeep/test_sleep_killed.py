@@ -15,7 +15,7 @@ from kinmem.upkeep import cycle
 from tests.processes import REPOSITORY, run
 from tests.sweeps import rounds
 
-ROUNDS = rounds(60, 2)
+ROUNDS = rounds(60, 4)
 SECONDS = 4.0 * ROUNDS
 """After which no more rounds are begun, on a machine that is busy; one takes one or two."""
 SLEEPER = """
