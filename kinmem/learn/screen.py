@@ -30,13 +30,14 @@ LONGEST_ATTEMPT = 600
 # Speakers whose words may come from anywhere.
 NO_PERSON = frozenset(ROLES) - {"user"}
 # By how much the judge's chance that a text commands must exceed the chance that it tells
-# something worth keeping: praise of a library sounds like an order, but says something. Of 205
-# public attacks (AgentDojo, agent-injection-bench, tests of filters in 17 languages) signs and
-# judge hold 82 %, of 400 sentences from the pages of Python packages two, of 58 wishes for an
-# assistant none. The chance alone, from 0.7 on, held 67 %, 17 and none.
-SURELY = 0.45
+# something worth keeping: praise of a library sounds like an order, but says something. Attacks
+# and harmless sentences held by signs and judge: of training/commands/commands-3, .45 holds 66 and
+# 1.1 %, .3 holds 82 and 1.8 %, .2 holds 88 and 2.5 %; of quiet.jsonl 66, 87 and 91 % and 2.0, 2.0
+# and 2.3 %; of 600 plain sentences none, none and one.
+SURELY = 0.3
 TELLS = ("fact", "identity", "preference", "rule", "decision", "plan", "event")
-WORDS = re.compile(r"(?<!\w)[^\W\d_]{2,}(?![\d_])")
+# Longer runs of Latin letters are codes, not words.
+WORDS = re.compile(r"(?<!\w)(?![A-Za-z]{31})[^\W\d_]{2,}(?![\d_])")
 # Share of its characters that are in words, from which the judge reads a text.
 PROSE = 0.5
 # Sentences of one text that the judge reads.
