@@ -91,6 +91,7 @@ def test_it_carries_its_licences(names: frozenset[str]) -> None:
 
     assert "LICENSE" in licences
     assert any(name.startswith("kinmem/llm/minilm/") for name in licences)
+    assert "kinmem/web/NOTICE" in licences
 
 
 def test_it_works_away_from_the_checkout(wheel: Path, tmp_path: Path) -> None:

@@ -1,6 +1,13 @@
 """Who gets in: one-time links, tokens, sessions, forms of other pages; and what answers forbid."""
 
+import json
+import os
 import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -193,6 +200,55 @@ def test_logging_out_ends_the_session(site: Site) -> None:
 def test_a_large_form_is_refused(site: Site) -> None:
     with site.client() as client:
         assert site.post(client, "/memories/forget", id="x" * (2 << 20)).status_code == 413
+
+
+@contextmanager
+def started(home: Path, *words: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """A kinmem command that serves."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kinmem", *words],
+        env={**os.environ, "KINMEM_HOME": str(home), "KINMEM_KIN": "ana", **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+
+
+def test_kinmem_web_prints_a_link_that_opens_the_page_once(tmp_path: Path) -> None:
+    with started(tmp_path, "web", "--no-browser", "--json") as process:
+        assert process.stdout is not None
+        told = ""
+        while not told.rstrip().endswith("}"):
+            told += process.stdout.readline()
+        link = json.loads(told)["link"]
+        with httpx.Client(follow_redirects=True, timeout=30) as first:
+            opened = first.get(link)
+        again = httpx.get(link)
+
+    assert opened.status_code == 200 and "Nothing is remembered yet" in opened.text
+    assert again.status_code == 403 and "used already" in again.text
+    assert process.returncode == 0
+
+
+def test_the_server_over_http_shows_the_page_only_if_asked_to(tmp_path: Path) -> None:
+    token = Tokens(tmp_path).add("ana", scope="admin")
+    served: dict[str, list[int]] = {}
+    for web in ("on", "off"):
+        server = {"KINMEM_TRANSPORT": "http", "KINMEM_PORT": "0", "KINMEM_WEB": web}
+        with started(tmp_path, "serve", **server) as process:
+            assert process.stderr is not None
+            found = re.search(r"(http://\S+)/mcp", process.stderr.readline())
+            assert found is not None
+            with httpx.Client(base_url=found[1], timeout=30) as client:
+                client.post("/login", data={"token": token})
+                served[web] = [client.get(path).status_code for path in ("/memories", "/mcp")]
+
+    assert served == {"on": [200, 401], "off": [401, 401]}
 
 
 def test_the_growth_counts_by_day(site: Site) -> None:
