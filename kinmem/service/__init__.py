@@ -76,6 +76,7 @@ class Service:
         self.left_out = memories.left_out
         self.list_memories = memories.list_memories
         self.review_memories = memories.review_memories
+        self.decide = memories.decide
         self.forget = memories.forget
         self.forget_about = memories.forget_about
         self.scrub = memories.scrub

@@ -19,6 +19,7 @@ from kinmem.models import (
     Page,
     Progress,
     Review,
+    Settled,
     State,
 )
 from kinmem.recall.question import Request
@@ -181,6 +182,20 @@ class Memories:
             releases=releases,
             progress=progress,
         )
+
+    def decide(
+        self,
+        issue: str,
+        *,
+        refuse: bool = False,
+        keep: str | None = None,
+        releases: bool = True,
+    ) -> Settled:
+        """Do what an issue of an earlier review suggests, or never propose it again, without
+        another review. See review_memories."""
+        named = {"refuse" if refuse else "apply": (issue,)}
+        (settled,) = self._review.settle(keep=keep, releases=releases, **named)
+        return settled
 
     def forget(self, memory_id: str, *, erase: bool = False) -> Forgotten:
         """Take a memory out of use, restorable for KINMEM_PURGE_DAYS; with `erase` remove it for

@@ -59,7 +59,21 @@ class Reviewer:
         releases: bool = True,
         progress: Progress | None = None,
     ) -> Review:
-        """Settle or refuse the named issues, then return what a review finds.
+        """Settle or refuse the named issues, then return what a review finds; see settle."""
+        settled = self.settle(apply=apply, refuse=refuse, keep=keep, releases=releases)
+        # The model was asked when these issues were found; asking again would only cost.
+        model = None if settled else self._model
+        return replace(self._found(filters, model, progress), settled=settled)
+
+    def settle(
+        self,
+        *,
+        apply: Sequence[str] = (),
+        refuse: Sequence[str] = (),
+        keep: str | None = None,
+        releases: bool = True,
+    ) -> tuple[Settled, ...]:
+        """Settle or refuse the named issues, without looking for others.
 
         Without `releases` nothing leaves quarantine. Raises InvalidInput for an unknown id, and if
         an issue cannot be settled any more; the issues named before it are settled by then.
@@ -84,10 +98,7 @@ class Reviewer:
                 "what is held back stays in the review until a person has looked at it: kinmem"
                 " review --refuse"
             )
-        settled += [refuse_issue(self._store, issue) for issue in refused]
-        # The model was asked when these issues were found; asking again would only cost.
-        model = None if settled else self._model
-        return replace(self._found(filters, model, progress), settled=tuple(settled))
+        return (*settled, *(refuse_issue(self._store, issue) for issue in refused))
 
     def _found(
         self, filters: Filters, model: ChatModel | None, progress: Progress | None

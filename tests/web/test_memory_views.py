@@ -7,6 +7,7 @@ import pytest
 
 from kinmem.models import Event
 from kinmem.web.differences import changes, compared
+from kinmem.web.views import review_queue
 from tests.web.conftest import Site
 
 
@@ -155,6 +156,22 @@ def test_a_contradiction_is_decided_with_one_click_and_undone(site: Site) -> Non
 
     assert states == ["superseded", "active"]
     assert site.service.store.get(old).state == "active"
+
+
+def test_a_long_review_does_not_hold_up_the_page(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored(site, "Maya lives in Lyon since May", subject="Maya")
+    stored(site, "Maya lives in Berlin now", subject="Maya")
+    with site.client() as client:
+        monkeypatch.setattr(review_queue, "PATIENCE", 0.0)
+        monkeypatch.setattr(review_queue, "_reviews", review_queue.Reviews())
+        first = client.get("/review").text
+        monkeypatch.setattr(review_queue, "PATIENCE", 30.0)
+        second = client.get("/review").text
+
+    assert "Looking through the memory" in first and 'http-equiv="refresh"' in first
+    assert "Contradiction" in second and "Lyon" in second
 
 
 def test_only_the_owner_releases_what_is_held_back(site: Site) -> None:

@@ -1,13 +1,20 @@
 """The review queue: what a person has to decide, each decision one click, which can be undone."""
 
+import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from weakref import WeakKeyDictionary
 
-from kinmem.models import Issue, Memory
+from kinmem.http.lanes import Unhurried
+from kinmem.models import Issue, Memory, Progress, Review
+from kinmem.service import Service
 from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View
 
 PATH = "/review"
 MOST = 50
+# Seconds that a page waits for a review.
+PATIENCE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +41,61 @@ class Decision:
         return bool(text) and text not in {memory.content for memory in self.memories}
 
 
+class Reviews:
+    """The latest review of each memory: one of ten thousand takes many seconds, and goes on while
+    the page shows the one before it."""
+
+    def __init__(self) -> None:
+        self._running: WeakKeyDictionary[Service, tuple[tuple[int, ...], Unhurried[Review]]] = (
+            WeakKeyDictionary()
+        )
+        self._done: WeakKeyDictionary[Service, tuple[tuple[int, ...], Review]] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    def latest(self, service: Service) -> tuple[Review | None, bool]:
+        """Return the latest review, if there is any yet, and whether a newer one is under way."""
+        revision = service.store.revision
+        with self._lock:
+            done = self._done.get(service)
+            if done is not None and done[0] == revision:
+                return done[1], False
+            if service not in self._running:
+                work = Unhurried(partial(_reviewed, service))
+                self._running[service] = revision, work
+            begun, work = self._running[service]
+        try:
+            found = work.within(PATIENCE, lambda *_: None)
+        except BaseException:
+            with self._lock:
+                self._running.pop(service, None)
+            raise
+        if found is None:
+            return (done[1] if done else None), True
+        with self._lock:
+            self._running.pop(service, None)
+            self._done[service] = begun, found
+        return found, False
+
+    def drop(self, service: Service, issue: str) -> None:
+        """Leave an issue out that has just been decided; the next review follows anyway."""
+        with self._lock:
+            if found := self._done.get(service):
+                revision, review = found
+                left = [one for one in review.issues if one.id != issue]
+                self._done[service] = revision, replace(review, issues=left)
+
+
+def _reviewed(service: Service, progress: Progress) -> Review:
+    return service.review_memories(progress=progress)
+
+
+_reviews = Reviews()
+
+
 def show(asked: Asked) -> Answer:
-    review = asked.service.review_memories()
+    review, is_running = _reviews.latest(asked.service)
+    if review is None:
+        return Shown("waiting.html")
     issues = review.issues[:MOST]
     known = asked.service.store.memories({id for issue in issues for id in issue.memory_ids})
     return Shown(
@@ -43,6 +103,7 @@ def show(asked: Asked) -> Answer:
         {
             "decisions": [_decision(issue, known) for issue in issues],
             "total": len(review.issues),
+            "is_running": is_running,
             "is_degraded": bool(review.degraded),
             "parked": asked.service.parked()[:MOST],
         },
@@ -55,14 +116,18 @@ def _decision(issue: Issue, known: Mapping[str, Memory]) -> Decision:
 
 def settle(asked: Asked) -> Answer:
     """Do what was decided about one issue; releasing what is held back takes the scope admin."""
-    id, keep, what = asked.given("issue") or "", asked.given("keep"), asked.given("what")
-    releases = asked.may("admin")
-    if what == "refuse":
-        asked.service.review_memories(refuse=[id], releases=releases)
+    is_refused = asked.given("what") == "refuse"
+    issue = asked.given("issue") or ""
+    settled = asked.service.decide(
+        issue,
+        refuse=is_refused,
+        keep=asked.given("keep"),
+        releases=asked.may("admin"),
+    )
+    _reviews.drop(asked.service, issue)
+    if is_refused:
         return Done(PATH, Notice("did.refused"))
-    done = asked.service.review_memories(apply=[id], keep=keep, releases=releases)
-    batches = tuple(one.batch for one in done.settled if one.batch)
-    return Done(PATH, Notice("did.settled", undo=batches))
+    return Done(PATH, Notice("did.settled", undo=(settled.batch,) if settled.batch else ()))
 
 
 def retry(asked: Asked) -> Answer:
