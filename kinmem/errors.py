@@ -10,6 +10,7 @@ KinmemError                 code        what the caller should do
 ├── LaterChange             conflict    undo what came later first, or all of it together
 ├── StoreError              storage_*   see the message; `retry` says whether waiting helps
 ├── Overloaded              overloaded  repeat it after the time that the message names
+│   └── StillWorking        deadline    repeat it under its key after the time that is named
 ├── TooManyShared           overloaded  repeat it after the time that the message names
 ├── ModelError              model       nothing: kinmem goes on without the model
 │   └── Unusable            model       the same; asking again will hardly help
@@ -146,6 +147,21 @@ class Overloaded(KinmemError):
         super().__init__(
             f"{waiting:,} calls are waiting, and nothing was done; repeat this one in"
             f" {seconds} seconds"
+        )
+        self.seconds = seconds
+
+
+class StillWorking(Overloaded):
+    """A call takes longer than a client should wait. It goes on, and what it does is done once."""
+
+    code = "deadline"
+
+    def __init__(self, after: float, seconds: int) -> None:
+        KinmemError.__init__(
+            self,
+            f"not done after {after:.3g} seconds, and it goes on; ask again in {seconds} seconds."
+            " A call that stores should be repeated under its idempotency key, so that it is not"
+            " done twice",
         )
         self.seconds = seconds
 

@@ -58,6 +58,7 @@ def serve(settings: Settings) -> NoReturn:
 
 def _serve_stdio(services: "Services") -> NoReturn:
     gc.disable()  # nothing imported here is garbage, and looking for it slows the start
+    from kinmem.http.lanes import Lanes
     from kinmem.mcp.calls import follow_roots
     from kinmem.mcp.protocol import build  # late, like all that loads mcp: takes half a second
     from kinmem.mcp.stdio import serve_stdio
@@ -65,6 +66,7 @@ def _serve_stdio(services: "Services") -> NoReturn:
     services.here = at_hand()  # clients start the server in their project's folder
     server = build(
         services.get,
+        lanes=Lanes(services.settings.server.call_seconds),
         sets=services.settings.server.tool_sets,
         strict=services.settings.server.strict_schemas,
         middleware=[_once_asked(services.open_soon), follow_roots(services.work_in)],
@@ -83,8 +85,8 @@ def _serve_http(services: "Services") -> NoReturn:
     from kinmem.mcp.protocol import build
     from kinmem.rest.api_routes import routes
 
-    settings, lanes = services.settings, Lanes()
-    chosen = settings.server
+    settings, chosen = services.settings, services.settings.server
+    lanes = Lanes(chosen.call_seconds)
     server = build(
         services.get,
         lanes=lanes,

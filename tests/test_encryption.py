@@ -236,6 +236,20 @@ def test_a_home_in_the_clear_is_not_encrypted_by_a_setting(home: Path, file: Pat
         opened(home, KINMEM_KEY=str(file))
 
 
+@encrypting
+def test_a_decrypted_home_is_not_opened_in_the_clear_for_who_names_a_key(
+    home: Path, file: Path
+) -> None:
+    fill(home)
+    settings = load({"KINMEM_HOME": home})
+    set_key(settings, str(file))
+    remove_key(settings)
+    with pytest.raises(ConfigError, match="was decrypted; run kinmem key set"):
+        opened(home, KINMEM_KEY=str(file))
+    set_key(load({"KINMEM_HOME": home, "KINMEM_KEY": str(file)}))
+    opened(home, KINMEM_KEY=str(file)).close()
+
+
 def opened(home: Path, **settings: str) -> Service:
     from kinmem.wiring.open_memory import open_service
 

@@ -78,7 +78,7 @@ def _learn(service: Service) -> None:
     [
         pytest.param(_recall, 59, id="a recall"),
         pytest.param(_memorize, 70, id="a memorize"),
-        pytest.param(_learn, 88, id="a turn until it is learned"),
+        pytest.param(_learn, 89, id="a turn until it is learned"),
     ],
 )
 def test_a_journey_goes_through_no_more_files(

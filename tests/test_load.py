@@ -2,12 +2,20 @@
 
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.to_thread
+import pytest
+
+from kinmem.errors import StillWorking
+from kinmem.http.lanes import Lanes, note_progress
 from kinmem.store.sqlite.store import SqliteStore
 from tests.store.soundness import problems
 from tests.test_stdio import Process, start
@@ -88,6 +96,53 @@ def test_calls_beyond_what_can_wait_are_refused_with_a_time_to_repeat_them(
     text = refused["result"]["content"][0]["text"]
     assert "calls are waiting, and nothing was done; repeat this one in" in text
     assert not server.call("last", "memorize", content="free again").get("isError")
+
+
+def test_a_call_that_takes_too_long_is_answered_and_done_once(
+    home: Path, start: Callable[..., Process]
+) -> None:
+    server = start(KINMEM_CALL_SECONDS="1")
+    server.shake_hands()
+    server.call("first", "memorize", content="Bob plays chess")
+    key = {"idempotencyKey": "call 1"}
+    call = {"name": "memorize", "arguments": {"content": "Dora keeps bees"}, "_meta": key}
+    with held(home / "kins" / "ana.db"):
+        told = server.ask("late", "tools/call", **call)
+        assert said(told) == "deadline"
+        assert "it goes on; ask again in 5 seconds" in str(told)
+    again = server.ask("again", "tools/call", **call)
+
+    assert said(again) == "answered"
+    found = server.call("list", "list_memories")["structuredContent"]["memories"]
+    assert [one["content"] for one in found].count("Dora keeps bees") == 1
+
+
+@pytest.mark.anyio
+async def test_a_cancelled_call_is_waited_for_and_progress_puts_its_deadline_off() -> None:
+    lane = Lanes(1).writing
+    free, begun, done = threading.Event(), threading.Event(), list[str]()
+
+    def steady() -> str:
+        for _ in range(4):
+            free.wait(0.3)
+            note_progress()
+        return "done"
+
+    def slow(name: str) -> None:
+        begun.set()
+        free.wait(30)
+        done.append(name)
+
+    assert await lane.run(steady) == "done"
+    with pytest.raises(StillWorking):
+        await lane.run(partial(slow, "late"))
+    begun.clear()
+    async with anyio.create_task_group() as group:
+        group.start_soon(Lanes().writing.run, partial(slow, "cancelled"))
+        await anyio.to_thread.run_sync(begun.wait, 30)
+        group.cancel_scope.cancel()
+        threading.Timer(0.05, free.set).start()
+    assert "cancelled" in done
 
 
 def test_a_client_that_leaves_many_calls_behind_does_not_keep_the_server(

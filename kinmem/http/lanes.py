@@ -1,18 +1,20 @@
 """Worker threads for calls: those that read and those that write have threads of their own, so that
 nobody who only reads waits behind writers."""
 
+import asyncio
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, wait
-from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from contextlib import suppress
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 import anyio
 import anyio.to_thread
 
-from kinmem.errors import Overloaded
+from kinmem.errors import Overloaded, StillWorking
 from kinmem.models import Progress
 from kinmem.store.sql.database import patient_for
 
@@ -33,13 +35,46 @@ WAITING_SECONDS = 20.0
 # Seconds that a call may wait in all before it may write: for its thread, and for who writes.
 PATIENCE_SECONDS = 5.0
 READERS, WRITERS = 16, 32
+# Seconds after which a call is answered even if it is not done, or after its last progress. The
+# longest that is usual is 20 for a thread, 5 for the lock and 15 for models; clients give up after
+# 60.
+CALL_SECONDS = 45.0
+# Seconds after which a call that is not done may be repeated, at least.
+AGAIN_SECONDS = 5
+
+
+class _Limit:
+    """When a call is to be answered at the latest."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._loop = asyncio.get_running_loop()
+        self.scope = anyio.CancelScope(deadline=self._loop.time() + seconds)
+
+    def put_off(self) -> None:
+        """Begin anew to wait. For the thread that does the work."""
+        with suppress(RuntimeError):  # the server has ended
+            self._loop.call_soon_threadsafe(self._move)
+
+    def _move(self) -> None:
+        self.scope.deadline = self._loop.time() + self._seconds
+
+
+_limit: ContextVar[_Limit | None] = ContextVar("kinmem_limit", default=None)
+
+
+def note_progress() -> None:
+    """Let the present call go on for as long again, since its client sees that it does."""
+    if (limit := _limit.get()) is not None:
+        limit.put_off()
 
 
 class Lane:
     """The worker threads for calls of one kind, and who waits for one."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, seconds: float) -> None:
         self._threads = threads
+        self._seconds = seconds
         self._limiter = anyio.CapacityLimiter(threads)
         self._waiting = 0
         self._usual = 0.1
@@ -47,18 +82,23 @@ class Lane:
 
     async def run(self, work: Callable[[], T]) -> T:
         """Do the work on a thread, as soon as there is one. Raises Overloaded if too many wait
-        already, or it takes too long: nothing is done then."""
-        place, arrived = object(), time.monotonic()
+        already, or it takes too long to get one: nothing is done then. Raises StillWorking if it is
+        not done in time; it keeps its thread until it is."""
+        place, arrived, limit = object(), time.monotonic(), _Limit(self._seconds)
         await self._wait_for(place)
         began = time.monotonic()
-        try:
-            patience = PATIENCE_SECONDS - (began - arrived)
-            return await anyio.to_thread.run_sync(
-                partial(_patiently, patience, work), limiter=anyio.CapacityLimiter(1)
-            )
-        finally:
+
+        def end() -> None:
             self._limiter.release_on_behalf_of(place)
             self._usual += 0.1 * (time.monotonic() - began - self._usual)
+
+        def patiently() -> T:
+            with patient_for(PATIENCE_SECONDS - (began - arrived)):
+                return work()
+
+        with limit.scope:
+            return await _Threaded(patiently, limit, end).run()
+        raise StillWorking(self._seconds, max(AGAIN_SECONDS, round(self._usual)))
 
     async def _wait_for(self, place: object) -> None:
         if self._waiting >= MOST_WAITING:
@@ -76,16 +116,63 @@ class Lane:
         return Overloaded(self._waiting, 1 + int(self._waiting * self._usual / self._threads))
 
 
-def _patiently(seconds: float, work: Callable[[], T]) -> T:
-    with patient_for(seconds):
-        return work()
+class _Threaded(Generic[T]):
+    """Work on a thread that goes on after the limit of its call has passed."""
+
+    def __init__(self, work: Callable[[], T], limit: _Limit, end: Callable[[], None]) -> None:
+        self._work = work
+        self._limit = limit
+        self._end = end
+        self._loop = asyncio.get_running_loop()
+        self._ended = asyncio.Event()
+        self._lock = threading.Lock()
+        self._state: Literal["new", "begun", "dropped"] = "new"
+
+    async def run(self) -> T:
+        """Return or raise the result. If the call is cancelled, its work is waited for, unless the
+        limit did it."""
+        try:
+            return await anyio.to_thread.run_sync(
+                self._on_thread, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
+            )
+        except anyio.get_cancelled_exc_class():
+            if self._drop():
+                self._finish()
+            elif not self._limit.scope.cancel_called:
+                with anyio.CancelScope(shield=True):
+                    await self._ended.wait()
+            raise
+
+    def _on_thread(self) -> T:
+        with self._lock:
+            if self._state == "dropped":
+                raise CancelledError
+            self._state = "begun"
+        token = _limit.set(self._limit)
+        try:
+            return self._work()
+        finally:
+            _limit.reset(token)
+            with suppress(RuntimeError):  # the server has ended
+                self._loop.call_soon_threadsafe(self._finish)
+
+    def _drop(self) -> bool:
+        """Return whether the work has not begun; then it never will."""
+        with self._lock:
+            if self._state == "new":
+                self._state = "dropped"
+            return self._state == "dropped"
+
+    def _finish(self) -> None:
+        self._ended.set()
+        self._end()
 
 
 class Lanes:
     """Of one server: one lane for the calls that only read, one for the others."""
 
-    def __init__(self) -> None:
-        self.reading, self.writing = Lane(READERS), Lane(WRITERS)
+    def __init__(self, seconds: float = CALL_SECONDS) -> None:
+        self.reading, self.writing = Lane(READERS, seconds), Lane(WRITERS, seconds)
 
 
 LOOK_SECONDS = 0.1

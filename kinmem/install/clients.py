@@ -100,8 +100,10 @@ def claude_code(wish: Wish) -> list[Entry]:
 
 
 def codex(wish: Wish) -> list[Entry]:
-    """Put the server into config.toml. Since it is required, the first turn waits for it."""
+    """Put the server into config.toml. One that Codex starts is required, so the first turn waits
+    for it; one that runs elsewhere may be away, and Codex goes on without it."""
     folder = wish.folder(".codex")
+    may_be_away = {"required": False} if wish.url else {}
     command = {"type": "command", "command": _line(wish.hook("codex")), "timeout": SECONDS}
     events = "SessionStart UserPromptSubmit Stop PreCompact PostCompact".split()
     ends = {**command, "timeout": 3}  # Codex waits no longer at the end of a session
@@ -110,7 +112,7 @@ def codex(wish: Wish) -> list[Entry]:
         Entry(
             folder / "config.toml",
             ("mcp_servers", "kinmem"),
-            _renamed(wish.server(), headers="http_headers"),
+            _renamed(wish.server(), headers="http_headers") | may_be_away,
             unset={"required": True, "startup_timeout_sec": 30},
         ),
     ]

@@ -102,7 +102,8 @@ def _order_in(plain: str, known: int | None, *, own: bool = False) -> str | None
 
 def order_hints(text: str) -> int:
     """What in the text an order could be worded with: those of a whole are those of its parts, in
-    one number by |. Many times cheaper than `suspicious`, for texts that are cut in many ways."""
+    one number by |. Many times cheaper than looking for orders, for texts that are cut in many
+    ways."""
     if not text.isascii() and _SMUGGLED.search(text):
         return EVERYTHING
     return EVERYTHING if next(encoded_in(text), None) else _signs().met(_plain(text))

@@ -30,7 +30,7 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
-from kinmem.http.lanes import PROGRESS_SECONDS, Lanes, ServiceFor
+from kinmem.http.lanes import PROGRESS_SECONDS, Lanes, ServiceFor, note_progress
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
 from kinmem.mcp.scopes import needed
 from kinmem.models.places import place_of, working_in
@@ -83,6 +83,7 @@ class Call:
             nonlocal reported_at
             anyio.from_thread.check_cancelled()
             now = time.monotonic()
+            note_progress()
             if done >= total or now - reported_at >= PROGRESS_SECONDS:
                 reported_at = now
                 anyio.from_thread.run(self.context.session.report_progress, done, total, what)

@@ -13,6 +13,7 @@ from kinmem.errors import (
     MemoryNotFound,
     ModelError,
     Overloaded,
+    StillWorking,
     StoreError,
     TooLarge,
     Unreadable,
@@ -26,6 +27,7 @@ KINDS: dict[str, type[KinmemError]] = {
     "not_found": MemoryNotFound,
     "conflict": VersionConflict,
     "overloaded": Overloaded,
+    "deadline": StillWorking,
     "model": ModelError,
     "config": ConfigError,
 }

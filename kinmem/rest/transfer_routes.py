@@ -53,24 +53,25 @@ def transfer_routes(service_for: ServiceFor) -> list[Route]:
     async def import_(request: Request) -> Response:
         if refused := _refused(request):
             return refused
-        if request.headers.get("content-type") not in (JSONL, LINES):
+        if request.headers.get("content-type", "").partition(";")[0].strip() not in (JSONL, LINES):
             return refusal(415, "invalid", f"the body has to be {JSONL}")
         with ExitStack() as held:
-            file = held.enter_context(tempfile.NamedTemporaryFile())
-            size = 0
-            async for block in request.stream():
-                size += len(block)
-                if size > MOST_BYTES:
-                    return refusal(413, "too_large", "a file of more than 1 GiB is not taken")
-                file.write(block)
-            file.flush()
+            folder = held.enter_context(tempfile.TemporaryDirectory(prefix="kinmem-"))
+            path, size = Path(folder) / "import.jsonl", 0
+            with path.open("wb") as file:
+                async for block in request.stream():
+                    size += len(block)
+                    if size > MOST_BYTES:
+                        told = "a file of more than 1 GiB is not taken"
+                        return refusal(413, "too_large", told)
+                    file.write(block)
             kept = held.pop_all()
         dry_run = request.query_params.get("dry_run", "") in ("1", "true", "on")
 
         def work(progress: Progress) -> Import:
             with kept:
                 service = service_for(request.scope[KIN_KEY])
-                return service.import_(Path(file.name), dry_run=dry_run, progress=progress)
+                return service.import_(path, dry_run=dry_run, progress=progress)
 
         return _Told(work)
 

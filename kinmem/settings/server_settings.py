@@ -142,6 +142,13 @@ class ServerSettings:
         ge=0.01,
         le=10_080,
     )
+    call_seconds: float = setting(
+        "KINMEM_CALL_SECONDS",
+        45,
+        "Seconds, from its arrival or its last progress, after which a call is answered with the error deadline if it is not done; it goes on.",
+        ge=0.1,
+        le=86_400,
+    )
     allowed_hosts: str = setting(
         "KINMEM_ALLOWED_HOSTS",
         "",

@@ -13,7 +13,7 @@ from typing import IO, cast
 
 from kinmem.errors import InvalidInput
 from kinmem.models import Progress
-from kinmem.store.records import FORMAT, Header, Record, Transfer
+from kinmem.store.records import Header, Record, Transfer
 from kinmem.transfer import jsonl
 from kinmem.validation import Border, HasSecret, Secrets
 
@@ -77,7 +77,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
     Raises InvalidInput if it cannot be written, or would replace a file that is no export.
     """
-    if path.is_file() and path.stat().st_size and not _is_export(path):
+    if _is_something_else(path):
         raise InvalidInput(f"{path} is there already and is no export of kinmem; name another file")
     hidden = f".{path.name}."
     try:
@@ -94,9 +94,15 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
         raise InvalidInput(f"{path} cannot be written: {error.strerror or error}") from error
 
 
-def _is_export(path: Path) -> bool:
-    with path.open("rb") as file:
-        return f'"format":"{FORMAT}"'.encode() in file.readline(LONGEST_HEADER)
+def _is_something_else(path: Path) -> bool:
+    """Return whether a file is there that holds something and is no export."""
+    try:
+        if not path.is_file() or not path.stat().st_size:
+            return False
+        with path.open("rb") as file:
+            return not jsonl.is_header(file.readline(LONGEST_HEADER))
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def _named(values: jsonl.Values) -> str:

@@ -80,14 +80,24 @@ def _line(number: int, line: bytes) -> Line:
     return Line(number, values)
 
 
+def is_header(line: bytes) -> bool:
+    """Return whether the first line of a file says that it is an export, of whatever version."""
+    return _first(line) is not None
+
+
+def _first(line: bytes) -> Values | None:
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return values if isinstance(values, dict) and values.get("format") == FORMAT else None
+
+
 def header(file: IO[bytes]) -> Header:
     """Read the header. Raises InvalidInput for what is no export, or is one of a newer kinmem."""
     file.seek(0)
-    try:
-        values = json.loads(file.readline(LONGEST_LINE))
-    except (ValueError, RecursionError):
-        values = None
-    if not isinstance(values, dict) or values.get("format") != FORMAT:
+    values = _first(file.readline(LONGEST_LINE))
+    if values is None:
         raise InvalidInput(
             "this is no export of kinmem: its first line is no header; kinmem add stores documents"
         )

@@ -265,6 +265,20 @@ def test_a_damaged_home_is_backed_up_and_pushes_out_no_sound_backup(
     assert verify(backups, made.path).problems != []
 
 
+def test_a_file_that_has_lost_its_mark_is_named(
+    home: Path, clock: MovableClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    filled(home, "ana")
+    with (home / "kins" / "ana.db").open("r+b") as file:
+        file.seek(68)  # where SQLite keeps the number of the application
+        file.write(b"kink")
+
+    made = backups_of(home, clock).daily()
+
+    assert made is not None and "--repair" in made.manifest.damaged["kins/ana.db"]
+    assert "backed up although damaged: kins/ana.db" in caplog.text
+
+
 @pytest.mark.parametrize("place", [0.2, 0.5, 0.9])
 def test_a_byte_that_has_changed_is_found(home: Path, place: float) -> None:
     filled(home, "ana")

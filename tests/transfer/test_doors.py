@@ -92,7 +92,7 @@ def test_only_an_admin_token_exports_and_imports(
 
 @pytest.mark.parametrize(
     ("body", "type", "status"),
-    [(b"{}", "text/plain", 415), (b"no export\n", "application/jsonl", 200)],
+    [(b"{}", "text/plain", 415), (b"no export\n", "application/jsonl; charset=utf-8", 200)],
 )
 def test_what_is_no_export_is_not_imported(
     server: Running, body: bytes, type: str, status: int

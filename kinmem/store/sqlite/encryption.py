@@ -93,6 +93,10 @@ def unlock(home: Path, wanted: str | None, *, can_encrypt: bool) -> None:
         marker = _first_marker(home, place_of(wanted))
     where = place_of(wanted or marker.where)
     if marker.key is None and not marker.is_changing:
+        if wanted is not None:
+            raise ConfigError(
+                f"KINMEM_KEY is set, but {home} was decrypted; run kinmem key set, or unset it"
+            )
         hold(home, [None], [*_keys_for_backups(where), None])
         return
     known = stored_keys(where)

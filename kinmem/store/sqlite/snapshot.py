@@ -242,6 +242,12 @@ class SqliteReplaceable:
                 _overwrite(new, source)
 
 
+UNMARKED = (
+    "it does not say that it is a file of kinmem, so it is in no backup; kinmem doctor --repair"
+    " mends it if it is one"
+)
+
+
 def _readers(
     home: Path,
     names: Sequence[str],
@@ -266,6 +272,8 @@ def _readers(
                     reader.execute("BEGIN")
                     if reader.execute("PRAGMA application_id").get == APPLICATION_ID:
                         readers[name] = reader
+                    elif reader.execute("SELECT count(*) FROM sqlite_schema").get:
+                        damaged[name] = f"{path.name}: {UNMARKED}"
             except StoreError as error:
                 if error.code != "storage_damaged":
                     raise
