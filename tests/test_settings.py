@@ -260,6 +260,7 @@ BOUNDS = [
     ("KINMEM_TRANSPORT", ["stdio", "http", "sse", "streamable-http"], ["ws", "HTTP"]),
     ("KINMEM_TOOL_SCHEMAS", ["plain", "strict"], ["Strict", "openai"]),
     ("KINMEM_SESSION_MINUTES", ["0.01", "30", "10080"], ["0", "10081", "nan", "soon"]),
+    ("KINMEM_CALL_SECONDS", ["0.1", "45", "86400"], ["0", "86401", "nan", "soon"]),
     ("KINMEM_LOCAL_ONLY", ["true", "on", "off", "0"], ["2", "never"]),
     ("KINMEM_INSECURE_LOCAL", ["true", "on", "off", "0"], ["2", "local"]),
     ("KINMEM_WEB", ["true", "on", "off", "0"], ["2", "local"]),
