@@ -42,10 +42,12 @@ SEGMENTS = frozenset(
 """The first parts of the paths that are pages."""
 # Bytes of a form that uploads nothing. A text of 64 KiB takes three times as much in a form.
 MOST_BYTES = 1 << 20
+# Bytes of a form with files, which wait on disk.
+MOST_UPLOADED = 64 << 20
 MOST_FIELDS = 1000
 YEAR = 365 * 24 * 3600
 CSRF, CSRF_HEADER, LIVE_HEADER = "csrf", "x-csrf", "x-live"
-# Of uploads and of what the browser keeps: a day, since their addresses name the version.
+# A day, since the addresses of our files name the version.
 CACHED = {"Cache-Control": "private, max-age=86400"}
 
 
@@ -195,7 +197,7 @@ async def _form(request: Request) -> FormData | None:
     parts, from disk."""
     size = request.headers.get("content-length", "")
     is_upload = request.headers.get("content-type", "").startswith("multipart/")
-    if not size.isdigit() or (int(size) > MOST_BYTES and not is_upload):
+    if not size.isdigit() or int(size) > (MOST_UPLOADED if is_upload else MOST_BYTES):
         return None
     return await request.form(max_files=20, max_fields=MOST_FIELDS, max_part_size=MOST_BYTES)
 

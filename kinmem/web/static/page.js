@@ -65,6 +65,9 @@ document.addEventListener("click", (event) => {
 function dress() {
   for (const close of document.querySelectorAll("[data-close]")) close.hidden = false;
   countChosen();
+  const nav = document.querySelector(".side nav");
+  const here = nav?.querySelector("[aria-current]");
+  if (here) nav.scrollLeft = here.offsetLeft - nav.clientWidth / 2 + here.offsetWidth / 2;
 }
 
 // What changes elsewhere. A page that somebody is working on is not replaced under their hands.
