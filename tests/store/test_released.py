@@ -16,7 +16,7 @@ from kinmem.store.sqlite.migrating import MIGRATIONS, Migrations, numbered
 from tests.backups import backups_of
 from tests.cli.conftest import Kinmem, kinmem
 from tests.conftest import MovableClock
-from tests.store.poison import open_on
+from tests.store.poison import Spot, open_on, poison
 
 __all__ = ["kinmem"]
 ARCHIVE = Path(__file__).parent / "released" / "homes.tar.xz"
@@ -179,6 +179,22 @@ def test_a_file_that_has_lost_the_number_of_its_schema_is_repaired(
     kinmem("doctor", "--repair", "--yes")
     with closing(open_on(old, clock)) as ana:
         assert "Emil is allergic to peanuts" in str(ana.list_memories().memories)
+
+
+@pytest.mark.parametrize("old", ["schema-5"], indirect=True)
+def test_a_repair_uses_a_backup_of_an_older_schema(
+    old: Path, clock: MovableClock, kinmem: Kinmem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KINMEM_KIN", "ana")
+    open_on(old, clock).close()  # backs up what was there before
+    assert poison(old, Spot("kins/ana.db", "turns", "text"), b"My sister Lena plays the horn")
+
+    told = kinmem("doctor", "--repair", "--yes")
+
+    assert told.code == 0, told.out
+    with closing(connect(old / "kins/ana.db")) as db:
+        texts = [text for (text,) in db.execute("SELECT text FROM turns")]
+    assert "My sister Lena plays the cello" in texts
 
 
 @pytest.mark.parametrize("old", ["schema-3"], indirect=True)

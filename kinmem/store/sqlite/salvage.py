@@ -60,11 +60,26 @@ def salvage(copy: Path, target: Path, backups: Earlier) -> Mended:
     SqliteDatabase(target).close()
     with closing(connect(copy)) as damaged, closing(connect(target)) as new, untriggered(new):
         source = SqliteTransaction(damaged, Damage(copy.name))
-        found = _Salvage(source, SqliteTransaction(new, Damage(target.name)), backups)
+        found = _Salvage(source, SqliteTransaction(new, Damage(target.name)), _upgraded(backups))
         new.execute("BEGIN IMMEDIATE")
         told = found.run()
         new.execute("COMMIT")
     return told
+
+
+def _upgraded(backups: Earlier) -> Earlier:
+    """Bring each copy to the present schema before it is read, once."""
+    done: set[Path] = set()
+
+    def copies() -> Iterator[tuple[str, Path]]:
+        for name, path in backups():
+            if path not in done:
+                done.add(path)
+                with suppress(Exception):  # what cannot be upgraded is read as far as it goes
+                    _upgrade(path)
+            yield name, path
+
+    return copies
 
 
 def _upgrade(copy: Path) -> None:
