@@ -29,6 +29,20 @@ def test_a_memory_tells_its_source_its_life_and_its_history(site: Site) -> None:
     assert "is never put away because of its age" in text
 
 
+def test_a_learned_memory_shows_where_it_was_told(site: Site) -> None:
+    said = "I moved to Porto last spring and work for a company called Brightside."
+    site.service.record_turn("talk 1", said, "Good to know.", turn="1")
+    site.service.settle(20)
+    (memory, *_) = [one for one in site.service.list_memories().memories if "Porto" in one.content]
+    with site.client() as client:
+        text = client.get(f"/memory/{memory.id}").text
+        talk = client.get("/conversations/one", params={"name": "talk 1"})
+
+    assert '<a href="/conversations/one?name=talk+1">' in text
+    assert said in text.partition("Where it comes from")[2]
+    assert talk.status_code == 200 and said in talk.text
+
+
 def test_looking_at_a_memory_is_no_use(site: Site) -> None:
     id = stored(site, "The lamp is on the left")
     with site.client() as client:
