@@ -68,6 +68,13 @@ REMOTE: Mapping[str, Remote] = {
     "restore": Remote("POST", "/memories/{id}/restore", Memory, ("memory_id",)),
     "confirm": Remote("POST", "/memories/{id}/confirm", Memory, ("memory_id",)),
     "vitals": Remote("GET", "/memories/{id}/vitals", memories.Life, ("memory_id",), "vitals"),
+    "forecast": Remote(
+        "GET", "/memories/{id}/forecast", memories.Future, ("memory_id",), "forecast"
+    ),
+    "similar": Remote(
+        "GET", "/memories/{id}/similar", memories.Hits, ("memory_id", "limit"), "hits"
+    ),
+    "left_out": Remote("GET", "/left-out", memories.Hits, ("query", "limit"), "hits"),
     "undo": Remote("POST", "/undo", Undone, ("what",)),
     "as_of": Remote("GET", "/as-of", past.Then, ("write",), "memories"),
     "changes": Remote("GET", "/changes", Changes, ("since",)),
@@ -81,9 +88,11 @@ REMOTE: Mapping[str, Remote] = {
     "context": Remote("GET", "/context", talk.Shown, ("session",), "text"),
     "sessions": Remote("GET", "/sessions", talk.Sessions, ("limit",), "sessions"),
     "turns": Remote("GET", "/turns", talk.Messages, ("session",), "messages"),
+    "became": Remote("GET", "/turns/memories", talk.Learned, ("session",), "memories"),
     "parked": Remote("GET", "/turns/parked", talk.Messages, (), "messages"),
     "retry": Remote("POST", "/turns/retry", talk.Count, (), "count"),
     "runs": Remote("GET", "/runs", upkeep.Runs, ("limit",), "runs"),
+    "days": Remote("GET", "/days", knowledge.Days, (), "days"),
     "growth": Remote("GET", "/growth", upkeep.Growth, (), "days"),
     "stats": Remote("GET", "/stats", Stats),
 }

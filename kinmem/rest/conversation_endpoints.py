@@ -1,12 +1,13 @@
 """Conversations: turns that are kept and learned from, sessions, and their context."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field
 
 from kinmem.conversation.sanitize import inert_conversation
+from kinmem.models import Memory
 from kinmem.models.turns import Happening, Message, Observed, Session
 from kinmem.rest.declaration import Asked, Call, Group
 from kinmem.rest.fields import NodeCount, Place, Text, When
@@ -83,6 +84,19 @@ class Messages:
 def turns(call: Call, asked: Of) -> Messages:
     """Return all messages of a session, in order; none for an unknown one."""
     return Messages(call.service.turns(asked.session))
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Memories by the turn that they were learned from."""
+
+    memories: Mapping[str, Sequence[Memory]]
+
+
+@group("GET", "/turns/memories", "read")
+def became(call: Call, asked: Of) -> Learned:
+    """Return what was learned from each turn of a session, in any state."""
+    return Learned(call.service.became(asked.session))
 
 
 @group("GET", "/turns/parked", "read")

@@ -1,7 +1,8 @@
 """Knowledge: entities, their relations, the order of time, and how memories hang together."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Annotated
 
 from pydantic import Field
@@ -68,6 +69,19 @@ class Day(Paged):
 def timeline(call: Call, asked: Day) -> Page:
     """Return what happened, earliest first, with what was so before, until its valid_to."""
     return call.service.timeline(**asked.given())
+
+
+@dataclass(frozen=True)
+class Days:
+    """How much happened or was said, by day."""
+
+    days: Mapping[date, int]
+
+
+@group("GET", "/days", "read")
+def days(call: Call) -> Days:
+    """Return how much happened or was said on each day."""
+    return Days(call.service.days())
 
 
 class Drawn(Asked):

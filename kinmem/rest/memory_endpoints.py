@@ -9,7 +9,7 @@ from pydantic import Field
 from kinmem.conversation.sanitize import ESCAPED, restored
 from kinmem.errors import InvalidInput
 from kinmem.knowledge.connections import Connection
-from kinmem.models import Answer, Forgotten, Memory, Mode, Note, Page, State, Stored
+from kinmem.models import Answer, Forgotten, Hit, Memory, Mode, Note, Page, State, Stored
 from kinmem.models.links import Relation
 from kinmem.rest.declaration import Asked, Call, Group
 from kinmem.rest.fields import (
@@ -26,6 +26,7 @@ from kinmem.rest.fields import (
     When,
     Where,
 )
+from kinmem.upkeep.forecast import Forecast
 from kinmem.upkeep.priority import Vitals
 from kinmem.validation import MOST_LINKS
 
@@ -207,6 +208,46 @@ class Life:
 def vitals(call: Call) -> Life:
     """Return retention, tier with its reason, priority, and how its tier has changed."""
     return Life(call.service.vitals(call.id))
+
+
+@dataclass(frozen=True)
+class Future:
+    """What becomes of a memory that nobody uses; empty if it is not live or another Kin's."""
+
+    forecast: Forecast | None = None
+
+
+@group("GET", "/memories/{id}/forecast", "read")
+def forecast(call: Call) -> Future:
+    """Return how a memory fades from now on, and what happens when."""
+    return Future(call.service.forecast(call.id))
+
+
+class Few(Asked):
+    limit: Annotated[int, Field(ge=1, le=50)] = 5
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Memories that were found, the best first."""
+
+    hits: Sequence[Hit]
+
+
+@group("GET", "/memories/{id}/similar", "read")
+def similar(call: Call, asked: Few) -> Hits:
+    """Return memories that say something like this one."""
+    return Hits(call.service.similar(call.id, **asked.given()))
+
+
+class Missed(Few):
+    query: Text
+
+
+@group("GET", "/left-out", "read")
+def left_out(call: Call, asked: Missed) -> Hits:
+    """Return what fits a question, but is archived, superseded, held back or forgotten."""
+    return Hits(call.service.left_out(**asked.given()))
 
 
 class Some(Asked):

@@ -7,7 +7,7 @@ out. A time is ISO 8601. A mapping whose keys are no texts is a list of {key, va
 import types
 from collections.abc import Collection, Hashable, Mapping, Set
 from dataclasses import MISSING, fields, is_dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -23,6 +23,7 @@ SCALARS: Mapping[Any, Mapping[str, Any]] = {
     bool: {"type": "boolean"},
     Path: {"type": "string"},
     datetime: {"type": "string", "format": "date-time"},
+    date: {"type": "string", "format": "date"},
     Any: {},
 }
 COMPONENTS = "#/components/schemas/"
@@ -40,7 +41,7 @@ def written(value: Any, kind: Any = Any) -> Any:
     if is_record(type(value)):
         parts = ((name, hint, getattr(value, name)) for name, hint in _fields(value))
         return {name: written(part, hint) for name, hint, part in parts if part is not None}
-    if isinstance(value, datetime):
+    if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Mapping):
         if is_record(next(iter(get_args(kind)), None)):
@@ -62,12 +63,12 @@ def read(kind: Any, value: Any) -> Any:
         hints, needed = _hints(kind), _needed(kind)
         given = {name: read(hints[name], part) for name, part in value.items()}
         return kind(**dict.fromkeys(needed - given.keys()), **given)
-    if kind is datetime:
-        return datetime.fromisoformat(value)
+    if kind in (date, datetime):
+        return kind.fromisoformat(value)
     if is_mapping(origin):
         key, part = inner
         if isinstance(value, Mapping):
-            return {name: read(part, one) for name, one in value.items()}
+            return {read(key, name): read(part, one) for name, one in value.items()}
         return {read(key, one["key"]): read(part, one["value"]) for one in value}
     if origin is tuple:
         kinds = [inner[0]] * len(value) if inner[1:] == (...,) else inner
@@ -93,7 +94,7 @@ def described(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
         return {"enum": [one.value for one in kind]}
     if is_mapping(origin):
         key, part = inner
-        if key is str or get_origin(key) is Literal:
+        if not is_record(key):
             return {"type": "object", "additionalProperties": described(part, known)}
         pair = {"key": described(key, known), "value": described(part, known)}
         return {"type": "array", "items": {"type": "object", "properties": pair}}

@@ -44,6 +44,7 @@ def test_it_has_the_methods_of_a_local_memory(api: Api, tmp_path: Path) -> None:
         kinmem.open("ana", home=tmp_path) as here,
         kinmem.open("ana", url=server.url, token=server.tokens["admin"]) as there,
     ):
+        # A new method of Service is an endpoint and a line of REMOTE, or it is LOCAL_ONLY.
         assert public(there) == public(here) - LOCAL_ONLY - {"clock"}
         with pytest.raises(AttributeError, match="where the files are"):
             there.scrub()
@@ -132,6 +133,12 @@ def test_what_is_known_and_what_has_changed(memory: Service) -> None:
     memory.unmute("bob")
     assert memory.newer(one) == {}
     assert memory.vitals(one) is not None
+    assert memory.forecast(one) is not None
+    assert all(hit.memory.id != one for hit in memory.similar(one, 3))
+    assert memory.left_out("hospital") == []
+    assert sum(memory.days().values()) >= 2
+    assert sum(memory.growth().values()) >= 2
+    assert memory.became("nothing") == {}
 
 
 def test_an_export_is_imported(memory: Service, tmp_path: Path) -> None:
