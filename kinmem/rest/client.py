@@ -20,7 +20,7 @@ import httpx
 
 from kinmem.errors import ConfigError, InvalidInput
 from kinmem.knowledge.connections import Picture
-from kinmem.models import Answer, Forgotten, Memory, Note, Page, Progress, Review, Stored
+from kinmem.models import Answer, Forgotten, Memory, Note, Page, Progress, Review, Settled, Stored
 from kinmem.models.turns import Observed, Run
 from kinmem.rest import conversation_endpoints as talk
 from kinmem.rest import knowledge_endpoints as knowledge
@@ -208,6 +208,11 @@ class Client:
         if method == "GET":
             asked = {name: asked[name] for name in ("subject", "scope") if name in asked}
         return _record(Review, self._ask("review_memories", method, "/review", asked))
+
+    def decide(self, issue: str, *, refuse: bool = False, keep: str | None = None) -> Settled:
+        body = _filled({"refuse": refuse, "keep": keep})
+        told = self._ask("decide", "POST", f"/review/{_quoted(issue)}", body)
+        return _record(Settled, told)
 
     def explore(self, name: str, *, depth: int = 1, to: str | None = None) -> Any:
         asked = _filled({"name": name, "depth": depth, "to": to})

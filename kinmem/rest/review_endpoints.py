@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from kinmem.models import Review, Scope
+from kinmem.models import Review, Scope, Settled
 from kinmem.rest.declaration import Asked, Call, Group
 from kinmem.rest.fields import LEFT_OUT, Id
 
@@ -39,6 +39,18 @@ def review_memories(call: Call, asked: Decided) -> Review:
     token of scope admin, a person's."""
     releases = call.bearer.may("admin")
     return call.service.review_memories(releases=releases, **asked.given())
+
+
+class Decision(Asked):
+    refuse: Annotated[bool, Field(description="never to be raised again")] = False
+    keep: Annotated[Id | None, Field(description="the memory that stays")] = None
+
+
+@group("POST", "/review/{id}", "write")
+def decide(call: Call, asked: Decision) -> Settled:
+    """Settle one issue of an earlier review, without a new one."""
+    releases = call.bearer.may("admin")
+    return call.service.decide(call.id, releases=releases, **asked.given())
 
 
 @dataclass(frozen=True)
