@@ -217,6 +217,10 @@ class Memories(Protocol):
 class Documents(Protocol):
     """The texts of one Kin's documents and of those that are shared with it."""
 
+    def listed(self, limit: int) -> list[str]:
+        """Return the ids of visible documents that are not in the bin, the latest first."""
+        ...
+
     def text(self, id: str, version: str | None = None) -> str:
         """Return the whole text of a document, or that of an earlier version, which the history
         names by its content_hash; for any other memory its content.

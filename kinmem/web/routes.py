@@ -12,6 +12,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Send
 from starlette.types import Scope as Connection
 
+from kinmem.documents.document import FILE_BYTES
 from kinmem.errors import EntityNotFound, InvalidInput, KinmemError, MemoryNotFound, Overloaded
 from kinmem.http.lanes import Lanes, ServiceFor
 from kinmem.http.logins import (
@@ -45,6 +46,8 @@ MOST_BYTES = 1 << 20
 # Bytes of a form with files, which wait on disk.
 MOST_UPLOADED = 64 << 20
 MOST_FIELDS = 1000
+# Bytes of a form with a file.
+MOST_UPLOADED = FILE_BYTES + MOST_BYTES
 YEAR = 365 * 24 * 3600
 CSRF, CSRF_HEADER, LIVE_HEADER = "csrf", "x-csrf", "x-live"
 # A day, since the addresses of our files name the version.
@@ -98,6 +101,8 @@ class _Pages:
             return _sealed(await lane.run(partial(self._page, view, show, needs, request, form)))
         except Overloaded as error:
             return _sealed(PlainTextResponse(str(error), 503))
+        finally:
+            await form.close()
 
     def _page(
         self, view: View, show: Show, needs: Scope, request: Request, form: FormData

@@ -2,13 +2,19 @@
 
 import re
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from kinmem.http.tokens import Tokens
+from kinmem.web.views.owner import _told
 from tests.web.conftest import Site
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> \u202eevil " + "x" * 20_000
-PATHS = ("/activity", "/timeline", "/timeline?held=1", "/conversations")
+PATHS = (
+    *("/activity", "/timeline", "/timeline?held=1", "/conversations"),
+    *("/documents", "/settings", "/kins"),
+)
 
 
 def test_what_an_undo_would_change_is_shown_before_it_is_done(site: Site) -> None:
@@ -83,3 +89,57 @@ def test_views_open_with_hostile_contents_as_text(site: Site, page: Page, langua
         wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0, f"{path} is wider than the screen by {wide}"
     assert problems == []
+
+
+def test_a_file_is_stored_only_after_it_was_looked_at(site: Site) -> None:
+    text = b"# Budget\n\nThe budget is <b>400</b> euros.\n\n# Trips\n\nBy train."
+    with site.client() as client:
+        form = {"csrf": site.csrf(client), "back": "/documents"}
+        files = {"file": ("budget.md", text, "text/markdown")}
+        looked = client.post("/documents/preview", data=form, files=files)
+        assert "&lt;b&gt;400" in looked.text and "<b>400" not in looked.text
+        assert "New." in looked.text and "Budget" in looked.text
+        assert site.service.store.documents.listed(10) == []
+        (key,) = re.findall(r'name="key" value="([^"]+)"', looked.text)
+
+        stored = site.post(client, "/documents/store", key=key, title="Our budget")
+        assert "Our budget" in stored.text and "&lt;b&gt;400" in stored.text
+        again = site.post(client, "/documents/store", key=key)
+        assert "no longer waits" in again.text
+        (id,) = site.service.store.documents.listed(10)
+        assert "Our budget" in client.get("/documents").text
+        site.post(client, "/memories/forget", id=id)
+    assert site.service.store.documents.listed(10) == []
+
+
+def test_a_token_is_shown_once_and_revoked(site: Site) -> None:
+    with site.client() as client:
+        made = site.post(client, "/kins/add", kin="ana", scope="read", note="<i>phone</i>").text
+        (token,) = re.findall(r"kmk_[0-9a-f]{8}_[\w-]{43}", made)
+        listed = client.get("/kins").text
+        assert token not in listed and "&lt;i&gt;phone" in listed
+        assert Tokens(site.home).verify(token) is not None
+        site.post(client, "/kins/revoke", id=token.split("_")[1])
+    assert Tokens(site.home).verify(token) is None
+
+
+def test_who_came_with_a_token_makes_no_tokens_and_sees_its_own_kin(site: Site) -> None:
+    tokens = Tokens(site.home)
+    mine, other = tokens.add("ana", scope="admin"), tokens.add("bob")
+    other_id = other.split("_")[1]
+    with httpx.Client(base_url=site.url, follow_redirects=True, timeout=30) as client:
+        client.post("/login", data={"token": mine})
+        assert other_id not in client.get("/kins").text
+        assert "Not done" in site.post(client, "/kins/add", kin="bob", scope="admin").text
+        assert "Not done" in site.post(client, "/kins/revoke", id=other_id).text
+    with site.client("write") as client:
+        assert client.get("/kins").status_code == 403
+    assert Tokens(site.home).verify(other) is not None
+    assert len(Tokens(site.home).tokens()) == len(tokens.tokens())
+
+
+def test_settings_show_no_password_and_where_they_come_from(site: Site) -> None:
+    with site.client() as client:
+        shown = client.get("/settings?changed=1").text
+    assert "KINMEM_TZ" in shown and "Europe/Berlin" in shown and "command line" in shown
+    assert _told("https://ana:secret@models.example/v1") == "https://…@models.example/v1"

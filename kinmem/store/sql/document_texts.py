@@ -3,7 +3,7 @@
 from kinmem.errors import MemoryNotFound
 from kinmem.models import Memory, Passage
 from kinmem.store.sql.document_rows import old_text, passage_of, text_of
-from kinmem.store.sql.memory_rows import ALL, IS_LIVE
+from kinmem.store.sql.memory_rows import ALL, IS_LIVE, VISIBLE
 from kinmem.store.sql.sharing import Files
 
 HELD_NOTE = "(held back: reads like an instruction)"
@@ -14,6 +14,18 @@ class SqlDocuments:
 
     def __init__(self, files: Files) -> None:
         self._files = files
+
+    def listed(self, limit: int) -> list[str]:
+        ids = [
+            id
+            for file in self._files
+            for (id,) in file.database.rows(
+                f"SELECT m.id FROM memories m WHERE {VISIBLE} AND m.state <> 'deleted'"
+                " AND json_extract(m.metadata, '$.parts') IS NOT NULL",
+                self._files.view(file),
+            )
+        ]
+        return sorted(ids, reverse=True)[:limit]
 
     def text(self, id: str, version: str | None = None) -> str:
         database, row = self._files.holder(id)

@@ -7,9 +7,11 @@ To add one: a module here with a View called VIEW, a template, its words in both
 from kinmem.web.view import View
 from kinmem.web.views import (
     activity,
+    documents_page,
     memory_list,
     one_memory,
     overview,
+    owner,
     review_queue,
     search_page,
     talks,
@@ -24,5 +26,8 @@ VIEWS: tuple[View, ...] = (
     timeline_view.VIEW,
     talks.VIEW,
     review_queue.VIEW,
+    documents_page.VIEW,
     activity.VIEW,
+    owner.SETTINGS_VIEW,
+    owner.KINS_VIEW,
 )
