@@ -42,7 +42,8 @@ Make it yours: put this into the MCP settings of your client (Claude Desktop, Cu
 
     {settings}
 
-and tell it something worth remembering. To look inside: kinmem list, kinmem recall, kinmem stats.
+and tell it something worth remembering. To look inside: kinmem list, kinmem recall, kinmem stats,
+or in the browser: kinmem web
 """
 MONDAY, FRIDAY, NEXT = "monday", "friday", "next-week"
 LIVES = "I live in Lyon. My sister Clara visits me every spring."

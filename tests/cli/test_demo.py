@@ -45,6 +45,7 @@ trains to planes
 </kinmem-notes>
 calls through 3 servers
 mcpServers
+kinmem web
 """.strip().splitlines()
 
 

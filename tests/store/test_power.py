@@ -28,7 +28,7 @@ def test_the_cuts_are_sharp(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_server_that_works_on_takes_no_more(tmp_path: Path) -> None:
-    told = json.loads(run("tests.store.soak", tmp_path / "home", rounds(60, 3)))
+    told = json.loads(run("tests.store.soak", tmp_path / "home", rounds(60, 10)))
 
     assert told["errors"] == {}
     assert told["calls"] > 20
