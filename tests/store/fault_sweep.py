@@ -20,9 +20,9 @@ from kinmem.models.turns import Batch, Change, Conflict
 from kinmem.store.sqlite.store import SqliteStore
 from tests.store.contract import NOON, TINY, WIDTH, chunks_of, draft_of, vectors_of
 from tests.store.sessions_contract import kept
-from tests.store.soundness import everything, problems, usual_layer
+from tests.store.soundness import everything, problems
 
-BASE = usual_layer()
+BASE = apsw.vfs_names()[0]
 LONG = "many words that fill more than one page of the file " * 100
 
 

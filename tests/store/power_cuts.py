@@ -24,9 +24,9 @@ from kinmem.store.sqlite import dialect, driver
 from kinmem.store.sqlite.high_water import HighWater
 from kinmem.store.sqlite.store import SqliteStore
 from tests.store.contract import TINY, WIDTH, chunks_of, memory_of, vectors_of
-from tests.store.soundness import everything, problems, usual_layer
+from tests.store.soundness import everything, problems
 
-BASE = usual_layer()
+BASE = apsw.vfs_names()[0]
 SECTOR = 512
 OPERATIONS = 90
 WORDS = "amber birch cedar dune ember fjord glade heath islet jetty knoll lagoon".split()

@@ -8,18 +8,10 @@ import apsw
 
 from kinmem.models import Filters, Memory, State
 from kinmem.store.sql.memory_rows import COLUMNS, indexed, memory_of
-from kinmem.store.sqlite import page_sums
-from kinmem.store.sqlite.driver import can_encrypt
 from kinmem.store.sqlite.kin_files import SqliteFile
 from kinmem.store.sqlite.store import SqliteStore
 
 EVERY_STATE = Filters(states=tuple(State))
-
-
-def usual_layer() -> str:
-    """The layer of SQLite through which kinmem opens files, to put another one on top of it."""
-    without_sums = page_sums.files_without()
-    return (without_sums if can_encrypt() else None) or page_sums.LAYER
 
 
 def everything(store: SqliteStore) -> list[Memory]:
@@ -128,7 +120,6 @@ PARTS = (
 def _problems_of(book: SqliteFile) -> Iterator[str]:
     # A connection that has seen the file before has FTS5 compare it with what it remembers:
     # quick_check then reports damage where another process has merely erased something.
-    yield from (f"page {number} has not its sum" for number in book.database.damaged_pages())
     with closing(book.database._connect()) as db:
         for pragma in ("quick_check", "foreign_key_check"):
             yield from (

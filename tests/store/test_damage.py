@@ -11,19 +11,14 @@ from pathlib import Path
 import apsw
 import pytest
 
-from kinmem.errors import StoreError
 from kinmem.store.sql.memory_rows import FIELDS
 from kinmem.store.sql.sums import SUMMED, UNSUMMED, WIDTH
-from kinmem.store.sqlite import page_sums
-from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.driver import connect
 from kinmem.store.sqlite.migrating import MIGRATIONS
-from kinmem.store.sqlite.store import examine
 from tests.conftest import MovableClock
 from tests.store.poison import (
     BYTES,
     NO_JSON,
-    PAGE,
     UNDECODABLE,
     Spot,
     copied,
@@ -145,36 +140,6 @@ def test_damaged_words_and_vectors_stop_nothing_and_are_made_anew(
             flip(home, OWN, page, chance.randrange(100, 4096), chance.randrange(8))
         assert [one for one in failures(home, clock) if "internal" in one] == []
         shutil.rmtree(home)
-
-
-def test_flips_anywhere_in_used_pages_are_found(home: Path, clock: MovableClock) -> None:
-    """Bit by bit back again; in an encrypted file each page is authenticated."""
-    chance = random.Random(9)
-    used = pages(home, OWN, "*")
-    for _ in range(60):
-        spot = (chance.choice(used), chance.randrange(PAGE), chance.randrange(8))
-        flip(home, OWN, *spot)
-        assert found_by_looking(home), spot
-        flip(home, OWN, *spot)
-    assert found_by_looking(home) == []
-
-
-def found_by_looking(home: Path) -> list[str]:
-    """What `doctor --deep` says of the file, if it can be opened."""
-    try:
-        with closing(SqliteDatabase(home / OWN)) as database:
-            return [*examine(database, home, deep=True).damage]
-    except StoreError as error:
-        return [str(error)]
-
-
-def test_a_driver_that_cannot_write_sums_leaves_a_file_with_them_alone(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(page_sums, "is_there", lambda: False)
-    with pytest.raises(StoreError, match="pip install --force-reinstall apsw") as refused:
-        SqliteDatabase(home / OWN)
-    assert refused.value.code == "storage_unsupported"
 
 
 def test_words_that_cannot_be_read_are_made_anew_by_sleep(home: Path, clock: MovableClock) -> None:

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from kinmem.errors import StoreError
-from kinmem.store.sqlite import page_sums, schemas
+from kinmem.store.sqlite import schemas
 from kinmem.store.sqlite.driver import connect, scratch
 from kinmem.store.sqlite.migrating import MIGRATIONS, Migrations, numbered
 from tests.backups import backups_of
@@ -29,7 +29,6 @@ FROZEN = {
     "0006_repetitions.sql": "cadbf851f53ac9cabc46741fbd009618ab44fe1a107d33b380fbbcdaba8aa659",
     "0007_published_copies.sql": "e3181ddb39d4f903f8b06cbb6fdb62a50f0997763653745e072fa48e7c836398",
     "0008_sums.sql": "a6c1de97429a1fdd43ad6f8c4d47303d72866745c0a4455b617deaab5e36db4a",
-    "0009_page_sums.sql": "8b6723b5381d0c37453f605fe7f6d3ed3d86b2cc674f1fe035bed1ff58f25226",
 }
 """What has landed on main is never edited: files of that version exist."""
 LATEST = numbered(MIGRATIONS)[-1][0]
@@ -120,22 +119,6 @@ def test_the_digest_of_the_present_schema_is_known() -> None:
         for _, script in numbered(MIGRATIONS):
             db.run(script)
         assert schemas.digest(schemas._objects(db)) == schemas.PRESENT
-
-
-@pytest.mark.parametrize("old", ["schema-8"], indirect=True)
-def test_a_file_without_sums_of_pages_gets_them_when_nobody_else_has_it_open(
-    old: Path, clock: MovableClock
-) -> None:
-    file = old / "kins/ana.db"
-    with closing(connect(file)) as other:
-        assert other.execute("SELECT count(*) FROM memories").get
-        open_on(old, clock).close()
-        assert page_sums.reserved(other) == 0
-    with closing(open_on(old, clock)) as ana:
-        assert len(ana.list_memories().memories) == 4
-        assert [one.damaged or one.damage for one in ana.store.health(deep=True)] == [(), ()]
-    with closing(connect(file)) as db:
-        assert page_sums.reserved(db) == page_sums.WIDTH
 
 
 HIJACKS = {

@@ -6,7 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import apsw
 from kinmem.errors import StoreError
 from kinmem.store.sql.damage import Damage, Row
 from kinmem.store.sql.database import Bindings, waiting
-from kinmem.store.sqlite import driver, page_sums
+from kinmem.store.sqlite import driver
 from kinmem.store.sqlite.dialect import STATE
 from kinmem.store.sqlite.disk import is_read_only, read_only_address, stamp
 from kinmem.store.sqlite.driver import (
@@ -99,7 +99,6 @@ class SqliteDatabase:
                 if noted:
                     check_is_current(path, counted(self._writer), noted)
                 self._migrate()
-                page_sums.add(self._writer, path.name)
                 self._write_ahead()
                 self._identity = self._identify()
             except BaseException:
@@ -154,12 +153,6 @@ class SqliteDatabase:
                 yield SqliteTransaction(connection, self.damage)
             finally:
                 connection.close()
-
-    def damaged_pages(self) -> list[int]:
-        """Return the numbers of the pages that are not as they were written."""
-        self._check_alive()
-        with translated(self.path), closing(self._connect()) as connection:
-            return list(page_sums.damaged_pages(connection))
 
     def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
         """Return all rows of one reading statement."""

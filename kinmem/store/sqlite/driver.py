@@ -21,10 +21,11 @@ import apsw
 from kinmem.errors import StoreCode, StoreError
 from kinmem.store.sql import sums
 from kinmem.store.sql.damage import Damage
-from kinmem.store.sqlite import page_sums
 from kinmem.store.sqlite.dialect import PRAGMAS
 from kinmem.store.sqlite.encryption import keys_for
-from kinmem.store.sqlite.high_water import COUNT
+from kinmem.store.sqlite.high_water import (
+    COUNT,
+)
 from kinmem.store.sqlite.transaction import SqliteTransaction
 
 # Below 3.51.3 two connections that write and checkpoint at once can corrupt a WAL file
@@ -58,20 +59,11 @@ def scratch() -> Iterator[SqliteTransaction]:
         yield SqliteTransaction(db, Damage("memory"))
 
 
-def bare(address: str, flags: int, key: str | None) -> apsw.Connection:
-    """Open an existing file, with its key if it has one, and set nothing else."""
-    without_sums = page_sums.files_without()
-    db = apsw.Connection(address, flags=flags, vfs=without_sums if key is not None else None)
-    try:
-        if key is None:
-            page_sums.prepare(db)
-        else:
-            db.pragma("key", f"raw:{key}")
-            db.execute("PRAGMA temp_store = MEMORY")  # temporary files are never encrypted
-    except BaseException:
-        db.close()
-        raise
-    return db
+def set_key(db: apsw.Connection, key: str | None) -> None:
+    """Give a connection that has read nothing yet the key of its file."""
+    if key is not None:
+        db.pragma("key", f"raw:{key}")
+        db.execute("PRAGMA temp_store = MEMORY")  # temporary files are never encrypted
 
 
 def can_encrypt() -> bool:
@@ -87,8 +79,9 @@ def _connect(
     *,
     is_sure: bool = True,
 ) -> apsw.Connection:
-    db = bare(address, flags | apsw.SQLITE_OPEN_NOMUTEX, key)
+    db = apsw.Connection(address, flags=flags | apsw.SQLITE_OPEN_NOMUTEX)
     try:
+        set_key(db, key)
         db.set_busy_handler(patience or Patience())
         for name, function in FUNCTIONS.items():
             db.create_scalar_function(name, function, flags=apsw.SQLITE_INNOCUOUS)
@@ -159,7 +152,7 @@ def is_damage(error: BaseException) -> bool:
     """Return whether the driver says that something stored is damaged."""
     if isinstance(error, apsw.SQLError):  # how the extensions for words and vectors say so
         return bool(BY_EXTENSION.search(str(error)))
-    return isinstance(error, apsw.CorruptError | UnicodeDecodeError) or page_sums.is_wrong(error)
+    return isinstance(error, apsw.CorruptError | UnicodeDecodeError)
 
 
 BY_EXTENSION = re.compile(r"fts5|vtable|vec0|sqlite-vec|malformed")
@@ -181,7 +174,9 @@ def _meaning(error: apsw.Error) -> tuple[StoreCode, str]:
         return "storage_full", FULL
     if isinstance(error, apsw.ReadOnlyError | apsw.CantOpenError | apsw.PermissionsError):
         return "storage_read_only", READ_ONLY
-    if isinstance(error, apsw.NotADBError) or is_damage(error):
+    if isinstance(error, apsw.CorruptError | apsw.NotADBError):
+        return "storage_damaged", DAMAGED
+    if is_damage(error):
         return "storage_damaged", DAMAGED
     return "storage_failed", f"{type(error).__name__}: {error}; run kinmem doctor"
 

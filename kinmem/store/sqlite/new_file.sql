@@ -1,4 +1,4 @@
--- Schema 9, made by python -m scripts.schema_of_new_files
+-- Schema 8, made by python -m scripts.schema_of_new_files
 CREATE TABLE memories (
     -- What the word and vector indexes know a memory by. Never used again, as with chunks and
     -- embedders: whoever has read a number a moment ago finds that one or none.

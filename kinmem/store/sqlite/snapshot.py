@@ -25,11 +25,11 @@ from kinmem.store.home_files import Earlier, FileChanges, FileFacts, Mended
 from kinmem.store.sql.erasing import ERASED
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.driver import (
-    bare,
     can_encrypt,
     connect,
     counted,
     make_private,
+    set_key,
     shut,
     translated,
 )
@@ -309,7 +309,8 @@ def _copy_all(
 
 def _copy_pages(reader: apsw.Connection, target: Path, stopping: Callable[[], bool]) -> None:
     """Copy page by page; the file that results needs no log beside it."""
-    with closing(bare(str(target), apsw.SQLITE_OPEN_READWRITE, keys_for(target)[0])) as copy:
+    with closing(apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)) as copy:
+        set_key(copy, keys_for(target)[0])
         copy.execute("PRAGMA synchronous = OFF")  # whoever packs it syncs the result
         with copy.backup("main", reader, "main") as pages:
             while not pages.done:

@@ -62,18 +62,11 @@ def examine(database: SqliteDatabase, home: Path, *, deep: bool = False) -> Heal
         for look in (damaged_rows, broken_history, unlike_memories) if deep else (damaged_rows,):
             with found.whatever_is_read():
                 found.rows += [Damaged(name, *one) for one in look(db)]
-    if deep and (pages := database.damaged_pages()):
-        told = ", ".join(map(str, pages[:DAMAGED_SHOWN]))
-        found.damage.append(f"not as they were written: {len(pages)} pages ({told})")
     if deep:  # each on a connection of its own: one that has read an index sees damage where
         for table in ("words", "turn_words"):  # another has merely written
             if is_broken(database, table):
                 found.rows.append(Damaged(name, table, None, "it is not as SQLite has made it"))
     return replace(health, damage=tuple(found.damage), damaged=tuple(found.rows))
-
-
-DAMAGED_SHOWN = 5
-"""Numbers of pages."""
 
 
 class _Findings:
