@@ -10,6 +10,9 @@ from typing_extensions import get_type_hints, is_typeddict
 
 # Most faults of one call to report.
 MOST_TOLD = 3
+# Faults of one call that are looked at, and characters of a name that are compared.
+MOST_READ = 50
+MOST_COMPARED = 1000
 # Similarity from which a name may be a misspelling of another.
 ALIKE = 0.6
 UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
@@ -77,7 +80,7 @@ def in_short(error: ValidationError, names: Sequence[str], shape: Any = None) ->
     `names` are the valid arguments; `shape` is the model they belong to, which also gives the names
     inside of objects.
     """
-    problems = error.errors(include_url=False)
+    problems = error.errors(include_url=False)[:MOST_READ]
     meant = {_meant(problem, _names_at(problem, names, shape)) for problem in problems}
     sentences = [
         _sentence(problem, _names_at(problem, names, shape))
@@ -90,7 +93,7 @@ def in_short(error: ValidationError, names: Sequence[str], shape: Any = None) ->
 def nearest(word: str, names: Iterable[str]) -> str | None:
     """Return the name that this word most likely stands for, if any."""
     plain = {_plain(name): name for name in names}
-    given = _plain(word)
+    given = _plain(word[:MOST_COMPARED])
     if given in plain:
         return plain[given]
     for name in plain.values():

@@ -4,6 +4,7 @@ import json
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
+from traceback import extract_tb
 from typing import Any
 
 from starlette.requests import Request
@@ -109,8 +110,9 @@ def _answering(endpoints: Sequence[Endpoint], service_for: ServiceFor, lanes: La
             return await lane.run(work)
         except KinmemError as error:
             return _failed(error, request)
-        except Exception:
-            logger.exception("%s %s failed in an unforeseen way", endpoint.method, endpoint.path)
+        except Exception as error:
+            told = "%s %s failed in an unforeseen way: %s"
+            logger.error(told, endpoint.method, endpoint.path, _without_text(error))
             return refusal(500, "internal", "it failed in an unforeseen way; the server's log says")
 
     return answer
@@ -121,11 +123,11 @@ async def _work(
 ) -> Callable[[], Response]:
     """Return what is to be done on a worker thread. Raises what is wrong with the request."""
     body = await body_of(request, endpoint)
-    asked = asked_for(request, endpoint, body)
     id, version = id_of(request.path_params), version_of(request, endpoint)
     key, client = key_of(request, endpoint), client_of(request)
 
     def work() -> Response:
+        asked = asked_for(request, endpoint, body)  # here, since a body may be large
         service = service_for(bearer.kin)
         call = Call(service, bearer, id, version, key, client)
         result = endpoint.do(call) if asked is None else endpoint.do(call, asked)
@@ -136,6 +138,13 @@ async def _work(
         return JSONResponse(sent, endpoint.status, headers)
 
     return work
+
+
+def _without_text(error: BaseException) -> str:
+    """Return the kind of an error and where it was raised; its text may repeat a memory."""
+    frames = extract_tb(error.__traceback__)
+    places = (f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames)
+    return "\n  ".join((type(error).__name__, *places))
 
 
 def _failed(error: KinmemError, request: Request) -> Response:

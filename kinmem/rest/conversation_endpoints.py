@@ -14,6 +14,8 @@ from kinmem.rest.fields import NodeCount, Place, Text, When
 
 group = Group("Conversations")
 
+MOST_TOOLS = 1000
+
 Conversation = Annotated[Text, Field(description="which conversation")]
 
 
@@ -30,7 +32,7 @@ class Turn(Asked):
     turn: Annotated[str | None, Field(description="its id; the same again is kept once")] = None
     speaker: Annotated[str | None, Field(description="who spoke, if not the user")] = None
     at: When | None = None
-    tools: tuple[ToolOutput, ...] = ()
+    tools: Annotated[tuple[ToolOutput, ...], Field(max_length=MOST_TOOLS)] = ()
     client: str | None = None
     place: Place | None = None
 

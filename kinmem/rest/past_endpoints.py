@@ -71,8 +71,9 @@ class Back(Asked):
 
 @group("POST", "/undo", "write")
 def undo(call: Call, asked: Back) -> Undone:
-    """Take back a write, a batch, the last change of a memory, or the last changes."""
-    return call.service.undo(**asked.given())
+    """Take back a write, a batch, the last change of a memory, or the last changes. What is held
+    back is released only with a token of scope admin, a person's."""
+    return call.service.undo(releases=call.bearer.may("admin"), **asked.given())
 
 
 class Since(Asked):

@@ -281,12 +281,14 @@ class Memories:
         last: int = 1,
         cascade: bool = False,
         dry_run: bool = False,
+        releases: bool = True,
     ) -> Undone:
         """Take back a write by its number, a batch by its name, the last change of a memory by its
-        id, or the `last` deliberate changes. See kinmem.undo.undo.Undo."""
+        id, or the `last` deliberate changes. Without `releases` nothing leaves quarantine: a model
+        may not do that. See kinmem.undo.undo.Undo."""
         self._background.await_ready()
         what = storable(what) if isinstance(what, str) else what
-        undone = self._undo(what, last=last, cascade=cascade, dry_run=dry_run)
+        undone = self._undo(what, last=last, cascade=cascade, dry_run=dry_run, releases=releases)
         if undone.batch:
             self._renewal.of_texts(undone.became)
             self._store.life.renew(undone.became)

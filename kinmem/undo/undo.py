@@ -71,11 +71,13 @@ class Undo:
         last: int = 1,
         cascade: bool = False,
         dry_run: bool = False,
+        releases: bool = True,
     ) -> Undone:
         """Undo a write by its number, a batch by its name, or the latest write to a memory by its
         id; None: the last `last` deliberate changes to memories that still exist.
 
-        Raises LaterChange if a later change would be lost, unless `cascade` undoes it too.
+        Raises LaterChange if a later change would be lost, unless `cascade` undoes it too;
+        InvalidInput if a memory would leave quarantine without `releases`.
         """
         if last < 1:
             raise InvalidInput(f"last {last} is below 1; 1 takes back the last thing that was done")
@@ -85,6 +87,8 @@ class Undo:
 
         def done() -> Undone:
             plan = self._planner(lines, cascade=cascade)
+            if not releases:
+                _refuse_release(plan)
             batch = None if dry_run else self._carried_out(plan)
             became = {
                 id: _became(plan.memories[id], plan.fields.get(id, {})) for id in plan.reverts
@@ -242,6 +246,18 @@ class Undo:
             elif conflict.status in CLOSED and set(LIVE).intersection(became):
                 settled[conflict.id] = "open"
         return settled
+
+
+def _refuse_release(plan: Plan) -> None:
+    """Raise InvalidInput if what is held back would no longer be, even if only in the bin, from
+    where it could be restored."""
+    for id, fields in plan.fields.items():
+        now, then = plan.memories[id], replace(plan.memories[id], **fields)
+        if (now.is_held and not then.is_held) or (now.holds_back and not then.holds_back):
+            raise InvalidInput(
+                f"memory {id} is held back, and this would release it, which only a person may do:"
+                " kinmem undo. Tell your user"
+            )
 
 
 def _is_merging(line: Event) -> bool:
