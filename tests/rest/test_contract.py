@@ -32,8 +32,8 @@ CHECKS = [
     negative_data_rejection,
     ignored_auth,
 ]
-# Sent as a single value, a list in an address is a list of one; schemathesis takes it for none.
-WITH_LISTS = {"/recall", "/memories", "/links", "/newer"}
+# What schemathesis breaks in an address may be lost on its way there: a list of one is a value, and
+# an empty one nothing. test_rest.py has mistakes in addresses; here they are looked for in bodies.
 described = schemathesis.openapi.from_dict(openapi(ENDPOINTS))
 operations = described.exclude(path="/changes/stream").exclude(path="/settle")
 
@@ -58,8 +58,9 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     suppress_health_check=list(HealthCheck),
 )
 def test_it_answers_as_it_is_described(case: schemathesis.Case, target: Api) -> None:
-    has_list = case.method == "GET" and case.path in WITH_LISTS
-    checks = [check for check in CHECKS if not (has_list and check is negative_data_rejection)]
+    checks = [
+        check for check in CHECKS if case.method != "GET" or check is not negative_data_rejection
+    ]
     case.call_and_validate(
         base_url=f"{target.server.url}/api/v1",
         headers={"Authorization": f"Bearer {target.server.tokens['admin']}"},
