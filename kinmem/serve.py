@@ -102,7 +102,7 @@ def _serve_http(services: "Services") -> NoReturn:
         from kinmem.web.routes import web_routes
 
         pages = _sessions(settings, bearer_of(settings, Tokens(settings.home)))
-        others += web_routes(services.get, pages)
+        others += web_routes(services.get, pages, lanes)
     app = build_app(server, chosen.session_minutes * 60, others)
     serve_http(app, settings, opened=services.open_soon, close=services.close, pages=pages)
 
@@ -115,6 +115,7 @@ def serve_page(settings: Settings, opened: Callable[[str], None]) -> NoReturn:
     # Late, as above.
     from starlette.applications import Starlette
 
+    from kinmem.http.lanes import Lanes
     from kinmem.http.server import serve_pages
     from kinmem.http.tokens import Bearer
     from kinmem.web.routes import web_routes
@@ -127,7 +128,8 @@ def serve_page(settings: Settings, opened: Callable[[str], None]) -> NoReturn:
         services.open_soon()
         opened(f"{address}/login?key={pages.invite(Bearer(settings.general.kin, 'admin'))}")
 
-    app = Starlette(routes=web_routes(services.get, pages))
+    lanes = Lanes(settings.server.call_seconds)
+    app = Starlette(routes=web_routes(services.get, pages, lanes))
     serve_pages(app, settings.server, pages, invite, services.close)
 
 

@@ -13,20 +13,23 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import Scope
 
+from kinmem.http.connection_limits import first_of_most
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
 
 # Returns whom a token, or its absence, speaks for; None refuses. May raise ConfigError.
 BearerOf = Callable[[str | None], Bearer | None]
 
-LOGIN, STATIC = "/login", "/static/"
+LOGIN, STATIC, LIVE = "/login", "/static/", "/events"
+# A header of what a page asks of itself, because something has changed.
+LIVE_HEADER = b"x-live"
 # Where the ASGI scope of a request to the page holds its session; None before the login.
 SESSION_KEY = "kinmem.session"
 IDLE_SECONDS = 12 * 3600
@@ -105,13 +108,14 @@ class Sessions:
         with self._lock:
             self._sessions[key] = session
             while len(self._sessions) > MOST_SESSIONS:
-                oldest = min(self._sessions.values(), key=lambda one: one.used_at)
+                by_age = sorted(self._sessions.values(), key=lambda one: one.used_at)
+                oldest = first_of_most((one, one.bearer.kin) for one in by_age)
                 del self._sessions[oldest.key]
         return session
 
     def owns(self, path: str) -> bool:
         """Return whether the path is a page."""
-        return path.split("/", 2)[1] in self._segments
+        return path.startswith("/") and path.split("/", 2)[1] in self._segments
 
     def admit(self, scope: Scope) -> Response | None:
         """Return the refusal of a request to a page; None if it may pass, with its session noted
@@ -119,7 +123,9 @@ class Sessions:
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         if scope["method"] not in SAFE and not _is_from_here(headers):
             return PlainTextResponse("this form comes from another page", 403)
-        session = self._known(headers.get(b"cookie", ""))
+        # What a page asks by itself is no use of it.
+        is_by_itself = scope["path"] == LIVE or LIVE_HEADER in headers
+        session = self._known(headers.get(b"cookie", ""), is_use=not is_by_itself)
         scope[SESSION_KEY] = session
         if session is not None:
             scope[KIN_KEY], scope[SCOPE_KEY] = session.bearer.kin, session.bearer.scope
@@ -132,22 +138,25 @@ class Sessions:
         to = f"{LOGIN}?next={quote(asked, safe='')}" if scope["method"] in SAFE else LOGIN
         return RedirectResponse(to, 303, {"Cache-Control": "no-store"})
 
-    def _known(self, cookies: str) -> Session | None:
+    def _known(self, cookies: str, *, is_use: bool = True) -> Session | None:
         """Return the live session that the cookies name."""
-        try:
-            found = SimpleCookie(cookies).get(self.cookie)
-        except CookieError:
+        session = self._sessions.get(cookie_parser(cookies).get(self.cookie, ""))
+        if session is None or not self.is_live(session):
             return None
-        session = self._sessions.get(found.value) if found else None
-        if session is None:
-            return None
-        bearer = session.bearer if session.token is None else self._bearer_of(session.token)
-        now = self._clock()
-        if bearer is None or now - session.used_at > IDLE_SECONDS:
-            self.log_out(session)
-            return None
-        session.bearer, session.used_at = bearer, now
+        if is_use:
+            session.used_at = self._clock()
         return session
+
+    def is_live(self, session: Session) -> bool:
+        """Return whether the session has not ended, and end it if it has to. May raise
+        ConfigError."""
+        bearer = session.bearer if session.token is None else self._bearer_of(session.token)
+        if bearer is None or self._clock() - session.used_at > IDLE_SECONDS:
+            self.log_out(session)
+        elif session.key in self._sessions:
+            session.bearer = bearer
+            return True
+        return False
 
 
 def set_cookie(response: Response, sessions: Sessions, session: Session, *, secure: bool) -> None:
@@ -155,7 +164,6 @@ def set_cookie(response: Response, sessions: Sessions, session: Session, *, secu
     response.set_cookie(
         sessions.cookie,
         session.key,
-        max_age=IDLE_SECONDS,
         httponly=True,
         samesite="strict",
         secure=secure,

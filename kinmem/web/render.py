@@ -101,7 +101,7 @@ def page(
 
 
 def bare(shown: Shown, language: Language, theme: str) -> HTMLResponse:
-    """Return a page for who has no session."""
+    """Return a page for someone without a session."""
     frame = {**of_language(language), "theme": theme, "groups": {}, "view": None, "notices": []}
     return HTMLResponse(_rendered(shown, frame), shown.status)
 

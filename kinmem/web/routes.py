@@ -1,10 +1,11 @@
 """The routes of the page: its views, the login, what its forms do, and files that never change."""
 
+import re
 from functools import partial
 from urllib.parse import urlsplit
 
 import anyio.to_thread
-from starlette.datastructures import FormData
+from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -16,6 +17,8 @@ from kinmem.documents.document import FILE_BYTES
 from kinmem.errors import EntityNotFound, InvalidInput, KinmemError, MemoryNotFound, Overloaded
 from kinmem.http.lanes import Lanes, ServiceFor
 from kinmem.http.logins import (
+    LIVE,
+    LIVE_HEADER,
     LOGIN,
     SESSION_KEY,
     STATIC,
@@ -26,7 +29,7 @@ from kinmem.http.logins import (
 )
 from kinmem.http.tokens import Scope
 from kinmem.web.language import chosen
-from kinmem.web.live import LIVE, Events
+from kinmem.web.live import Events
 from kinmem.web.render import HEADERS, THEME, THEMES, bare, page
 from kinmem.web.render import STATIC as FILES
 from kinmem.web.view import Answer, Asked, Done, Notice, Show, Shown, View
@@ -41,27 +44,32 @@ SEGMENTS = frozenset(
     )
 )
 """The first parts of the paths that are pages."""
-# Bytes of a form that uploads nothing. A text of 64 KiB takes three times as much in a form.
+# Bytes of a form without files. A text of 64 KiB takes three times as much in a form.
 MOST_BYTES = 1 << 20
-# Bytes of a form with files, which wait on disk.
-MOST_UPLOADED = 64 << 20
-MOST_FIELDS = 1000
-# Bytes of a form with a file.
+# Bytes of a form with a file, which waits on disk.
 MOST_UPLOADED = FILE_BYTES + MOST_BYTES
+MOST_FIELDS = 1000
+# Fields beside the file, which together are held to MOST_BYTES.
+MOST_BESIDE = 16
+SIZE = re.compile(r"[0-9]{1,18}")
+NO_FORM = "the form is too large, or holds a file where none belongs"
+FOREIGN = "this form is of another session; reload it"
 YEAR = 365 * 24 * 3600
-CSRF, CSRF_HEADER, LIVE_HEADER = "csrf", "x-csrf", "x-live"
-# A day, since the addresses of our files name the version.
+CSRF, CSRF_HEADER = "csrf", "x-csrf"
+# A day: a new version of kinmem is seen by then.
 CACHED = {"Cache-Control": "private, max-age=86400"}
 
 
-def web_routes(service_for: ServiceFor, sessions: Sessions) -> list[BaseRoute]:
+def web_routes(
+    service_for: ServiceFor, sessions: Sessions, lanes: Lanes | None = None
+) -> list[BaseRoute]:
     """Return the routes of all views, for the sessions that the guard lets in."""
-    pages = _Pages(service_for, sessions)
+    pages = _Pages(service_for, sessions, lanes or Lanes())
     routes: list[BaseRoute] = [
         Route(LOGIN, pages.login, methods=["GET", "POST"]),
         Route(LOGOUT, pages.logout, methods=["POST"]),
         Route(APPEARANCE, pages.appearance, methods=["POST"]),
-        Route(LIVE, Events(service_for).answer, methods=["GET"]),
+        Route(LIVE, Events(service_for, sessions).answer, methods=["GET"]),
         Mount(STATIC.rstrip("/"), _Files(directory=FILES)),
     ]
     for view in VIEWS:
@@ -83,28 +91,47 @@ def _acted(pages: "_Pages", view: View, path: str, act: Show, needs: Scope) -> R
 class _Pages:
     """Answers requests to views: with a page, or by sending the browser on."""
 
-    def __init__(self, service_for: ServiceFor, sessions: Sessions) -> None:
+    def __init__(self, service_for: ServiceFor, sessions: Sessions, lanes: Lanes) -> None:
         self._service_for = service_for
         self._sessions = sessions
-        self._lanes = Lanes()
+        self._lanes = lanes
 
     async def answer(self, view: View, show: Show, needs: Scope, request: Request) -> Response:
         session: Session = request.scope[SESSION_KEY]
         is_form = request.method == "POST"
-        form = await _form(request) if is_form else FormData()
-        if form is None:
-            return _sealed(PlainTextResponse("the form is too large", 413))
+        marked = request.headers.get(CSRF_HEADER)
+        if is_form and marked is not None and not is_same(marked, session.csrf):
+            return _sealed(PlainTextResponse(FOREIGN, 403))
+        if is_form and session.bearer.may(needs):
+            form = await _form(request, files=request.url.path in view.uploads)
+            if form is None:
+                return _sealed(PlainTextResponse(NO_FORM, 413))
+        else:
+            form, is_form = FormData(), False
         if is_form and not _is_ours(request, form, session):
-            return _sealed(PlainTextResponse("this form is of another session; reload it", 403))
+            return _sealed(PlainTextResponse(FOREIGN, 403))
         lane = self._lanes.writing if is_form else self._lanes.reading
         try:
             return _sealed(await lane.run(partial(self._page, view, show, needs, request, form)))
         except Overloaded as error:
             return _sealed(PlainTextResponse(str(error), 503))
-        finally:
-            await form.close()
 
     def _page(
+        self, view: View, show: Show, needs: Scope, request: Request, form: FormData
+    ) -> Response:
+        """Answer in a worker, which goes on when the answer is no longer waited for."""
+        try:
+            return self._answered(view, show, needs, request, form)
+        except KinmemError as error:  # the memory cannot be opened
+            told = {"problem": "problem.503", "told": str(error)}
+            language = chosen(request.headers.get("accept-language"))
+            return bare(Shown("problem.html", told, 503), language, _theme(request))
+        finally:
+            for file in form.values():
+                if isinstance(file, UploadFile):
+                    file.file.close()
+
+    def _answered(
         self, view: View, show: Show, needs: Scope, request: Request, form: FormData
     ) -> Response:
         session: Session = request.scope[SESSION_KEY]
@@ -116,7 +143,7 @@ class _Pages:
             form=form,
             path=request.path_params,
             at=_at(request),
-            is_live=LIVE_HEADER in request.headers,
+            is_live=LIVE_HEADER.decode() in request.headers,
         )
         if asked.may(needs):
             answer = _outcome(show, asked, is_form=request.method == "POST")
@@ -140,9 +167,11 @@ class _Pages:
             if session:
                 return self._entered(request, session, "/")
             return _sealed(self._login_page(request, "/", "login.old_link", 403))
-        if request.method == "GET":
+        if request.method != "POST":
             return _sealed(self._login_page(request, to, None, 200))
-        form = await _form(request) or FormData()
+        form = await _form(request)
+        if form is None:
+            return _sealed(PlainTextResponse(NO_FORM, 413))
         token, to = str(form.get("token", "")).strip(), _local(str(form.get("next", "/")))
         session = await anyio.to_thread.run_sync(self._sessions.log_in, token or None)
         if session:
@@ -163,7 +192,7 @@ class _Pages:
     async def logout(self, request: Request) -> Response:
         form, session = await _form(request), request.scope[SESSION_KEY]
         if form is None or not _is_ours(request, form, session):
-            return _sealed(PlainTextResponse("this form is of another session; reload it", 403))
+            return _sealed(PlainTextResponse(FOREIGN, 403))
         self._sessions.log_out(session)
         response = _sealed(RedirectResponse(LOGIN, 303))
         response.delete_cookie(self._sessions.cookie, httponly=True, samesite="strict")
@@ -173,7 +202,7 @@ class _Pages:
         """Keep in the browser whether pages are dark or light."""
         form, session = await _form(request), request.scope[SESSION_KEY]
         if form is None or not _is_ours(request, form, session):
-            return _sealed(PlainTextResponse("this form is of another session; reload it", 403))
+            return _sealed(PlainTextResponse(FOREIGN, 403))
         response = _sealed(RedirectResponse(_local(str(form.get("back", "/"))), 303))
         theme = str(form.get("theme"))
         if theme in THEMES:
@@ -197,14 +226,19 @@ def _outcome(show: Show, asked: Asked, *, is_form: bool) -> Answer:
         return Shown("problem.html", {"problem": f"problem.{status}", "told": str(error)}, status)
 
 
-async def _form(request: Request) -> FormData | None:
-    """Return what was filled in; None if it is too large. Views that take files read them in
-    parts, from disk."""
+async def _form(request: Request, *, files: bool = False) -> FormData | None:
+    """Return what was filled in; None if it is too large, is in parts though it takes no
+    `files`."""
     size = request.headers.get("content-length", "")
     is_upload = request.headers.get("content-type", "").startswith("multipart/")
-    if not size.isdigit() or int(size) > (MOST_UPLOADED if is_upload else MOST_BYTES):
+    if is_upload and not files:
         return None
-    return await request.form(max_files=20, max_fields=MOST_FIELDS, max_part_size=MOST_BYTES)
+    if not SIZE.fullmatch(size) or int(size) > (MOST_UPLOADED if is_upload else MOST_BYTES):
+        return None
+    if is_upload:
+        most = MOST_BYTES // MOST_BESIDE
+        return await request.form(max_files=1, max_fields=MOST_BESIDE, max_part_size=most)
+    return await request.form(max_fields=MOST_FIELDS, max_part_size=MOST_BYTES)
 
 
 def _is_ours(request: Request, form: FormData, session: Session) -> bool:
@@ -223,7 +257,10 @@ def _at(request: Request) -> str:
 
 def _local(to: str) -> str:
     """Return the address if it is one of ours; else the first page. //evil.example is not."""
-    parts = urlsplit(to)
+    try:
+        parts = urlsplit(to)
+    except ValueError:
+        return "/"
     is_ours = to.startswith("/") and not to.startswith(("//", "/\\")) and not parts.netloc
     return to if is_ours and to.isprintable() and "\\" not in to else "/"
 

@@ -20,6 +20,21 @@ if TYPE_CHECKING:
     from kinmem.service import Service
 
 
+# Digits of the longest number that a database of ours can hold for certain.
+MOST_DIGITS = 18
+
+
+def number_in(text: str | None) -> int | None:
+    """Return the whole number that the text is; None if it is none, or none of ours."""
+    return int(text) if text and text.isdecimal() and len(text) <= MOST_DIGITS else None
+
+
+def meant(text: str) -> int | str:
+    """Return what is to be undone, as Service.undo takes it."""
+    number = number_in(text)
+    return text if number is None else number
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """One request to a view."""
@@ -109,6 +124,8 @@ class View:
     """Further actions, which take the scope admin."""
     group: str = "look"
     """`group.<group>` of the catalogue is the heading under which it is listed."""
+    uploads: frozenset[str] = frozenset()
+    """The actions whose forms may hold a file."""
     needs: Scope = "read"
     """What a session needs to see it at all."""
     is_listed: bool = True

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from kinmem.errors import KinmemError, LaterChange
+from kinmem.errors import InvalidInput, KinmemError, LaterChange
 from kinmem.service import Service
-from kinmem.web.view import Answer, Asked, Done, Notice
+from kinmem.web.view import Answer, Asked, Done, Notice, meant
 
 Change = Callable[[Service, str], Any]
 
@@ -33,8 +33,8 @@ def change(service: Service, name: str, ids: Sequence[str]) -> Notice:
     writes: list[int] = []
     problem = ""
     for id in ids:
-        known = _latest(service, id)
         try:
+            known = _latest(service, id)
             CHANGES[name](service, id)
         except KinmemError as error:
             problem = problem or str(error)
@@ -65,8 +65,8 @@ def undo(asked: Asked) -> Answer:
     back, batches, refused = asked.given("back") or "/", [], ""
     for what in asked.chosen("what"):
         try:
-            undone = asked.service.undo(int(what) if what.isdecimal() else what)
-        except LaterChange as error:
+            undone = asked.service.undo(meant(what), releases=asked.may("admin"))
+        except (LaterChange, InvalidInput) as error:
             refused = refused or str(error)
         else:
             batches += [undone.batch] if undone.batch else []

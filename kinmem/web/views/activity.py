@@ -8,7 +8,7 @@ from itertools import groupby
 
 from kinmem.errors import LaterChange
 from kinmem.models import Event, Memory
-from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View
+from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, meant, number_in
 
 PATH, UNDO = "/activity", "/activity/undo"
 WRITES = 50
@@ -36,8 +36,7 @@ class Entry:
 
 
 def show(asked: Asked) -> Answer:
-    given = asked.given("before")
-    before = int(given) if given and given.isdecimal() else None
+    before = number_in(asked.given("before"))
     lines = asked.service.history(None, WRITES, before=before)
     last = min((line.write for line in lines), default=0)
     more = last > 1 and bool(asked.service.history(None, 1, before=last))
@@ -83,9 +82,10 @@ def _entry(
 def preview(asked: Asked) -> Answer:
     """Show what undoing would change."""
     given, cascade = asked.given("what") or "", bool(asked.given("cascade"))
-    what: int | str = int(given) if given.isdecimal() else given
     try:
-        undone = asked.service.undo(what, cascade=cascade, dry_run=True)
+        undone = asked.service.undo(
+            meant(given), cascade=cascade, dry_run=True, releases=asked.may("admin")
+        )
     except LaterChange as error:
         return Shown("undo.html", {"undone": None, "what": given, "told": str(error)})
     known = asked.service.store.memories(list(undone.became)[:MOST_PREVIEWED])
@@ -105,7 +105,7 @@ def preview(asked: Asked) -> Answer:
 
 def undo(asked: Asked) -> Answer:
     given, cascade = asked.given("what") or "", bool(asked.given("cascade"))
-    undone = asked.service.undo(int(given) if given.isdecimal() else given, cascade=cascade)
+    undone = asked.service.undo(meant(given), cascade=cascade, releases=asked.may("admin"))
     return Done(PATH, Notice("did.undone", undo=(undone.batch,) if undone.batch else ()))
 
 

@@ -14,7 +14,7 @@ from kinmem.documents.document import FILE_BYTES, Given
 from kinmem.errors import InvalidInput, TooLarge
 from kinmem.store.history import batch_name
 from kinmem.web.render import address
-from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View
+from kinmem.web.view import Answer, Asked, Done, Notice, Shown, View, number_in
 
 PATH = "/documents"
 MOST_LISTED = 500
@@ -149,8 +149,7 @@ def one(asked: Asked) -> Answer:
     """Show a document chunk by chunk."""
     id = str(asked.path["id"])
     memory = asked.service.store.get(id)
-    given = asked.given("from") or "0"
-    first = int(given[:9]) if given.isdecimal() else 0
+    first = number_in(asked.given("from")) or 0
     parts = asked.service.store.documents.parts(id, first, CHUNKS + 1)
     more = len(parts) > CHUNKS
     return Shown(
@@ -172,5 +171,6 @@ VIEW = View(
     pages={f"{PATH}/{{id}}": one},
     actions={f"{PATH}/preview": preview, f"{PATH}/store": store_upload},
     owner={f"{PATH}/import": import_upload},
+    uploads=frozenset({f"{PATH}/preview"}),
     group="manage",
 )

@@ -7,15 +7,18 @@ from kinmem.conversation.sanitize import restored
 from kinmem.errors import InvalidInput, VersionConflict
 from kinmem.models import CATEGORIES, Memory
 from kinmem.web.render import visible
-from kinmem.web.view import Answer, Asked, Done, Notice, Shown
+from kinmem.web.view import Answer, Asked, Done, Notice, Shown, number_in
 from kinmem.web.views.actions import REASON
 
 FIELDS = ("content", "subject", "category", "importance", "tags", "expires", "place")
+# Before the name of a field: what it held when the form was opened.
+OPENED = "opened-"
 
 
 def edit(asked: Asked) -> Answer:
     memory = asked.service.store.get(asked.path["id"])
-    return _form(asked, memory, _shown(asked, memory), None)
+    known = _shown(asked, memory)
+    return _form(asked, memory, known, known, None)
 
 
 def save(asked: Asked) -> Answer:
@@ -23,11 +26,13 @@ def save(asked: Asked) -> Answer:
     memory = asked.service.store.get(asked.path["id"])
     given = {name: _typed(asked, name) for name in FIELDS if name in asked.form}
     known = _shown(asked, memory)
+    opened = {
+        name: _typed(asked, f"{OPENED}{name}") for name in given if OPENED + name in asked.form
+    }
+    typed = {name: value for name, value in given.items() if value != {**known, **opened}.get(name)}
     try:
-        version = int(asked.given("version") or 0)
-        changes = {
-            name: _stored(name, value) for name, value in given.items() if value != known.get(name)
-        }
+        version = number_in(asked.given("version")) or 0
+        changes = {name: _stored(name, value) for name, value in typed.items()}
         if not changes:
             return Done(f"/memory/{memory.id}", Notice("edit.unchanged"))
         changes = dict(restored(changes, memory))
@@ -40,21 +45,29 @@ def save(asked: Asked) -> Answer:
         )
     except VersionConflict:
         problem = asked.language.text("edit.conflict")
-        return _form(asked, memory, {**known, **given}, problem, 409)
+        # What somebody else has changed since is kept, unless it was typed over here.
+        return _form(asked, memory, {**known, **typed}, known, problem, 409)
     except (InvalidInput, ValueError) as error:
-        return _form(asked, memory, {**known, **given}, str(error), 400)
+        return _form(asked, memory, {**known, **typed}, known, str(error), 400)
     write = asked.service.history(memory.id, 1)[0].write
     return Done(f"/memory/{memory.id}", Notice("did.edited", undo=(write,)))
 
 
 def _form(
-    asked: Asked, memory: Memory, values: Mapping[str, str], problem: str | None, status: int = 200
+    asked: Asked,
+    memory: Memory,
+    values: Mapping[str, str],
+    opened: Mapping[str, str],
+    problem: str | None,
+    status: int = 200,
 ) -> Shown:
+    """Return the form with these values; `opened` are those of the memory as it is now."""
     return Shown(
         "edit.html",
         {
             "memory": memory,
             "values": values,
+            "opened": {OPENED + name: value for name, value in opened.items()},
             "problem": problem,
             "categories": CATEGORIES,
             "places": asked.service.store.places(),

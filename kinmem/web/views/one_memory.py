@@ -53,7 +53,7 @@ def show(asked: Asked) -> Answer:
     if id.startswith(TURN):
         return _turn(asked, id)
     service = asked.service
-    memory = service.store.get(id)  # looking is no use
+    memory = service.store.get(id)  # viewing does not count as use
     is_own = memory.kin == service.kin
     forecast = service.forecast(id)
     text = service.text(id)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from kinmem.models import Memory
 from kinmem.models.turns import Message, Snapshot
 from kinmem.web.render import address
-from kinmem.web.view import Answer, Asked, Shown, View
+from kinmem.web.view import Answer, Asked, Shown, View, number_in
 
 PATH, ONE = "/conversations", "/conversations/one"
 MOST_SESSIONS = 200
@@ -40,9 +40,8 @@ def one(asked: Asked) -> Answer:
     """Show one session, the earliest turn first."""
     name = asked.given("name") or ""
     turns = _turns(asked, name)
-    number = asked.given("page") or "1"
     last = max(1, -(-len(turns) // TURNS_A_PAGE))
-    at = min(max(1, int(number)), last) if number.isdecimal() else 1
+    at = min(max(1, number_in(asked.given("page")) or 1), last)
     summaries: list[Snapshot] = asked.service.store.snapshots.of(name) if name else []
     if not turns:
         return Shown("problem.html", {"problem": "problem.404", "told": name}, 404)
