@@ -7,6 +7,7 @@ name of its own, so only names known to be ours are served. There are no CORS he
 
 import logging
 from collections.abc import Collection
+from functools import partial
 from urllib.parse import urlsplit
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -17,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from kinmem.errors import ConfigError
 from kinmem.http.logins import BearerOf, Sessions
 from kinmem.http.refusals import refusal
-from kinmem.http.tokens import KIN_KEY, SCOPE_KEY
+from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, STILL_KEY
 
 logger = logging.getLogger(__name__)
 
@@ -99,6 +100,7 @@ class Guard:
             refused.headers["WWW-Authenticate"] = challenge
             return refused
         scope[KIN_KEY], scope[SCOPE_KEY] = known.kin, known.scope
+        scope[STILL_KEY] = partial(self._bearer_of, bearer)
         if bearer:  # the SDK binds each session to the user who opened it
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=known.kin, scopes=[]))
         return None

@@ -34,6 +34,8 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 # Where the ASGI scope of a request holds whose memory it asks for, and what its token may do.
 KIN_KEY = "kinmem.kin"
 SCOPE_KEY = "kinmem.scope"
+# Returns the request's Bearer as it is now; None once the token is revoked or expired.
+STILL_KEY = "kinmem.still"
 
 
 def is_loopback(host: str) -> bool:

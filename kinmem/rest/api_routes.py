@@ -2,18 +2,21 @@
 
 import json
 import logging
+import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from traceback import extract_tb
 from typing import Any
 
+import anyio
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from kinmem.conversation.sanitize import inert_values
 from kinmem.errors import KinmemError, TooLarge, VersionConflict
-from kinmem.http.lanes import Lanes, ServiceFor
+from kinmem.http.lanes import Lane, Lanes, ServiceFor
 from kinmem.http.refusals import forbidden, refusal, refusal_of
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
 from kinmem.models import Memory
@@ -27,7 +30,7 @@ from kinmem.rest import (
     upkeep_endpoints,
 )
 from kinmem.rest.change_stream import STREAM, change_stream
-from kinmem.rest.declaration import Call, Endpoint
+from kinmem.rest.declaration import PREFIX, Call, Endpoint, NotAllowed, NotYet
 from kinmem.rest.openapi import DESCRIPTION, openapi
 from kinmem.rest.requests import (
     Malformed,
@@ -45,7 +48,8 @@ from kinmem.rest.transfer_routes import transfer_routes
 
 logger = logging.getLogger(__name__)
 
-PREFIX = "/api/v1"
+# Seconds between two looks whether what is waited for has happened.
+WAITING_SECONDS = 0.25
 GROUPS = (
     memory_endpoints.group,
     document_endpoints.group,
@@ -107,15 +111,25 @@ def _answering(endpoints: Sequence[Endpoint], service_for: ServiceFor, lanes: La
         try:
             work = await _work(request, endpoint, bearer, service_for)
             lane = lanes.reading if endpoint.scope == "read" else lanes.writing
-            return await lane.run(work)
+            return await _patiently(lane, work)
         except KinmemError as error:
             return _failed(error, request)
+        except NotAllowed as error:
+            return forbidden(bearer, error.scope)
         except Exception as error:
             told = "%s %s failed in an unforeseen way: %s"
             logger.error(told, endpoint.method, endpoint.path, _without_text(error))
             return refusal(500, "internal", "it failed in an unforeseen way; the server's log says")
 
     return answer
+
+
+async def _patiently(lane: Lane, work: Callable[[], Response]) -> Response:
+    """Do the work; while it waits for something, other work has the thread."""
+    while True:
+        with suppress(NotYet):
+            return await lane.run(work)
+        await anyio.sleep(WAITING_SECONDS)
 
 
 async def _work(
@@ -125,11 +139,13 @@ async def _work(
     body = await body_of(request, endpoint)
     id, version = id_of(request.path_params), version_of(request, endpoint)
     key, client = key_of(request, endpoint), client_of(request)
+    arrived = time.monotonic()
 
     def work() -> Response:
         asked = asked_for(request, endpoint, body)  # here, since a body may be large
         service = service_for(bearer.kin)
-        call = Call(service, bearer, id, version, key, client)
+        waited = time.monotonic() - arrived
+        call = Call(service, bearer, id, version, key, client, waited)
         result = endpoint.do(call) if asked is None else endpoint.do(call, asked)
         sent = written(result)
         if not endpoint.is_harmless:

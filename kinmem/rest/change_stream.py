@@ -15,7 +15,7 @@ from kinmem.conversation.sanitize import inert_values
 from kinmem.errors import KinmemError
 from kinmem.http.lanes import Lanes, ServiceFor
 from kinmem.http.refusals import refusal, refusal_of
-from kinmem.http.tokens import KIN_KEY
+from kinmem.http.tokens import KIN_KEY, STILL_KEY
 from kinmem.rest.declaration import Asked, Call, Endpoint
 from kinmem.rest.requests import Malformed, asked_for
 from kinmem.rest.shapes import written
@@ -27,6 +27,12 @@ LINES = "application/x-ndjson"
 LOOK_SECONDS = 0.5
 ALIVE_SECONDS = 15.0
 LONGEST_SECONDS = 3600.0
+
+
+class Ended(KinmemError):
+    """The token was revoked, or has expired, while its stream was open."""
+
+    code = "unauthorized"
 
 
 class Listening(Asked):
@@ -50,9 +56,12 @@ def change_stream(
     one with a status."""
 
     async def answer(request: Request) -> Response:
-        kin = request.scope[KIN_KEY]
+        kin, still = request.scope[KIN_KEY], request.scope[STILL_KEY]
 
         def look(since: str | None) -> Changes:
+            bearer = still()
+            if bearer is None or bearer.kin != kin:
+                raise Ended("the token is no longer valid")
             return service_for(kin).changes(since)
 
         try:
@@ -63,6 +72,8 @@ def change_stream(
             return refusal(400, error.code, str(error))
         except KinmemError as error:
             return refusal_of(error)
+        if request.method == "HEAD":
+            return Response(media_type=LINES)
         lines = _lines(first, asked.seconds, lambda since: lanes.reading.run(partial(look, since)))
         return StreamingResponse(lines, media_type=LINES)
 

@@ -29,6 +29,7 @@ from kinmem.rest import past_endpoints as past
 from kinmem.rest import review_endpoints as review
 from kinmem.rest import upkeep_endpoints as upkeep
 from kinmem.rest.client_errors import Unreachable, raise_for
+from kinmem.rest.declaration import BODILESS, PREFIX
 from kinmem.rest.shapes import read
 from kinmem.service import Stats
 from kinmem.service.changes import Changes
@@ -36,12 +37,10 @@ from kinmem.transfer.exporting import Exported
 from kinmem.transfer.importing import Import, Problem
 from kinmem.undo.undo import Undone
 
-PREFIX = "/api/v1"
 # Seconds for an answer: the server answers long work after 40.
 TIMEOUT = 60.0
 LOOK_SECONDS = 1.0
 AT_ONCE = 100
-BODILESS = ("GET", "DELETE")
 
 T = TypeVar("T")
 
@@ -97,9 +96,10 @@ REMOTE: Mapping[str, Remote] = {
     "stats": Remote("GET", "/stats", Stats),
 }
 # What a person does where the files are: it works on folders, or on a result that is looked at
-# before it is carried out. `share` is the server's own brake.
+# before it is carried out. `share` is the server's own brake; it does not count what `is_done`.
 LOCAL_ONLY = frozenset(
-    "forget_about scrub export_pages import_pages share sleep_if_due summarize reembed".split()
+    "forget_about scrub export_pages import_pages share is_done sleep_if_due summarize"
+    " reembed".split()
 )
 
 

@@ -6,17 +6,28 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
 
-from kinmem.errors import InvalidInput
 from kinmem.http.tokens import Bearer, Scope
 
 if TYPE_CHECKING:
     from kinmem.service import Service
 
 Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
+PREFIX = "/api/v1"
 # Methods whose request is in the address, and has no body.
 BODILESS = ("GET", "DELETE")
 # Bytes of a body. A batch of 100 memories of 64 KiB each takes about 7 MB.
 BODY_BYTES = 8 * 1024 * 1024
+
+
+class NotAllowed(Exception):
+    """Raised by an endpoint if what is asked for takes another scope than the endpoint itself."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
+
+
+class NotYet(Exception):
+    """Raised by an endpoint that waits: it is to be asked again, and needs no thread meanwhile."""
 
 
 class Asked(BaseModel):
@@ -42,11 +53,13 @@ class Call:
     key: str | None = None
     """Tells a request that is repeated from another one (Idempotency-Key)."""
     client: str | None = None
+    waited: float = 0.0
+    """Seconds since the request came."""
 
     def trusts(self, trusted: bool) -> bool:
         """Return `trusted`, which only a person may set: it takes a token of scope admin."""
         if trusted and not self.bearer.may("admin"):
-            raise InvalidInput("trusted says that a person has looked at it; it takes scope admin")
+            raise NotAllowed("admin")
         return trusted
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from kinmem.conversation.sanitize import ESCAPED, restored
+from kinmem.conversation.sanitize import ESCAPED, disarmed, restored
 from kinmem.errors import InvalidInput
 from kinmem.knowledge.connections import Connection
 from kinmem.models import Answer, Forgotten, Hit, Memory, Mode, Note, Page, State, Stored
@@ -72,7 +73,7 @@ class New(Made):
 @group("POST", "/memories", "write", takes_key=True)
 def memorize(call: Call, asked: New) -> Stored:
     """Store one memory. What is known is not stored twice; the status says what became of it."""
-    _may_store(call, [asked])
+    _may_store(call, [(call.key, asked)])
     fields = {"client": call.client, **asked.given()}
     return call.service.memorize(fields.pop("content"), idempotency_key=call.key, **fields)
 
@@ -91,11 +92,18 @@ class Outcomes:
 @group("POST", "/memories/batch", "write", takes_key=True)
 def memorize_many(call: Call, asked: Batch) -> Outcomes:
     """Store up to 100 memories. An item that cannot be stored is refused, and harms no other."""
-    _may_store(call, asked.items)
     notes = [{"client": call.client, **item.given()} for item in asked.items]
     if call.key is None:
+        _may_store(call, [(None, item) for item in asked.items])
         return Outcomes(call.service.memorize_many([Note(**note) for note in notes]))
-    return Outcomes([_once(call, f"{call.key}.{at}", note) for at, note in enumerate(notes)])
+    keys = [_key_of_item(call.key, at) for at in range(len(notes))]
+    _may_store(call, list(zip(keys, asked.items, strict=True)))
+    return Outcomes([_once(call, key, note) for key, note in zip(keys, notes, strict=True)])
+
+
+def _key_of_item(key: str, at: int) -> str:
+    """Return a key that is as long for every key, and that no header can hold."""
+    return f"{blake2b(key.encode(), digest_size=32).hexdigest()} → {at}"
 
 
 def _once(call: Call, key: str, note: dict[str, Any]) -> Stored:
@@ -105,11 +113,13 @@ def _once(call: Call, key: str, note: dict[str, Any]) -> Stored:
         return Stored("refused", reason=str(error))
 
 
-def _may_store(call: Call, items: Sequence[New]) -> None:
-    """Check who may say that a person has looked, and count what is shared."""
-    for item in items:
+def _may_store(call: Call, items: Sequence[tuple[str | None, New]]) -> None:
+    """Check who may say that a person has looked, and count what is shared and was not before, by
+    the keys of the items."""
+    for _, item in items:
         call.trusts(item.trusted)
-    if count := sum(item.scope == "shared" for item in items):
+    shared = [(key, item.content) for key, item in items if item.scope == "shared"]
+    if count := sum(not (key and call.service.is_done(key, text)) for key, text in shared):
         call.service.share(count)
 
 
@@ -128,7 +138,11 @@ class Said:
 @group("GET", "/memories/{id}/text", "read")
 def text(call: Call) -> Said:
     """Return everything that a memory says; of a document the whole text."""
-    return Said(call.service.store.documents.readable(call.id))
+    store = call.service.store
+    said = store.documents.readable(call.id)
+    if store.get(call.id).is_held:
+        said = "\n".join(disarmed(line, len(line) + 1) for line in said.split("\n"))
+    return Said(said)
 
 
 class Part(Asked):

@@ -33,12 +33,15 @@ FAILURES: Mapping[str, str] = {
     "401": "No token, or one that is not valid.",
     "403": "The token's scope does not reach so far.",
     "404": "No such thing that this Kin may see.",
+    "405": "The address takes other methods.",
     "409": "It contradicts what is stored.",
     "412": "Somebody has changed the memory since (If-Match).",
     "413": "Too large.",
     "415": "The body has to be application/json.",
     "422": "As described, but refused; the message says why.",
     "429": "Too much was shared within a minute.",
+    "500": "It failed in an unforeseen way; the server's log says where.",
+    "502": "The configured model did not answer.",
     "503": "Busy; Retry-After says when to try again.",
 }
 ID: dict[str, Any] = {

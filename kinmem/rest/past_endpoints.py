@@ -1,14 +1,16 @@
 """The past: history, undo, what was so after a write, and what has changed since."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 from pydantic import Field
 
+from kinmem.conversation.sanitize import disarmed
 from kinmem.models import Event, Memory
 from kinmem.rest.declaration import Asked, Call, Group
 from kinmem.rest.fields import Lines, Write
+from kinmem.rest.shapes import HELD
 from kinmem.service.changes import MOST, Changes
 from kinmem.undo.undo import Undone
 
@@ -29,7 +31,7 @@ class History:
 @group("GET", "/memories/{id}/history", "read")
 def history_of(call: Call, asked: Shown) -> History:
     """Return what happened to one memory."""
-    return History(call.service.history(call.id, **asked.given()))
+    return _shown(call, call.service.history(call.id, **asked.given()))
 
 
 class Writes(Shown):
@@ -39,7 +41,28 @@ class Writes(Shown):
 @group("GET", "/history", "read")
 def history(call: Call, asked: Writes) -> History:
     """Return the latest writes, each with all its lines."""
-    return History(call.service.history(None, **asked.given()))
+    return _shown(call, call.service.history(None, **asked.given()))
+
+
+def _shown(call: Call, events: Sequence[Event]) -> History:
+    """Return the lines; what memories say that are held back opens and begins nothing."""
+    known = call.service.store.memories({event.memory_id for event in events})
+    held = {id for id, memory in known.items() if memory.is_held}
+    return History(
+        [
+            replace(event, before=_disarmed(event.before), after=_disarmed(event.after))
+            if event.memory_id in held
+            else event
+            for event in events
+        ]
+    )
+
+
+def _disarmed(fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {
+        name: disarmed(one) if name in HELD and isinstance(one, str) else one
+        for name, one in fields.items()
+    }
 
 
 class AsOf(Asked):

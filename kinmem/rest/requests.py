@@ -91,7 +91,7 @@ def version_of(request: Request, endpoint: Endpoint) -> int | None:
 
 
 def key_of(request: Request, endpoint: Endpoint) -> str | None:
-    """Return the idempotency key. Refused where a repetition could not be told, rather than
+    """Return the idempotency key. Refused where a repetition could not be recognised, rather than
     forgotten."""
     key = request.headers.get("idempotency-key")
     if key is None or endpoint.method in ("GET", "PUT", "DELETE"):

@@ -11,7 +11,7 @@ from kinmem.http.lanes import Unhurried
 from kinmem.http.tokens import Scope
 from kinmem.models import Progress
 from kinmem.models.turns import Run
-from kinmem.rest.declaration import Asked, Call, Group
+from kinmem.rest.declaration import Asked, Call, Group, NotYet
 from kinmem.rest.fields import Id, NodeCount
 from kinmem.service import Stats
 from kinmem.upkeep.steps import StepName
@@ -95,7 +95,10 @@ class Settled:
 @group("POST", "/settle", "write")
 def settle(call: Call, asked: Patience) -> Settled:
     """Wait until the background work is done; false if it is not after the timeout."""
-    return Settled(call.service.settle(asked.timeout))
+    is_settled = call.service.settle(0)
+    if not is_settled and call.waited < asked.timeout:
+        raise NotYet
+    return Settled(is_settled)
 
 
 @group("GET", "/stats", "read")

@@ -90,6 +90,7 @@ class Service:
         self.share = storing.share
         self.is_shared = storing.is_shared
         self.memorize = storing.memorize
+        self.is_done = storing.is_done
         self.memorize_many = storing.memorize_many
         self.add_document = storing.add_document
         self.add = storing.add

@@ -108,7 +108,7 @@ class Memories:
     def similar(self, memory_id: str, limit: int = 5) -> list[Hit]:
         """Return visible memories that say something like this one, best first.
 
-        It is no question: what is found does not count as used.
+        This is not a recall: what is found does not count as used.
         """
         memory = self._store.get(memory_id)
         text = cut(memory.content, LIKE_CHARACTERS)

@@ -98,6 +98,10 @@ class Storing:
                 return done
             raise
 
+    def is_done(self, idempotency_key: str, content: str) -> bool:
+        """Return whether memorize was called with this key and content before."""
+        return self._done_before(_named_by(idempotency_key, content)) is not None
+
     def _done_before(self, batch: str) -> Stored | None:
         """Return what became of a call under this name; None if it has not been done."""
         lines = self._store.past.batch(batch) or self._store.past.batch(batch[:NAME_KEPT])
@@ -129,7 +133,8 @@ class Storing:
         Vectors and the search for semantic duplicates follow in the background (see settle). An
         item that cannot be stored is refused without affecting the others.
         """
-        notes = [self._place.placed(_note(item)) for item in items]
+        placed = [self._placed(_note(item)) for item in items]
+        notes = [one for one in placed if isinstance(one, Note)]
         batch = self._border.passed(batch, "batch") if batch else batch_name("many")
         stored: list[Stored] = []
         for start in range(0, len(notes), BATCH):
@@ -137,7 +142,14 @@ class Storing:
             part, done = notes[start : start + BATCH], _from(start, notes, progress)
             stored += self._many(part, batch, done, is_few=len(notes) <= BATCH)
         self._background.wake()
-        return stored
+        outcomes = iter(stored)
+        return [next(outcomes) if isinstance(one, Note) else one for one in placed]
+
+    def _placed(self, note: Note) -> Note | Stored:
+        try:
+            return self._place.placed(note)
+        except InvalidInput as error:
+            return Stored("refused", reason=str(error))
 
     def add_document(self, data: bytes | str, **details: Any) -> Stored:
         """Store a file: Markdown, text, HTML or PDF, up to 8 MiB of text, in chunks that recall

@@ -75,8 +75,8 @@ class Views:
         return vitals(self._store, memory_id, self._settings.life, self._clock())
 
     def forecast(self, memory_id: str) -> Forecast | None:
-        """Return what becomes of an own memory that nobody uses from now on; None if it is not
-        live."""
+        """Return what becomes of one of this Kin's memories that nobody uses from now on; None if
+        it is not live."""
         return forecast(self._store, memory_id, self._settings.life, self._clock())
 
     def newer(self, *memory_ids: str) -> dict[str, str]:

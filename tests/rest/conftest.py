@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from kinmem.http.tokens import SCOPES, Tokens
-from kinmem.rest.api_routes import PREFIX
+from kinmem.rest.declaration import PREFIX
 from tests.test_http import Running, running
 
 
