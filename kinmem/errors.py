@@ -159,9 +159,8 @@ class StillWorking(Overloaded):
     def __init__(self, after: float, seconds: int) -> None:
         KinmemError.__init__(
             self,
-            f"not done after {after:.3g} seconds, and it goes on; ask again in {seconds} seconds."
-            " A call that stores should be repeated under its idempotency key, so that it is not"
-            " done twice",
+            f"not done after {after:.3g} seconds, and it goes on; repeat it in {seconds} seconds,"
+            " or if it stores something, only under its idempotency key, so that it is done once",
         )
         self.seconds = seconds
 

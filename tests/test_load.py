@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.from_thread
 import anyio.to_thread
 import pytest
 
-from kinmem.errors import StillWorking
-from kinmem.http.lanes import Lanes, note_progress
+from kinmem.errors import Overloaded, StillWorking
+from kinmem.http.lanes import Lane, Lanes, note_progress
 from kinmem.store.sqlite.store import SqliteStore
 from tests.store.soundness import problems
 from tests.test_stdio import Process, start
@@ -109,7 +110,7 @@ def test_a_call_that_takes_too_long_is_answered_and_done_once(
     with held(home / "kins" / "ana.db"):
         told = server.ask("late", "tools/call", **call)
         assert said(told) == "deadline"
-        assert "it goes on; ask again in 5 seconds" in str(told)
+        assert "it goes on; repeat it in 5 seconds" in str(told)
     again = server.ask("again", "tools/call", **call)
 
     assert said(again) == "answered"
@@ -143,6 +144,78 @@ async def test_a_cancelled_call_is_waited_for_and_progress_puts_its_deadline_off
         group.cancel_scope.cancel()
         threading.Timer(0.05, free.set).start()
     assert "cancelled" in done
+
+
+@pytest.mark.anyio
+async def test_work_that_reports_after_its_deadline_comes_to_its_end() -> None:
+    lane = Lane(1, 0.05)
+    free, done = threading.Event(), threading.Event()
+
+    def work() -> None:
+        free.wait(30)
+        anyio.from_thread.check_cancelled()
+        if not note_progress():
+            done.set()
+
+    with pytest.raises(StillWorking):
+        await lane.run(work)
+    free.set()
+    assert await anyio.to_thread.run_sync(done.wait, 10)
+
+
+@pytest.mark.anyio
+async def test_a_cancelled_call_ends_at_its_next_report() -> None:
+    begun, cancelled, ended = threading.Event(), threading.Event(), list[str]()
+
+    def work() -> None:
+        begun.set()
+        cancelled.wait(30)
+        try:
+            anyio.from_thread.check_cancelled()
+        except BaseException:
+            ended.append("half way")
+            raise
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(Lane(1, 30).run, work)
+        await anyio.to_thread.run_sync(begun.wait, 30)
+        group.cancel_scope.cancel()
+        threading.Timer(0.05, cancelled.set).start()
+    assert ended == ["half way"]
+
+
+@pytest.mark.anyio
+async def test_a_call_that_gets_no_thread_before_its_deadline_is_refused_undone() -> None:
+    lane = Lane(1, 0.2)
+    free, ran = threading.Event(), list[int]()
+
+    with pytest.raises(StillWorking):
+        await lane.run(partial(free.wait, 30))
+    threading.Timer(0.6, free.set).start()
+    with pytest.raises(Overloaded, match="nothing was done") as refused:
+        await lane.run(partial(ran.append, 1))
+    assert refused.value.code == "overloaded"
+    with anyio.fail_after(10):
+        while lane._limiter.borrowed_tokens:
+            await anyio.sleep(0.01)
+    assert ran == []
+
+
+@pytest.mark.anyio
+async def test_a_lane_keeps_its_places_when_no_thread_can_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    lane = Lane(1, 5)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        for _ in range(3):
+            with pytest.raises(RuntimeError, match="can't start new thread"):
+                await lane.run(lambda: 1)
+    assert await lane.run(lambda: 1) == 1
 
 
 def test_a_client_that_leaves_many_calls_behind_does_not_keep_the_server(

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, wait
 from contextlib import suppress
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import anyio
+import anyio.from_thread
 import anyio.to_thread
 
 from kinmem.errors import Overloaded, StillWorking
@@ -63,10 +64,14 @@ class _Limit:
 _limit: ContextVar[_Limit | None] = ContextVar("kinmem_limit", default=None)
 
 
-def note_progress() -> None:
-    """Let the present call go on for as long again, since its client sees that it does."""
-    if (limit := _limit.get()) is not None:
-        limit.put_off()
+def note_progress() -> bool:
+    """Let the present call go on for as long again, since its client sees that it does. Return
+    whether the client waits for it still: after its limit it works on unseen."""
+    limit = _limit.get()
+    if limit is None:
+        return True
+    limit.put_off()
+    return not limit.scope.cancel_called
 
 
 class Lane:
@@ -105,7 +110,7 @@ class Lane:
             raise self._overloaded()
         self._waiting += 1
         try:
-            with anyio.fail_after(WAITING_SECONDS):
+            with anyio.fail_after(min(WAITING_SECONDS, self._seconds)):
                 await self._limiter.acquire_on_behalf_of(place)
         except TimeoutError:
             raise self._overloaded() from None
@@ -123,49 +128,39 @@ class _Threaded(Generic[T]):
         self._work = work
         self._limit = limit
         self._end = end
-        self._loop = asyncio.get_running_loop()
-        self._ended = asyncio.Event()
-        self._lock = threading.Lock()
-        self._state: Literal["new", "begun", "dropped"] = "new"
+        self._cancelled = anyio.CancelScope()
+        """What the thread sees of the call: its limit does not reach it."""
 
     async def run(self) -> T:
-        """Return or raise the result. If the call is cancelled, its work is waited for, unless the
-        limit did it."""
+        """Return or raise the result. If the call is cancelled, its work is cancelled and waited
+        for, unless the limit did it."""
+        working = asyncio.create_task(self._go())
+        # What fails after the limit has passed has nobody to tell.
+        working.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         try:
-            return await anyio.to_thread.run_sync(
-                self._on_thread, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
-            )
+            await asyncio.wait([working])
         except anyio.get_cancelled_exc_class():
-            if self._drop():
-                self._finish()
-            elif not self._limit.scope.cancel_called:
+            if not self._limit.scope.cancel_called:
+                self._cancelled.cancel()
                 with anyio.CancelScope(shield=True):
-                    await self._ended.wait()
+                    await asyncio.wait([working])
             raise
+        return working.result()
+
+    async def _go(self) -> T:
+        _limit.set(self._limit)
+        try:
+            with self._cancelled:
+                return await anyio.to_thread.run_sync(
+                    self._on_thread, limiter=anyio.CapacityLimiter(1)
+                )
+            raise asyncio.CancelledError
+        finally:
+            self._end()
 
     def _on_thread(self) -> T:
-        with self._lock:
-            if self._state == "dropped":
-                raise CancelledError
-            self._state = "begun"
-        token = _limit.set(self._limit)
-        try:
-            return self._work()
-        finally:
-            _limit.reset(token)
-            with suppress(RuntimeError):  # the server has ended
-                self._loop.call_soon_threadsafe(self._finish)
-
-    def _drop(self) -> bool:
-        """Return whether the work has not begun; then it never will."""
-        with self._lock:
-            if self._state == "new":
-                self._state = "dropped"
-            return self._state == "dropped"
-
-    def _finish(self) -> None:
-        self._ended.set()
-        self._end()
+        anyio.from_thread.check_cancelled()
+        return self._work()
 
 
 class Lanes:

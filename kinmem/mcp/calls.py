@@ -83,8 +83,8 @@ class Call:
             nonlocal reported_at
             anyio.from_thread.check_cancelled()
             now = time.monotonic()
-            note_progress()
-            if done >= total or now - reported_at >= PROGRESS_SECONDS:
+            is_awaited = note_progress()
+            if is_awaited and (done >= total or now - reported_at >= PROGRESS_SECONDS):
                 reported_at = now
                 anyio.from_thread.run(self.context.session.report_progress, done, total, what)
 
