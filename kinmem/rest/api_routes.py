@@ -6,6 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from itertools import count
 from traceback import extract_tb
 from typing import Any
 
@@ -139,13 +140,13 @@ async def _work(
     body = await body_of(request, endpoint)
     id, version = id_of(request.path_params), version_of(request, endpoint)
     key, client = key_of(request, endpoint), client_of(request)
-    arrived = time.monotonic()
+    arrived, looks = time.monotonic(), count()
 
     def work() -> Response:
         asked = asked_for(request, endpoint, body)  # here, since a body may be large
         service = service_for(bearer.kin)
         waited = time.monotonic() - arrived
-        call = Call(service, bearer, id, version, key, client, waited)
+        call = Call(service, bearer, id, version, key, client, waited, next(looks))
         result = endpoint.do(call) if asked is None else endpoint.do(call, asked)
         sent = written(result)
         if not endpoint.is_harmless:

@@ -55,6 +55,8 @@ class Call:
     client: str | None = None
     waited: float = 0.0
     """Seconds since the request came."""
+    looks: int = 0
+    """How often it was asked before; see NotYet."""
 
     def trusts(self, trusted: bool) -> bool:
         """Return `trusted`, which only a person may set: it takes a token of scope admin."""

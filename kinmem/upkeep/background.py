@@ -87,6 +87,15 @@ class Background:
             return done and not self._failed and not self.stopping
 
     @property
+    def outcome(self) -> bool | None:
+        """Whether nothing is left to do; None while work goes on. Unlike `settle` it announces
+        nothing, and may be asked again and again."""
+        with self._rest:
+            if not (self._resting or self.stopping):
+                return None
+            return not self._failed and not self.stopping
+
+    @property
     def hurried(self) -> bool:
         """Whether a caller is waiting for all work to be done."""
         return self._hurried.is_set()
