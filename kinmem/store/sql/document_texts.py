@@ -21,7 +21,7 @@ class SqlDocuments:
             for file in self._files
             for (id,) in file.database.rows(
                 f"SELECT m.id FROM memories m WHERE {VISIBLE} AND m.state <> 'deleted'"
-                " AND json_extract(m.metadata, '$.parts') IS NOT NULL",
+                " AND (PARSED(m.metadata) ->> 'parts') IS NOT NULL",
                 self._files.view(file),
             )
         ]
