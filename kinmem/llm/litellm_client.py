@@ -260,8 +260,6 @@ def _tamed() -> Any:
     # This warning would print a line for each number of an answer that is not a number. Such
     # answers are refused anyway.
     warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
-    # litellm declares types as pydantic 2.14 does not like them, and loads them while it asks.
-    warnings.filterwarnings("ignore", "Items? .* using the `ReadOnly` qualifier", UserWarning)
     # litellm builds its types on first use, and pydantic then warns on stderr of how they are
     # written.
     warnings.filterwarnings("ignore", "Items? '.+' on TypedDict class", UserWarning)
