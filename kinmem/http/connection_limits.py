@@ -26,6 +26,8 @@ MOST_REQUESTS = 256
 MOST_REQUESTS_OF_ONE = 128
 # uvicorn refuses further connections; these never get so many.
 MOST_CONNECTIONS = MOST_WAITING + MOST_REQUESTS
+# Bytes of a request. A batch of 100 memories of 64 KiB each takes about 7 MB.
+BODY_BYTES = 8 * 1024 * 1024
 RETRY_SECONDS = "5"
 
 T = TypeVar("T")

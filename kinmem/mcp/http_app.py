@@ -15,14 +15,12 @@ from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from kinmem.http.connection_limits import first_of_most
+from kinmem.http.connection_limits import BODY_BYTES, first_of_most
 from kinmem.http.guard import HEALTH
 from kinmem.http.server import health
 
 # Open sessions, 40 KB each.
 MOST_SESSIONS = 250
-# Most bytes of a request. A batch of 100 memories of 64 KiB each takes about 7 MB.
-BODY_BYTES = 8 * 1024 * 1024
 
 
 def build_app(

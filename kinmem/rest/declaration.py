@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from pydantic import BaseModel, ConfigDict
 
+from kinmem.http.connection_limits import BODY_BYTES
 from kinmem.http.tokens import Bearer, Scope
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
 PREFIX = "/api/v1"
 # Methods whose request is in the address, and has no body.
 BODILESS = ("GET", "DELETE")
-# Bytes of a body. A batch of 100 memories of 64 KiB each takes about 7 MB.
-BODY_BYTES = 8 * 1024 * 1024
 
 
 class NotAllowed(Exception):
