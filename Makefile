@@ -97,7 +97,7 @@ encrypted: $(READY) ## Run the tests of the store and of backups with encrypted 
 	@$(BIN)/uv venv -q --clear .encrypted --python $(BIN)/python
 	@$(BIN)/uv pip install -q --python .encrypted/bin/python --editable '.[encrypted]' --group dev
 	@$(BIN)/uv pip install -q --python .encrypted/bin/python --reinstall --no-deps apsw-sqlite3mc
-	@KINMEM_TEST_ENCRYPTED=1 .encrypted/bin/python -m pytest -q -n auto -m 'not slow and not live' \
+	@TESTS_ENCRYPTED=1 .encrypted/bin/python -m pytest -q -n auto -m 'not slow and not live' \
 		--ignore tests/store/test_damage.py $(or $(TESTS),tests/test_encryption.py tests/store tests/backup)
 
 clean: ## Take away what make has set up

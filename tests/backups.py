@@ -11,6 +11,7 @@ from kinmem.backup.backups import Backups
 from kinmem.clock import Clock, utc_now
 from kinmem.settings.memory_settings import BackupSettings
 from kinmem.store.sqlite.snapshot import SqliteHome
+from tests import keys  # noqa: F401  the processes of tests need them as well
 
 ARCHIVE = Path(__file__).parent / "store" / "released" / "version-6.tar.xz"
 

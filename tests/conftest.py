@@ -14,7 +14,6 @@ import pytest
 from kinmem.llm.base import warm
 from kinmem.service import Service
 from kinmem.settings import load
-from kinmem.store.sqlite.encryption import hold
 from kinmem.wiring.open_memory import open_service
 from kinmem.wiring.pick_models import chat_models
 
@@ -50,13 +49,6 @@ class MovableClock:
         """Let time pass: advance(days=30)."""
         self.now += timedelta(**time)
         return self.now
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _encrypted_files() -> None:
-    """With KINMEM_TEST_ENCRYPTED, which `make encrypted` sets, new files have a key."""
-    if os.environ.get("KINMEM_TEST_ENCRYPTED"):
-        hold(Path("/"), ["5e" * 32], [None])
 
 
 @pytest.fixture

@@ -19,9 +19,10 @@ import kinmem
 from kinmem.errors import ConfigError, StoreError
 from kinmem.service import Service
 from kinmem.settings import Settings, load
+from kinmem.store.sqlite import encryption
 from kinmem.store.sqlite.driver import can_encrypt
 from kinmem.wiring.home_key import key_state, remove_key, set_key
-from kinmem.wiring.open_home import open_backups
+from kinmem.wiring.open_home import clear_folder, open_backups
 
 encrypting = pytest.mark.skipif(
     not can_encrypt(), reason="needs apsw-sqlite3mc: `make encrypted` runs this"
@@ -29,6 +30,12 @@ encrypting = pytest.mark.skipif(
 PLAIN = b"SQLite format 3"
 WORDS = ("zanzibar", "quagga", "xylophone", "wyvern")
 ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(autouse=True)
+def _no_key_of_the_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These homes begin in the clear, in `make encrypted` as well."""
+    monkeypatch.delitem(encryption._held, Path("/"), raising=False)
 
 
 @pytest.fixture
@@ -314,16 +321,6 @@ def test_a_home_in_the_clear_says_so(home: Path) -> None:
     assert "not encrypted" in run("key", home=home).stdout
 
 
-@pytest.mark.skipif("KINMEM_TEST_ENCRYPTED" not in os.environ, reason="`make encrypted` sets it")
-def test_the_suite_runs_with_encrypted_files(service: Service) -> None:
-    service.memorize("The zanzibar ferry leaves at noon")
-    service.close()
-    files = databases(Path(service.settings.home))
-
-    assert files
-    assert not any(path.read_bytes().startswith(PLAIN) for path in files)
-
-
 @encrypting
 def test_processes_that_begin_a_home_together_make_one_key(home: Path, file: Path) -> None:
     env = {**os.environ, "KINMEM_HOME": str(home), "KINMEM_KEY": str(file)}
@@ -351,3 +348,12 @@ def test_a_decrypted_home_needs_its_keys_no_more(
     file.chmod(0o666)  # and would be refused
 
     assert_whole(home)
+
+
+def test_files_in_the_clear_are_in_memory(settings: Settings) -> None:
+    """Of an export or an import over HTTP, while it is under way."""
+    assert clear_folder(settings) is None
+    encryption.hold(settings.home, ["5e" * 32])
+
+    assert clear_folder(settings) == (Path("/dev/shm") if Path("/dev/shm").is_dir() else None)
+    encryption.unlock(settings.home, None, can_encrypt=True)

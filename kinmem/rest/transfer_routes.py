@@ -25,6 +25,7 @@ from kinmem.http.refusals import forbidden, refusal, refusal_of
 from kinmem.http.tokens import KIN_KEY, SCOPE_KEY, Bearer
 from kinmem.models import Progress
 from kinmem.transfer.importing import Import
+from kinmem.wiring.open_home import clear_folder
 
 EXPORT, IMPORT = "/export", "/import"
 JSONL, LINES = "application/jsonl", "application/x-ndjson"
@@ -40,9 +41,10 @@ def transfer_routes(service_for: ServiceFor) -> list[Route]:
         if refused := _refused(request):
             return refused
         with ExitStack() as held:
-            file = held.enter_context(tempfile.TemporaryFile())
             try:
                 service = await anyio.to_thread.run_sync(service_for, request.scope[KIN_KEY])
+                folder = clear_folder(service.settings)
+                file = held.enter_context(tempfile.TemporaryFile(dir=folder))
                 await anyio.to_thread.run_sync(service.export, file)
             except KinmemError as error:
                 return refusal_of(error)
@@ -55,8 +57,13 @@ def transfer_routes(service_for: ServiceFor) -> list[Route]:
             return refused
         if request.headers.get("content-type", "").partition(";")[0].strip() not in (JSONL, LINES):
             return refusal(415, "invalid", f"the body has to be {JSONL}")
+        try:
+            service = await anyio.to_thread.run_sync(service_for, request.scope[KIN_KEY])
+        except KinmemError as error:
+            return refusal_of(error)
         with ExitStack() as held:
-            folder = held.enter_context(tempfile.TemporaryDirectory(prefix="kinmem-"))
+            parent = clear_folder(service.settings)
+            folder = held.enter_context(tempfile.TemporaryDirectory(prefix="kinmem-", dir=parent))
             path, size = Path(folder) / "import.jsonl", 0
             with path.open("wb") as file:
                 async for block in request.stream():
@@ -70,7 +77,6 @@ def transfer_routes(service_for: ServiceFor) -> list[Route]:
 
         def work(progress: Progress) -> Import:
             with kept:
-                service = service_for(request.scope[KIN_KEY])
                 return service.import_(path, dry_run=dry_run, progress=progress)
 
         return _Told(work)

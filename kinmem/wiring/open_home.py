@@ -20,6 +20,7 @@ from kinmem.recall.question import Request
 from kinmem.settings import Settings
 from kinmem.store.sqlite.driver import can_encrypt
 from kinmem.store.sqlite.encryption import is_encrypted, unlock
+from kinmem.store.sqlite.owner_file import choose, owner_of
 from kinmem.store.sqlite.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 def open_store(settings: Settings, clock: Clock) -> SqliteStore:
     """Open the store of settings.general.kin, once a restore that was cut short has been ended;
     files of an older version are upgraded after a backup."""
-    unlock(settings.home, settings.general.key, can_encrypt=can_encrypt())
+    _prepare(settings)
     if (settings.home / RESTORE_BEGUN).exists():
         from kinmem.backup.restore import finish
 
@@ -48,8 +49,41 @@ def open_backups(settings: Settings, *, clock: Clock = utc_now) -> "Backups":
     from kinmem.backup.backups import Backups
     from kinmem.store.sqlite.snapshot import SqliteHome
 
-    unlock(settings.home, settings.general.key, can_encrypt=can_encrypt())
+    _prepare(settings)
     return Backups(settings.home, SqliteHome(), settings.backup, clock)
+
+
+def _prepare(settings: Settings) -> None:
+    """Let this process lock the home's files as it should, and find their keys."""
+    choose(settings.home, settings.general.locking)
+    unlock(settings.home, settings.general.key, can_encrypt=can_encrypt())
+
+
+def lock_told(settings: Settings) -> str | None:
+    """Return what the lock file of the home says, in a few words; None if none is there and none
+    is wanted. Raises StoreError."""
+    owner = owner_of(settings.home)
+    if owner is not None:
+        return f"the home has a lock file of {owner.told}: {STATES[owner.state()]}"
+    if settings.general.locking == "lockfile":
+        return "a lock file lets one process at a time use the home; nobody has it now"
+    return None
+
+
+STATES = {
+    "live": "it runs",
+    "dead": "it has ended, so whoever comes next takes its place",
+    "unseen": "whether that runs cannot be seen from here",
+}
+
+
+def clear_folder(settings: Settings) -> Path | None:
+    """Return the folder for files that hold memories in the clear for a moment: if the home is
+    encrypted, one in memory, where the system has one. None: the usual one."""
+    return IN_MEMORY if is_encrypted(settings.home) and IN_MEMORY.is_dir() else None
+
+
+IN_MEMORY = Path("/dev/shm")
 
 
 def for_this_home(settings: Settings) -> Settings:

@@ -23,6 +23,7 @@ from kinmem.settings.memory_settings import BackupSettings
 from kinmem.store.sqlite.store import SqliteStore
 from tests.backups import backups_of, opened_up, version_6
 from tests.conftest import MovableClock
+from tests.keys import raw
 from tests.processes import REPOSITORY
 from tests.store.contract import added
 from tests.store.soundness import problems
@@ -94,11 +95,10 @@ def test_a_backup_beside_writers_is_one_moment_of_all_files(home: Path) -> None:
 
 def disagreeing(copies: Path, kin: str) -> list[str]:
     """Copies that are not as their originals are and will not be either."""
-    import apsw
 
     with (
-        closing(apsw.Connection(str(copies / "shared.db"))) as shared,
-        closing(apsw.Connection(str(copies / "kins" / f"{kin}.db"))) as own,
+        closing(raw(copies / "shared.db")) as shared,
+        closing(raw(copies / "kins" / f"{kin}.db")) as own,
     ):
         sql = "SELECT id, version FROM memories WHERE scope = 'shared' AND kin = ?"
         originals = set(own.execute(sql, (kin,)))

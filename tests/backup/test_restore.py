@@ -37,6 +37,7 @@ HOLDER = """
 import sys
 from pathlib import Path
 from kinmem.store.sqlite.store import SqliteStore
+from tests import keys
 store = SqliteStore(Path(sys.argv[1]), "ben")
 print("ready", flush=True)
 import signal; signal.pause()

@@ -20,6 +20,7 @@ from kinmem.store.sqlite import driver, kin_files
 from kinmem.store.sqlite.store import SqliteStore
 from tests.backups import backups_of, before_upgrade, version_6
 from tests.conftest import MovableClock
+from tests.keys import raw
 from tests.processes import REPOSITORY
 from tests.random_writes import opened
 from tests.store.contract import found_by_words, listed
@@ -262,8 +263,7 @@ def test_kill_9_in_an_adoption_loses_nothing(
 
 
 def how_far(home: Path) -> str:
-    import apsw
 
-    with closing(apsw.Connection(str(home / "kins/ana.db"))) as db:
+    with closing(raw(home / "kins/ana.db")) as db:
         mark = db.execute("SELECT value FROM marks WHERE name = 'adopted'").get
     return {None: "before", kin_files.HOME: "between", kin_files.DONE: "after"}[mark]

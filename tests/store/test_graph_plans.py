@@ -9,6 +9,7 @@ import pytest
 
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock
+from tests.keys import raw
 from tests.random_writes import NAMES, THINGS, TOWNS, opened
 
 TABLES = ("tags", "memory_entities", "entities", "relations", "memories", "m", "e", "r", "s", "t")
@@ -27,7 +28,7 @@ def test_no_table_is_read_as_a_whole(
         service.sleep(["tag"])
     path = home / "kins" / "ana.db"
     if analysed:
-        with closing(apsw.Connection(str(path))) as db:
+        with closing(raw(path)) as db:
             db.create_collation("ANYCASE", lambda one, other: (one > other) - (one < other))
             db.execute("ANALYZE memories").execute("ANALYZE tags")
             db.execute("ANALYZE memory_entities").execute("ANALYZE entities")
@@ -48,7 +49,7 @@ def test_no_table_is_read_as_a_whole(
             (sql, bound) for sql, bound in asked if "memory_entities" in sql or "tags" in sql
         ]
     assert queries
-    with closing(apsw.Connection(str(path))) as db:
+    with closing(raw(path)) as db:
         for sql, bound in queries:
             plan = [str(step[3]) for step in db.execute(f"EXPLAIN QUERY PLAN {sql}", bound)]
             scans = [step for step in plan if step.startswith("SCAN")]

@@ -10,6 +10,7 @@ import sqlite_vec
 
 from kinmem.models import Chunks, Draft, Filters, Vectors
 from kinmem.store.sqlite.store import SqliteStore
+from tests.keys import raw
 from tests.store.contract import memory_of
 
 MAKER, WIDTH, COUNT = "tests/random", 64, 2_000
@@ -118,7 +119,7 @@ def test_a_file_of_an_older_kinmem_is_written_anew_and_can_shrink_from_then_on(
 
 
 def as_it_is(path: Path) -> apsw.Connection:
-    db = apsw.Connection(str(path))
+    db = raw(path)
     db.enable_load_extension(True)
     db.load_extension(sqlite_vec.loadable_path())
     return db

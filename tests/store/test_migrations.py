@@ -32,6 +32,7 @@ from kinmem.store.sqlite.nearest_chunks import VectorCopies
 from kinmem.store.sqlite.store import SqliteStore
 from tests.backups import backups_of, before_upgrade
 from tests.conftest import MovableClock
+from tests.keys import IS_ENCRYPTED, raw
 from tests.processes import REPOSITORY
 from tests.random_writes import opened
 from tests.store.contract import (
@@ -83,7 +84,7 @@ def old(home: Path) -> Path:
 
 def described(path: Path) -> tuple[object, ...]:
     """Version, schema and contents, read without kinmem."""
-    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as db:
+    with closing(raw(path, flags=apsw.SQLITE_OPEN_READONLY)) as db:
         return (
             db.execute("PRAGMA user_version").get,
             db.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY name").fetchall(),
@@ -181,7 +182,8 @@ def test_version_1_with_memories_loses_nothing(home: Path, first: Path) -> None:
 
     for scope, path in paths.items():
         assert before[scope][0] == 1 and described(path)[0] == LATEST
-        assert described(before_upgrade(home) / path.relative_to(home)) == before[scope]
+        if not IS_ENCRYPTED:  # copies are never alike then, so the second file has a backup too
+            assert described(before_upgrade(home) / path.relative_to(home)) == before[scope]
 
 
 def test_version_1_that_was_upgraded_has_the_schema_of_a_new_file(
@@ -207,7 +209,7 @@ MOVED = {"scope": "private"}, {"scope": "shared"}
 
 def told_by_version_2(path: Path, lines: Sequence[Told]) -> None:
     """What the history has besides what `written_by_version_1` puts there."""
-    with closing(apsw.Connection(str(path))) as db:
+    with closing(raw(path)) as db:
         for at, id, action, (before, after) in lines:
             db.execute(
                 "INSERT INTO history (at, kin, memory_id, action, before, after)"
@@ -225,7 +227,7 @@ def test_what_version_2_has_shared_is_private_again_when_undone(
     written_by_version_1(home / "kins/ana.db", second, private)
     told_by_version_2(home / "kins/ana.db", [(NOON, id, "created", ({}, {"scope": "private"}))])
     written_by_version_1(home / "shared.db", second, [office])
-    with closing(apsw.Connection(str(home / "shared.db"))) as db:
+    with closing(raw(home / "shared.db")) as db:
         db.execute("DELETE FROM history")
     told_by_version_2(home / "shared.db", [(later, id, "moved", MOVED)])
     clock.now = later + timedelta(days=1)
@@ -353,7 +355,7 @@ def test_a_newer_file_is_refused(old: Path, later: Path) -> None:
 )
 def test_a_file_of_another_program_is_refused(home: Path, script: str) -> None:
     home.mkdir(parents=True)
-    with closing(apsw.Connection(str(home / "shared.db"))) as db:
+    with closing(raw(home / "shared.db")) as db:
         db.execute(script)
     before = (home / "shared.db").read_bytes()
 
@@ -426,7 +428,7 @@ def test_the_backup_holds_what_was_written_last(
 
             def look() -> None:
                 monkeypatch.setattr(driver, "BUSY_SECONDS", 0.05)
-                with closing(apsw.Connection(str(old))) as other:
+                with closing(raw(old)) as other:
                     try:
                         other.execute("BEGIN IMMEDIATE")
                     except apsw.BusyError:

@@ -6,7 +6,6 @@ import tarfile
 from contextlib import closing
 from pathlib import Path
 
-import apsw
 import pytest
 
 from kinmem.errors import StoreError
@@ -16,6 +15,7 @@ from kinmem.store.sqlite.migrating import MIGRATIONS, Migrations, numbered
 from tests.backups import backups_of
 from tests.cli.conftest import Kinmem, kinmem
 from tests.conftest import MovableClock
+from tests.keys import raw
 from tests.store.poison import Spot, open_on, poison
 
 __all__ = ["kinmem"]
@@ -136,7 +136,7 @@ def test_a_schema_that_somebody_has_changed_is_refused_until_it_is_repaired(
     old: Path, clock: MovableClock, sql: str, kinmem: Kinmem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KINMEM_KIN", "ana")
-    with closing(apsw.Connection(str(old / "kins/ana.db"))) as db:
+    with closing(raw(old / "kins/ana.db")) as db:
         db.execute(sql).fetchall()
 
     with pytest.raises(StoreError) as refused:
@@ -153,7 +153,7 @@ def test_a_file_that_has_lost_the_number_of_its_schema_is_repaired(
     old: Path, clock: MovableClock, kinmem: Kinmem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KINMEM_KIN", "ana")
-    with closing(apsw.Connection(str(old / "kins/ana.db"))) as db:
+    with closing(raw(old / "kins/ana.db")) as db:
         db.execute("PRAGMA user_version = 0")
     with pytest.raises(StoreError, match="doctor --repair") as refused:
         open_on(old, clock)

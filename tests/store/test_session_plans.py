@@ -11,6 +11,7 @@ import pytest
 from kinmem.models.turns import Message
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock
+from tests.keys import raw
 
 ONE = Message(session="s", turn="t", role="user", text="hello", id=1, said_at=MovableClock().now)
 
@@ -58,7 +59,7 @@ def test_no_table_is_read_as_a_whole(
     store.close()
 
     sql, bindings = next(one for one in asked if one[0].strip().startswith(("SELECT", "WITH")))
-    with closing(apsw.Connection(str(home / "kins" / "ana.db"))) as db:
+    with closing(raw(home / "kins" / "ana.db")) as db:
         plan = [step[3] for step in db.execute(f"EXPLAIN QUERY PLAN {sql}", bindings)]
     assert not [step for step in plan if step.startswith(("SCAN turns", "SCAN shown"))]
     assert any(f"INDEX {index} " in step for step in plan)

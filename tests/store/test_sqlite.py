@@ -14,10 +14,12 @@ import pytest
 from kinmem.errors import StoreError
 from kinmem.models import Draft, Entity, Filters, Knowledge, Place, Scope, State
 from kinmem.models.turns import Batch, Conflict
+from kinmem.service import Service
 from kinmem.store.base import Store
 from kinmem.store.sqlite import chunk_vectors, connection, driver, nearest_chunks
 from kinmem.store.sqlite.store import SqliteStore
 from tests.conftest import MovableClock
+from tests.keys import IN_THE_CLEAR, IS_ENCRYPTED, reads_bytes
 from tests.store.batch_contract import BatchContract
 from tests.store.contract import (
     NOON,
@@ -168,6 +170,7 @@ def bytes_in(home: Path) -> bytes:
     return b"".join(file.read_bytes() for file in sorted(home.rglob("*")) if file.is_file())
 
 
+@reads_bytes
 def test_what_was_erased_is_in_no_file(home: Path, clock: MovableClock) -> None:
     """Each memory has words, a subject and a context of its own, so that every trace shows."""
     store = SqliteStore(home, "ana", clock)
@@ -217,6 +220,7 @@ def test_what_is_private_again_is_out_of_the_shared_file(home: Path) -> None:
     assert b"qxrecipe" not in (home / "shared.db").read_bytes().lower()
 
 
+@reads_bytes
 def test_what_was_erased_is_in_nothing_that_was_said_of_it(home: Path, clock: MovableClock) -> None:
     """What other tables hold of a memory; a turn that it was learned from is not its own."""
     with closing(SqliteStore(home, "ana", clock)) as store:
@@ -442,3 +446,13 @@ def test_others_are_found_by_no_filter(store_of: OpenStore) -> None:
         there = listed(ana, Filters(states=(state,)))
         assert len(there) == (state == State.ACTIVE)
         assert found_by_words(ana, "book", filters=Filters(states=(state,))) == there
+
+
+@pytest.mark.skipif(not IS_ENCRYPTED, reason="`make encrypted` makes it so")
+def test_the_suite_runs_with_encrypted_files(service: Service) -> None:
+    service.memorize("The zanzibar ferry leaves at noon")
+    service.close()
+    files = list(Path(service.settings.home).rglob("*.db"))
+
+    assert files
+    assert not any(path.read_bytes().startswith(IN_THE_CLEAR) for path in files)
