@@ -15,7 +15,7 @@ import anyio.from_thread
 import anyio.to_thread
 import pytest
 
-from kinmem.errors import Overloaded, StillWorking
+from kinmem.errors import Overloaded, StillWorking, StoreError
 from kinmem.http.lanes import Lane, Lanes, note_progress
 from kinmem.store.sqlite.store import SqliteStore
 from tests.store.soundness import problems
@@ -116,6 +116,27 @@ def test_a_call_that_takes_too_long_is_answered_and_done_once(
     assert said(again) == "answered"
     found = server.call("list", "list_memories")["structuredContent"]["memories"]
     assert [one["content"] for one in found].count("Dora keeps bees") == 1
+
+
+@pytest.mark.anyio
+async def test_what_fails_after_its_deadline_is_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    late = threading.Event()
+
+    def fails() -> None:
+        late.wait(30)
+        raise StoreError("no room for The ferry leaves at noon", "storage_full")
+
+    with pytest.raises(StillWorking):
+        await Lanes(0.05).writing.run(fails)
+    late.set()
+    with anyio.fail_after(30):
+        while not caplog.records:
+            await anyio.sleep(0.01)
+
+    assert "after its deadline has failed: storage_full" in caplog.text
+    assert "ferry" not in caplog.text
 
 
 @pytest.mark.anyio

@@ -2,6 +2,7 @@
 nobody who only reads waits behind writers."""
 
 import asyncio
+import logging
 import threading
 import time
 from collections import deque
@@ -28,6 +29,7 @@ ServiceFor = Callable[[str | None], "Service"]
 # Seconds between two reports of progress.
 PROGRESS_SECONDS = 0.1
 
+logger = logging.getLogger(__name__)
 T = TypeVar("T")
 # Calls of one kind that may wait for a thread. Another one is refused.
 MOST_WAITING = 500
@@ -135,8 +137,7 @@ class _Threaded(Generic[T]):
         """Return or raise the result. If the call is cancelled, its work is cancelled and waited
         for, unless the limit did it."""
         working = asyncio.create_task(self._go())
-        # What fails after the limit has passed has nobody to tell.
-        working.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        working.add_done_callback(self._note)
         try:
             await asyncio.wait([working])
         except anyio.get_cancelled_exc_class():
@@ -146,6 +147,13 @@ class _Threaded(Generic[T]):
                     await asyncio.wait([working])
             raise
         return working.result()
+
+    def _note(self, ended: "asyncio.Task[T]") -> None:
+        """Log what fails after the limit has passed: nobody is told of it otherwise."""
+        error = None if ended.cancelled() else ended.exception()
+        if error is not None and self._limit.scope.cancel_called:
+            told = getattr(error, "code", type(error).__name__)
+            logger.warning("a call that went on after its deadline has failed: %s", told)
 
     async def _go(self) -> T:
         _limit.set(self._limit)
