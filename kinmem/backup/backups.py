@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -139,30 +140,23 @@ class Backups:
         self.make_alone("upgrade", locked=path, unless=(name, held))
 
     @contextmanager
-    def alone(self, patience: float = PATIENCE) -> Iterator[None]:
+    def alone(self, patience: float | None = None) -> Iterator[None]:
         """Hold the lock on the backups of this home. Raises StoreError, storage_busy after
-        `patience` seconds."""
+        `patience` seconds, or a minute."""
+        patience = PATIENCE if patience is None else patience
         with explained(self.folder):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        latest = time.monotonic() + patience
-        try:
-            while True:
+        with self.files.taken(self.home) as has_lock_file:
+            if has_lock_file:  # then no other process is there
+                if not _of_this_process.acquire(timeout=patience):
+                    raise _busy()
                 try:
-                    if fcntl:
-                        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() >= latest:
-                        raise StoreError(
-                            "another process is making or restoring a backup of this home; try"
-                            " again when it has ended",
-                            "storage_busy",
-                        ) from None
-                    time.sleep(0.05)
-            yield
-        finally:
-            os.close(handle)
+                    yield
+                finally:
+                    _of_this_process.release()
+                return
+            with _locked(self.folder / LOCK, patience):
+                yield
 
     def make_alone(
         self,
@@ -282,3 +276,33 @@ def write_durably(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     hidden.replace(path)
+
+
+_of_this_process = threading.Lock()
+
+
+@contextmanager
+def _locked(path: Path, patience: float) -> Iterator[None]:
+    with explained(path.parent):
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    latest = time.monotonic() + patience
+    try:
+        while True:
+            try:
+                if fcntl:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= latest:
+                    raise _busy() from None
+                time.sleep(0.05)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _busy() -> StoreError:
+    return StoreError(
+        "another process is making or restoring a backup of this home; try again when it has ended",
+        "storage_busy",
+    )

@@ -37,7 +37,8 @@ PASSING = ("storage_busy", "storage_full", "storage_failed", "storage_read_only"
 class ErasesInBackups:
     """Erases what one Kin has erased in the backups of its home."""
 
-    def __init__(self, backups: Backups, kin: str) -> None:
+    def __init__(self, backups: Backups, kin: str = "") -> None:
+        """Without a Kin it only does what is written down, whoever has erased it."""
         self._backups = backups
         self._kin = kin
 
@@ -46,8 +47,7 @@ class ErasesInBackups:
         """Write down that the block erases these memories. What is yielded, called after it, erases
         them and what was said that was erased with them; if it never is, the next daily backup
         does."""
-        is_begun = (self._backups.folder / COPYING).exists()  # the first one, being made
-        order = self._write_down(ids) if self._reachable() or is_begun else None
+        order = self._write_down(ids) if self._reachable() or self._is_begun() else None
         try:
             yield self._reach
         except BaseException:
@@ -79,6 +79,20 @@ class ErasesInBackups:
         with self._backups.alone():
             return self._catch_up(stopping)
 
+    def before_anything_comes_back(self) -> None:
+        """Do it before a restore or a repair takes something from a backup, for whoever holds the
+        lock. Raises StoreError if it cannot be done now."""
+        if self._orders() and (later := self._catch_up(bool).later):
+            raise StoreError(
+                f"what was erased is still in {later} backups and cannot be erased there now, so it"
+                " would come back; make room on the disk, then try again"
+            )
+
+    def waiting(self) -> set[str]:
+        """Return the ids of the memories that are still to be erased somewhere."""
+        orders = [json.loads(path.read_text(encoding="utf-8")) for path in self._orders()]
+        return {id for order in orders for id in order["ids"]}
+
     def naming(self, mention: Mention) -> list[Path]:
         """Return the backups in which something of this Kin's mentions a name."""
         if not self._reachable():
@@ -102,7 +116,7 @@ class ErasesInBackups:
         which are written down by ids; the name is not. Raises StoreError, storage_busy, before the
         block if another process is making or restoring a backup.
         """
-        if not self._reachable():
+        if not (self._reachable() or self._is_begun()):
             yield lambda: ErasedFromBackups(unreached=self._unreached())
             return
         with self._backups.alone():
@@ -127,13 +141,24 @@ class ErasesInBackups:
             order.unlink(missing_ok=True)
         return ErasedFromBackups(tuple(rewritten), later, (*damaged, *self._unreached()))
 
+    def _is_begun(self) -> bool:
+        """Return whether the first backup may be being made, which is in no list yet."""
+        return (self._backups.folder / COPYING).exists()
+
     def _reachable(self) -> list[Backup]:
         return [one for one in self._backups.listed() if not one.is_encrypted]
 
     def _unreached(self) -> tuple[str, ...]:
         known = {one.path for one in self._backups.elsewhere()}
         known |= {one.path.resolve() for one in self._backups.listed() if one.is_encrypted}
+        known.update(self._put_aside())
         return tuple(sorted(map(str, known)))
+
+    def _put_aside(self) -> Iterator[Path]:
+        """Yield damaged files that a restore has replaced and kept beside the home's."""
+        for name in (f"kins/{self._kin}.db", "shared.db"):
+            path = self._backups.home / name
+            yield from path.parent.glob(f"{path.name}.damaged-*")
 
     def _write_down(self, ids: Collection[str]) -> Path:
         """Needs no lock: each erasure has a file of its own."""
@@ -192,16 +217,33 @@ class ErasesInBackups:
         changed = False
         for kin in sorted({order["kin"] for order in orders}):
             ids = {id for order in orders if order["kin"] == kin for id in order["ids"]}
-            turns = self._backups.files.erased_turns(self._backups.home, kin)
+            turns = self._erased_turns(kin)
             changed |= self._erase_in(backup, kin, ids, turns)
         return changed
+
+    def _erased_turns(self, kin: str) -> Sequence[tuple[int, str]]:
+        """Return the messages that the home has erased; none if its file is too damaged to tell:
+        those that state what is erased are erased with it in any case."""
+        try:
+            return self._backups.files.erased_turns(self._backups.home, kin)
+        except StoreError as error:
+            if error.code != "storage_damaged":
+                raise
+            return ()
 
     def _is_going_on(self, path: Path, order: dict[str, Any]) -> bool:
         """Return whether the memories are not erased yet. If the process that was to erase them has
         ended before, they are not erased from backups either."""
         own = self._backups.home / "kins" / f"{order['kin']}.db"
-        if not own.exists() or not self._backups.files.ids(own, order["ids"]):
+        if not own.exists():
             return False
+        try:
+            if not self._backups.files.ids(own, order["ids"]):
+                return False
+        except StoreError as error:
+            if error.code != "storage_damaged":
+                raise
+            return False  # it cannot tell; what was to be erased is
         if time.time() - path.stat().st_mtime > GIVEN_UP:
             path.unlink()
         return True

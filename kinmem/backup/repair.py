@@ -6,7 +6,7 @@ none, whatever happens in between.
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from pathlib import Path
 from kinmem.backup import BEGUN, RESTORING
 from kinmem.backup.archive import emptied, sync_folder, unpack
 from kinmem.backup.backups import REPAIRING, Backups, Made, write_durably
+from kinmem.backup.erasure import ErasesInBackups
 from kinmem.backup.restore import SHARED, end, finish
 from kinmem.errors import KinmemError
 from kinmem.store.home_files import Earlier, Mended
@@ -39,7 +40,7 @@ def plan(backups: Backups) -> Repair:
     finish(backups)
     with backups.alone(), _folders(backups) as (copies, mended):
         unreadable = dict(backups.files.copy(backups.home, copies))
-        return _mend(backups, copies, mended, unreadable)
+        return _mend(backups, copies, mended, unreadable, ErasesInBackups(backups).waiting())
 
 
 def repair(backups: Backups) -> Repair:
@@ -47,9 +48,12 @@ def repair(backups: Backups) -> Repair:
     file of the home open."""
     finish(backups)
     with backups.alone(), _folders(backups) as (copies, mended):
+        erasures = ErasesInBackups(backups)
+        gone = erasures.waiting()
+        erasures.before_anything_comes_back()
         with backups.files.alone(backups.home) as held:
             before = backups.make_alone("restore", copy=held.copy)
-            done = _mend(backups, emptied(copies), mended, dict(held.copy(copies)))
+            done = _mend(backups, emptied(copies), mended, dict(held.copy(copies)), gone)
             names = list(done.files)
             if not names:
                 return done
@@ -68,7 +72,13 @@ def repair(backups: Backups) -> Repair:
         return replace(done, before=before)
 
 
-def _mend(backups: Backups, copies: Path, target: Path, unreadable: dict[str, str]) -> Repair:
+def _mend(
+    backups: Backups,
+    copies: Path,
+    target: Path,
+    unreadable: dict[str, str],
+    gone: Collection[str],
+) -> Repair:
     damage: dict[str, list[str]] = {}
     files, upgrades = {}, {}
     for name in backups.files.names(copies):
@@ -79,7 +89,10 @@ def _mend(backups: Backups, copies: Path, target: Path, unreadable: dict[str, st
             damage[name] = wrong
             try:
                 files[name] = backups.files.salvage(
-                    copies / name, target / name, _copies_in_backups(backups, name)
+                    copies / name,
+                    target / name,
+                    _copies_in_backups(backups, name),
+                    gone,
                 )
             except KinmemError as error:
                 unreadable[name] = str(error)

@@ -15,6 +15,7 @@ from pathlib import Path
 from kinmem.backup import BEGUN, RESTORE_BEGUN, RESTORING
 from kinmem.backup.archive import Manifest, emptied, sync_folder, unpack
 from kinmem.backup.backups import VERIFYING, Backups, Made, write_durably
+from kinmem.backup.erasure import ErasesInBackups
 from kinmem.errors import InvalidInput, StoreError
 from kinmem.store.home_files import FileChanges, FileFacts
 
@@ -31,9 +32,12 @@ class Verified:
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with it; empty if every file is sound."""
+        """What is wrong with it; empty if every file is sound and none was too damaged to be
+        copied."""
+        missing = self.manifest.damaged.items()
         return [
-            f"{name}: {problem}" for name, one in self.files.items() for problem in one.problems
+            *(f"{name}: {problem}" for name, one in self.files.items() for problem in one.problems),
+            *(f"{name} is not in it: {why}" for name, why in missing if name not in self.files),
         ]
 
 
@@ -93,7 +97,13 @@ def restore(
     Raises StoreError, storage_busy while another process has a file of the home open.
     """
     finish(backups)
-    with backups.alone(), _prepared(backups, path, passphrase, kins) as (folder, plan):
+    with backups.alone():
+        ErasesInBackups(backups).before_anything_comes_back()
+        return _restore(backups, path, passphrase, kins)
+
+
+def _restore(backups: Backups, path: Path, passphrase: str | None, kins: Sequence[str]) -> Restored:
+    with _prepared(backups, path, passphrase, kins) as (folder, plan):
         with backups.files.alone(backups.home) as held:
             before = None
             if backups.files.names(backups.home):

@@ -27,6 +27,7 @@ def examined(context: CommandContext, *, online: bool, deep: bool = False) -> It
         return
     yield from _guarded(lambda: checks.settings_read(settings))
     yield from _guarded(lambda: checks.place(settings.home))
+    yield from _guarded(lambda: checks.locks(settings))
     yield from _guarded(lambda: checks.access(settings))
     yield from _guarded(checks.model_files)
     yield from _guarded(lambda: checks.models(settings, online=online))

@@ -19,6 +19,7 @@ from kinmem.errors import ConfigError, KinmemError
 from kinmem.http.tokens import Tokens, is_loopback
 from kinmem.settings import Settings
 from kinmem.settings.trust import warnings
+from kinmem.wiring.open_home import lock_told
 from kinmem.wiring.pick_models import asks_network, chat_models, embedders
 
 if TYPE_CHECKING:
@@ -135,6 +136,12 @@ def place(home: Path) -> Iterator[Check]:
         yield Check("folder", "ok", f"{home} is made when it is first needed")
     elif os.name == "posix":
         yield _rights(home)
+
+
+def locks(settings: Settings) -> Iterator[Check]:
+    """Check who has the home, if a lock file says so."""
+    if told := lock_told(settings):
+        yield Check("locks", "ok", told)
 
 
 def clock() -> Iterator[Check]:

@@ -79,6 +79,11 @@ class GeneralSettings:
         None,
         "Where the key of an encrypted home is: keyring, or the path of a file; unset: where `kinmem key set` has put it. A new home is encrypted if this is set.",
     )
+    locking: Literal["system", "lockfile"] = setting(
+        "KINMEM_LOCKING",
+        "system",
+        "How processes keep out of each other's way: by locks of the file system, or, where those do nothing, by a file `owner` in the home; then one process at a time has it.",
+    )
     local_only: bool = setting(
         "KINMEM_LOCAL_ONLY",
         False,

@@ -69,6 +69,11 @@ class HomeFiles(Protocol):
         """Return the names of the files that a home, or a folder of copies, has."""
         ...
 
+    def taken(self, home: Path) -> AbstractContextManager[bool]:
+        """Keep other processes out of the home during the block if a lock file does so, and return
+        whether it does. Raises StoreError, storage_busy."""
+        ...
+
     def copy(
         self,
         home: Path,
@@ -103,9 +108,11 @@ class HomeFiles(Protocol):
         each. An older copy is upgraded by this."""
         ...
 
-    def salvage(self, copy: Path, target: Path, backups: Earlier) -> Mended:
+    def salvage(
+        self, copy: Path, target: Path, backups: Earlier, gone: Collection[str] = ()
+    ) -> Mended:
         """Write into a new file what is sound in a copy, and what the history or one of the
-        `backups` knows of what is not."""
+        `backups` knows of what is not. Nothing about the memories in `gone` comes from backups."""
         ...
 
     def claim(self, home: Path, names: Collection[str]) -> None:

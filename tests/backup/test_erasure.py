@@ -10,12 +10,18 @@ from typing import Any
 import pytest
 
 from kinmem.backup import backups, erasure
+from kinmem.backup.erasure import ErasesInBackups
+from kinmem.backup.repair import repair
 from kinmem.backup.restore import restore, verify
 from kinmem.errors import StoreError
+from kinmem.models import ErasedFromBackups
 from kinmem.service import Service
 from kinmem.settings.memory_settings import BackupSettings
 from kinmem.store.sqlite.store import SqliteStore
 from tests.backups import backups_of, version_6
+from tests.keys import reads_bytes
+from tests.store.contract import listed
+from tests.store.poison import PAGE, pages
 from tests.store.soundness import problems
 
 SECRET = "The marzipanschwein stands in the third drawer from the top"
@@ -49,6 +55,7 @@ def stored(service: Service, content: str, **more: object) -> str:
     return id
 
 
+@reads_bytes
 def test_not_a_byte_of_an_erased_memory_is_left_in_a_backup(home: Path, ana: Service) -> None:
     ana.record_turn("s", SECRET, "I see.")
     backups = backups_of(home)
@@ -77,6 +84,7 @@ def _store(home: Path, kin: str) -> "closing[SqliteStore]":
     return closing(SqliteStore(home, kin))
 
 
+@reads_bytes
 def test_what_another_kin_has_in_a_backup_stays(
     home: Path, ana: Service, service_of: Callable[..., Service]
 ) -> None:
@@ -166,6 +174,7 @@ def test_what_is_erased_while_the_first_backup_is_made_is_not_in_it_for_long(
     assert holding(home, "marzipanschwein") == []
 
 
+@reads_bytes
 def test_a_full_disk_delays_the_erasure_only(
     home: Path, ana: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,6 +210,7 @@ def test_an_erasure_written_down_is_done_although_the_kins_file_is_gone(
     assert holding(home, "marzipanschwein") == []
 
 
+@reads_bytes
 def test_forgetting_about_somebody_reaches_the_backups(home: Path, ana: Service) -> None:
     ana.record_turn("s", "Zorblax called and wants his marzipan back.", "I will tell them.")
     stored(ana, "Zorblax collects stamps from Ghana", subject="Zorblax", scope="shared")
@@ -311,3 +321,92 @@ def test_a_kill_while_a_name_is_erased_leaves_it_in_no_backup_for_long(
 
     ana.sleep(["backup"])
     assert holding(home, "marzipanschwein") == []
+
+
+WRECKED = (
+    ("history", "memories_by_*"),
+    ("chunks", "turns"),
+    ("history", "chunks", "turns", "memories"),
+)
+
+
+@reads_bytes
+@pytest.mark.parametrize(
+    "tables",
+    [("history",), ("chunks", "turns"), ("history", "chunks", "turns", "memories")],
+    ids=["the history", "what was said", "everything"],
+)
+def test_a_repair_brings_nothing_back_that_was_erased(
+    home: Path, ana: Service, monkeypatch: pytest.MonkeyPatch, tables: tuple[str, ...]
+) -> None:
+    """Neither what the backups still had, nor what was erased from them in time."""
+    ids = [stored(ana, SECRET), stored(ana, "Clara plays the cello in Lyon")]
+    ana.record_turn("s", f"{SECRET}. Clara plays the cello.", "I see.")
+    backups_of(home).make()
+    with monkeypatch.context() as later:
+        later.setattr(erasure.ErasesInBackups, "_reach", lambda _: ErasedFromBackups(later=1))
+        ana.forget(ids[0], erase=True)
+    ana.close()
+    assert holding(home, "marzipanschwein") != []
+    for table in tables:
+        for page in pages(home, "kins/ana.db", table):
+            with (home / "kins/ana.db").open("r+b") as file:
+                file.seek((page - 1) * PAGE)
+                file.write(bytes(PAGE))
+
+    repair(backups_of(home))
+
+    with closing(SqliteStore(home, "ana")) as store:
+        assert listed(store) == [ids[1]]
+    assert [name for name in holding(home, "marzipanschwein") if ".zip" not in name] == []
+    ErasesInBackups(backups_of(home)).catch_up()
+    assert holding(home, "marzipanschwein") == []
+
+
+@reads_bytes
+def test_what_waits_to_be_erased_is_erased_before_a_restore(
+    home: Path, ana: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = stored(ana, SECRET)
+    stored(ana, "Clara plays the cello in Lyon")
+    made = backups_of(home).make()
+    with monkeypatch.context() as later:
+        later.setattr(erasure.ErasesInBackups, "_reach", lambda _: ErasedFromBackups(later=1))
+        ana.forget(id, erase=True)
+    ana.close()
+
+    restore(backups_of(home), made.path)
+
+    assert holding(home, "marzipanschwein") == []
+
+
+def test_a_damaged_file_that_was_put_aside_is_named(home: Path, ana: Service) -> None:
+    id = stored(ana, SECRET)
+    aside = home / "kins" / "ana.db.damaged-1"
+    aside.touch()
+
+    assert ana.forget(id, erase=True).backups.unreached == (str(aside),)
+
+
+def test_a_name_is_not_erased_beside_the_first_backup(
+    home: Path, ana: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is in no list yet, and holds the name."""
+    monkeypatch.setattr(backups, "PATIENCE", 0.1)
+    stored(ana, SECRET)
+    others = backups_of(home)
+    plan = ana.forget_about("marzipanschwein")
+    with others.alone():
+        (others.folder / backups.COPYING).mkdir()
+        with pytest.raises(StoreError) as refused:
+            plan.erase()
+
+    assert refused.value.code == "storage_busy"
+    assert len(ana.list_memories().memories) == 1
+
+
+def test_files_in_use_are_not_accepted(home: Path, ana: Service) -> None:
+    stored(ana, SECRET)
+
+    with pytest.raises(StoreError, match="stop every server"):
+        backups_of(home).files.accept(home, "kins/ana.db")

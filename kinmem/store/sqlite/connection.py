@@ -261,7 +261,7 @@ class SqliteDatabase:
         if self._closed:
             raise StoreError("the store is closed; open it again")
 
-    def _connect(self) -> apsw.Connection:
+    def _connect(self) -> driver.Connection:
         if not self.is_read_only:
             return connect(self.path)
         self._stamp = stamp(self.path)

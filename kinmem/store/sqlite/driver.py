@@ -23,9 +23,8 @@ from kinmem.store.sql import sums
 from kinmem.store.sql.damage import Damage
 from kinmem.store.sqlite.dialect import PRAGMAS
 from kinmem.store.sqlite.encryption import keys_for
-from kinmem.store.sqlite.high_water import (
-    COUNT,
-)
+from kinmem.store.sqlite.high_water import COUNT
+from kinmem.store.sqlite.owner_file import is_used
 from kinmem.store.sqlite.transaction import SqliteTransaction
 
 # Below 3.51.3 two connections that write and checkpoint at once can corrupt a WAL file
@@ -35,19 +34,26 @@ logger = logging.getLogger(__name__)
 BUSY_SECONDS = 5.0
 
 
+class Connection(apsw.Connection):
+    """A connection that knows the key of its file."""
+
+    key: str | None = None
+
+
 def connect(
     path: Path,
     flags: int = apsw.SQLITE_OPEN_READWRITE,
     patience: "Patience | None" = None,
     address: str | None = None,
-) -> apsw.Connection:
+) -> Connection:
     """Open an existing file as kinmem uses it, with its key if its home is encrypted. `address` is
     its URI if it needs one."""
     *others, last = keys_for(path)
+    vfs = _alone_vfs() if is_used(path) else None
     for key in others:
         with suppress(apsw.NotADBError):
-            return _connect(address or str(path), flags, patience, key, is_sure=False)
-    return _connect(address or str(path), flags, patience, last)
+            return _connect(address or str(path), flags, patience, key, vfs, is_sure=False)
+    return _connect(address or str(path), flags, patience, last, vfs)
 
 
 @contextmanager
@@ -66,6 +72,12 @@ def set_key(db: apsw.Connection, key: str | None) -> None:
         db.execute("PRAGMA temp_store = MEMORY")  # temporary files are never encrypted
 
 
+def _alone_vfs() -> str:
+    """Return the way to open files that only this process has: the index of the log is in memory,
+    since it cannot be shared on network file systems either."""
+    return f"{'multipleciphers-' if can_encrypt() else ''}unix-excl"
+
+
 def can_encrypt() -> bool:
     """Return whether the driver is apsw-sqlite3mc."""
     return hasattr(apsw, "mc_version")
@@ -76,10 +88,12 @@ def _connect(
     flags: int,
     patience: "Patience | None",
     key: str | None,
+    vfs: str | None = None,
     *,
     is_sure: bool = True,
-) -> apsw.Connection:
-    db = apsw.Connection(address, flags=flags | apsw.SQLITE_OPEN_NOMUTEX)
+) -> Connection:
+    db = Connection(address, flags=flags | apsw.SQLITE_OPEN_NOMUTEX, vfs=vfs)
+    db.key = key
     try:
         set_key(db, key)
         db.set_busy_handler(patience or Patience())

@@ -34,6 +34,7 @@ from kinmem.store.sqlite.high_water import note_of
 from kinmem.store.sqlite.mending import forget_embedder, unnamed_embedders
 from kinmem.store.sqlite.migrating import BeforeUpgrade, without_backup
 from kinmem.store.sqlite.nearest_chunks import NearestChunks
+from kinmem.store.sqlite.owner_file import give_back, is_used, take
 from kinmem.store.sqlite.word_index import WordIndex
 
 logger = logging.getLogger(__name__)
@@ -208,8 +209,17 @@ class SqliteFiles(KinFiles[SqliteFile]):
         version 6 had in shared.db alone comes home. Raises StoreError."""
         with translated(home):
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if os.access(home, os.W_OK):
+            if os.access(home, os.W_OK) and not is_used(home):
                 check_locks(home)
+            take(home)
+        try:
+            self._open(home, kin, clock, before_upgrade)
+        except BaseException:
+            give_back(home)
+            raise
+
+    def _open(self, home: Path, kin: str, clock: Clock, before_upgrade: BeforeUpgrade) -> None:
+        self._home: Path | None = home
         self.reserve = Reserve(home)
         name = f"kins/{kin}.db"
         own = SqliteFile(home / name, kin, before_upgrade, note_of(home, name))
@@ -224,7 +234,7 @@ class SqliteFiles(KinFiles[SqliteFile]):
                 adopt(own, shared, kin)
                 self.copies.catch_up()
         except BaseException:
-            self.close()
+            self._close_files()
             raise
 
     def empty_logs(self) -> None:
@@ -235,5 +245,11 @@ class SqliteFiles(KinFiles[SqliteFile]):
 
     def close(self) -> None:
         """Close both files. A second call does nothing."""
+        self._close_files()
+        if self._home is not None:
+            give_back(self._home)
+            self._home = None
+
+    def _close_files(self) -> None:
         for file in self:
             file.close()

@@ -6,7 +6,7 @@ that they arrive with the sums they had.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -53,14 +53,16 @@ class _Gap:
     is_numbered: bool = True
 
 
-def salvage(copy: Path, target: Path, backups: Earlier) -> Mended:
+def salvage(copy: Path, target: Path, backups: Earlier, gone: Collection[str] = ()) -> Mended:
     """Write what is sound in a file, or what is the same in one of the `backups` of it, the latest
-    first, into a new one. Raises StoreError if nothing in it can be read."""
+    first, into a new one. No backup brings back what is about memories that the history says are
+    erased, nor about those in `gone`. Raises StoreError if nothing in it can be read."""
     _upgrade(copy)
     SqliteDatabase(target).close()
     with closing(connect(copy)) as damaged, closing(connect(target)) as new, untriggered(new):
         source = SqliteTransaction(damaged, Damage(copy.name))
         found = _Salvage(source, SqliteTransaction(new, Damage(target.name)), _upgraded(backups))
+        found.gone.update(gone)
         new.execute("BEGIN IMMEDIATE")
         told = found.run()
         new.execute("COMMIT")
@@ -104,6 +106,7 @@ class _Salvage:
         self._source = source
         self._db = db
         self._backups = backups
+        self.gone: set[str] = set()
         self._lacking: list[tuple[str, _Read]] = []
         self._gaps: list[tuple[str, _Gap]] = []
         self._brought: list[str] = []
@@ -176,7 +179,7 @@ class _Salvage:
     def _fill_gaps(self) -> None:
         """Put what the latest backup has in place of pages that cannot be read. What it does not
         have nobody can name, apart from memories: the history knows them."""
-        for table, gap in self._gaps:
+        for table, gap in sorted(self._gaps, key=lambda one: ORDER.get(one[0], len(ORDER))):
             columns = self._db.rows(COLUMNS, (table,))
             filled, source = 0, ""
             for backup, path in self._backups():
@@ -199,10 +202,26 @@ class _Salvage:
         where = " AND ".join(f"{key} = ?" for key in keys)
         if self._db.rows(f"SELECT 1 FROM {table} WHERE {where}", [values[key] for key in keys]):
             return False
-        if table == "memories" and self._db.rows(ERASED, (values["id"],)):
+        return self._put_of_backup(table, values)
+
+    def _put_of_backup(self, table: str, values: Mapping[str, Any]) -> bool:
+        """Put a row that a backup has, unless it is about what was erased since; of a line of the
+        history stays that there was one."""
+        if table == "history" and self._is_gone(values["memory_id"]):
+            blank = {**values, **dict.fromkeys(("before", "after", "reason"))}
+            values = {**blank, "seal": _resealed(blank)}
+        elif any(map(self._is_gone, _named_in(values))) or self._has_no_memory(table, values):
             return False
         self._put(table, values)
         return True
+
+    def _is_gone(self, id: Any) -> bool:
+        return isinstance(id, str) and (id in self.gone or bool(self._db.rows(ERASED, (id,))))
+
+    def _has_no_memory(self, table: str, values: Mapping[str, Any]) -> bool:
+        number = values.get("memory")
+        sql = "SELECT 1 FROM memories WHERE rowid = ?"
+        return isinstance(number, int) and not self._db.rows(sql, (number,))
 
     def _bring_back_unseen(self) -> None:
         """Bring back the memories that the history knows and of which no row was left, or only an
@@ -264,8 +283,7 @@ class _Salvage:
                 bound = [row.values[key] for key in keys]
                 for found in _selected(db, table, columns, f"WHERE {where}", bound):
                     if found.is_sound and _is_as_written(table, found.values):
-                        self._put(table, found.values)
-                        return backup
+                        return backup if self._put_of_backup(table, found.values) else None
         return None
 
     def _close_chain(self) -> None:
@@ -398,6 +416,21 @@ def _is_as_written(table: str, values: Mapping[str, Any]) -> bool:
 
 OBJECTS = ("evidence", "counts", "seconds", "problems", "memories", "ids")
 """Columns of JSON in tables without sums."""
+
+
+def _named_in(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what a row says that may be the id of a memory: a value, or one in a list."""
+    for name, value in values.items():
+        if name in ABOUT:
+            yield value
+        elif name in OF_MANY and value:
+            yield from json.loads(value)
+
+
+ABOUT = ("id", "memory_id", "memory", "child", "parent", "newer", "older", "source", "target")
+OF_MANY = ("memories", "ids")
+ORDER = {"history": 0, "memories": 1}
+"""Filled first: the one says what was erased, the other what the rest belongs to."""
 
 
 def _resealed(values: Mapping[str, Any]) -> bytes:

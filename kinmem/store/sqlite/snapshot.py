@@ -25,6 +25,7 @@ from kinmem.store.home_files import Earlier, FileChanges, FileFacts, Mended
 from kinmem.store.sql.erasing import ERASED
 from kinmem.store.sqlite.connection import SqliteDatabase
 from kinmem.store.sqlite.driver import (
+    Connection,
     can_encrypt,
     connect,
     counted,
@@ -36,6 +37,7 @@ from kinmem.store.sqlite.driver import (
 from kinmem.store.sqlite.encryption import keys_for
 from kinmem.store.sqlite.high_water import accept, note_of, noted_files
 from kinmem.store.sqlite.migrating import APPLICATION_ID, MIGRATIONS, numbered, without_backup
+from kinmem.store.sqlite.owner_file import is_used, taken
 from kinmem.store.sqlite.salvage import salvage
 from kinmem.store.sqlite.store import SqliteStore, examine
 
@@ -70,6 +72,11 @@ class SqliteHome:
             if KIN_NAME.fullmatch(path.stem) and _is_file(path)
         )
         return [*kins, *([SHARED] if _is_file(home / SHARED) else [])]
+
+    @contextmanager
+    def taken(self, home: Path) -> Iterator[bool]:
+        with taken(home):
+            yield is_used(home)
 
     def copy(
         self,
@@ -136,9 +143,11 @@ class SqliteHome:
             return [str(error)]
         return [*found.damage, *(one.told for one in found.damaged)]
 
-    def salvage(self, copy: Path, target: Path, backups: Earlier) -> Mended:
+    def salvage(
+        self, copy: Path, target: Path, backups: Earlier, gone: Collection[str] = ()
+    ) -> Mended:
         with translated(copy):
-            mended = salvage(copy, target, backups)
+            mended = salvage(copy, target, backups, gone)
             _settle(target)
             return mended
 
@@ -171,6 +180,9 @@ class SqliteHome:
         return found
 
     def accept(self, home: Path, name: str) -> None:
+        path = home / name
+        if _is_file(path) and path.stat().st_size and (db := _locked_out(path)) is not None:
+            shut(db)
         accept(note_of(home, name))
         if _is_file(path := home / name) and not path.stat().st_size:
             _put_aside(path)  # its log belongs to what it was
@@ -206,7 +218,7 @@ class SqliteHome:
 class SqliteReplaceable:
     """See Replaceable."""
 
-    def __init__(self, home: Path, held: Mapping[str, apsw.Connection]) -> None:
+    def __init__(self, home: Path, held: Mapping[str, Connection]) -> None:
         self._home = home
         self._held = held
 
@@ -231,9 +243,11 @@ class SqliteReplaceable:
         path = self._home / name
         accept(note_of(self._home, name))  # before it has fewer writes than were noted
         with translated(path), closing(connect(copy)) as source:
-            if keys_for(path) != (None,):
-                change_key(source, keys_for(path)[0])
-            if (held := self._held.get(name)) is not None:
+            held = self._held.get(name)
+            key = keys_for(path)[0] if held is None else held.key
+            if source.key != key:
+                change_key(source, key)
+            if held is not None:
                 _overwrite(held, source)
                 return
             _put_aside(path)
@@ -254,7 +268,7 @@ def _readers(
     locked: Path | None,
     damaged: dict[str, str],
     open_files: ExitStack,
-) -> dict[str, apsw.Connection]:
+) -> dict[str, Connection]:
     """Begin to read every file at one moment: while all of them are locked for writing, in an order
     that is the same for everybody."""
     readers = {}
@@ -289,7 +303,7 @@ def _readers(
 
 
 def _copy_all(
-    readers: Mapping[str, apsw.Connection],
+    readers: Mapping[str, Connection],
     folder: Path,
     damaged: dict[str, str],
     stopping: Callable[[], bool],
@@ -307,10 +321,10 @@ def _copy_all(
             target.unlink(missing_ok=True)
 
 
-def _copy_pages(reader: apsw.Connection, target: Path, stopping: Callable[[], bool]) -> None:
+def _copy_pages(reader: Connection, target: Path, stopping: Callable[[], bool]) -> None:
     """Copy page by page; the file that results needs no log beside it."""
     with closing(apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)) as copy:
-        set_key(copy, keys_for(target)[0])
+        set_key(copy, reader.key)  # SQLite copies between files of the same key only
         copy.execute("PRAGMA synchronous = OFF")  # whoever packs it syncs the result
         with copy.backup("main", reader, "main") as pages:
             while not pages.done:
@@ -320,7 +334,7 @@ def _copy_pages(reader: apsw.Connection, target: Path, stopping: Callable[[], bo
         copy.execute("PRAGMA journal_mode = DELETE").fetchall()
 
 
-def _locked_out(path: Path) -> apsw.Connection | None:
+def _locked_out(path: Path) -> Connection | None:
     """Open the file so that nobody else can, and empty its log; None if it is too damaged for
     that."""
     latest = time.monotonic() + PATIENCE
